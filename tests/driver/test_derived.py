@@ -17,7 +17,7 @@ from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, ch
 from presieve.errors import PresieveError
 from presieve.semantics.intervals import ValueSet, values
 from presieve.sql.catalyst_tree import build
-from presieve.sql.monotone import Zones
+from presieve.sql.piecewise import Zones
 from presieve.synthesis.storage import beyond, necessary
 
 if TYPE_CHECKING:
@@ -54,10 +54,9 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Data
 def derived(df: DataFrame, **options: Any) -> tuple[DataFrame, str]:
     """The DataFrame, and what is derived for its files."""
     report = presieve.explain(df, cost="always", **options)
-    found = [b for b in report.boundaries if b.operator == "Scan"]
-    return presieve.optimize(df, cost="always", **options), (
-        found[0].prefilter if found else "nothing"
-    )
+    found = report.derived
+    better = presieve.optimize(df, cost="always", **options)
+    return better, (found[0].derived or "declined" if found else "nothing")
 
 
 def test_the_table_of_preimages(settings: SparkSession, table: DataFrame) -> None:
@@ -107,6 +106,14 @@ def rows(df: DataFrame) -> list[str]:
     return sorted(map(str, df.collect()))
 
 
+def test_reports_tell_of_it(table: DataFrame, tmp_path: Any) -> None:
+    report = presieve.explain(table.where("year(d) = 2024"), cost="always")
+    assert "1 filter derived for files. The plan is rewritten." in str(report)
+    assert "derived       d >= DATE '2024-01-01' AND d < DATE '2025-01-01'" in str(report)
+    assert report.to_json()["derived"][0]["where"] == "(d IS NOT NULL) AND (year(d) = 2024)"
+    assert "DATE &#39;2024-01-01&#39;" in report._repr_html_()
+
+
 def test_contradictions_leave_no_row(table: DataFrame) -> None:
     better, text = derived(table.where("year(d) = 2024 AND d < DATE '2020-01-01'"))
     assert text == "false"
@@ -125,7 +132,7 @@ def test_below_joins_and_what_each_side_needs(table: DataFrame) -> None:
     df = left.join(right, left.i == right.n, "left").where("y = 2024 AND substring(s, 1, 1) = 'a'")
     better, _ = derived(df)
     assert rows(better) == rows(df)
-    found = {b.prefilter for b in presieve.explain(df, cost="always").boundaries}
+    found = {d.derived for d in presieve.explain(df, cost="always").derived}
     assert "s >= 'a' AND s < 'b'" in found
 
 
@@ -149,7 +156,7 @@ def test_rows_of_a_cache_are_left_alone(table: DataFrame) -> None:
 def test_what_prunes_nothing_stays_out(table: DataFrame) -> None:
     df = table.where("year(d) = 2024")
     assert presieve.optimize(df) is df
-    (found,) = presieve.explain(df).boundaries
+    (found,) = presieve.explain(df).derived
     assert found.declined[0].code == "cost"
 
 
@@ -168,8 +175,8 @@ def test_strict_keeps_errors(table: DataFrame) -> None:
     total = table.where("year(d) = 2024")
     assert derived(total, policy="strict")[1] != "nothing"
     raising = table.where("CAST(s AS int) = 3 AND year(d) = 2024")
-    assert derived(raising, policy="strict")[1] == "true"
-    (found,) = presieve.explain(raising, cost="always").boundaries
+    assert derived(raising, policy="strict")[1] == "declined"
+    (found,) = presieve.explain(raising, cost="always").derived
     assert [a["code"] for a in found.assumptions] == ["may-erase-error"]
 
 

@@ -13,7 +13,8 @@ from tests.support.amount import amount
 
 from presieve.semantics.intervals import NAN, Interval, intersection, is_empty, number, only, place
 from presieve.sql.catalyst_tree import build
-from presieve.sql.monotone import DAY, SECOND, Monotone, Zones, monotone
+from presieve.sql.monotone import monotone
+from presieve.sql.piecewise import DAY, SECOND, Monotone, Zones
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -34,16 +34,8 @@ from presieve.semantics.intervals import (
 from presieve.sql.beginnings import BEGINNINGS, beginning_with
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode, build
-from presieve.sql.monotone import (
-    Piece,
-    Zones,
-    constant,
-    domain,
-    is_null,
-    monotone,
-    short,
-    type_name,
-)
+from presieve.sql.monotone import monotone
+from presieve.sql.piecewise import Piece, Zones, constant, domain, is_null, short, type_name
 
 KIND = "derived"
 MAX_BOXES = 256

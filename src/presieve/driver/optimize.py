@@ -187,7 +187,6 @@ def optimized(
     report = report_of(pipeline, applied)
     changed = [d.edit is not None for d in applied.decisions]
     changed += [any(d.predicates) for d in applied.filtered]
-    changed += [d.predicate is not None for d in applied.derived]
     for boundary, is_changed in zip(report.boundaries, changed, strict=True):
         log.boundary(df, boundary, is_changed)
     for function in report.functions:

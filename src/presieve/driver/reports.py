@@ -29,7 +29,7 @@ from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
 from presieve.errors import Declined, PresieveError
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
-from presieve.report.model import BoundaryReport, FunctionReport, ReportData
+from presieve.report.model import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.report.parts import Compiled, Remark
 from presieve.semantics.infix import invariant_words
 from presieve.semantics.joins import with_sides
@@ -61,12 +61,9 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         for d in applied.decisions
     )
     return ReportData(
-        boundaries=(
-            *found,
-            *map(filtered_report, applied.filtered),
-            *map(derived_report, applied.derived),
-        ),
-        searches=(*searches, *(None for _ in (*applied.filtered, *applied.derived))),
+        boundaries=(*found, *map(filtered_report, applied.filtered)),
+        searches=(*searches, *(None for _ in applied.filtered)),
+        derived=tuple(map(derived_report, applied.derived)),
         changed=applied.df is not pipeline.df,
         seconds=time.perf_counter() - pipeline.started,
         plan_before=before,
@@ -95,20 +92,17 @@ def filtered_report(decision: FilteredDecision) -> BoundaryReport:
     )
 
 
-def derived_report(decision: DerivedDecision) -> BoundaryReport:
+def derived_report(decision: DerivedDecision) -> DerivedReport:
     """Files, and the filter that is derived for them."""
     source, made = decision.source, decision.predicate
     erased = ({"code": ERASES, "text": ERASED_ROW},)
-    return BoundaryReport(
-        operator="Scan",
-        function=source.name,
-        kind="none" if made is None else "partial",
-        where=source.sql,
-        prefilter="true" if made is None else made.sql,
-        residual=source.sql,
-        declined=() if decision.declined is None else (decision.declined,),
-        estimated_selectivity=None if decision.skipped is None else 1 - decision.skipped,
-        assumptions=erased if decision.erases and made is not None else (),
+    return DerivedReport(
+        source.name,
+        source.sql,
+        "" if made is None else made.sql,
+        decision.skipped,
+        () if decision.declined is None else (decision.declined,),
+        erased if decision.erases and made is not None else (),
     )
 
 

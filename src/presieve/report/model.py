@@ -89,6 +89,27 @@ class BoundaryReport:
 
 
 @dataclass(frozen=True, slots=True)
+class DerivedReport:
+    """One place where files are read, and the filter that is derived for them.
+
+    Attributes:
+        source: The table or the files.
+        where: The condition that Spark evaluates right above the files, in Spark SQL. It stays.
+        derived: The filter that follows, of comparisons with constants; empty if none is added.
+        skipped: The share of rows in row groups that it skips; None if unknown.
+        declined: Why no filter is added.
+        assumptions: What the derived filter may change besides.
+    """
+
+    source: str
+    where: str
+    derived: str = ""
+    skipped: float | None = None
+    declined: tuple[Declined, ...] = ()
+    assumptions: tuple[dict[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionReport:
     """What holds of a Python function of the plan, whether or not a filter meets it. All but the
     first three is said of functions of tables, by dataflow analysis.
@@ -158,6 +179,7 @@ class ReportData:
     searches: tuple[Callable[[], Trace] | None, ...] = field(default=(), repr=False, compare=False)
     functions: tuple[FunctionReport, ...] = ()
     declined: Declined | None = None
+    derived: tuple[DerivedReport, ...] = ()
 
     def traced(self, index: int) -> ReportData:
         """With the trace of one boundary, searched again unless it is there already."""

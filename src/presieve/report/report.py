@@ -10,7 +10,13 @@ from typing import Any
 
 from presieve.errors import UsageError
 from presieve.report import html, text
-from presieve.report.model import BoundaryReport, FunctionReport, Measured, ReportData
+from presieve.report.model import (
+    BoundaryReport,
+    DerivedReport,
+    FunctionReport,
+    Measured,
+    ReportData,
+)
 from presieve.report.trace import Trace
 
 
@@ -49,6 +55,14 @@ def function_json(function: FunctionReport) -> dict[str, Any]:
     return {**plain, **{name: list(plain[name]) for name in lists}}
 
 
+def derived_json(files: DerivedReport) -> dict[str, Any]:
+    """Files and the filter that is derived for them, in JSON's types."""
+    plain = asdict(files)
+    plain["declined"] = [d.to_json() for d in files.declined]
+    plain["assumptions"] = [dict(a) for a in files.assumptions]
+    return plain
+
+
 class Report:
     """What :func:`presieve.optimize` does to a DataFrame, and why it leaves the rest alone.
 
@@ -71,6 +85,13 @@ class Report:
     def functions(self) -> tuple[FunctionReport, ...]:
         """One entry for each Python function of the plan, whether or not a filter meets it."""
         return self.data.functions
+
+    @property
+    def derived(self) -> tuple[DerivedReport, ...]:
+        """One entry for each place where files are read and a filter follows that Spark would not
+        hand to their scan.
+        """
+        return self.data.derived
 
     @property
     def changed(self) -> bool:
@@ -129,6 +150,7 @@ class Report:
             "seconds": self.data.seconds,
             "boundaries": [boundary_json(b) for b in self.boundaries],
             "functions": [function_json(f) for f in self.functions],
+            "derived": [derived_json(d) for d in self.derived],
             "plan_before": self.data.plan_before,
             "plan_after": self.data.plan_after,
             "scans": [{**asdict(s), "columns": list(s.columns)} for s in self.data.sizes],

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from presieve.report import invariant, words
 from presieve.report.grids import Cell, Grid, cut
-from presieve.report.model import BoundaryReport, FunctionReport, ReportData
+from presieve.report.model import BoundaryReport, DerivedReport, FunctionReport, ReportData
 
 WIDTH = 100
 """Columns of text, the labels among them."""
@@ -177,4 +177,9 @@ def render(data: ReportData) -> str:
         head.append(field_text("measured", words.measured(data.measured)))
     functions = map(render_function, data.functions)
     boundaries = (render_boundary(b, data.changed) for b in data.boundaries)
-    return "\n\n".join([*head, *boundaries, *functions])
+    return "\n\n".join([*head, *boundaries, *functions, *map(render_derived, data.derived)])
+
+
+def render_derived(derived: DerivedReport) -> str:
+    """Files, and the filter that is derived for them."""
+    return "\n".join([f"Files {derived.source}", *(field_text(*f) for f in words.derived(derived))])

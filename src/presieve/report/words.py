@@ -9,7 +9,13 @@ from typing import TypeAlias
 
 from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.grids import cut
-from presieve.report.model import BoundaryReport, FunctionReport, Measured, ReportData
+from presieve.report.model import (
+    BoundaryReport,
+    DerivedReport,
+    FunctionReport,
+    Measured,
+    ReportData,
+)
 
 KINDS = {
     "exact": "The pre-filter replaces the filter; nothing is left to check above.",
@@ -59,8 +65,22 @@ def summary(data: ReportData) -> str:
     columns = f"{_count(pruned, 'function')} of tables with fewer columns." if pruned else ""
     compiled = sum(bool(f.compiled) for f in data.functions)
     native = f"{_count(compiled, 'function')} as an expression of Spark." if compiled else ""
+    added = sum(bool(d.derived) for d in data.derived)
+    files = f"{_count(added, 'filter')} derived for files." if added else ""
     state = "The plan is rewritten." if data.changed else "The plan is unchanged."
-    return " ".join(filter(None, (filters, columns, native, state)))
+    return " ".join(filter(None, (filters, columns, native, files, state)))
+
+
+def derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
+    """What is said of files and the filter that is derived for them, by name."""
+    yield "filter", files.where
+    yield "derived", files.derived or "nothing"
+    if files.skipped is not None:
+        yield "skips", f"{percent(files.skipped)} of the rows, in whole row groups"
+    for reason in files.declined:
+        yield "declined", str(reason)
+    for assumption in files.assumptions:
+        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
 
 
 _FIRST, _JOIN = ("Window", "GlobalLimit"), ("Join", "Intersect", "Except")

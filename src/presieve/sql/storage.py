@@ -8,7 +8,7 @@ from presieve.ir.ops import app, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import BOOL, FLOAT, strip
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, TRUE, Lit, Op, Term, Var, lit, literal_value
 from presieve.semantics.intervals import NAN, Interval, Point, ValueSet, number, only
-from presieve.sql.monotone import domain
+from presieve.sql.piecewise import domain
 
 
 def predicate_of(

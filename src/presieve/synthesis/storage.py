@@ -30,7 +30,8 @@ from presieve.semantics.intervals import (
 from presieve.sql.beginnings import BEGINNINGS, beginning_with
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
-from presieve.sql.monotone import (
+from presieve.sql.monotone import monotone
+from presieve.sql.piecewise import (
     DOMAINS,
     ORDINARY,
     Piece,
@@ -38,7 +39,6 @@ from presieve.sql.monotone import (
     constant,
     domain,
     is_null,
-    monotone,
     short,
     type_name,
 )

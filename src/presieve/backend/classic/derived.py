@@ -19,29 +19,37 @@ from presieve.backend.rewrite import Predicate, insert_filters
 from presieve.backend.statistics.estimates import local
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import Var
-from presieve.sql.monotone import Zones
+from presieve.sql.piecewise import Zones
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
 
 _FORMATS = ("parquet.ParquetFileFormat", "orc.OrcFileFormat")
 _CONDITIONS = re.compile(r"^[ :+-]*(?:Filter|Join)\b(.*)", re.MULTILINE)
-_FUNCTION = re.compile(r"\b(?:CASE|LIKE|div|\w+\()|[-+*/] |- ?\w+#", re.IGNORECASE)
-_PLAIN = re.compile(
-    r"\b(?:isnull|isnotnull|NOT|AND|OR|IN|Inner|LeftOuter|FullOuter)\b ?\(?|\bcast\([^#()]*\)"
+_PROJECTIONS = re.compile(r"^[ :+-]*Project\b(.*)", re.MULTILINE)
+_COMPUTED = re.compile(
+    r"\b(?:CASE|R?LIKE|StartsWith|coalesce|greatest|least|year|trunc|date_trunc|date_format|left"
+    r"|substring|substr|datediff|date_add|date_sub|add_months|last_day|abs|floor|ceil|nvl|ifnull"
+    r"|if|unix_\w+|date_part|extract|to_date|timestamp_\w+|cast\([^()]*#)\b|#\w+ (?:[-+*/]|div) "
+    r"| (?:[-+*/]|div) \w+#|-\w+#",
+    re.IGNORECASE,
 )
-_NAMED = re.compile(r"(?:\)|END) AS [^#\n]*?#(\d+)")
+"""What can be followed to a column, in Spark's drawing of a plan."""
 _NUMBER = re.compile(r"#(\d+)")
-"""What is computed in a condition, in Spark's drawing of a plan, and what is in a projection."""
+_NAMED = re.compile(r" AS [^#\n]*?#(\d+)")
 
 
 def _computes(drawing: str) -> bool:
-    """Whether a condition computes something, or is on a column that is computed."""
-    conditions = [_PLAIN.sub(" ", line) for line in _CONDITIONS.findall(drawing)]
-    if any(map(_FUNCTION.search, conditions)):
+    """Whether a condition computes something, or may be on a column that a projection computes."""
+    conditions = _CONDITIONS.findall(drawing)
+    if any(map(_COMPUTED.search, conditions)):
         return True
     asked = {n for line in conditions for n in _NUMBER.findall(line)}
-    return not asked.isdisjoint(_NAMED.findall(drawing))
+    return any(
+        not asked.isdisjoint(_NAMED.findall(line))
+        for line in _PROJECTIONS.findall(drawing)
+        if _COMPUTED.search(line)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from presieve.backend.classic.guarded import guarded, java_class
-from presieve.sql.monotone import SECOND, Offsets, Zones
+from presieve.sql.piecewise import SECOND, Offsets, Zones
 
 if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway

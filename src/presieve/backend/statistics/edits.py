@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTION
@@ -49,8 +50,14 @@ def estimated(
     """What there is to know of the scan below a boundary of the plan; None where nothing is,
     whatever there is in its files.
     """
+    below = partial(scan_below, opened.gateway, plan, source, prefilter, opened.timezone)
+    return of_scan(below, ask)
+
+
+def of_scan(find: Callable[[], Scan | None], ask: Callable[[Scan], T | None]) -> T | None:
+    """What there is to know of a scan; None where nothing is."""
     try:
-        scan = scan_below(opened.gateway, plan, source, prefilter, opened.timezone)
+        scan = find()
         return None if scan is None else ask(scan)
     except Exception as error:  # somebody else's files must not stop somebody's job
         logger.warning("no estimate of rows could be made, please report it", exc_info=error)

@@ -8,13 +8,13 @@ condition stays.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import Predicate, predicate
+from presieve.backend.statistics.edits import of_scan
 from presieve.certificate.check import Rejected
 from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
 from presieve.cost.estimate import estimate
@@ -26,7 +26,8 @@ from presieve.ir.terms import Term
 from presieve.ir.walk import variables
 from presieve.semantics.intervals import ValueSet, values
 from presieve.sql.catalyst_tree import ExprNode, build
-from presieve.sql.monotone import Zones, domain, monotone, short, type_name
+from presieve.sql.monotone import monotone
+from presieve.sql.piecewise import Zones, domain, short, type_name
 from presieve.sql.storage import predicate_of
 from presieve.synthesis.storage import beyond, cuts
 
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
     from presieve.backend.classic.derived import FileSource, FileSources
     from presieve.driver.options import Options
-
-logger = logging.getLogger("presieve")
 
 LEAST_SKIPPED = 0.05
 """The share of rows in row groups that a filter skips from which on it pays."""
@@ -141,11 +140,7 @@ def _estimated(source: FileSource, term: Term) -> Estimate | None:
     if not source.files:
         return None
     columns = {v: v.name for v in variables(term)}
-    try:
-        return estimate(Scan(source.files, columns, term))
-    except Exception as error:  # somebody else's files must not stop somebody's job
-        logger.warning("no estimate of rows could be made, please report it", exc_info=error)
-        return None
+    return of_scan(lambda: Scan(source.files, columns, term), estimate)
 
 
 _TOTAL = frozenset(

@@ -1,0 +1,280 @@
+"""Trusted. Spark's functions of days and instants, and of texts, in pieces.
+
+Instants are read in a time zone by the least and the greatest offset that the zone ever had, so
+that neither a clock that is put back nor the day on which it is needs to be known. Days and
+instants of which Spark cannot compute the year may raise; they are more than five million years
+from now.
+
+Source: ``datetimeExpressions.scala`` and ``stringExpressions.scala`` of Spark.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from presieve.semantics.functions import first_day
+from presieve.semantics.intervals import EVERYTHING, Point
+from presieve.semantics.values import date_of, days_of
+from presieve.sql.catalyst_tree import ExprNode
+from presieve.sql.piecewise import (
+    DAY,
+    DAYS,
+    END_DAY,
+    FIRST_DAY,
+    LONGS,
+    SECOND,
+    Monotone,
+    Offsets,
+    Piece,
+    Reader,
+    Steps,
+    Zones,
+    bracketed,
+    constant,
+    exactly,
+    linear,
+    short,
+    type_name,
+)
+
+
+def offsets_of(node: ExprNode, zones: Zones) -> Offsets | None:
+    zone = node.fields.get("timeZoneId")
+    return zones.offsets.get(zone) if isinstance(zone, str) else None
+
+
+def year_of(day: int) -> int:
+    """The year of a day, in the calendar that is extended to all days."""
+    cycles, inside = divmod(day - first_day(1), 146_097)
+    return date_of(first_day(1) + inside).year + 400 * cycles
+
+
+def _civil(day: int) -> tuple[int, int, int]:
+    cycles, inside = divmod(day - first_day(1), 146_097)
+    date = date_of(first_day(1) + inside)
+    return date.year + 400 * cycles, date.month, date.day
+
+
+def _day(year: int, month: int, day: int) -> int:
+    cycles, inside = divmod(year - 1, 400)
+    return days_of(dt.date(inside + 1, month, day)) + cycles * 146_097
+
+
+def _truncated(day: int, unit: str) -> int:
+    year, month, _ = _civil(day)
+    match unit:
+        case "year":
+            return _day(year, 1, 1)
+        case "quarter":
+            return _day(year, (month - 1) // 3 * 3 + 1, 1)
+        case "month":
+            return _day(year, month, 1)
+        case "week":
+            return day - (day + 3) % 7
+    return day
+
+
+_UNITS = {
+    **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
+    **dict.fromkeys(("MONTH", "MON", "MM"), "month"),
+    "QUARTER": "quarter",
+    "WEEK": "week",
+}
+_SPANS = {"DAY": DAY, "DD": DAY, "HOUR": 3600 * SECOND, "MINUTE": 60 * SECOND, "SECOND": SECOND}
+
+
+def year(node: ExprNode, _: Zones) -> Monotone | None:
+    return exactly(node.children[0], lambda d: year_of(d), DAYS)  # type: ignore[arg-type]
+
+
+def date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
+    argument, unit = node.children
+    name = _UNITS.get(str(constant(unit, zones)).upper())
+    if name is None:
+        return None
+    return exactly(argument, lambda d: _truncated(d, name), DAYS)  # type: ignore[arg-type]
+
+
+def timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
+    """The local time, cut, and back: each way by some offset of the zone."""
+    unit, argument = node.children
+    offsets, name = offsets_of(node, zones), str(constant(unit, zones)).upper()
+    if offsets is None or (name not in _UNITS and name not in _SPANS):
+        return None
+
+    def cut(local: int) -> int:
+        if name in _SPANS:
+            return local - local % _SPANS[name]
+        return _truncated(local // DAY, _UNITS[name]) * DAY
+
+    low, high = offsets
+    return bracketed(
+        argument,
+        lambda x: cut(x + low) - high,  # type: ignore[operator]
+        lambda x: cut(x + high) - low,  # type: ignore[operator]
+        LONGS,
+    )
+
+
+def moved_days(sign: int) -> Reader:
+    def reader(node: ExprNode, zones: Zones) -> Monotone | None:
+        argument, count = node.children
+        fixed = constant(count, zones)
+        if not isinstance(fixed, int):
+            return None
+        return linear(argument, 1, sign * fixed, DAYS)
+
+    return reader
+
+
+def days_between(node: ExprNode, zones: Zones) -> Monotone | None:
+    end, start = node.children
+    fixed = constant(start, zones)
+    if isinstance(fixed, int):
+        return linear(end, 1, -fixed, DAYS)
+    fixed = constant(end, zones)
+    return linear(start, -1, fixed, DAYS) if isinstance(fixed, int) else None
+
+
+def months_later(node: ExprNode, zones: Zones) -> Monotone | None:
+    """The same day of a later month, or its last."""
+    argument, count = node.children
+    fixed = constant(count, zones)
+    if not isinstance(fixed, int) or abs(fixed) > 120_000:
+        return None
+
+    def later(day: Point) -> Point:
+        assert isinstance(day, int)
+        year, month, of_month = _civil(day)
+        whole = year * 12 + month - 1 + fixed
+        return _clamped(whole // 12, whole % 12 + 1, of_month)
+
+    return exactly(argument, later, DAYS)
+
+
+def _clamped(year: int, month: int, day: int) -> int:
+    following = _day(year + month // 12, month % 12 + 1, 1)
+    return min(_day(year, month, 1) + day - 1, following - 1)
+
+
+def last_day(node: ExprNode, _: Zones) -> Monotone | None:
+    def end(day: Point) -> Point:
+        assert isinstance(day, int)
+        year, month, _ = _civil(day)
+        return _clamped(year, month, 31)
+
+    return exactly(node.children[0], end, DAYS)
+
+
+_DAY_TIME = re.compile(r"interval (?:day|hour|minute|second)(?: to \w+)?")
+
+
+def interval_later(node: ExprNode, zones: Zones) -> Monotone | None:
+    """Days of the interval are those of the calendar, which may be longer or shorter."""
+    argument, interval = node.children
+    offsets, type_ = offsets_of(node, zones), str(interval.fields.get("dataType"))
+    text = str(interval.fields.get("value"))
+    if offsets is None or not _DAY_TIME.fullmatch(type_) or not re.fullmatch(r"-?\d+", text):
+        return None
+    added = int(text)
+    slack = offsets[1] - offsets[0] if abs(added) >= DAY else 0
+    return bracketed(
+        argument,
+        lambda x: x + added - slack,  # type: ignore[operator]
+        lambda x: x + added + slack,  # type: ignore[operator]
+        (LONGS[0] + abs(added) + slack, LONGS[1] - abs(added) - slack),  # type: ignore[operator]
+    )
+
+
+def seconds(divided: Steps) -> Reader:
+    def reader(node: ExprNode, _: Zones) -> Monotone | None:
+        argument = node.children[0]
+        return exactly(argument, divided, LONGS) if type_name(argument) == "timestamp" else None
+
+    return reader
+
+
+def whole_seconds(x: Point) -> Point:
+    return x // SECOND  # type: ignore[operator]
+
+
+def cut_seconds(x: Point) -> Point:
+    """Towards zero, which is how ``UnixTime`` divides."""
+    assert isinstance(x, int)
+    return x // SECOND if x >= 0 else -(-x // SECOND)
+
+
+def scaled(factor: int) -> Reader:
+    def reader(node: ExprNode, _: Zones) -> Monotone | None:
+        argument = node.children[0]
+        if type_name(argument) not in ("tinyint", "smallint", "int", "bigint"):
+            return None
+        return linear(argument, factor, 0, LONGS)
+
+    return reader
+
+
+def unchanged(node: ExprNode, _: Zones) -> Monotone | None:
+    return exactly(node.children[0], lambda x: x, LONGS)
+
+
+# --- text ------------------------------------------------------------------------------------
+
+_FORMAT = re.compile(r"yyyy(?:[-/.]?MM(?:[-/.]?dd(?:[ ]?HH(?::?mm(?::?ss)?)?)?)?)?")
+_CODES = {"yyyy": "{0:04d}", "MM": "{1:02d}", "dd": "{2:02d}", "HH": "{3:02d}"}
+_CODES |= {"mm": "{4:02d}", "ss": "{5:02d}"}
+
+
+def written(argument: ExprNode, unit: int, offsets: Offsets, text: Steps) -> Monotone:
+    """Texts of days or instants, of their local time. Other years than those of four digits begin
+    with a sign, or are before the year 2 in either way to count them.
+    """
+    low, high = offsets
+    first, end, later = FIRST_DAY * unit - low, END_DAY * unit - high, END_DAY * unit - low
+    pieces = (
+        Piece((None, first), lambda _: "", lambda _: "0002"),
+        Piece((first, end), lambda x: text(x + low), lambda x: text(x + high)),  # type: ignore[operator]
+        Piece((end, later), lambda _: "+", lambda _: "9999~"),
+        Piece((later, None), lambda _: "+", lambda _: "+~"),
+    )
+    return Monotone(argument, pieces[:2] + pieces[2 if end < later else 3 :])
+
+
+def _printed(local: int, form: str) -> str:
+    day, rest = divmod(local, DAY)
+    seconds = rest // SECOND
+    return form.format(*_civil(day), seconds // 3600, seconds // 60 % 60, seconds % 60)
+
+
+def printed_instant(local: Point) -> str:
+    assert isinstance(local, int)
+    text = _printed(local, "{0:04d}-{1:02d}-{2:02d} {3:02d}:{4:02d}:{5:02d}")
+    fraction = f"{local % SECOND:06d}".rstrip("0")
+    return f"{text}.{fraction}" if fraction else text
+
+
+def printed_day(day: Point) -> str:
+    assert isinstance(day, int)
+    return "{:04d}-{:02d}-{:02d}".format(*_civil(day))
+
+
+def formatted(node: ExprNode, zones: Zones) -> Monotone | None:
+    """The parts of an instant from the year on: as text they are in the same order."""
+    argument, pattern = node.children
+    offsets, text = offsets_of(node, zones), constant(pattern, zones)
+    if offsets is None or not isinstance(text, str) or not _FORMAT.fullmatch(text):
+        return None
+    form = re.sub("|".join(_CODES), lambda m: _CODES[m[0]], text)
+    return written(argument, DAY, offsets, lambda x: _printed(x, form))  # type: ignore[arg-type]
+
+
+def head(node: ExprNode, zones: Zones) -> Monotone | None:
+    """The first characters, in the order of all texts."""
+    argument, start, count = node.children
+    first, size = constant(start, zones), constant(count, zones)
+    if first not in (0, 1) or not isinstance(size, int) or size < 1:
+        return None
+    if type_name(argument) != "string" and short(argument) not in ("Substring", "DateFormatClass"):
+        return None  # binary values have other characters
+    return exactly(argument, lambda s: s[:size], EVERYTHING)  # type: ignore[index]

@@ -1,0 +1,160 @@
+"""Trusted. Functions in pieces on which they never fall, or never rise, when their argument rises.
+
+Each is known on pieces of its argument's order, by two functions that never fall (or never rise)
+and have the function's value between them; mostly they are the same. Outside of the pieces it may
+do anything: raise, wrap around or give NULL, which depends on the session's mode. Of NULL each
+gives NULL, and of nothing else on its pieces.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.terms import Lit, literal_value
+from presieve.semantics.functions import first_day
+from presieve.semantics.intervals import NAN, Interval, Point, place
+from presieve.semantics.types import decimal_type
+from presieve.semantics.values import INT_RANGES
+from presieve.sql.catalyst import expression
+from presieve.sql.catalyst_tree import PACKAGE, ExprNode, type_of
+
+Offsets: TypeAlias = tuple[int, int]
+"""The least and the greatest offset from UTC of a time zone, in microseconds."""
+
+SECOND = 1_000_000
+DAY = 86_400 * SECOND
+LONGS: Interval = INT_RANGES["bigint"][0], INT_RANGES["bigint"][1] + 1
+DAYS: Interval = INT_RANGES["int"][0], INT_RANGES["int"][1] + 1
+FIRST_DAY, END_DAY = first_day(1), first_day(10_000)
+"""Days of the years that are written with four digits."""
+
+Steps: TypeAlias = Callable[[Point], Point]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Where the function is known: its value lies between ``least`` and ``most``, which are both
+    rising, or both falling.
+    """
+
+    within: Interval
+    least: Steps
+    most: Steps
+    rising: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Monotone:
+    """A function of one argument, on disjoint pieces of its order."""
+
+    argument: ExprNode
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Zones:
+    """What is known of time zones: the session's, and the offsets of all that are mentioned."""
+
+    session: str
+    offsets: Mapping[str, Offsets]
+
+
+Reader: TypeAlias = Callable[[ExprNode, Zones], Monotone | None]
+
+
+def short(node: ExprNode) -> str:
+    """The name of a class of Catalyst's expressions; "" for others."""
+    return node.name.removeprefix(PACKAGE) if node.name.startswith(PACKAGE) else ""
+
+
+def constant(node: ExprNode, zones: Zones) -> Point | None:
+    """The value of a literal, in the order of its type; None where it is NULL, or no such."""
+    if short(node) != "Literal":
+        return None
+    term = expression([dict(node.fields)], {}, zones.session)
+    if isinstance(term, Declined) or not isinstance(term, Lit):
+        return None
+    value = literal_value(term)
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float):
+        return place(value)
+    return value if isinstance(value, int | str) else None
+
+
+def is_null(node: ExprNode) -> bool:
+    """Whether it is the literal NULL."""
+    return short(node) == "Literal" and node.fields.get("value") is None
+
+
+def type_name(node: ExprNode) -> str:
+    """Spark's type of a column, a literal or a cast; "" for other expressions and types."""
+    if short(node) not in ("AttributeReference", "Literal", "Cast"):
+        return ""
+    try:
+        return type_of(node)
+    except DeclineSignal:
+        return ""
+
+
+def domain(type_: str) -> Interval:
+    """All values of a type; those of unknown types have no ends."""
+    digits = decimal_type(type_)
+    if digits is not None:
+        return 1 - 10 ** digits[0], 10 ** digits[0]
+    return DOMAINS.get(type_, (None, None))
+
+
+ORDINARY: Mapping[str, Interval] = {
+    "date": (FIRST_DAY, END_DAY),
+    "timestamp": (FIRST_DAY * DAY, END_DAY * DAY),
+    "timestamp_ntz": (FIRST_DAY * DAY, END_DAY * DAY),
+    "double": (None, NAN),
+}
+"""Values of a type that constants are written of. Others are days and instants of other years than
+those of four digits, and NaN.
+"""
+
+DOMAINS: Mapping[str, Interval] = {
+    **{name: (low, high + 1) for name, (low, high) in INT_RANGES.items()},
+    "boolean": (0, 2),
+    "date": DAYS,
+    "timestamp": LONGS,
+    "timestamp_ntz": LONGS,
+    "double": (place(-math.inf), NAN + 1),
+    "string": ("", None),
+}
+
+
+def exactly(argument: ExprNode, f: Steps, *within: Interval, rising: bool = True) -> Monotone:
+    return Monotone(argument, tuple(Piece(w, f, f, rising) for w in within))
+
+
+def bracketed(argument: ExprNode, least: Steps, most: Steps, *within: Interval) -> Monotone:
+    return Monotone(argument, tuple(Piece(w, least, most) for w in within))
+
+
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+
+
+def integers(type_: str) -> Interval | None:
+    """The values of a type of integers."""
+    low, high = INT_RANGES.get(type_, (1, 0))
+    return (low, high + 1) if type_ in INTEGERS else None
+
+
+def linear(argument: ExprNode, factor: int, offset: int, span: Interval) -> Monotone:
+    """``factor * x + offset`` of integers, where x and the value are within the type."""
+    low, end = span
+    assert isinstance(low, int)
+    assert isinstance(end, int)
+    bound = (low - offset, end - 1 - offset)
+    if factor < 0:
+        bound = (-bound[1], -bound[0])
+    first, final = -(-bound[0] // abs(factor)), bound[1] // abs(factor)
+    within = (max(first, low), min(final, end - 1) + 1)
+    return exactly(argument, lambda x: factor * x + offset, within, rising=factor > 0)  # type: ignore[operator]
