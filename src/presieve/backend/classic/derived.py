@@ -35,12 +35,17 @@ _COMPUTED = re.compile(
     re.IGNORECASE,
 )
 """What can be followed to a column, in Spark's drawing of a plan."""
+_FILES = re.compile(r"^[ :+-]*Relation .*\] (?:parquet|orc)$", re.MULTILINE)
 _NUMBER = re.compile(r"#(\d+)")
 _NAMED = re.compile(r" AS [^#\n]*?#(\d+)")
 
 
 def _computes(drawing: str) -> bool:
-    """Whether a condition computes something, or may be on a column that a projection computes."""
+    """Whether files are read, and a condition computes something or may be on a column that a
+    projection computes.
+    """
+    if not _FILES.search(drawing):
+        return False
     conditions = _CONDITIONS.findall(drawing)
     if any(map(_COMPUTED.search, conditions)):
         return True
