@@ -10,6 +10,7 @@ import logging
 
 TYPE_CHECKING = False  # type checkers know the name; typing itself would be half of what we load
 if TYPE_CHECKING:
+    from presieve import contract
     from presieve.aggregator import Aggregator
     from presieve.driver.lineage import lineage
     from presieve.driver.optimize import explain, optimize
@@ -31,6 +32,7 @@ __all__ = [
     "Synthesis",
     "UsageError",
     "Verdict",
+    "contract",
     "disable",
     "enable",
     "enabled",
@@ -59,6 +61,9 @@ _HOMES = {
     "verify": "presieve.driver.verify",
 }
 
+_MODULES = {"contract"}
+"""Names that are modules."""
+
 _IPYTHON = {"load_ipython_extension", "unload_ipython_extension"}
 """What ``%load_ext presieve`` asks for; no names for anybody else."""
 
@@ -68,6 +73,10 @@ if not TYPE_CHECKING:  # a checker that saw this would accept any attribute at a
 
     def __getattr__(name: str) -> object:
         home = "presieve.notebook" if name in _IPYTHON else _HOMES.get(name)
+        if name in _MODULES:
+            from importlib import import_module
+
+            return import_module(f"presieve.{name}")
         if name == "__version__":
             value: object = _version()
         elif home is None:
@@ -80,7 +89,7 @@ if not TYPE_CHECKING:  # a checker that saw this would accept any attribute at a
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_HOMES, "__version__"})
+        return sorted({*globals(), *_HOMES, *_MODULES, "__version__"})
 
 
 def _version() -> str:

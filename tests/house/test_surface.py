@@ -11,7 +11,7 @@ import presieve
 
 NAMES = [
     *("Aggregator", "Lineage", "PresieveError", "Report", "Synthesis", "UsageError", "Verdict"),
-    *("disable", "enable", "enabled"),
+    *("contract", "disable", "enable", "enabled"),
     *("explain", "lineage", "optimize", "synthesize", "verify"),
 ]
 
