@@ -93,6 +93,7 @@ PREIMAGES = {
     "greatest(i, 3) > 5": "i >= 6",
     "CASE WHEN i > 3 THEN 'a' ELSE 'b' END = 'a'": "i >= 4",
     "CASE WHEN isnull(x > 3) THEN false ELSE x > 3 END": "x > 3.0D",
+    "NOT coalesce(i = 3, false)": "i < 3 OR i >= 4 OR i IS NULL",
     "i > 3 AND year(d) = 2024": "d >= DATE '2024-01-01' AND d < DATE '2025-01-01'",
     "i > 3": "nothing",
     "s = 'a' OR i IN (1, 2)": "nothing",

@@ -110,7 +110,7 @@ class _Search:
         rule = _VALUES_OF.get(name)
         if rule is not None:
             return rule(self, node, wanted)
-        if name in _TRUE_OF and not wanted.null:
+        if name in _TRUE_OF:
             return self._truth(node, wanted)
         known = monotone(node, self._zones)
         if known is None:
@@ -126,10 +126,16 @@ class _Search:
         return _FALSE if values([only(value)]).intersection(wanted).is_nothing else _TRUE
 
     def _truth(self, node: ExprNode, wanted: ValueSet) -> Clauses:
-        yes, no = (not wanted.intersection(s).is_nothing for s in (_YES, _NO))
-        if yes and no:
-            return _TRUE
-        return self.true(node) if yes else self.false(node) if no else _FALSE
+        """Of a predicate that is true, false or NULL, by which of them are wanted."""
+        ways = []
+        if not wanted.intersection(_YES).is_nothing:
+            ways.append(self.true(node))
+        if not wanted.intersection(_NO).is_nothing:
+            ways.append(self.false(node))
+        if wanted.null:
+            strict = short(node) in _STRICT
+            ways.append(_or(self.has(c, NULL) for c in node.children) if strict else _TRUE)
+        return _or(ways)
 
     def both(self, node: ExprNode) -> Clauses:
         return _and(self.true(c) for c in node.children)
