@@ -231,6 +231,7 @@ def settings(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.mark.random
 def test_random_conditions_keep_their_rows(settings: SparkSession, table: DataFrame) -> None:
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     rng = random.Random(11)
@@ -244,7 +245,7 @@ def test_random_conditions_keep_their_rows(settings: SparkSession, table: DataFr
         changed += better is not df
         try:
             expected = rows(df)
-        except PySparkException:
+        except (PySparkException, Py4JError):  # of which Spark 3.5 makes no other
             continue  # an error may be gone with its row
         compared += 1
         assert rows(better) == expected, (number, df._jdf.queryExecution().analyzed().toString())
