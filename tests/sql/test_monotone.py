@@ -114,7 +114,7 @@ def _raw(type_: str) -> str:
 
 def _table(spark: SparkSession, path: Path, column: str) -> DataFrame:
     rng = random.Random(f"monotone {column}")
-    found = [RANDOM[column](rng) for _ in range(amount(VALUES, 600))] + EXTREMES[column]
+    found = [RANDOM[column](rng) for _ in range(amount(VALUES, 20))] + EXTREMES[column]
     rows = spark.createDataFrame([(v,) for v in found], f"raw {TYPES[column]}")
     rows.selectExpr("raw", f"{WRITTEN[column]} AS {column}").write.mode("overwrite").parquet(
         str(path / column)
@@ -169,7 +169,7 @@ def test_values_lie_where_the_catalogue_says(
     table = _table(spark, tmp_path, column)
     try:
         spark.conf.set("spark.sql.ansi.enabled", ansi)
-        for zone in ZONES if column in ("d", "ts") else ZONES[:1]:
+        for zone in ZONES[-amount(3, 3) :] if column in ("d", "ts") else ZONES[:1]:
             spark.conf.set("spark.sql.session.timeZone", zone)
             zones = zones_of(ClassicGateway(spark), zone, [zone])
             for function in COLUMNS[column]:
