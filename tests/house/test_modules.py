@@ -27,8 +27,8 @@ BROAD = {
     "driver/session.py": 1,
     "contract.py": 1,
 }
-"""Where anything may be caught: a user's file or reader may raise it, no crash may read as an answer,
-and no bug of ours may stop a job that runs without us.
+"""Where anything may be caught: a user's file or reader may raise it, no crash may read as an
+answer, and no bug of ours may stop a job that runs without us.
 """
 
 
