@@ -309,3 +309,45 @@ def test_only_the_checker_makes_a_proof(table: DataFrame) -> None:
     assert beyond([node], UTC)
     wrong = DerivedCertificate(tree[:-1], necessary(node, UTC), UTC)
     assert isinstance(check_derived(wrong), Rejected)
+
+
+TRAPS: dict[str, tuple[str, str]] = {
+    "an escape of another kind": ("SELECT 'a_b' AS s", "s LIKE 'a!_b%' ESCAPE '!'"),
+    "the other zero is in no range": ("SELECT -0.0D AS x", "x * 2 >= 0D"),
+    "the other zero is no constant": ("SELECT -0.0D AS x", "coalesce(x, 1D) = 0D"),
+    "infinities that give NaN": (
+        "SELECT double('-Infinity') AS x",
+        "x + double('Infinity') > double('Infinity')",
+    ),
+    "infinities that are subtracted": (
+        "SELECT double('Infinity') AS x",
+        "x - double('Infinity') > double('Infinity')",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_rows_that_a_filter_would_lose(spark: SparkSession, tmp_path: Any, name: str) -> None:
+    """The row passes as written. It is twice there, so that files have a dictionary."""
+    query, condition = TRAPS[name]
+    twice = spark.sql(f"{query} UNION ALL {query}").coalesce(1)
+    twice.write.parquet(str(tmp_path / "t"))
+    df = spark.read.parquet(str(tmp_path / "t")).where(condition)
+    assert len(rows(df)) == 2
+    assert rows(derived(df)[0]) == rows(df)
+
+
+@pytest.mark.parametrize("now", ["current_date()", "CAST(now() AS date)"])
+def test_what_is_true_now_is_not_written_down(table: DataFrame, now: str) -> None:
+    """The optimizer puts the day of today into its plan; the DataFrame may run tomorrow."""
+    assert derived(table.where(f"year(d) = year({now})"))[1] == "nothing"
+
+
+def test_dates_that_are_written_by_another_calendar(spark: SparkSession, table: DataFrame) -> None:
+    key = "spark.sql.legacy.timeParserPolicy"
+    before = spark.conf.get(key, "CORRECTED")
+    spark.conf.set(key, "LEGACY")
+    try:
+        assert derived(table.where("date_format(ts, 'yyyy-MM') = '2024-01'"))[1] == "nothing"
+    finally:
+        spark.conf.set(key, before)
