@@ -31,7 +31,7 @@ from presieve.semantics.intervals import (
     only,
     values,
 )
-from presieve.sql.beginnings import BEGINNINGS, beginning_with
+from presieve.sql.beginnings import BEGINNINGS, beginning_of, beginning_with
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.monotone import monotone
@@ -76,11 +76,16 @@ class DerivedCertificate:
         }
 
 
-_FIELDS = ("class", "num-children", "name", "exprId", "dataType", "value", "timeZoneId")
+_FIELDS = frozenset(
+    (
+        *("class", "num-children", "name", "exprId", "dataType", "value", "timeZoneId"),
+        "escapeChar",
+    )
+)
 
 
 def _plain(node: Mapping[str, object]) -> dict[str, object]:
-    return {name: node[name] for name in _FIELDS if name in node}
+    return {name: node[name] for name in node if name in _FIELDS}
 
 
 def parse(data: Mapping[str, Any]) -> DerivedCertificate:
@@ -297,8 +302,7 @@ class Evaluation:
     def matched(self, node: ExprNode) -> Truths:
         """A text that begins otherwise than all that match a pattern."""
         text, pattern = node.children
-        found, literal = self.value(text), constant(pattern, self._zones)
-        start = BEGINNINGS[short(node)](literal) if isinstance(literal, str) else ""
+        found, start = self.value(text), beginning_of(node, constant(pattern, self._zones))
         if start and found.intersection(values([beginning_with(start)])).is_nothing:
             return frozenset((False, None))
         return UNKNOWN

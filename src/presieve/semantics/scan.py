@@ -24,14 +24,14 @@ from typing import TypeGuard
 
 from presieve.ir.ops import app, conjunction, disjunction, negate, sql_conjuncts, sql_disjuncts
 from presieve.ir.sorts import DATE, FLOAT, TIMESTAMP, Option, strip
-from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
+from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import subterms
 
 _ARITHMETIC = {Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL, Op.SQL_FLOAT_DIV}
 
-_GREGORIAN = -141427
+GREGORIAN = -141427
 """1582-10-15, the first day that both calendars call by the same name, in days from 1970."""
-_STANDARD_TIME = -2_177_452_800_000_000
+STANDARD_TIME = -2_177_452_800_000_000
 """1901-01-01, in microseconds from 1970: a year after the last difference between time zones."""
 _MILLISECOND = 1000
 
@@ -60,6 +60,35 @@ def may_lose(prefilter: Term) -> Term:
     zeros = [v for part, v in scanned for c in _comparisons(part) if c.left == v and _one_zero(c)]
     doubles = dict.fromkeys(v for _, v in scanned)
     return disjunction([*map(_is_nan, doubles), *map(_is_zero, dict.fromkeys(zeros))])
+
+
+def loses(prefilter: Term) -> bool:
+    """Whether a scan may drop a row that the pre-filter keeps; over ROW and KEY."""
+    if may_lose(prefilter) == FALSE:
+        return False
+    parts = sql_conjuncts(prefilter)
+    alone = [c for part in parts for c in _alone(part)]
+    if any(_is_moved(c) or _one_zero(c) for part in parts for c in _comparisons(part)):
+        return True
+    bounded = {c.left for c in alone if c.sign in _OF_NO_NAN}
+    return any(v not in bounded for part in parts for v in _scanned(part))
+
+
+_OF_NO_NAN = ("<", "<=", "=")
+"""Comparisons with a number that NaN, which is above all of them, does not pass."""
+
+
+def _alone(conjunct: Term) -> Iterator[_Comparison]:
+    """The comparison that a conjunct is, with a number if it is one of doubles."""
+    inner = conjunct.args[0] if _negates(conjunct) else conjunct
+    if isinstance(inner, App) and inner.op in _SIGNS and inner.op is not Op.SQL_EQ_NULLSAFE:
+        for found in _comparisons(conjunct):
+            if literal_value(found.constant) == literal_value(found.constant):  # it is not NaN
+                yield found
+
+
+def _negates(term: Term) -> TypeGuard[App]:
+    return isinstance(term, App) and term.op is Op.SQL_NOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +133,10 @@ def _is_moved(comparison: _Comparison) -> bool:
         return False
     match strip(comparison.constant.sort):
         case sort if sort == DATE:
-            return value < _GREGORIAN
+            return value < GREGORIAN
         case sort if sort == TIMESTAMP:
             cut = value % _MILLISECOND != 0 and comparison.sign in ("<", "<>")
-            return cut or value < _STANDARD_TIME
+            return cut or value < STANDARD_TIME
     return False
 
 

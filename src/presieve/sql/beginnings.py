@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from presieve.semantics.intervals import Interval
+from presieve.sql.catalyst_tree import PACKAGE, ExprNode
+
+LIKE = PACKAGE + "Like"
+_ESCAPE = "\\"
+"""The escape character of LIKE where none is named."""
 
 _LITERAL = " _-/:,;=@#%&'\"<>!~`"
 """What stands for itself in a regular expression, besides ASCII letters and digits."""
@@ -43,9 +48,18 @@ def _of_expression(pattern: str) -> str:
     return start
 
 
-BEGINNINGS: Mapping[str, Callable[[str], str]] = {
-    "StartsWith": lambda text: text,
-    "Like": _of_like,
-    "RLike": _of_expression,
+_OF_PATTERN: Mapping[str, Callable[[str], str]] = {
+    PACKAGE + "StartsWith": lambda text: text,
+    LIKE: _of_like,
+    PACKAGE + "RLike": _of_expression,
 }
-"""By class of Catalyst's expressions: from the pattern to how its texts begin."""
+BEGINNINGS = frozenset(name.removeprefix(PACKAGE) for name in _OF_PATTERN)
+"""The classes of Catalyst's expressions that match texts."""
+
+
+def beginning_of(node: ExprNode, pattern: object) -> str:
+    """How all texts begin that an expression matches with a pattern; "" where nothing is known."""
+    escape = node.fields.get("escapeChar")
+    if not isinstance(pattern, str) or (node.name == LIKE and escape != _ESCAPE):
+        return ""
+    return _OF_PATTERN[node.name](pattern)

@@ -78,6 +78,8 @@ def _sum(sign: int) -> Reader:
         type_ = type_name(right if not turned else left)
         factor = sign if turned else 1
         if type_ == "double":
+            if not math.isfinite(number(fixed)):
+                return None
             return _of_doubles(argument, _added(number(fixed), sign, turned), rising=factor > 0)
         span = integers(type_)
         if span is None:

@@ -22,6 +22,7 @@ from presieve.sql.piecewise import (
     DAYS,
     END_DAY,
     FIRST_DAY,
+    INTEGERS,
     LONGS,
     SECOND,
     Monotone,
@@ -44,13 +45,8 @@ def offsets_of(node: ExprNode, zones: Zones) -> Offsets | None:
     return zones.offsets.get(zone) if isinstance(zone, str) else None
 
 
-def year_of(day: int) -> int:
-    """The year of a day, in the calendar that is extended to all days."""
-    cycles, inside = divmod(day - first_day(1), 146_097)
-    return date_of(first_day(1) + inside).year + 400 * cycles
-
-
 def _civil(day: int) -> tuple[int, int, int]:
+    """Year, month and day, in the calendar that is extended to all days."""
     cycles, inside = divmod(day - first_day(1), 146_097)
     date = date_of(first_day(1) + inside)
     return date.year + 400 * cycles, date.month, date.day
@@ -85,7 +81,7 @@ _SPANS = {"DAY": DAY, "DD": DAY, "HOUR": 3600 * SECOND, "MINUTE": 60 * SECOND, "
 
 
 def year(node: ExprNode, _: Zones) -> Monotone | None:
-    return exactly(node.children[0], lambda d: year_of(d), DAYS)  # type: ignore[arg-type]
+    return exactly(node.children[0], lambda d: _civil(d)[0], DAYS)  # type: ignore[arg-type]
 
 
 def date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
@@ -208,7 +204,7 @@ def cut_seconds(x: Point) -> Point:
 def scaled(factor: int) -> Reader:
     def reader(node: ExprNode, _: Zones) -> Monotone | None:
         argument = node.children[0]
-        if type_name(argument) not in ("tinyint", "smallint", "int", "bigint"):
+        if type_name(argument) not in INTEGERS:
             return None
         return linear(argument, factor, 0, LONGS)
 

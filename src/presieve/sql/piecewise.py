@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from presieve.errors import Declined, DeclineSignal
+from presieve.ir.sorts import BINARY
 from presieve.ir.terms import Lit, literal_value
 from presieve.semantics.functions import first_day
 from presieve.semantics.intervals import NAN, Interval, Point, place
+from presieve.semantics.scan import GREGORIAN, STANDARD_TIME
 from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.catalyst import expression
@@ -76,7 +78,7 @@ def constant(node: ExprNode, zones: Zones) -> Point | None:
     if short(node) != "Literal":
         return None
     term = expression([dict(node.fields)], {}, zones.session)
-    if isinstance(term, Declined) or not isinstance(term, Lit):
+    if isinstance(term, Declined) or not isinstance(term, Lit) or term.sort == BINARY:
         return None
     value = literal_value(term)
     if isinstance(value, bool):
@@ -110,13 +112,12 @@ def domain(type_: str) -> Interval:
 
 
 ORDINARY: Mapping[str, Interval] = {
-    "date": (FIRST_DAY, END_DAY),
-    "timestamp": (FIRST_DAY * DAY, END_DAY * DAY),
-    "timestamp_ntz": (FIRST_DAY * DAY, END_DAY * DAY),
-    "double": (None, NAN),
+    "date": (GREGORIAN, END_DAY),
+    "timestamp": (STANDARD_TIME, END_DAY * DAY),
+    "timestamp_ntz": (STANDARD_TIME, END_DAY * DAY),
 }
-"""Values of a type that constants are written of. Others are days and instants of other years than
-those of four digits, and NaN.
+"""Values of a type that constants are written of. Scans may move earlier ones, and later ones have
+years of more than four digits.
 """
 
 DOMAINS: Mapping[str, Interval] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from presieve.ir.ops import app, sql_conjunction, sql_disjunction
-from presieve.ir.sorts import BOOL, FLOAT, strip
+from presieve.ir.sorts import BOOL, FLOAT, TIMESTAMP, strip
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, TRUE, Lit, Op, Term, Var, lit, literal_value
 from presieve.semantics.intervals import NAN, Interval, Point, ValueSet, number, only
 from presieve.sql.piecewise import domain
@@ -37,18 +37,30 @@ def _within(column: Var, whole: Interval, interval: Interval) -> Term:
     if strip(column.sort) == BOOL:
         truth = app(Op.SQL_EQ_NULLSAFE, column, TRUE)
         return truth if low == 1 else app(Op.SQL_NOT, truth) if high == 1 else SQL_TRUE
-    if strip(column.sort) == FLOAT and low == NAN:
+    is_double = strip(column.sort) == FLOAT
+    if is_double and low == NAN:
         return app(Op.SQL_IS_NAN, column)
-    if low is not None and interval == only(low):
+    zero = is_double and low == 0  # scans know two of them, which a number below is below of
+    if low is not None and interval == only(low) and not zero:
         return app(Op.SQL_EQ, column, _literal(column, low))
     bounds = []
     if low is not None and not _at_most(low, whole[0]):
-        bounds.append(_bound(column, (Op.SQL_GE, low), (Op.SQL_GT, _before(low))))
+        ways = [(Op.SQL_GE, low)] if not zero else []
+        bounds.append(_bound(column, *ways, (Op.SQL_GT, _before(low))))
     if high is not None and not _at_most(whole[1], high):
-        bounds.append(_bound(column, (Op.SQL_LT, high), (Op.SQL_LE, _before(high))))
+        ways = [(Op.SQL_LT, high)] if not _is_cut(column, high) else []
+        bounds.append(_bound(column, *ways, (Op.SQL_LE, _before(high))))
     if not bounds:
         return app(Op.SQL_NOT, app(Op.SQL_IS_NULL, column))
     return sql_conjunction(bounds)
+
+
+def _is_cut(column: Var, high: Point) -> bool:
+    """Whether ``<`` this constant is no bound for a scan: NaN, or parts of a millisecond."""
+    base = strip(column.sort)
+    if base == FLOAT:
+        return high == NAN
+    return base == TIMESTAMP and isinstance(high, int) and high % 1000 != 0
 
 
 def _at_most(a: Point | None, b: Point | None) -> bool:

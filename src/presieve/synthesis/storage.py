@@ -27,7 +27,7 @@ from presieve.semantics.intervals import (
     only,
     values,
 )
-from presieve.sql.beginnings import BEGINNINGS, beginning_with
+from presieve.sql.beginnings import BEGINNINGS, beginning_of, beginning_with
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.monotone import monotone
@@ -204,8 +204,7 @@ class _Search:
     def matched(self, node: ExprNode) -> Clauses:
         """A text begins as a pattern does."""
         text, pattern = node.children
-        value = constant(pattern, self._zones)
-        start = BEGINNINGS[short(node)](value) if isinstance(value, str) else ""
+        start = beginning_of(node, constant(pattern, self._zones))
         if not start:
             return self.has(text, PRESENT)
         return self.has(text, values([beginning_with(start)]))
@@ -279,8 +278,7 @@ def _writable(found: ValueSet, type_: str) -> ValueSet:
     below, above = values([(first, low)]), values([(high, end)])
     wider = found
     for rest, known in ((below, low), (above, high)):
-        near = type_ == "double" and any(stop == known for _, stop in found.intervals)
-        if known is not None and (near or found.intersection(rest).intervals):
+        if known is not None and found.intersection(rest).intervals:
             wider = wider.union(rest)
     return wider
 
@@ -456,7 +454,7 @@ def beyond(conditions: Sequence[ExprNode], zones: Zones) -> list[Clause]:
     """
     every = _or(necessary(c, zones) for c in conditions)
     given = _or(
-        _and(necessary(p, zones) for p in _conjuncts(c) if _is_direct(p, zones)) for c in conditions
+        _and(necessary(p, zones) for p in _conjuncts(c) if _is_direct(p)) for c in conditions
     )
     alone = {n: s for clause in given for n, s in clause.items() if len(clause) == 1}
     return [c for c in every if c not in given and not _implied(c, alone)]
@@ -472,11 +470,11 @@ _COMBINING = frozenset(("And", "Or", "Not"))
 _DIRECT = frozenset((*_COMPARED, "EqualNullSafe", "In", "IsNull", "IsNotNull", "StartsWith"))
 
 
-def _is_direct(condition: ExprNode, zones: Zones) -> bool:
+def _is_direct(condition: ExprNode) -> bool:
     """Whether Spark hands it to a scan as it is."""
     name = short(condition)
     if name in _COMBINING:
-        return all(_is_direct(c, zones) for c in condition.children)
+        return all(_is_direct(c) for c in condition.children)
     if name == "AttributeReference":
         return True
     return name in _DIRECT and all(

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 from presieve.backend.catalyst.leaf_conditions import conditions_of
 from presieve.backend.catalyst.trees import Node, Tree, walk
 from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.classic.guarded import guarded
 from presieve.backend.classic.names import source_name, unqualified
 from presieve.backend.classic.time_zones import zones
+from presieve.backend.effects.sources import scanned
 from presieve.backend.filtered.sides import columns_of
 from presieve.backend.gateway import Handle
 from presieve.backend.plans import Opened, or_declined, session_declines
-from presieve.backend.rewrite import Predicate, insert_filters
 from presieve.backend.statistics.estimates import local
-from presieve.errors import DeclineSignal
 from presieve.ir.terms import Var
+from presieve.sql.beginnings import LIKE
 from presieve.sql.piecewise import Zones
 
 if TYPE_CHECKING:
@@ -86,17 +87,21 @@ class FileSources:
 
 
 @or_declined
+@guarded
 def open_sources(opened: Opened, df: DataFrame) -> FileSources | None:
     """The sources of a DataFrame in a classic session; None where nothing is computed in a filter,
-    or rows may come out of a cache.
+    or rows may come out of a cache. What is true now (``current_date``) is in the optimized plan a
+    constant, which a filter must not keep.
     """
     gateway = opened.gateway
     if not isinstance(gateway, ClassicGateway):
         return None
     plan = gateway.analyzed(df)
-    if not gateway.mentions(plan, "FILTER") or gateway.is_streaming(plan):
+    if not gateway.mentions(plan, "FILTER") or gateway.mentions(plan, "CURRENT_LIKE"):
         return None
-    if not _computes(gateway.text(plan)) or not gateway.cache_is_empty():
+    if gateway.is_streaming(plan) or not gateway.cache_is_empty() or _is_legacy(gateway):
+        return None
+    if not _computes(gateway.text(plan)):
         return None
     if session_declines(gateway, plan) is not None:
         return None
@@ -112,8 +117,8 @@ def open_sources(opened: Opened, df: DataFrame) -> FileSources | None:
         known = [f for f in filters if f is not None]
         if len(known) == len(filters):
             sql = " OR ".join(unqualified(gateway, gateway.node(optimized, f.path)) for f in known)
-            conditions = tuple(f.fields["condition"] for f in known)
-            source = _source(gateway, gateway.node(plan, path), path, conditions, sql)
+            conditions = tuple(_with_escapes(gateway, optimized, f) for f in known)
+            source = _source(gateway, (plan, written), path, conditions, sql)
             found += [] if source is None else [source]
     names = {z for s in found for c in s.conditions for z in _zones(c)}
     return FileSources(gateway, plan, timezone, zones(gateway, timezone, names), tuple(found))
@@ -130,21 +135,50 @@ def _are_copies(
     return any(bool(a.sameResult(b)) for a in mine for b in theirs)
 
 
+def _is_legacy(gateway: ClassicGateway) -> bool:
+    """Whether days are written by the calendar of ``SimpleDateFormat``."""
+    return gateway.conf("spark.sql.legacy.timeParserPolicy", "CORRECTED").upper() == "LEGACY"
+
+
+def _with_escapes(gateway: ClassicGateway, plan: Handle, filter_: Node) -> Tree:
+    """The condition of a filter, and in each LIKE the escape character, which its JSON has not."""
+    tree: Tree = filter_.fields["condition"]
+    if not any(node["class"] == LIKE for node in tree):
+        return tree
+    nodes = _in_order(gateway.node(plan, filter_.path).condition())
+    return [
+        {**node, "escapeChar": str(handle.escapeChar())} if node["class"] == LIKE else node
+        for node, handle in zip(tree, nodes, strict=True)
+    ]
+
+
+def _in_order(expression: Handle) -> list[Handle]:
+    """An expression and all below it, as they stand in its JSON."""
+    children = expression.children()
+    below = (_in_order(children.apply(i)) for i in range(int(children.size())))
+    return [expression, *(node for part in below for node in part)]
+
+
 def _source(
     gateway: ClassicGateway,
-    leaf: Handle,
+    within: tuple[Handle, Node],
     path: tuple[int, ...],
     conditions: tuple[Tree, ...],
     sql: str,
 ) -> FileSource | None:
-    """Files that Spark reads by itself; None for other sources."""
-    source = gateway.source(leaf)
-    if not source.files or source.raw or source.by_columns:
+    """Files that Spark reads by itself, and those of their columns of which scans compare what they
+    read; None for other sources.
+    """
+    plan, root = within
+    leaf = gateway.node(plan, path)
+    source, scans = gateway.source(leaf), scanned(gateway, plan, root, [path], native=False)
+    if not scans.faithful or source.by_columns:
         return None
     if not any(name.endswith(_FORMATS) for name in source.names):
         return None
     attributes = gateway.attributes(leaf)
-    columns, _ = columns_of(attributes)
+    known, _ = columns_of(attributes)
+    columns = {i: v for i, v in known.items() if not scans.aside([i])}
     types = {a.id: a.type for a in attributes}
     paths = tuple(map(local, gateway.parquet_files(leaf)))
     files = tuple(p for p in paths if p is not None) if None not in paths else ()
@@ -153,15 +187,3 @@ def _source(
 
 def _zones(condition: Tree) -> list[str]:
     return [str(n["timeZoneId"]) for n in condition if isinstance(n.get("timeZoneId"), str)]
-
-
-@or_declined
-def with_filters_at(
-    sources: FileSources, filters: Mapping[tuple[int, ...], Predicate]
-) -> DataFrame:
-    """The DataFrame with these filters right above its files."""
-    gateway = sources.gateway
-    df = gateway.dataframe(insert_filters(gateway, sources.plan, filters, sources.timezone))
-    if not gateway.same_output(sources.plan, gateway.analyzed(df)):
-        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
-    return df

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from presieve.backend.catalyst.definitions import CTE_DEFINITION
@@ -14,12 +14,13 @@ from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.filtered.joins import JoinSite, is_paired, read_join_site
 from presieve.backend.filtered.sides import Context, Side
 from presieve.backend.filtered.windows import WindowSite, read_window_site
-from presieve.backend.gateway import Handle
+from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.plans import CACHED, Opened, is_cached, or_declined, session_declines
 from presieve.backend.rewrite import Predicate, insert_filters, predicate
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import to_scope, variables
+from presieve.semantics.scan import loses
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -58,20 +59,21 @@ def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
 
 @or_declined
 def with_filters(
-    operators: FilteredOperators, filters: Mapping[tuple[int, ...], Predicate]
+    gateway: Gateway, plan: Handle, filters: Mapping[tuple[int, ...], Predicate]
 ) -> DataFrame:
-    """The DataFrame with these filters, by the path of what they stand on."""
-    gateway = operators.opened.gateway
+    """The DataFrame of a plan with these filters, by the path of what they stand on."""
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    df = gateway.dataframe(insert_filters(gateway, operators.plan, filters, timezone))
-    if not gateway.same_output(operators.plan, gateway.analyzed(df)):
+    df = gateway.dataframe(insert_filters(gateway, plan, filters, timezone))
+    if not gateway.same_output(plan, gateway.analyzed(df)):
         raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
     return df
 
 
 @or_declined
 def filter_of(side: Side, prefilter: Term, timezone: str) -> Predicate:
-    """A condition on the rows of a side as a filter to insert."""
+    """A condition on the rows of a side as a filter to insert, in a form that scans are not given
+    where one may drop rows for which it is true.
+    """
     prefilter = to_scope(prefilter, Scope.KEY, Scope.ROW)
     read = set(variables(prefilter))
     taken = {number: var for number, var in side.attributes.items() if var in read}
@@ -81,7 +83,8 @@ def filter_of(side: Side, prefilter: Term, timezone: str) -> Predicate:
     if side.input.sources().aside(taken):
         reason = "a source below is not known to apply filters as Spark does; store its rows first"
         raise DeclineSignal("source", reason)
-    return predicate(prefilter, taken, timezone)
+    made = predicate(prefilter, taken, timezone)
+    return replace(made, aside=True) if loses(prefilter) else made
 
 
 def _found(context: Context) -> Iterator[AnySite]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from presieve.backend.filtered.opening import with_filters
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import Predicate, predicate
 from presieve.backend.statistics.edits import of_scan
@@ -25,6 +26,7 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import Term
 from presieve.ir.walk import variables
 from presieve.semantics.intervals import ValueSet, values
+from presieve.semantics.scan import loses
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.monotone import monotone
 from presieve.sql.piecewise import Zones, domain, short, type_name
@@ -68,7 +70,7 @@ class Derived:
 
 def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Derived:
     """The DataFrame with derived filters right above its files."""
-    from presieve.backend.classic.derived import open_sources, with_filters_at
+    from presieve.backend.classic.derived import open_sources
 
     if options.cost == "never":
         return Derived(df)
@@ -77,7 +79,7 @@ def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Der
         return Derived(df)
     decisions = [d for s in sources.found if (d := _decided(sources, s, options)) is not None]
     filters = {d.source.path: d.predicate for d in decisions if d.predicate is not None}
-    made = with_filters_at(sources, filters) if filters else df
+    made = with_filters(sources.gateway, sources.plan, filters) if filters else df
     if isinstance(made, Declined):
         refused = (replace(d, predicate=None, declined=made) for d in decisions)
         return Derived(df, tuple(refused))
@@ -88,10 +90,10 @@ def _decided(sources: FileSources, source: FileSource, options: Options) -> Deri
     """What is derived for one place; None where nothing follows that Spark does not push."""
     try:
         nodes = [build(condition, 0, 0)[0] for condition in source.conditions]
-    except DeclineSignal:
+        found = beyond(nodes, sources.zones)
+    except (DeclineSignal, OverflowError, ValueError, TypeError):  # an expression of other shape
         return None
-    clauses = beyond(nodes, sources.zones)
-    clauses = [c for c in clauses if c.keys() <= source.columns.keys()]
+    clauses = [c for c in found if c.keys() <= source.columns.keys() and not _is_lossy(source, c)]
     if not clauses:
         return None
     decision = DerivedDecision(source)
@@ -107,6 +109,11 @@ def _decided(sources: FileSources, source: FileSource, options: Options) -> Deri
     if options.policy == "strict" and decision.erases:
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
     return _made(sources, decision, proofs, options)
+
+
+def _is_lossy(source: FileSource, clause: Mapping[int, ValueSet]) -> bool:
+    """Whether a scan may drop rows for which the clause holds."""
+    return loses(predicate_of([clause], source.columns, source.types))
 
 
 def _is_empty(clause: Mapping[int, ValueSet]) -> bool:

@@ -107,7 +107,7 @@ def with_filters_below(opened: Opened, df: DataFrame, options: Options) -> Filte
             for side, predicate in zip(d.site.sides, d.predicates, strict=False)
             if predicate is not None
         }
-        made = with_filters(operators, filters) if filters else None
+        made = with_filters(opened.gateway, operators.plan, filters) if filters else None
         if made is None or isinstance(made, Declined):
             break
         df = made
