@@ -24,12 +24,14 @@ from presieve.semantics.intervals import (
     ValueSet,
     after,
     intersection,
+    last,
     only,
     values,
 )
 from presieve.sql.beginnings import BEGINNINGS, beginning_of, beginning_with
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
+from presieve.sql.evaluation import Box, Evaluation, NoRowError
 from presieve.sql.monotone import monotone
 from presieve.sql.piecewise import (
     DOMAINS,
@@ -51,6 +53,7 @@ Clauses: TypeAlias = tuple[Clause, ...]
 _WHOLE = frozenset((EVERYTHING, *DOMAINS.values()))
 _MOST_CLAUSES = 48
 _MOST_INTERVALS = 24
+_MOST_ROUNDS = 8
 _TRUE: Clauses = ()
 _FALSE: Clauses = ({},)
 _YES, _NO = values([only(1)]), values([only(0)])
@@ -58,14 +61,27 @@ _YES, _NO = values([only(1)]), values([only(0)])
 
 def necessary(condition: ExprNode, zones: Zones) -> Clauses:
     """What holds of the columns of each row for which the condition is true."""
-    return tuple(c for c in _Search(zones).true(condition) if not any(map(_any_value, c.values())))
+    found = _to_the_end(condition, zones)[1]
+    return tuple(c for c in found if not any(map(_any_value, c.values())))
 
 
 def cuts(condition: ExprNode, zones: Zones) -> dict[int, frozenset[Point]]:
     """Values of columns from which on parts of the condition may have other values."""
-    search = _Search(zones)
-    search.true(condition)
+    search = _to_the_end(condition, zones)[0]
     return {n: frozenset(found) for n, found in search.ends.items()}
+
+
+def _to_the_end(condition: ExprNode, zones: Zones) -> tuple[_Search, Clauses]:
+    """What is known of a column is a bound for those that it is compared with, and so on."""
+    search = _Search(zones, {})
+    found = search.true(condition)
+    for _ in range(_MOST_ROUNDS if search.compares_columns else 0):
+        known = {n: s for clause in found if len(clause) == 1 for n, s in clause.items()}
+        if known == search.known:
+            break
+        search = _Search(zones, known)
+        found = search.true(condition)
+    return search, found
 
 
 def _any_value(allowed: ValueSet) -> bool:
@@ -74,11 +90,13 @@ def _any_value(allowed: ValueSet) -> bool:
 
 
 class _Search:
-    """The necessary conditions of expressions."""
+    """The necessary conditions of expressions, if columns are known to have values of sets."""
 
-    def __init__(self, zones: Zones) -> None:
+    def __init__(self, zones: Zones, known: Box) -> None:
         self._zones = zones
+        self.known = known
         self.ends: dict[int, set[Point]] = {}
+        self.compares_columns = False
 
     def true(self, node: ExprNode) -> Clauses:
         """Of a predicate that is true."""
@@ -160,7 +178,16 @@ class _Search:
             return self.has(right, values([_COMPARED[_MIRRORED[name]](value)]))
         if is_null(left) or is_null(right):
             return _FALSE
-        return _and((self.has(left, PRESENT), self.has(right, PRESENT)))
+        self.compares_columns = True
+        return _and((self._bounded(left, name, right), self._bounded(right, _MIRRORED[name], left)))
+
+    def _bounded(self, node: ExprNode, name: str, other: ExprNode) -> Clauses:
+        """``node name other``, by what is known of the other one."""
+        try:
+            bounds = Evaluation(self._zones, self.known).value(other).intervals
+        except NoRowError:
+            return _FALSE
+        return self.has(node, values(map(_BOUNDED[name], bounds)))
 
     def same(self, node: ExprNode, *, equal: bool) -> Clauses:
         """``left <=> right`` is true, or false."""
@@ -254,6 +281,14 @@ _COMPARED: Mapping[str, Callable[[Point], Interval]] = {
     "GreaterThan": lambda c: (after(c), None),
     "GreaterThanOrEqual": lambda c: (c, None),
 }
+_BOUNDED: Mapping[str, Callable[[Interval], Interval]] = {
+    "EqualTo": lambda i: i,
+    "LessThan": lambda i: (None, last(i[1])),
+    "LessThanOrEqual": lambda i: (None, i[1]),
+    "GreaterThan": lambda i: (None if i[0] is None else after(i[0]), None),
+    "GreaterThanOrEqual": lambda i: (i[0], None),
+}
+"""The values that compare so with some value of an interval."""
 _MIRRORED = {
     "EqualTo": "EqualTo",
     "LessThan": "GreaterThan",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.catalyst.leaf_conditions import conditions_of
-from presieve.backend.catalyst.trees import Node, Tree, walk
+from presieve.backend.catalyst.leaf_conditions import Facts, about, conjunction, facts_of
+from presieve.backend.catalyst.operators import JOIN
+from presieve.backend.catalyst.trees import Conjunct, Node, Tree, node_at, walk
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.guarded import guarded
 from presieve.backend.classic.names import source_name, unqualified
@@ -32,7 +33,7 @@ _COMPUTED = re.compile(
     r"\b(?:CASE|R?LIKE|StartsWith|coalesce|greatest|least|year|trunc|date_trunc|date_format|left"
     r"|substring|substr|datediff|date_add|date_sub|add_months|last_day|abs|floor|ceil|nvl|ifnull"
     r"|if|unix_\w+|date_part|extract|to_date|timestamp_\w+|cast\([^()]*#)\b|#\w+ (?:[-+*/]|div) "
-    r"| (?:[-+*/]|div) \w+#|-\w+#",
+    r"| (?:[-+*/]|div) \w+#|-\w+#|#\d+L?\)? [<>]=? (?:outer\()?\w+#| IN \(list#",
     re.IGNORECASE,
 )
 """What can be followed to a column, in Spark's drawing of a plan."""
@@ -61,14 +62,15 @@ def _computes(drawing: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class FileSource:
     """Files at a place in the plan. A row is needed where one of the ``conditions``, trees of
-    Catalyst, is true; ``columns`` and their ``types`` are those that proofs can speak of, by
-    number, and ``sql`` are the conditions for a person. ``files`` are paths of this machine; there
-    are none where some are elsewhere.
+    Catalyst, is true; ``computed`` are expressions that are computed of it before. ``columns`` and
+    their ``types`` are those that proofs can speak of, by number, and ``sql`` are the conditions
+    for a person. ``files`` are paths of this machine; there are none where some are elsewhere.
     """
 
     path: tuple[int, ...]
     name: str
     conditions: tuple[Tree, ...]
+    computed: tuple[Tree, ...]
     columns: Mapping[int, Var]
     types: Mapping[int, str]
     files: tuple[str, ...]
@@ -97,7 +99,7 @@ def open_sources(opened: Opened, df: DataFrame) -> FileSources | None:
     if not isinstance(gateway, ClassicGateway):
         return None
     plan = gateway.analyzed(df)
-    if not gateway.mentions(plan, "FILTER") or gateway.mentions(plan, "CURRENT_LIKE"):
+    if not gateway.mentions(plan, "FILTER", "JOIN") or gateway.mentions(plan, "CURRENT_LIKE"):
         return None
     if gateway.is_streaming(plan) or not gateway.cache_is_empty() or _is_legacy(gateway):
         return None
@@ -108,20 +110,16 @@ def open_sources(opened: Opened, df: DataFrame) -> FileSources | None:
     written = gateway.tree(plan)
     optimized = df._jdf.queryExecution().optimizedPlan()
     root = gateway.tree(optimized)
-    uses, others = conditions_of(written, root)
+    uses, others = facts_of(written, root, beside=bool(optimized.deterministic()))
     if _are_copies(gateway, written, plan, others, optimized):
         return None
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    found = []
-    for path, filters in uses.items():
-        known = [f for f in filters if f is not None]
-        if len(known) == len(filters):
-            sql = " OR ".join(unqualified(gateway, gateway.node(optimized, f.path)) for f in known)
-            conditions = tuple(_with_escapes(gateway, optimized, f) for f in known)
-            source = _source(gateway, (plan, written), path, conditions, sql)
-            found += [] if source is None else [source]
-    names = {z for s in found for c in s.conditions for z in _zones(c)}
-    return FileSources(gateway, plan, timezone, zones(gateway, timezone, names), tuple(found))
+    conditions = _Conditions(gateway, optimized, root)
+    leaves = ((path, conditions, known) for path, known in uses.items())
+    found = (_source(gateway, (plan, written), *leaf) for leaf in leaves)
+    sources = tuple(s for s in found if s is not None)
+    names = {z for s in sources for c in s.conditions for z in _zones(c)}
+    return FileSources(gateway, plan, timezone, zones(gateway, timezone, names), sources)
 
 
 def _are_copies(
@@ -140,16 +138,46 @@ def _is_legacy(gateway: ClassicGateway) -> bool:
     return gateway.conf("spark.sql.legacy.timeParserPolicy", "CORRECTED").upper() == "LEGACY"
 
 
-def _with_escapes(gateway: ClassicGateway, plan: Handle, filter_: Node) -> Tree:
-    """The condition of a filter, and in each LIKE the escape character, which its JSON has not."""
-    tree: Tree = filter_.fields["condition"]
-    if not any(node["class"] == LIKE for node in tree):
+@dataclass(frozen=True, slots=True)
+class _Conditions:
+    """Those of an optimized plan."""
+
+    gateway: ClassicGateway
+    plan: Handle
+    root: Node
+
+    def of(self, facts: Facts, columns: Collection[int]) -> tuple[Tree, str] | None:
+        """What holds at one use of a source, for the checker and for a person."""
+        computed = {n: t for n, t in facts.computed.items() if not _has_like(t)}
+        parts = about(replace(facts, computed=computed), columns)
+        if not parts:
+            return None
+        handles = [self._handle(path, part) for path, part in parts]
+        trees = [_with_escapes(part.tree, h) for (_, part), h in zip(parts, handles, strict=True)]
+        return conjunction(trees), " AND ".join(unqualified(self.gateway, h) for h in handles)
+
+    def _handle(self, path: tuple[int, ...], part: Conjunct) -> Handle:
+        """A part of the condition of a filter or join."""
+        condition = self.gateway.condition(self.gateway.node(self.plan, path))
+        found = condition.get() if node_at(self.root, path).kind == JOIN else condition
+        for side in part.route:
+            found = self.gateway.operand(found, side)
+        return found
+
+
+def _has_like(tree: Tree) -> bool:
+    return any(node["class"] == LIKE for node in tree)
+
+
+def _with_escapes(tree: Tree, condition: Handle) -> Tree:
+    """A condition, and in each LIKE the escape character, which its JSON has not."""
+    if not _has_like(tree):
         return tree
-    nodes = _in_order(gateway.node(plan, filter_.path).condition())
-    return [
-        {**node, "escapeChar": str(handle.escapeChar())} if node["class"] == LIKE else node
-        for node, handle in zip(tree, nodes, strict=True)
+    escapes = [
+        str(h.escapeChar()) for h in _in_order(condition) if str(h.getClass().getName()) == LIKE
     ]
+    found = iter(escapes)
+    return [{**n, "escapeChar": next(found)} if n["class"] == LIKE else n for n in tree]
 
 
 def _in_order(expression: Handle) -> list[Handle]:
@@ -163,13 +191,15 @@ def _source(
     gateway: ClassicGateway,
     within: tuple[Handle, Node],
     path: tuple[int, ...],
-    conditions: tuple[Tree, ...],
-    sql: str,
+    conditions: _Conditions,
+    uses: Sequence[Facts],
 ) -> FileSource | None:
     """Files that Spark reads by itself, and those of their columns of which scans compare what they
-    read; None for other sources.
+    read; None for other sources, and where any row may be needed.
     """
     plan, root = within
+    if not all(facts.conditions for facts in uses):
+        return None
     leaf = gateway.node(plan, path)
     source, scans = gateway.source(leaf), scanned(gateway, plan, root, [path], native=False)
     if not scans.faithful or source.by_columns:
@@ -180,9 +210,21 @@ def _source(
     known, _ = columns_of(attributes)
     columns = {i: v for i, v in known.items() if not scans.aside([i])}
     types = {a.id: a.type for a in attributes}
+    found = [conditions.of(facts, types) for facts in uses]
+    needed = [each for each in found if each is not None]
+    if len(needed) < len(found):
+        return None
     paths = tuple(map(local, gateway.parquet_files(leaf)))
-    files = tuple(p for p in paths if p is not None) if None not in paths else ()
-    return FileSource(path, source_name(leaf), conditions, columns, types, files, sql)
+    return FileSource(
+        path,
+        source_name(leaf),
+        tuple(tree for tree, _ in needed),
+        tuple(tree for facts in uses for tree in facts.computed.values()),
+        columns,
+        types,
+        tuple(p for p in paths if p is not None) if None not in paths else (),
+        " OR ".join(sql for _, sql in needed),
+    )
 
 
 def _zones(condition: Tree) -> list[str]:

@@ -39,10 +39,10 @@ def source_name(leaf: Handle) -> str:
     return f"{kind.rsplit('.', 1)[-1].rstrip('$')}({columns})"
 
 
-def unqualified(gateway: ClassicGateway, filter_: Handle) -> str:
-    """The condition of a filter in SQL, with columns by their names alone."""
-    text = gateway.sql(gateway.condition(filter_))
-    tree: Tree = json.loads(gateway.json(filter_))[0]["condition"]
+def unqualified(gateway: ClassicGateway, condition: Handle) -> str:
+    """A condition in SQL, with columns by their names alone."""
+    text = gateway.sql(condition)
+    tree: Tree = json.loads(gateway.json(condition))
     long = {_dotted((*qualifier, name)): _quoted(name) for qualifier, name in _columns(tree)}
     parts = _TEXT.split(text)
     for name in sorted(long, key=len, reverse=True):

@@ -99,13 +99,15 @@ def _decided(sources: FileSources, source: FileSource, options: Options) -> Deri
     decision = DerivedDecision(source)
     proofs = []
     for condition, node in zip(source.conditions, nodes, strict=True):
-        ends = cuts(node, sources.zones) if any(_is_empty(c) for c in clauses) else {}
+        ends = cuts(node, sources.zones)
         proof = check_derived(DerivedCertificate(condition, clauses, sources.zones, ends))
         if isinstance(proof, Rejected):
             reason = f"the filter is not proved: {proof.reason}"
             return replace(decision, declined=Declined("no-proof", reason))
         proofs.append(proof)
-    decision = replace(decision, erases=not all(is_total(n, sources.zones) for n in nodes))
+    computed = [build(tree, 0, 0)[0] for tree in source.computed]
+    total = all(is_total(node, sources.zones) for node in (*nodes, *computed))
+    decision = replace(decision, erases=not total)
     if options.policy == "strict" and decision.erases:
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
     return _made(sources, decision, proofs, options)
@@ -114,11 +116,6 @@ def _decided(sources: FileSources, source: FileSource, options: Options) -> Deri
 def _is_lossy(source: FileSource, clause: Mapping[int, ValueSet]) -> bool:
     """Whether a scan may drop rows for which the clause holds."""
     return loses(predicate_of([clause], source.columns, source.types))
-
-
-def _is_empty(clause: Mapping[int, ValueSet]) -> bool:
-    """Whether no row is left."""
-    return all(allowed.is_nothing for allowed in clause.values())
 
 
 def _made(
