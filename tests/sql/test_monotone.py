@@ -41,11 +41,12 @@ INSTANTS = [
 INTEGERS = [
     *("i + 7", "i - 7", "7 - i", "i * 3", "i * -3", "-i", "abs(i)", "i div 10", "i div -7"),
     *("CAST(i AS bigint)", "CAST(i AS smallint)", "CAST(i AS double)", "CAST(i AS decimal(12, 2))"),
-    *("timestamp_seconds(i)", "timestamp_millis(i)"),
+    *("timestamp_seconds(i)", "timestamp_millis(i)", "(i div 7 + 1) * -2", "abs(i div 3)"),
 ]
 DOUBLES = [
     *("x + 0.1D", "x - 0.1D", "0.1D - x", "x * 3.3D", "x * -0.7D", "x / 3D", "x / -1e300D", "-x"),
     *("abs(x)", "floor(x)", "ceil(x)", "CAST(x AS int)", "CAST(x AS bigint)"),
+    *("CAST(x AS smallint)", "floor(x / 2D + 1D)", "-abs(x - 3D)"),
 ]
 TEXTS = ["substring(s, 1, 3)", "left(s, 1)", "substr(s, 0, 2)"]
 
@@ -173,14 +174,16 @@ def test_values_lie_where_the_catalogue_says(
             spark.conf.set("spark.sql.session.timeZone", zone)
             zones = zones_of(ClassicGateway(spark), zone, [zone])
             for function in COLUMNS[column]:
-                _check(table, column, function, zones)
+                _check(table, column, function, zones, ansi)
     finally:
         for name, value in before.items():
             spark.conf.set(name, value)
 
 
-def _check(table: DataFrame, column: str, function: str, zones: Zones) -> None:
+def _check(table: DataFrame, column: str, function: str, zones: Zones, ansi: str) -> None:
     known = _known(table, function, zones)
+    if ansi == "true" and any(one.raises for one in known):
+        return  # it has the same values where it does not raise
     values = [r[0] for r in table.select("raw").collect()]
     inside = [v for v in values if _is_known(known[0], _order(v))]
     assert len(inside) > len(values) / 4, function

@@ -169,12 +169,25 @@ def _negated(x: Point) -> Point:
 def _rounded(f: Callable[[float], int]) -> Reader:
     def reader(node: ExprNode, _: Zones) -> Monotone | None:
         (argument,) = node.children
-        if type_name(argument) != "double":
-            return None
-        within = (place(-(2.0**62)), place(2.0**62))
-        return exactly(argument, lambda p: f(number(p)), within)  # type: ignore[arg-type]
+        return _whole(argument, f, LONGS) if type_name(argument) == "double" else None
 
     return reader
+
+
+def _whole(argument: ExprNode, f: Callable[[float], int], span: Interval) -> Monotone:
+    """A double as an integer of a type: the last one for numbers beyond it, and 0 for NaN. In ANSI
+    mode both are errors.
+    """
+    low, end = span
+    assert isinstance(low, int)
+    assert isinstance(end, int)
+
+    def cut(p: Point) -> Point:
+        x = number(p)  # type: ignore[arg-type]
+        return max(low, min(f(x), end - 1)) if math.isfinite(x) else low if x < 0 else end - 1
+
+    nothing = Piece((NAN, None), lambda _: 0, lambda _: 0)
+    return Monotone(argument, (Piece(_NUMBERS, cut, cut), nothing), raises=True)
 
 
 # --- casts -----------------------------------------------------------------------------------
@@ -186,18 +199,23 @@ def _cast(node: ExprNode, zones: Zones) -> Monotone | None:
     if before in INTEGERS:
         return _cast_integer(argument, after)
     if before == "double" and after in INTEGERS:
-        low, end = integers(after) or (0, 0)
-        assert isinstance(low, int)
-        assert isinstance(end, int)
-        within = (place(float(max(low, -(2**62)))), place(float(min(end - 1, 2**62))))
-        return exactly(argument, lambda p: math.trunc(number(p)), within)  # type: ignore[arg-type]
-    rule = _CASTS.get((before or _source_type(argument), after))
+        return _cast_double(argument, after)
+    rule = _CASTS.get((before, after))
     offsets = offsets_of(node, zones)
     return None if rule is None or offsets is None else rule(argument, offsets)
 
 
-def _source_type(node: ExprNode) -> str:
-    return {"TruncDate": "date", "DateAdd": "date", "DateSub": "date"}.get(short(node), "")
+def _cast_double(argument: ExprNode, after: str) -> Monotone | None:
+    span = integers(after)
+    if span is None:
+        return None
+    if after in ("int", "bigint"):
+        return _whole(argument, math.trunc, span)
+    low, end = span
+    assert isinstance(low, int)
+    assert isinstance(end, int)
+    within = (place(float(low)), place(float(end - 1)))
+    return exactly(argument, lambda p: math.trunc(number(p)), within)  # type: ignore[arg-type]
 
 
 def _cast_integer(argument: ExprNode, after: str) -> Monotone | None:

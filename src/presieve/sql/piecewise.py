@@ -3,7 +3,7 @@
 Each is known on pieces of its argument's order, by two functions that never fall (or never rise)
 and have the function's value between them; mostly they are the same. Outside of the pieces it may
 do anything: raise, wrap around or give NULL, which depends on the session's mode. Of NULL each
-gives NULL, and of nothing else on its pieces.
+gives NULL, and of nothing else on its pieces. On them it raises only where that is said.
 """
 
 from __future__ import annotations
@@ -51,10 +51,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Monotone:
-    """A function of one argument, on disjoint pieces of its order."""
+    """A function of one argument, on disjoint pieces of its order. ``raises``: it may, on these
+    pieces, in some mode; it then has the value elsewhere.
+    """
 
     argument: ExprNode
     pieces: tuple[Piece, ...]
+    raises: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +97,37 @@ def is_null(node: ExprNode) -> bool:
 
 
 def type_name(node: ExprNode) -> str:
-    """Spark's type of a column, a literal or a cast; "" for other expressions and types."""
-    if short(node) not in ("AttributeReference", "Literal", "Cast"):
-        return ""
+    """Spark's type of an expression; "" for expressions and types that are not known."""
+    name = short(node)
+    if name in _OF_OPERANDS:
+        types = {type_name(child) for child in node.children}
+        return types.pop() if len(types) == 1 and types <= _CLOSED else ""
+    if name not in ("AttributeReference", "Literal", "Cast"):
+        return _RESULTS.get(name, "")
     try:
         return type_of(node)
     except DeclineSignal:
         return ""
+
+
+_OF_OPERANDS = frozenset(
+    (
+        *("Add", "Subtract", "Multiply", "Divide", "UnaryMinus", "Abs"),
+        *("Greatest", "Least", "Coalesce"),
+    )
+)
+_CLOSED = frozenset((*INT_RANGES, "double"))
+"""Types of numbers of which sums and products have the same type."""
+_RESULTS: Mapping[str, str] = {
+    **dict.fromkeys(("Year", "DateDiff", "UnixDate"), "int"),
+    **dict.fromkeys(("IntegralDivide", "UnixTimestamp", "ToUnixTimestamp"), "bigint"),
+    **dict.fromkeys(("UnixSeconds", "UnixMicros"), "bigint"),
+    **dict.fromkeys(("TruncDate", "DateAdd", "DateSub", "AddMonths", "LastDay"), "date"),
+    **dict.fromkeys(("SecondsToTimestamp", "MillisToTimestamp", "MicrosToTimestamp"), "timestamp"),
+    "TruncTimestamp": "timestamp",
+    **dict.fromkeys(("Substring", "DateFormatClass"), "string"),
+}
+"""Of functions that always have the same."""
 
 
 def domain(type_: str) -> Interval:

@@ -163,6 +163,7 @@ def is_total(node: ExprNode, zones: Zones) -> bool:
         known = monotone(node, zones)
         if (
             known is None
+            or known.raises
             or values(p.within for p in known.pieces)
             .complement()
             .intersection(values([domain(type_name(known.argument))]))
