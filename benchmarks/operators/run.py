@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.on_spark.rows import SLOWER, entry, spread
 from benchmarks.on_spark.run import in_turns, written_nowhere
-from benchmarks.operators.cases import Case
 from presieve.driver.optimize import optimize
 
 if TYPE_CHECKING:
@@ -21,10 +20,23 @@ if TYPE_CHECKING:
 
 _WIDTH = 110
 
+Given = TypeVar("Given", contravariant=True)
+
+
+class Case(Protocol[Given]):
+    """What is measured: made of what is given, as somebody writes it and as optimized by hand."""
+
+    @property
+    def name(self) -> str: ...
+
+    def written(self, given: Given, /) -> DataFrame: ...
+
+    def typed(self, given: Given, /) -> DataFrame: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One operator on a table of ``rows`` rows. ``changed``: ``optimize``, which took ``seconds``,
+    """One case on a table of ``rows`` rows. ``changed``: ``optimize``, which took ``seconds``,
     made another plan. The other seconds are those of each turn. ``equal``: all forms gave the same.
     """
 
@@ -56,20 +68,20 @@ class Row:
 
 
 def measure(
-    table: DataFrame,
+    given: Given,
     rows: int,
-    cases: Iterable[Case],
+    cases: Iterable[Case[Given]],
     turns: int,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
-    """Each operator ``turns`` times in each form; rows are compared once, and then go nowhere."""
+    """Each case ``turns`` times in each form; rows are compared once, and then go nowhere."""
     found = []
     for case in cases:
-        written = case.written(table)
+        written = case.written(given)
         start = time.perf_counter()
         optimized = optimize(written)
         seconds = time.perf_counter() - start
-        forms = [written, optimized, case.typed(table)]
+        forms = [written, optimized, case.typed(given)]
         taken, results, equal = in_turns(forms, turns, written_nowhere)
         changed = optimized is not written
         row = Row(case.name, rows, results, changed, equal, seconds, *taken)
@@ -96,12 +108,14 @@ def to_line(rows: Sequence[Row]) -> dict[str, object]:
     }
 
 
-def print_table(rows: Sequence[Row], line: Mapping[str, Any], console: Console) -> None:
-    """Every operator, and which of them are slower than as written."""
+def print_table(
+    rows: Sequence[Row], line: Mapping[str, Any], console: Console, what: str = "operator"
+) -> None:
+    """Every case, and which of them are slower than as written."""
     console = Console(file=console.file, width=max(console.width, _WIDTH), highlight=False)
     title = f"{line['rows']:,} rows; seconds are medians over turns, ratios those within one turn"
     table = Table(title=title, title_justify="left")
-    table.add_column("operator", no_wrap=True)
+    table.add_column(what, no_wrap=True)
     for head in ("written", "optimized", "by hand", "times as fast", "to by hand", "optimize, s"):
         table.add_column(head, justify="right", no_wrap=True)
     for r in rows:

@@ -1,0 +1,53 @@
+"""Untrusted. ``presieve bench contract``: filters that Spark does not hand to the scan of files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchmarks import ledger as ledgers
+from benchmarks.commands import options as opt
+from presieve.cli import output
+from presieve.cli.options import Json
+from presieve.cli.steps import steps
+
+
+def command(
+    rows: Annotated[int, typer.Option(min=1000, help="Rows of the table.")] = 2_000_000,
+    runs: opt.Turns = 3,
+    data: opt.Data = None,
+    ledger: opt.Ledger = None,
+    again: opt.Again = False,
+    json: Json = False,
+) -> None:
+    """Run filters on computed columns: as written, as optimized, and with a range typed by hand.
+
+    Exits with 1 where a result differs.
+    """
+    from benchmarks.on_spark.rows import read
+    from benchmarks.operators.run import Row, print_table
+
+    line = ledgers.line_of("contract", ledger, again, lambda: _measured(rows, runs, data))
+    measured = read(line, Row)
+    if json:
+        output.as_json(line)
+    else:
+        print_table(measured, line, output.console(), "predicate")
+    if not all(r.equal for r in measured):
+        raise typer.Exit(1)
+
+
+def _measured(rows: int, runs: int, data: Path | None) -> dict[str, object]:
+    opt.require_spark()
+    from benchmarks.contract.cases import CASES, stored, views
+    from benchmarks.on_spark.parquet import default_directory
+    from benchmarks.operators.run import measure, to_line
+    from presieve.demo.session import session
+
+    chosen = [case for case in CASES if case.timed]
+    with output.quiet(), steps("predicates", len(chosen)) as progress, session() as spark:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+        views(spark, stored(rows, (data or default_directory()).resolve()))
+        return to_line(measure(spark, rows, chosen, runs, progress))

@@ -1,0 +1,229 @@
+"""Untrusted. The predicates, each with the range that a careful user types as well.
+
+``events`` has a row every 432 seconds since 1970, ten thousand days of them: all of its columns
+grow with ``id``, so that row groups hold few values of each. ``spans`` are ten rows of bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.on_spark.parquet import write
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DAYS = 10_000
+ROW_GROUPS = 100
+LAYOUT = 1
+"""Part of the files' names: raise it when what is generated changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A predicate of events, or of what ``source`` names; ``by_hand`` is the range of events.
+    What is not ``timed`` is like another that is.
+    """
+
+    group: str
+    where: str
+    by_hand: str
+    source: str = "events"
+    timed: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return self.where if self.source in (_PAIR, _ALONE) else self.source
+
+    def written(self, spark: SparkSession) -> DataFrame:
+        """As somebody writes it."""
+        return spark.sql(f"SELECT * FROM {self.source} WHERE {self.where}")
+
+    def typed(self, spark: SparkSession) -> DataFrame:
+        """With the range, too."""
+        narrow = f"(SELECT * FROM events WHERE {self.by_hand}) AS events"
+        source = self.source.replace("events", narrow, 1)
+        return spark.sql(f"SELECT * FROM {source} WHERE {self.where}")
+
+
+_SPRING = "d >= DATE '1984-03-01' AND d < DATE '1984-04-01'"
+_YEAR = "d >= DATE '1984-01-01' AND d < DATE '1985-01-01'"
+_INSTANTS = "ts >= TIMESTAMP '1984-01-01 00:00:00' AND ts < TIMESTAMP '1985-01-01 00:00:00'"
+_MONTH = "ts >= TIMESTAMP '1984-03-01 00:00:00' AND ts < TIMESTAMP '1984-04-01 00:00:00'"
+_DAY = "ts >= TIMESTAMP '1984-03-05 00:00:00' AND ts < TIMESTAMP '1984-03-06 00:00:00'"
+
+
+_TWO_YEARS = "d >= DATE '1984-01-01' AND d < DATE '1986-01-01'"
+_SOME_DAYS = "d < DATE '1970-04-08'"
+_PAIR, _ALONE = "events JOIN spans", "events"
+_NEAR = "i BETWEEN lo - 3 AND hi AND hi < 1000"
+
+
+def _of(group: str, *predicates: tuple[str, str], timed: int = 0) -> list[Case]:
+    return [Case(group, w, hand, timed=n < timed) for n, (w, hand) in enumerate(predicates)]
+
+
+def _joins(*predicates: tuple[str, str, str]) -> list[Case]:
+    return [Case("joins and subqueries", w, h, source, timed=True) for source, w, h in predicates]
+
+
+CASES = [
+    *_of(
+        "days",
+        ("year(d) = 1984", _YEAR),
+        ("trunc(d, 'MM') = DATE '1984-03-01'", _SPRING),
+        ("last_day(d) = DATE '1984-03-31'", _SPRING),
+        ("add_months(d, 12) < DATE '1972-01-01'", "d < DATE '1971-01-02'"),
+        ("date_add(d, 30) <= DATE '1971-01-01'", "d <= DATE '1970-12-02'"),
+        ("year(d) IN (1984, 1990)", f"({_YEAR}) OR year(d) = 1990 AND d >= DATE '1990-01-01'"),
+        ("year(d) BETWEEN 1984 AND 1985", "d >= DATE '1984-01-01' AND d < DATE '1986-01-01'"),
+        ("trunc(d, 'YEAR') = DATE '1984-01-01'", _YEAR),
+        ("trunc(d, 'QUARTER') = DATE '1984-01-01'", "d BETWEEN '1984-01-01' AND '1984-03-31'"),
+        ("trunc(d, 'WEEK') = DATE '1984-03-05'", "d BETWEEN '1984-03-05' AND '1984-03-11'"),
+        ("date_sub(d, 7) > DATE '1997-01-01'", "d > DATE '1997-01-08'"),
+        ("datediff(d, DATE '1997-01-01') > 10", "d > DATE '1997-01-11'"),
+        ("datediff(DATE '1970-03-01', d) > 10", "d < DATE '1970-02-19'"),
+        ("extract(YEAR FROM d) = 1984", _YEAR),
+        ("date_part('YEAR', d) >= 1997", "d >= DATE '1997-01-01'"),
+        ("CAST(d AS string) = '1984-03-05'", "d = DATE '1984-03-05'"),
+        ("CAST(d AS string) LIKE '1984-03-%'", _SPRING),
+        ("d >= DATE '1997-01-01' + INTERVAL '1' MONTH AND year(d) < 1998", "d >= '1997-02-01'"),
+        ("date_format(d, 'yyyy-MM') = '1984-03'", _SPRING),
+        ("unix_date(d) < 100", "d < DATE '1970-04-11'"),
+        ("CAST(d AS timestamp) < TIMESTAMP '1970-02-01 12:00:00'", "d <= DATE '1970-02-02'"),
+        timed=5,
+    ),
+    *_of(
+        "instants",
+        ("year(ts) = 1984", _INSTANTS),
+        ("date_trunc('MONTH', ts) = TIMESTAMP '1984-03-01 00:00:00'", _MONTH),
+        ("to_date(ts) = DATE '1984-03-05'", _DAY),
+        ("date_format(ts, 'yyyy-MM') = '1984-03'", _MONTH),
+        ("unix_timestamp(ts) < 1000000", "ts < timestamp_seconds(1000000)"),
+        ("ts + INTERVAL '1' DAY < TIMESTAMP '1970-02-01 00:00:00'", "ts < TIMESTAMP '1970-01-31'"),
+        ("CAST(ts AS date) BETWEEN DATE '1984-03-05' AND DATE '1984-03-05'", _DAY),
+        ("date_trunc('DAY', ts) = TIMESTAMP '1984-03-05 00:00:00'", _DAY),
+        ("date_trunc('HOUR', ts) = TIMESTAMP '1984-03-05 06:00:00'", _DAY),
+        ("date_trunc('YEAR', ts) = TIMESTAMP '1984-01-01 00:00:00'", _INSTANTS),
+        ("date_format(ts, 'yyyy') = '1984'", _INSTANTS),
+        ("date_format(ts, 'yyyy-MM-dd') = '1984-03-05'", _DAY),
+        ("date_format(ts, 'yyyyMMdd') < '19700301'", "ts < TIMESTAMP '1970-03-02 00:00:00'"),
+        ("CAST(ts AS string) LIKE '1984-03-05%'", _DAY),
+        ("CAST(ts AS bigint) < 1000000", "ts < timestamp_seconds(1000000)"),
+        ("unix_seconds(ts) BETWEEN 1000000 AND 2000000", "ts < timestamp_seconds(2000001)"),
+        ("unix_micros(ts) < 1000000000000", "ts < timestamp_seconds(1000000)"),
+        ("ts - INTERVAL '2' HOUR > TIMESTAMP '1997-05-01 00:00:00'", "ts > '1997-05-01'"),
+        ("to_date(ts) >= DATE '1997-05-01'", "ts >= TIMESTAMP '1997-05-01 00:00:00'"),
+        ("year(to_date(ts)) = 1984", _INSTANTS),
+        ("last_day(to_date(ts)) = DATE '1984-03-31'", _MONTH),
+        ("timestamp_seconds(n) < TIMESTAMP '1970-02-01 00:00:00'", "n < 2678400"),
+        ("timestamp_millis(n * 1000) < TIMESTAMP '1970-02-01 00:00:00'", "n < 2678400"),
+        ("year(timestamp_seconds(n)) = 1984", "n >= 441763200 AND n < 473385600"),
+        timed=6,
+    ),
+    *_of(
+        "texts",
+        ("substring(s, 1, 3) = 'k05'", "s >= 'k05' AND s < 'k06'"),
+        ("s LIKE 'k05_1%'", "s >= 'k05' AND s < 'k06'"),
+        ("s RLIKE '^k05'", "s >= 'k05' AND s < 'k06'"),
+        ("left(s, 4) IN ('k051', 'k052')", "s >= 'k051' AND s < 'k053'"),
+        ("coalesce(s, 'z') < 'k01'", "s < 'k01'"),
+        ("substr(s, 1, 2) = 'k1'", "s >= 'k1' AND s < 'k2'"),
+        ("left(s, 3) < 'k01'", "s < 'k01'"),
+        ("s LIKE 'k05%' OR s LIKE 'k07%'", "s >= 'k05' AND s < 'k08'"),
+        ("s LIKE 'k0512%9'", "s >= 'k0512' AND s < 'k0513'"),
+        ("s RLIKE '^k05[12]9'", "s >= 'k05' AND s < 'k06'"),
+        ("NOT coalesce(s >= 'k01', false)", "s < 'k01'"),
+        ("nullif(s, 'k') < 'k01'", "s < 'k01'"),
+        timed=5,
+    ),
+    *_of(
+        "numbers",
+        ("i + 1 > 199000", "i > 198999"),
+        ("i * 2 < 2000", "i < 1000"),
+        ("n div 1000 = 500", "n >= 500000 AND n < 501000"),
+        ("abs(i - 100000) < 500", "i > 99500 AND i < 100500"),
+        ("floor(x) = 12000", "x >= 12000 AND x < 12001"),
+        ("x / 2 < 100", "x < 200"),
+        ("CAST(i AS double) / 2 >= 99500", "i >= 199000"),
+        ("-i > -500", "i < 500"),
+        ("7 - i > -500", "i < 507"),
+        ("i - 5 BETWEEN 100 AND 200", "i >= 105 AND i <= 205"),
+        ("x * 4 < 1000", "x < 250"),
+        ("CAST(x AS int) = 12000", "x >= 12000 AND x < 12001"),
+        ("ceil(x) <= 100", "x <= 100"),
+        ("abs(n) < 100000", "n < 100000"),
+        ("CAST(n AS int) + 1 < 100000", "n < 99999"),
+        ("CAST(i AS bigint) * 10 = 50000", "i = 5000"),
+        ("-(i + 1) * 2 > -1000", "i < 499"),
+        ("CAST(i AS decimal(12, 2)) < 100.50", "i <= 100"),
+        timed=7,
+    ),
+    *_of(
+        "choices",
+        ("CASE WHEN i < 1000 THEN 'low' ELSE 'high' END = 'low'", "i < 1000"),
+        ("CASE WHEN isnull(x < 100) THEN false ELSE x < 100 END", "x < 100"),
+        ("coalesce(i, 0) > 199000", "i > 199000"),
+        ("greatest(i, 5) < 1000", "i < 1000"),
+        ("if(i < 1000, n, -1) >= 0", "i < 1000"),
+        ("least(i, 500000) > 199000", "i > 199000"),
+        ("NOT (i >= 1000 OR x > 1000)", "i < 1000"),
+        ("NOT coalesce(i >= 1000, true)", "i < 1000"),
+        ("nvl(i, 0) BETWEEN 5000 AND 5100", "i >= 5000 AND i <= 5100"),
+        ("CASE WHEN year(d) < 1972 THEN 1 ELSE 3 END = 1", "d < DATE '1972-01-01'"),
+        ("(i < 500 AND year(d) = 1970) OR abs(i - 199000) < 10", "i < 500 OR i > 198990"),
+        ("year(d) = 1984 AND d < DATE '1980-01-01'", "false"),
+        ("nullif(i, 3) < 1000", "i < 1000"),
+        timed=5,
+    ),
+    *_joins(
+        (_PAIR, "i < hi AND hi < 1000", "i < 1000"),
+        (_PAIR, "year(d) = y AND y IN (1984, 1985)", _TWO_YEARS),
+        (_PAIR, "d BETWEEN day AND date_add(day, 7) AND day < DATE '1970-04-01'", _SOME_DAYS),
+        (_PAIR, "i BETWEEN lo - 3 AND hi + 3 AND lo BETWEEN 10000 AND 15000", "i > 9996"),
+        (_ALONE, "EXISTS (SELECT 1 FROM spans WHERE i < hi AND hi < 1000)", "i < 1000"),
+        (_ALONE, "i IN (SELECT abs(hi) FROM spans WHERE hi BETWEEN 0 AND 1000)", "i <= 1000"),
+        (f"events LEFT SEMI JOIN spans ON {_NEAR}", "id >= 0", "i < 1000"),
+    ),
+]  # fmt: skip
+"""The groups in the order of the page."""
+
+
+def stored(rows: int, directory: Path) -> tuple[Path, Path]:
+    """The paths of the two tables, which are written where they are missing."""
+    events = directory / f"contract-{rows}-v{LAYOUT}.parquet"
+    spans = directory / f"contract-spans-v{LAYOUT}.parquet"
+    if not (events.exists() and spans.exists()):
+        import numpy as np
+        import pyarrow as pa
+
+        number = np.arange(rows, dtype=np.int64)
+        share = number * 2_000_000 // rows
+        columns = {
+            "id": pa.array(number),
+            "i": pa.array((share // 10).astype(np.int32)),
+            "n": pa.array(share * 432),
+            "x": pa.array(share / 100.0),
+            "s": pa.array([f"k{n:07d}" for n in share]),
+            "d": pa.array((share // 200).astype(np.int32)).cast(pa.date32()),
+            "ts": pa.array(share * 432_000_000).cast(pa.timestamp("us", "UTC")),
+        }
+        write(pa.table(columns), events, max(1, rows // ROW_GROUPS))
+        bounds = np.arange(10, dtype=np.int32)
+        others = {
+            "lo": pa.array(bounds * 5000),
+            "hi": pa.array(bounds * 5000 + 10),
+            "y": pa.array(bounds + 1980),
+            "day": pa.array(bounds * 30).cast(pa.date32()),
+        }
+        write(pa.table(others), spans, 10)
+    return events, spans
+
+
+def views(spark: SparkSession, paths: tuple[Path, Path]) -> None:
+    """Names for both tables."""
+    for name, path in zip(("events", "spans"), paths, strict=True):
+        spark.read.parquet(str(path)).createOrReplaceTempView(name)
