@@ -11,7 +11,10 @@ import pytest
 from tests.support.amount import amount
 
 import presieve
-from presieve.backend.catalyst.leaf_conditions import conjunction
+from presieve.backend.catalyst.boundary import PROJECT
+from presieve.backend.catalyst.leaf_conditions import conjunction, facts_of
+from presieve.backend.catalyst.operators import JOIN
+from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node
 from presieve.certificate.check import Rejected
 from presieve.certificate.derived import DerivedCertificate, check_derived
 from presieve.semantics.intervals import values
@@ -180,6 +183,50 @@ def test_strict_asks_what_is_computed_before(sides: list[DataFrame]) -> None:
     assert derived(a.join(b, on), policy="strict") == {"ai < 4"}
     computing = a.where("as IS NOT NULL").withColumn("z", F.expr("CAST(an AS int)"))
     assert derived(computing.where("an < 5").join(b, on), policy="strict") == set()
+
+
+def test_strict_asks_for_conditions_that_say_nothing_of_the_source(sides: list[DataFrame]) -> None:
+    """They are computed of a row all the same, and a row that is dropped has no error."""
+    a, b, _ = sides
+    many = ", ".join(f"ai + {n}" for n in range(300))
+    for condition in ("CAST(`as` AS int) > 3", f"greatest(CAST(`as` AS int), {many}) > 3"):
+        df = a.where(condition).join(b).where("ai < bi AND bi < 5")
+        (first, *_) = [d for d in presieve.explain(df, cost="always").derived if d.derived]
+        assert [each["code"] for each in first.assumptions] == ["may-erase-error"]
+        strict = presieve.explain(df, cost="always", policy="strict").derived
+        assert strict
+        assert all(each.declined for each in strict)
+
+
+_LEAF = "org.apache.spark.sql.execution.datasources.LogicalRelation"
+
+
+def _column(number: int) -> dict[str, Any]:
+    return {"class": ATTRIBUTE, "num-children": 0, "exprId": {"id": number}}
+
+
+def _joined_with(*columns: list[dict[str, Any]]) -> tuple[Node, Node]:
+    """Two sources that are compared; the first one's columns are projected so."""
+    first = Node(_LEAF, {"output": [[_column(1)]]}, (), (0, 0))
+    second = Node(_LEAF, {"output": [[_column(2)]]}, (), (1,))
+    projected = Node(PROJECT, {"projectList": list(columns)}, (first,), (0,))
+    less = {"class": EXPRESSIONS + "LessThan", "num-children": 2}
+    fields = {
+        "joinType": {"object": "org.apache.spark.sql.catalyst.plans.Inner$"},
+        "condition": [less, _column(1), _column(2)],
+    }
+    return Node(JOIN, fields, (projected, second), ()), first
+
+
+def test_a_number_that_means_two_columns_is_no_fact() -> None:
+    """Some rules of the optimizer give a computed column the number of the one that it replaces."""
+    again: dict[str, Any] = {"class": ALIAS, "num-children": 1, "exprId": {"id": 1}}
+    plain, leaf = _joined_with([_column(1)])
+    uses, _ = facts_of(plain, plain, beside=True)
+    assert len(uses[leaf.path][0].conditions) == 1
+    replaced, leaf = _joined_with([again, _column(1)])
+    uses, _ = facts_of(replaced, replaced, beside=True)
+    assert not uses[leaf.path][0].conditions
 
 
 def test_the_checker_refuses_more(sides: list[DataFrame]) -> None:

@@ -9,12 +9,22 @@ source whose rows are used at several places is needed by each of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
-from presieve.backend.catalyst.operators import FILTER, GENERATE, JOIN, MOVING, WINDOW
+from presieve.backend.catalyst.operators import (
+    FILTER,
+    GENERATE,
+    JOIN,
+    MOVING,
+    WINDOW,
+    conditions,
+    matched,
+    preserved,
+)
 from presieve.backend.catalyst.trees import (
     ALIAS,
     AND,
@@ -23,17 +33,15 @@ from presieve.backend.catalyst.trees import (
     Node,
     Tree,
     expr_id,
+    nodes_inside,
     references,
-    split_conjuncts,
     walk,
 )
 
 Path: TypeAlias = tuple[int, ...]
 
 MAX_NODES = 600
-"""The largest condition that is followed. Beyond it, the filter above the source has to do."""
-
-_PLANS = "org.apache.spark.sql.catalyst.plans."
+"""The largest condition that is followed. What is farther from the source stays out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,11 @@ class Facts:
     def __add__(self, other: Facts) -> Facts:
         return Facts(self.conditions + other.conditions, {**self.computed, **other.computed})
 
+    def evaluated(self) -> Iterator[Tree]:
+        """All conditions and columns, also those that are not followed: each of them may raise."""
+        yield from (part.tree for _, part in self.conditions)
+        yield from self.computed.values()
+
 
 NO_FACTS = Facts()
 
@@ -55,31 +68,6 @@ Uses: TypeAlias = Mapping[Path, Sequence[Facts]]
 """The facts at each use of a source, by its place in the plan as written."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """Of a join, what reaches each side: facts from ``above`` it, and its own condition with what
-    holds on the ``other`` side. ``kept`` are the sides of which all rows that come out are.
-    """
-
-    above: tuple[bool, bool]
-    other: tuple[bool, bool]
-    kept: tuple[int, ...]
-
-
-_BOTH, _NEITHER = (True, True), (False, False)
-_LEFT, _RIGHT = (True, False), (False, True)
-
-_JOINS = {
-    _PLANS + name: sides
-    for name, sides in (
-        *((name, _Sides(_BOTH, _BOTH, (0, 1))) for name in ("Inner$", "Cross$", "LeftSemi$")),
-        # A row without a partner is a row without a condition, so that what is above the join is
-        # nothing to the side that has the partners.
-        *((name, _Sides(_LEFT, _RIGHT, (0,))) for name in ("LeftOuter$", "LeftAnti$")),
-        ("RightOuter$", _Sides(_RIGHT, _LEFT, (1,))),
-    )
-}
-_NOTHING_HELD = _Sides(_NEITHER, _NEITHER, ())
 _PASSED = frozenset((FILTER, PROJECT, *MOVING))
 """Operators of which a row comes out for a row that goes in, or none, whatever the others are."""
 _LIMITS = frozenset(LOGICAL + n for n in ("LocalLimit", "GlobalLimit", "WindowGroupLimit"))
@@ -89,9 +77,10 @@ _HELD = _PASSED | _LIMITS | {WINDOW, GENERATE}
 
 def facts_of(written: Node, optimized: Node, *, beside: bool) -> tuple[Uses, tuple[Node, ...]]:
     """The facts at each use of the sources of a plan, and the leaves of its optimized form that are
-    none of these, by the numbers of their columns. Without ``beside``, no operator but a filter
-    right above a source is asked.
+    none of these, by the numbers of their columns. Without ``beside``, or where a number means two
+    columns, no operator but a filter right above a source is asked.
     """
+    beside = beside and _each_made_once(optimized)
     owner = {n: leaf.path for leaf in walk(written) if not leaf.children for n in _numbers(leaf)}
     uses: dict[Path, list[Facts]] = {}
     others = []
@@ -156,10 +145,11 @@ def _leaves(node: Node, near: Facts, far: Facts) -> Iterator[tuple[Node, Facts, 
         own = _own(node)
         yield from _leaves(node.children[0], own if node.kind == FILTER else NO_FACTS, far + own)
     elif node.kind == JOIN:
-        sides = _sides(node)
         for side, child in enumerate(node.children):
-            below = far if sides.above[side] else NO_FACTS
-            if sides.other[side]:
+            # A row that loses its partner comes out as another row, so that what is above an outer
+            # join is nothing to the side that has the partners.
+            below = far if side in preserved(node) else NO_FACTS
+            if side in matched(node):
                 below = below + _own(node) + _held(node.children[1 - side])
             yield from _leaves(child, NO_FACTS, below)
     else:
@@ -173,42 +163,30 @@ def _held(node: Node) -> Facts:
         return _own(node) + _held(node.children[0])
     if node.kind != JOIN:
         return NO_FACTS
-    sides = _sides(node)
-    own = _own(node) if len(sides.kept) == len(node.children) else NO_FACTS
-    return sum((_held(node.children[side]) for side in sides.kept), own)
+    if len(matched(node)) == len(node.children):
+        return sum(map(_held, node.children), _own(node))
+    return sum((_held(node.children[side]) for side in preserved(node)), NO_FACTS)
 
 
-def _sides(join: Node) -> _Sides:
-    """Nothing where a number means a column of either side."""
-    left, right = (_produced(child) for child in join.children)
-    kind = join.fields["joinType"]
-    name = kind.get("object") if isinstance(kind, dict) else None
-    return _JOINS.get(str(name), _NOTHING_HELD) if left.isdisjoint(right) else _NOTHING_HELD
-
-
-def _produced(node: Node) -> set[int]:
-    """The numbers of all columns that are made below."""
-    return {
+def _each_made_once(root: Node) -> bool:
+    """Whether each number is that of one column, which one operator makes."""
+    made = Counter(
         number
-        for each in walk(node)
-        for number in (*(() if each.children else _numbers(each)), *_computed(each))
-    }
+        for node in walk(root)
+        for number in {*(_aliases(node) if node.children else _numbers(node))}
+    )
+    return all(count == 1 for count in made.values())
+
+
+def _aliases(node: Node) -> Iterator[int]:
+    return (expr_id(n) for n in nodes_inside(node.fields) if n["class"] == ALIAS)
 
 
 def _own(node: Node) -> Facts:
     """What an operator says of the rows that pass it."""
-    condition: Tree | None = node.fields.get("condition")
-    if node.kind in (FILTER, JOIN) and condition:
-        return Facts(tuple((node.path, part) for part in split_conjuncts(condition)))
-    return Facts((), _computed(node)) if node.kind == PROJECT else NO_FACTS
-
-
-def _computed(node: Node) -> dict[int, Tree]:
-    """The columns that a projection computes, by number."""
-    if node.kind != PROJECT:
-        return {}
-    columns: list[Tree] = node.fields["projectList"]
-    return {expr_id(c[0]): c[1:] for c in columns if c[0]["class"] == ALIAS}
+    parts = tuple((node.path, part) for part in conditions(node))
+    columns: list[Tree] = node.fields["projectList"] if node.kind == PROJECT else []
+    return Facts(parts, {expr_id(c[0]): c[1:] for c in columns if c[0]["class"] == ALIAS})
 
 
 def _numbers(leaf: Node) -> list[int]:

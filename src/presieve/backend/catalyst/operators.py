@@ -95,6 +95,11 @@ def preserved(node: Node) -> tuple[int, ...]:
     return _EXTENDED.get(str(node.fields["joinType"].get("object")), ())
 
 
+def matched(node: Node) -> tuple[int, ...]:
+    """The sides of a join of which a row for which the condition is not true has no influence."""
+    return _PARTNERS.get(str(node.fields["joinType"].get("object")), ())
+
+
 _LEFT_ALONE = (_PLANS + "LeftSemi$", _PLANS + "LeftAnti$")
 
 
@@ -175,7 +180,7 @@ def _passed(attribute: Attribute) -> Expr:
 
 def _join(node: Node, child: int, columns: frozenset[int], timezone: str) -> Operator | None:
     kind = str(node.fields["joinType"].get("object"))
-    parts = conditions(node) if child in _PARTNERS.get(kind, ()) else ()
+    parts = conditions(node) if child in matched(node) else ()
     on = tuple(read_expr(c.tree, timezone) for c in parts if references(c.tree) <= columns)
     if child in _EXTENDED.get(kind, ()):
         return JoinPreserved(columns, _reads(node), on)

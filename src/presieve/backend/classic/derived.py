@@ -62,7 +62,7 @@ def _computes(drawing: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class FileSource:
     """Files at a place in the plan. A row is needed where one of the ``conditions``, trees of
-    Catalyst, is true; ``computed`` are expressions that are computed of it before. ``columns`` and
+    Catalyst, is true; ``evaluated`` is all that is computed before it is dropped. ``columns`` and
     their ``types`` are those that proofs can speak of, by number, and ``sql`` are the conditions
     for a person. ``files`` are paths of this machine; there are none where some are elsewhere.
     """
@@ -70,7 +70,7 @@ class FileSource:
     path: tuple[int, ...]
     name: str
     conditions: tuple[Tree, ...]
-    computed: tuple[Tree, ...]
+    evaluated: tuple[Tree, ...]
     columns: Mapping[int, Var]
     types: Mapping[int, str]
     files: tuple[str, ...]
@@ -219,7 +219,7 @@ def _source(
         path,
         source_name(leaf),
         tuple(tree for tree, _ in needed),
-        tuple(tree for facts in uses for tree in facts.computed.values()),
+        tuple(tree for facts in uses for tree in facts.evaluated()),
         columns,
         types,
         tuple(p for p in paths if p is not None) if None not in paths else (),

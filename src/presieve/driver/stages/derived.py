@@ -105,12 +105,18 @@ def _decided(sources: FileSources, source: FileSource, options: Options) -> Deri
             reason = f"the filter is not proved: {proof.reason}"
             return replace(decision, declined=Declined("no-proof", reason))
         proofs.append(proof)
-    computed = [build(tree, 0, 0)[0] for tree in source.computed]
-    total = all(is_total(node, sources.zones) for node in (*nodes, *computed))
-    decision = replace(decision, erases=not total)
+    decision = replace(decision, erases=_may_raise(source, sources.zones))
     if options.policy == "strict" and decision.erases:
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
     return _made(sources, decision, proofs, options)
+
+
+def _may_raise(source: FileSource, zones: Zones) -> bool:
+    """Whether an error may be lost with a row that is dropped."""
+    try:
+        return not all(is_total(build(tree, 0, 0)[0], zones) for tree in source.evaluated)
+    except (DeclineSignal, OverflowError, ValueError, TypeError):
+        return True
 
 
 def _is_lossy(source: FileSource, clause: Mapping[int, ValueSet]) -> bool:
