@@ -9,6 +9,7 @@ import typer
 
 from benchmarks import ledger as ledgers
 from benchmarks.commands import options as opt
+from benchmarks.commands.operators import show
 from presieve.cli import output
 from presieve.cli.options import Json
 from presieve.cli.steps import steps
@@ -26,17 +27,8 @@ def command(
 
     Exits with 1 where a result differs.
     """
-    from benchmarks.on_spark.rows import read
-    from benchmarks.operators.run import Row, print_table
-
     line = ledgers.line_of("contract", ledger, again, lambda: _measured(rows, runs, data))
-    measured = read(line, Row)
-    if json:
-        output.as_json(line)
-    else:
-        print_table(measured, line, output.console(), "predicate")
-    if not all(r.equal for r in measured):
-        raise typer.Exit(1)
+    show(line, "predicate", json=json)
 
 
 def _measured(rows: int, runs: int, data: Path | None) -> dict[str, object]:
@@ -46,8 +38,7 @@ def _measured(rows: int, runs: int, data: Path | None) -> dict[str, object]:
     from benchmarks.operators.run import measure, to_line
     from presieve.demo.session import session
 
-    chosen = [case for case in CASES if case.timed]
-    with output.quiet(), steps("predicates", len(chosen)) as progress, session() as spark:
+    with output.quiet(), steps("predicates", len(CASES)) as progress, session() as spark:
         spark.conf.set("spark.sql.session.timeZone", "UTC")
         views(spark, stored(rows, (data or default_directory()).resolve()))
-        return to_line(measure(spark, rows, chosen, runs, progress))
+        return to_line(measure(spark, rows, CASES, runs, progress))

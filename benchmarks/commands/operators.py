@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,15 +31,20 @@ def command(
 
     No Python function takes part. Exits with 1 where a result differs.
     """
+    line = ledgers.line_of("operators", ledger, again, lambda: _measured(only, rows, runs, data))
+    show(line, "operator", json=json)
+
+
+def show(line: Mapping[str, Any], what: str, *, json: bool) -> None:
+    """What was measured, as a table or as JSON. Raises Exit(1) where a result differs."""
     from benchmarks.on_spark.rows import read
     from benchmarks.operators.run import Row, print_table
 
-    line = ledgers.line_of("operators", ledger, again, lambda: _measured(only, rows, runs, data))
     measured = read(line, Row)
     if json:
         output.as_json(line)
     else:
-        print_table(measured, line, output.console())
+        print_table(measured, line, output.console(), what)
     if not all(r.equal for r in measured):
         raise typer.Exit(1)
 

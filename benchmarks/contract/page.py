@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import presieve
 from benchmarks.contract.cases import CASES, ROW_GROUPS, Case, stored, views
+from benchmarks.on_spark.run import run
 from presieve.demo.session import session
 
 if TYPE_CHECKING:
@@ -41,24 +42,28 @@ presieve reads less for {better} of {all} filters; of these, Spark reads every r
 - How it is proved: [ADR 41](adr/0041-derived-filters.md).
 """
 
-NOTHING = {
-    "": "nothing new: Spark hands over what follows",
-    "cost": "nothing that skips a row group",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What becomes of a predicate: the rows out of its scans, and those of the result."""
+    """What becomes of a predicate of ``of`` rows: those out of its scans, and of the result."""
 
     case: Case
+    of: int
     derived: str
     written: int
     optimized: int
     results: int
 
+    @property
+    def is_read_whole(self) -> bool:
+        """Whether Spark skips no row group."""
+        return self.written >= self.of
+
     def __str__(self) -> str:
-        cells = (_code(self.case.name), _code(self.derived) if self.derived else _why(self))
+        nothing = (
+            "nothing that skips a row group" if self.is_read_whole else "nothing: Spark pushes it"
+        )
+        cells = (_code(self.case.name), _code(self.derived) if self.derived else nothing)
         counts = (f"{n:,}" for n in (self.written, self.optimized, self.results))
         return f"| {' | '.join((*cells, *counts))} |"
 
@@ -67,16 +72,12 @@ def _code(text: str) -> str:
     return f"`{text.replace('|', chr(92) + '|')}`"
 
 
-def _why(line: Line) -> str:
-    return NOTHING["" if line.written < line.optimized * 2 and line.written < ROWS else "cost"]
-
-
-def measured(spark: SparkSession, case: Case) -> Line:
-    """The rows that are read of a predicate."""
+def measured(spark: SparkSession, case: Case, rows: int) -> Line:
+    """What is read of a predicate."""
     report = presieve.explain(case.written(spark))
     runs = report.measure()
     found = "; ".join(d.derived for d in report.derived if d.derived and not d.declined)
-    return Line(case, found, runs.written.scanned, runs.optimized.scanned, runs.written.rows)
+    return Line(case, rows, found, runs.written.scanned, runs.optimized.scanned, runs.written.rows)
 
 
 def differing(spark: SparkSession, cases: Iterable[Case]) -> Iterator[str]:
@@ -85,18 +86,14 @@ def differing(spark: SparkSession, cases: Iterable[Case]) -> Iterator[str]:
         spark.conf.set("spark.sql.session.timeZone", zone)
         spark.conf.set("spark.sql.ansi.enabled", ansi)
         df = case.written(spark)
-        if _rows(df) != _rows(presieve.optimize(df, cost="always")):
+        if run(df)[1] != run(presieve.optimize(df, cost="always"))[1]:
             yield f"{case.name} (ANSI {ansi}, {zone})"
-
-
-def _rows(df: object) -> list[str]:
-    return sorted(map(str, df.collect()))  # type: ignore[attr-defined]
 
 
 def page(lines: list[Line], rows: int) -> str:
     """The page, a table for each group."""
     better = [line for line in lines if line.optimized < line.written]
-    whole = [line for line in better if line.written >= rows]
+    whole = [line for line in better if line.is_read_whole]
     parts = [
         HEAD.format(
             rows=rows,
@@ -121,7 +118,7 @@ def main(rows: int = ROWS) -> int:
         wrong = list(differing(spark, CASES))
         spark.conf.set("spark.sql.session.timeZone", "UTC")
         spark.conf.set("spark.sql.ansi.enabled", "true")
-        lines = [measured(spark, case) for case in CASES]
+        lines = [measured(spark, case, rows) for case in CASES]
     print(*(f"differs: {name}" for name in wrong), sep="\n")
     if not wrong:
         PAGE.write_text(page(lines, rows))

@@ -108,9 +108,7 @@ def to_line(rows: Sequence[Row]) -> dict[str, object]:
     }
 
 
-def print_table(
-    rows: Sequence[Row], line: Mapping[str, Any], console: Console, what: str = "operator"
-) -> None:
+def print_table(rows: Sequence[Row], line: Mapping[str, Any], console: Console, what: str) -> None:
     """Every case, and which of them are slower than as written."""
     console = Console(file=console.file, width=max(console.width, _WIDTH), highlight=False)
     title = f"{line['rows']:,} rows; seconds are medians over turns, ratios those within one turn"
