@@ -115,7 +115,7 @@ def print_table(rows: Sequence[Row], line: Mapping[str, Any], console: Console, 
     table = Table(title=title, title_justify="left")
     table.add_column(what, no_wrap=True)
     for head in ("written", "optimized", "by hand", "times as fast", "to by hand", "optimize, s"):
-        table.add_column(head, justify="right", no_wrap=True)
+        table.add_column(head, justify="right", no_wrap=True, min_width=len(head))
     for r in rows:
         seconds = [f"{median(s):.2f}" for s in (r.written, r.optimized, r.by_hand)]
         table.add_row(r.name, *seconds, f"{r.faster:.1f}", f"{r.to_hand:.2f}", f"{r.seconds:.2f}")

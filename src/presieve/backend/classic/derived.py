@@ -30,8 +30,8 @@ _FORMATS = ("parquet.ParquetFileFormat", "orc.OrcFileFormat")
 _CONDITIONS = re.compile(r"^[ :+-]*(?:Filter|Join)\b(.*)", re.MULTILINE)
 _PROJECTIONS = re.compile(r"^[ :+-]*Project\b(.*)", re.MULTILINE)
 _COMPUTED = re.compile(
-    r"\b(?:CASE|R?LIKE|StartsWith|coalesce|greatest|least|year|trunc|date_trunc|date_format|left"
-    r"|substring|substr|datediff|date_add|date_sub|add_months|last_day|abs|floor|ceil|nvl|ifnull"
+    r"\b(?:CASE|R?LIKE|StartsWith|coalesce|nullif|nvl2|greatest|least|year|trunc|date_trunc"
+    r"|date_format|left|substring|substr|datediff|date_add|date_sub|add_months|last_day|abs|floor|ceil|nvl|ifnull"
     r"|if|unix_\w+|date_part|extract|to_date|timestamp_\w+|cast\([^()]*#)\b|#\w+ (?:[-+*/]|div) "
     r"| (?:[-+*/]|div) \w+#|-\w+#|#\d+L?\)? [<>]=? (?:outer\()?\w+#| IN \(list#",
     re.IGNORECASE,
