@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from tests.support.amount import be_thorough, left_to_make_slow, of_several_cases
 from tests.support.running import compare_compiled
 from tests.support.since import why_left_out
-from tests.support.spark_version import is_before
+from tests.support.spark_version import WITHOUT_REBASING, is_before
 
 # How long an example takes says more of the machine than of the test.
 settings.register_profile(
@@ -112,10 +112,9 @@ def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
             .getOrCreate()
         )
-    if is_before("4.0"):  # which raises for days before 1582 otherwise
-        for access in ("Read", "Write"):
-            for kind in ("datetime", "int96"):
-                session.conf.set(f"spark.sql.parquet.{kind}RebaseModeIn{access}", "CORRECTED")
+    if is_before("4.0"):
+        for name, value in WITHOUT_REBASING.items():
+            session.conf.set(name, value)
     if connect:
         # Workers of a server do not stand where its client does, and find neither package.
         import benchmarks

@@ -29,6 +29,7 @@ from tests.fuzz.programs import Program
 from tests.fuzz.settings import PLAIN
 from tests.fuzz.spark_tables import CHANGES, grouped_rows, single_rows, table, write
 from tests.support.lifting import columns
+from tests.support.spark_version import WITHOUT_REBASING
 
 from presieve.driver.cache.disk import CACHE
 from presieve.driver.inputs import Inputs, read_inputs
@@ -92,12 +93,11 @@ def session(folder: str) -> SparkSession:
         .config("spark.driver.memory", "1g")
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED")
-        .config("spark.sql.parquet.datetimeRebaseModeInWrite", "CORRECTED")  # 3.5 refuses else
-        .config("spark.sql.parquet.int96RebaseModeInWrite", "CORRECTED")
         .config("spark.sql.warehouse.dir", folder)
         .getOrCreate()
     )
+    for name, value in WITHOUT_REBASING.items():
+        found.conf.set(name, value)
     found.sparkContext.setLogLevel("OFF")
     return found
 
