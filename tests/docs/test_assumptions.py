@@ -9,11 +9,10 @@ from tests.support.pages import ROOT
 
 from presieve.cli.why import Listed, assumptions
 from presieve.driver.inputs import zone_note
-from presieve.driver.solve import OPTIONAL
 from presieve.driver.stages.ladder import ABOUT_CODE
 from presieve.ir.sorts import TIMESTAMP
 from presieve.ir.terms import Lit
-from presieve.semantics.assumptions import CONDITIONS, SENTENCES
+from presieve.semantics.assumptions import CONDITIONS, OPTIONAL, SENTENCES
 
 ENTRIES = list(assumptions())
 PARTS = ["Assumed", "Fails", "By default", "What to change"]

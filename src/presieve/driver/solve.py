@@ -14,6 +14,7 @@ from presieve.ir.fold import PURE, Assumption, Problem
 from presieve.ir.pushdown import Kind, Strength
 from presieve.ir.terms import NONEMPTY, SQL_TRUE, Scope, Term
 from presieve.ir.walk import depth, variables
+from presieve.semantics.assumptions import OPTIONAL
 from presieve.smt.solver import Effort
 
 if TYPE_CHECKING:
@@ -222,10 +223,6 @@ def check_calls(certificate: Certificate) -> int:
 def check_effort(budget: float) -> Effort:
     """What each question of a check may cost where a search has ``budget`` seconds."""
     return Effort(seconds=max(budget, 1.0))
-
-
-OPTIONAL = frozenset({"no-nan", "open-zero"})
-"""Codes of assumptions that make a proof easier but are no part of what the fold means."""
 
 
 def strictly(problem: Problem, discharged: Collection[Assumption] = ()) -> Problem:

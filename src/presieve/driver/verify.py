@@ -17,7 +17,6 @@ from presieve.driver.repair import RepairSearch
 from presieve.driver.solve import (
     ERASED_TEXT,
     ERASES,
-    OPTIONAL,
     Policy,
     open_assumptions,
     strictly,
@@ -31,6 +30,7 @@ from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
 from presieve.report import progress
 from presieve.report.verdict import Verdict
 from presieve.report.verdict_model import ClaimedPushdown, Counterexample
+from presieve.semantics.assumptions import OPTIONAL
 from presieve.smt.solver import Effort
 
 __all__ = ["Asked", "Counterexample", "Verdict", "verify"]

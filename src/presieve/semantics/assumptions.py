@@ -98,6 +98,9 @@ CONDITIONS: Mapping[str, str] = {
 }
 """The codes of conditions on rows, and why each is assumed."""
 
+OPTIONAL = frozenset({"no-nan", "open-zero"})
+"""Codes of assumptions that make a proof easier but are no part of what the fold means."""
+
 
 def assumed(code: str, term: Term) -> Assumption:
     """The assumption that a condition holds on every row."""

@@ -112,6 +112,32 @@ def test_three_functions_a_join_and_a_view(texts: DataFrame, spark: SparkSession
         assert all(b.declined == () for b in report.boundaries if b.kind != "none")
 
 
+@pytest.mark.parametrize("arrow", WAYS)
+def test_doubles_that_are_handed_on(texts: DataFrame, arrow: bool) -> None:
+    """A filter goes below both, whatever is assumed of NaN in the column between them."""
+    x = "CASE v % 3 WHEN 0 THEN double('NaN') WHEN 2 THEN x END x"
+    df = texts.selectExpr("v", "s", x)
+    df = df.withColumn("net", function("reduced", "double", arrow=arrow)("x"))
+    df = df.withColumn("band", function("level", arrow=arrow)("net"))
+    for where, kept in [("band = 'high'", 6), ("band = 'none'", 9), ("band = 'low'", 13)]:
+        found = df.filter(where)
+        same_rows(found, optimize(found))
+        assert found.count() == kept
+        (boundary,) = explain(found).boundaries
+        assert boundary.prefilter != "true", where
+
+
+@pytest.mark.parametrize("arrow", WAYS)
+def test_a_filter_on_a_column_beside(texts: DataFrame, arrow: bool) -> None:
+    """A filter may read a column that no function reads, together with what one gives."""
+    df = texts.withColumn("level", function("level", arrow=arrow)("x")).filter(
+        "level = 'high' AND v > 20 OR level = 'none' AND s = 'b'"
+    )
+    same_rows(df, optimize(df))
+    (boundary,) = explain(df).boundaries
+    assert "v > 20" in boundary.prefilter or "v >= 21" in boundary.prefilter
+
+
 def test_a_link_that_is_not_read(texts: DataFrame) -> None:
     df = texts.withColumn("a", function("titled")("s"))
     df = df.withColumn("u", function("upper")("a")).filter("u = 'A1'")

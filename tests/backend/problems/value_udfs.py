@@ -197,3 +197,15 @@ def doubled(y):
 
 def next_number(v):
     return None if v is None else v + 1
+
+
+def reduced(x: float | None) -> float | None:
+    """A double of a double, which may be NaN."""
+    return None if x is None else x * 0.5
+
+
+def level(x: float | None) -> str:
+    """What a double that another function gives is called."""
+    if x is None:
+        return "none"
+    return "high" if x > 5.0 else "low"

@@ -307,7 +307,7 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         calls.append(Call(name, read, made, position, by=kind, sole=len(read) == 1))
     if not calls:
         raise refused[0]
-    passed = {expr_id(t[0]): k for t in columns if (k := _passed_on(t)) is not None}
+    passed = passed_on(node)
     keys = tuple(dict.fromkeys(i for c in calls for i in c.arguments))
     return Boundary(
         kind="Project",
@@ -354,6 +354,12 @@ def plain(function: JsonNode, arguments: Tree) -> tuple[int, ...]:
 def is_attribute(tree: Tree) -> bool:
     """Whether the expression is an attribute and nothing else."""
     return len(tree) == 1 and tree[0]["class"] == ATTRIBUTE
+
+
+def passed_on(projection: Node) -> dict[int, int]:
+    """The outputs of a projection that are columns of its input, perhaps under new names."""
+    columns = projection.fields["projectList"]
+    return {expr_id(t[0]): k for t in columns if (k := _passed_on(t)) is not None}
 
 
 def _passed_on(tree: Tree) -> int | None:

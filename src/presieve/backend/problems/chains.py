@@ -6,8 +6,9 @@ or f of what g gives. A filter on R goes below both. So a chain of functions is 
 input is that of the last projection.
 
 Spark calls a chain in one worker (``ExtractPythonUDFs``), which hands on the very object that g
-returns (``worker.py``, ``chain``). So g's type must change none of its values: an integer beyond 64
-bits would be NULL or raise in a column, and with Arrow an integer would be a double.
+returns (``worker.py``, ``chain``). So g's type must change none of its values (``converted``): an
+integer beyond 64 bits would be NULL or raise in a column, and with Arrow an integer would be a
+double.
 
 The same holds of a g that is not followed. It may return objects of any class, whatever its type,
 so that nothing is known of a function f of one argument which it computes. Spark makes a chain of
@@ -40,10 +41,11 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import Setting
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Output
+from presieve.ir.fold import Assumption, Output
 from presieve.ir.terms import Term, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
+from presieve.semantics.assumptions import OPTIONAL
 from presieve.semantics.build import or_, substituted
 
 
@@ -53,7 +55,7 @@ def composed(
     """The site and its boundary, with the projections below as far as they make what its functions
     are given; ``plan`` is the root.
     """
-    node = site.boundary
+    node, stopped = site.boundary, None
     while read.boundary.kind == "Project":
         below = node.children[0]
         if below.kind != PROJECT or not is_boundary(below):
@@ -62,13 +64,14 @@ def composed(
             handle = gateway.node(plan, below.path)
             inner = read_lifted(gateway, handle, read_project(gateway, below, handle), setting)
             joined = _Link(read, inner).joined()
-        except DeclineSignal:
+        except DeclineSignal as signal:
+            stopped = signal.declined
             break
         if joined is None:
             break
         read, node = joined, below
     if read.boundary.kind == "Project":
-        read = _known(read, made_by_python(node.children[0], site.root))
+        read = _known(read, made_by_python(node.children[0], site.root), stopped)
     if node is site.boundary:
         return site, read
     return replace(site, below=node.children[0]), read
@@ -109,15 +112,18 @@ def _of_one_argument(node: Node) -> Iterator[tuple[str, int]]:
             yield str(tree[1]["name"]), expr_id(tree[2])
 
 
-def _known(read: LiftedBoundary, made: frozenset[int] | None) -> LiftedBoundary:
+def _known(
+    read: LiftedBoundary, made: frozenset[int] | None, stopped: Declined | None
+) -> LiftedBoundary:
     """The boundary without functions that may be handed any object: those of one argument that
-    Python makes. Raises :class:`DeclineSignal` where none is left.
+    Python makes. ``stopped``: why the projection below is not part of it. Raises
+    :class:`DeclineSignal` where none is left.
     """
     calls = read.boundary.calls
     open_ = [c for c in calls if c.sole and (made is None or not made.isdisjoint(c.arguments))]
     if not open_:
         return read
-    why = read.why or Declined("argument-expression", _REASON.format(open_[0].name))
+    why = read.why or stopped or Declined("argument-expression", _REASON.format(open_[0].name))
     lost = {i for c in open_ for i in c.outputs}
     names = {a.name for a in read.boundary.outputs if a.id in lost}
     folds = tuple(x for x in read.folds if names.isdisjoint(o.name for o in x.fold.outputs))
@@ -125,10 +131,6 @@ def _known(read: LiftedBoundary, made: frozenset[int] | None) -> LiftedBoundary:
         raise DeclineSignal.of(why)
     known = {i: v for i, v in read.known.items() if i not in lost}
     return replace(read, folds=folds, why=why, known=known)
-
-
-_KEPT = ("boolean", "string", "date", "tinyint", "smallint", "int")
-"""Types of which a function that lifts returns no value that is another one in a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +171,12 @@ class _Link:
         """What the inner functions that are known of all rows give, by attribute, where it is the
         same for the outer ones whether or not it has been in a column.
         """
-        by_arrow = any(c.arrow for c in self.inner.boundary.calls)
-        kept = _KEPT if by_arrow else (*_KEPT, "double")
         return {
             number: (o.term, x)
             for x in self.inner.folds
-            if not x.calls
+            if not x.calls and not x.converted
             for number, o in self._outputs(x).items()
-            if number not in self.inner.known and o.type in kept
+            if number not in self.inner.known
         }
 
     def _outputs(self, lifted: Lifted) -> dict[int, Output]:
@@ -195,8 +195,9 @@ class _Link:
 
     def _boundary(self, calls: tuple[Call, ...]) -> Boundary:
         outer, inner = self.outer.boundary, self.inner.boundary
-        keys = tuple(dict.fromkeys(i for c in calls for i in c.arguments))
         there = {a.id for a in inner.inputs}
+        beside = (k for k in outer.keys if k in there)
+        keys = tuple(dict.fromkeys([*(i for c in calls for i in c.arguments), *beside]))
         return replace(
             outer,
             input_path=inner.input_path,
@@ -211,7 +212,10 @@ class _Link:
     ) -> dict[Var, Term] | None:
         """What the variables of the outer functions are in terms of the input."""
         found: dict[Var, Term] = {}
+        arguments = {i for c in self.outer.boundary.calls for i in c.arguments}
         for number, variable in input_vars(self.outer.names).items():
+            if number not in arguments:
+                continue
             value = made[number][0] if number in made else inputs.get(number)
             if value is None or value.sort != variable.sort:
                 return None
@@ -221,10 +225,16 @@ class _Link:
     def _fold(
         self, lifted: Lifted, values: dict[Var, Term], made: dict[int, tuple[Term, Lifted]]
     ) -> Lifted | None:
-        """An outer function of the input. What is assumed of a value that is made is not known."""
+        """An outer function of the input; None where its meaning rests on something that is
+        assumed of a value that is made.
+        """
         given = {v: n for n, v in input_vars(self.outer.names).items() if n in made}
-        assumed = [v for a in lifted.assumptions for v in variables(a.term)]
-        if lifted.calls or not given.keys().isdisjoint(assumed):
+        own: list[Assumption] = []
+        of_made: list[Assumption] = []
+        for assumption in lifted.assumptions:
+            is_own = given.keys().isdisjoint(variables(assumption.term))
+            (own if is_own else of_made).append(assumption)
+        if lifted.calls or any(a.code not in OPTIONAL for a in of_made):
             return None
         fold = lifted.fold
         terms = (fold.finish_raises, *(o.term for o in fold.outputs))
@@ -236,6 +246,6 @@ class _Link:
             *(x.fold.finish_raises for x in parts), substituted(fold.finish_raises, values)
         )
         whole = replace(fold, outputs=outputs, finish_raises=raises)
-        assumptions = (*(a for x in parts for a in x.assumptions), *lifted.assumptions)
+        assumptions = (*(a for x in parts for a in x.assumptions), *own)
         source = "\n\n".join(dict.fromkeys(x.source for x in (lifted, *parts) if x.source))
         return replace(lifted, fold=whole, assumptions=assumptions, source=source)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TypeAlias
 
-from presieve.backend.catalyst.boundary import Boundary
+from presieve.backend.catalyst.boundary import Boundary, passed_on
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns, output_vars
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.struct_fields import with_all_fields
@@ -43,6 +43,7 @@ from presieve.plan.pushdown import Moved
 from presieve.semantics.assumptions import KEY_FORM
 from presieve.semantics.decoded import NOT_UTF8, as_decoded, reads_bytes
 from presieve.semantics.thresholds import with_thresholds
+from presieve.semantics.types import display_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +138,31 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         raise DeclineSignal("plan-shape", f"{reason} once their filters differ")
     check_chains(site)
     node = gateway.node(plan, site.boundary.path)
-    read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
+    boundary = _with_read(read_boundary(gateway, site.boundary, node), site)
+    read = read_lifted(gateway, node, boundary, setting)
     check_shared(gateway, site.root, plan, read, setting)
     return _problem(gateway, plan, *composed(gateway, site, plan, read, setting))
+
+
+def _with_read(boundary: Boundary, site: Site) -> Boundary:
+    """The boundary with those columns among its keys that a projection passes on, and that a filter
+    reads beside what its functions compute.
+    """
+    if boundary.kind != "Project":
+        return boundary
+    passed = passed_on(site.boundary)
+    computed = {i for call in boundary.calls for i in call.outputs}
+    terms = [m.term for m in site.arriving if not isinstance(m.term, Declined)]
+    reads = [{attribute_id(v) for v in variables(t)} for t in terms]
+    beside = {passed[i] for r in reads if not computed.isdisjoint(r) for i in r if i in passed}
+    folded = [a.name.upper().lower() for a in boundary.inputs]
+    more = (
+        a.id
+        for a, name in zip(boundary.inputs, folded, strict=True)
+        if a.id in beside and folded.count(name) == 1
+    )
+    keys = tuple(dict.fromkeys([*boundary.keys, *more]))
+    return replace(boundary, keys=keys, key_outputs={o: k for o, k in passed.items() if k in keys})
 
 
 def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -> SiteProblem:
@@ -305,8 +328,9 @@ def _conjuncts(
     moved: list[tuple[Moved, Term]] = []
     stuck: list[Declined] = []
     beside: list[Term] = []
+    shown = {a.id: f"{a.name!r} of type {display_type(a.type)}" for a in boundary.outputs}
     for conjunct in site.arriving:
-        term = _over_outputs(conjunct.term, inside, unknown, why)
+        term = _over_outputs(conjunct.term, inside, unknown, why, shown)
         if isinstance(term, Declined):
             if not _passes_by(boundary, conjunct.term):
                 stuck.append(term)
@@ -355,9 +379,11 @@ def _over_outputs(
     inside: dict[int, Var],
     unknown: dict[int, Declined],
     why: Declined | None,
+    shown: Mapping[int, str],
 ) -> Term | Declined:
     """From attribute variables to those of OUT and KEY, which have the same sort up to NULL.
-    ``why`` a function does not lift is why nothing is known of its other columns.
+    ``why`` a function does not lift is why nothing is known of its other columns. ``shown`` are
+    the columns' names and types, for messages.
     """
     if isinstance(term, Declined):
         return term
@@ -368,8 +394,11 @@ def _over_outputs(
         if target is None and why is not None:
             return why
         if target is None or strip(target.sort) != strip(var.sort):
-            return Declined("column-type", "a filter reads a column that proofs cannot model")
+            return Declined("column-type", _UNMODELLED.format(shown.get(attribute_id(var))))
     return with_thresholds(rewrite(term, lambda v: inside[attribute_id(v)]))
+
+
+_UNMODELLED = "a filter reads column {}, which proofs do not model here"
 
 
 def _needed(names: Names, read: frozenset[int], where: Term) -> set[str]:

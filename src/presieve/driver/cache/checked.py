@@ -24,7 +24,6 @@ from typing import Any
 from presieve.certificate import Certificate, Rejected, check, parse
 from presieve.driver.cache.disk import Store
 from presieve.driver.solve import (
-    OPTIONAL,
     Policy,
     Solution,
     check_calls,
@@ -37,6 +36,7 @@ from presieve.driver.solve import (
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.text import print_problem, print_term
+from presieve.semantics.assumptions import OPTIONAL
 
 logger = logging.getLogger("presieve")
 

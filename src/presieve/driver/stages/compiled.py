@@ -21,13 +21,14 @@ from presieve.certificate.compiled import (
     check_compiled,
 )
 from presieve.compiling.expressions import Writer
-from presieve.driver.solve import ERASED_TEXT, ERASES, OPTIONAL
+from presieve.driver.solve import ERASED_TEXT, ERASES
 from presieve.driver.stages.settling import settled
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE
 from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import column_ranges
+from presieve.semantics.assumptions import OPTIONAL
 from presieve.semantics.build import get, or_
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.values import ValueOf
