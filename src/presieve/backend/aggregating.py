@@ -159,7 +159,7 @@ class _Reader:
         assumed = (a for x in found.folds for a in x.assumptions)
         if setting is not None and any(map(is_of_size, assumed)):
             bounded = read_lifted(gateway, handle, boundary, setting)
-        taken = {i for call in boundary.calls for i in call.arguments}
+        taken = boundary.arguments
         inputs = [a for a in boundary.inputs if a.id in taken]
         other, texts = may_not_arrive(gateway, self.plan, (self.root, below), inputs, taken)
         made = {a.id: a for a in boundary.outputs}

@@ -138,6 +138,17 @@ def test_a_filter_on_a_column_beside(texts: DataFrame, arrow: bool) -> None:
     assert "v > 20" in boundary.prefilter or "v >= 21" in boundary.prefilter
 
 
+def test_a_field_beside(texts: DataFrame) -> None:
+    """The reason names the column whose field a filter reads beside a function's result."""
+    df = texts.selectExpr("x", "named_struct('v', v) p").withColumn("level", function("level")("x"))
+    df = df.filter("level = 'high' OR p.v = 1")
+    assert optimize(df) is df
+    (boundary,) = explain(df).boundaries
+    (declined,) = boundary.declined
+    assert declined.code == "column-type"
+    assert "column 'p' of type struct" in declined.reason
+
+
 def test_a_link_that_is_not_read(texts: DataFrame) -> None:
     df = texts.withColumn("a", function("titled")("s"))
     df = df.withColumn("u", function("upper")("a")).filter("u = 'A1'")

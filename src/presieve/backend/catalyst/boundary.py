@@ -106,7 +106,7 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Boundary:
     """Groups in, rows out. ``single``: each row is a group, as in a projection, and ``keys`` are
-    the columns that the functions read.
+    the columns that the functions read, and those that filters read beside their results.
 
     ``inputs`` are the columns on which a pre-filter may stand: those of the node at ``input_path``.
     ``keys`` are the grouping columns that are plain columns of the input, in order, and
@@ -128,6 +128,16 @@ class Boundary:
     mode: Mode = Mode.GROUPED
     single: bool = False
     beside: Side | None = None
+
+    @property
+    def arguments(self) -> frozenset[int]:
+        """The columns of the input that the functions are given."""
+        return frozenset(i for call in self.calls for i in call.arguments)
+
+    @property
+    def computed(self) -> frozenset[int]:
+        """The outputs that the functions compute."""
+        return frozenset(i for call in self.calls for i in call.outputs)
 
 
 def is_boundary(node: Node) -> bool:

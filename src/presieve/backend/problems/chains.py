@@ -41,7 +41,7 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import Setting
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Assumption, Output
+from presieve.ir.fold import Output
 from presieve.ir.terms import Term, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
@@ -143,7 +143,7 @@ class _Link:
     def joined(self) -> LiftedBoundary | None:
         """Both as one; None where that is not possible. Raises :class:`DeclineSignal`."""
         made = self._made()
-        arguments = {i for c in self.outer.boundary.calls for i in c.arguments}
+        arguments = self.outer.boundary.arguments
         used = arguments & made.keys()
         passed = {a.id for a in self.inner.boundary.inputs}
         if not used or not arguments - used <= passed:
@@ -212,7 +212,7 @@ class _Link:
     ) -> dict[Var, Term] | None:
         """What the variables of the outer functions are in terms of the input."""
         found: dict[Var, Term] = {}
-        arguments = {i for c in self.outer.boundary.calls for i in c.arguments}
+        arguments = self.outer.boundary.arguments
         for number, variable in input_vars(self.outer.names).items():
             if number not in arguments:
                 continue
@@ -229,11 +229,9 @@ class _Link:
         assumed of a value that is made.
         """
         given = {v: n for n, v in input_vars(self.outer.names).items() if n in made}
-        own: list[Assumption] = []
-        of_made: list[Assumption] = []
-        for assumption in lifted.assumptions:
-            is_own = given.keys().isdisjoint(variables(assumption.term))
-            (own if is_own else of_made).append(assumption)
+        every = lifted.assumptions
+        of_made = [a for a in every if not given.keys().isdisjoint(variables(a.term))]
+        own = (a for a in every if a not in of_made)
         if lifted.calls or any(a.code not in OPTIONAL for a in of_made):
             return None
         fold = lifted.fold

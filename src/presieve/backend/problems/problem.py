@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -36,7 +37,7 @@ from presieve.ir.sorts import STRING, strip
 from presieve.ir.terms import Op, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
 from presieve.lift.forms import Lifted
-from presieve.plan.algebra import attribute_id
+from presieve.plan.algebra import attribute_id, struct_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Component, product
 from presieve.plan.pushdown import Moved
@@ -121,8 +122,8 @@ class SiteProblem:
         if not self.problem.on_demand:
             return True
         computed = self.input_errors().computed
-        arguments = {i for call in self.boundary.calls for i in call.arguments}
-        return computed is not None and computed.isdisjoint(arguments) and self._arrives(valid)
+        quiet = computed is not None and computed.isdisjoint(self.boundary.arguments)
+        return quiet and self._arrives(valid)
 
 
 def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
@@ -151,16 +152,13 @@ def _with_read(boundary: Boundary, site: Site) -> Boundary:
     if boundary.kind != "Project":
         return boundary
     passed = passed_on(site.boundary)
-    computed = {i for call in boundary.calls for i in call.outputs}
     terms = [m.term for m in site.arriving if not isinstance(m.term, Declined)]
     reads = [{attribute_id(v) for v in variables(t)} for t in terms]
-    beside = {passed[i] for r in reads if not computed.isdisjoint(r) for i in r if i in passed}
-    folded = [a.name.upper().lower() for a in boundary.inputs]
-    more = (
-        a.id
-        for a, name in zip(boundary.inputs, folded, strict=True)
-        if a.id in beside and folded.count(name) == 1
-    )
+    mixed = [r for r in reads if not boundary.computed.isdisjoint(r)]
+    beside = {passed[i] for r in mixed for i in r if i in passed}
+    names = {a.id: a.name.upper().lower() for a in boundary.inputs}
+    times = Counter(names.values())
+    more = (i for i, name in names.items() if i in beside and times[name] == 1)
     keys = tuple(dict.fromkeys([*boundary.keys, *more]))
     return replace(boundary, keys=keys, key_outputs={o: k for o, k in passed.items() if k in keys})
 
@@ -352,7 +350,7 @@ def _passes_by(boundary: Boundary, term: Term | Declined) -> bool:
     """
     if not boundary.single or isinstance(term, Declined):
         return False
-    computed = {i for call in boundary.calls for i in call.outputs}
+    computed = boundary.computed
     return not any(attribute_id(v) in computed for v in variables(term))
 
 
@@ -394,11 +392,11 @@ def _over_outputs(
         if target is None and why is not None:
             return why
         if target is None or strip(target.sort) != strip(var.sort):
-            return Declined("column-type", _UNMODELLED.format(shown.get(attribute_id(var))))
+            return Declined("column-type", _UNMODELLED.format(shown[struct_id(attribute_id(var))]))
     return with_thresholds(rewrite(term, lambda v: inside[attribute_id(v)]))
 
 
-_UNMODELLED = "a filter reads column {}, which proofs do not model here"
+_UNMODELLED = "a filter reads what proofs cannot model: column {}"
 
 
 def _needed(names: Names, read: frozenset[int], where: Term) -> set[str]:
@@ -420,7 +418,7 @@ def _key_forms(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ..
     """
     if boundary.single:
         return ()
-    computed = {i for call in boundary.calls for i in call.outputs}
+    computed = boundary.computed
     return tuple(
         KEY_FORM.of(name=a.name)
         for a in boundary.outputs

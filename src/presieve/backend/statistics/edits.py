@@ -102,4 +102,4 @@ def _spares(edit: SiteEdit) -> bool:
         return False
     made = {a.id for a in site.boundary.outputs}
     read = live(site.site.path, edit.removed, visible(site.site.path, made))
-    return not read & {i for c in site.boundary.calls for i in c.outputs}
+    return not read & site.boundary.computed
