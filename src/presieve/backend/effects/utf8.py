@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from presieve.backend.catalyst.boundary import PYTHON_UDF
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
 from presieve.backend.catalyst.trees import (
     ALIAS,
     ATTRIBUTE,
     CAST,
     EXPRESSIONS,
+    JsonNode,
     Node,
     Tree,
     expr_id,
@@ -22,6 +24,7 @@ from presieve.backend.catalyst.trees import (
 from presieve.backend.effects.sources import scanned
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import DeclineSignal
+from presieve.lift.evaluation_types import Role, evaluation_type
 
 _DECODED = (
     ("files", "csv"),
@@ -84,9 +87,22 @@ def _through(
         if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
             number = expr_id(value[0])
             passed[number] = passed.get(number, frozenset()) | asked
-        elif value[0]["class"] == EXPRESSIONS + "Literal" or _is_written(value):
+        elif _is_literal(value) or _is_pickled(value[0]) or _is_written(value):
             known |= asked
     return known, passed
+
+
+def _is_literal(value: Tree) -> bool:
+    return bool(value[0]["class"] == EXPRESSIONS + "Literal")
+
+
+def _is_pickled(value: JsonNode) -> bool:
+    """Whether a Python function returned it, pickled: in the JVM it became a text of Java, which
+    Spark encodes (``EvaluatePython.makeFromJava``). What is no Unicode, as half a pair of
+    surrogates, is replaced.
+    """
+    how = evaluation_type(value["evalType"]) if value["class"] == PYTHON_UDF else None
+    return how is not None and how.role is Role.ROW and not how.arrow
 
 
 def _is_written(value: Tree) -> bool:
