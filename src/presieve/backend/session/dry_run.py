@@ -14,6 +14,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Any, TypeAlias
 
+from presieve.backend.classic.versions import ClassicDataFrame
 from presieve.backend.session.hooks import ACTIONS, Instead
 from presieve.errors import UsageError
 
@@ -142,11 +143,16 @@ def _read_back(module: str, name: str, methods: Iterable[str], written: dict[str
 
 
 def _reading(before: Any, written: dict[str, Any]) -> Any:
+    """What was to be written was looked at then: its checkpoint is made by a method that is not
+    hooked, so that it is not looked at, and reported, as a DataFrame of the job once more.
+    """
+    checkpoint = ClassicDataFrame.localCheckpoint
+
     @wraps(before)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = [*args, *kwargs.values()]
         if len(given) == 1 and isinstance(given[0], str) and given[0] in written:
-            return written[given[0]].localCheckpoint(eager=False)
+            return checkpoint(written[given[0]], eager=False)
         return before(self, *args, **kwargs)
 
     return call
