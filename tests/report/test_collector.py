@@ -16,6 +16,8 @@ from presieve.report.collector import (
     without_boundary,
 )
 from presieve.report.model import BoundaryReport, FunctionReport, ReportData
+from presieve.report.parts import Compiled
+from presieve.report.text import brief_boundary
 
 
 def lines(*plans: ReportData) -> list[str]:
@@ -63,6 +65,21 @@ def test_a_function_of_tables_that_reads_fewer_columns() -> None:
 def test_why_nothing_was_pushed_where_nothing_was_declined() -> None:
     assert "no      no pre-filter was found" in alone(replace(NONE, declined=()))
     assert "no      the proven pre-filter is there already" in alone(SPLIT)
+
+
+def test_a_function_that_runs_in_spark_is_a_row_of_its_boundary() -> None:
+    made = Compiled("aggregates", "max(score)")
+    compiled = FunctionReport("FlatMapGroupsInPandas", "top_two", compiled=made)
+    alone = ReportData((), True, 0.1, functions=(compiled,))
+    assert lines(alone)[1].split("  ")[1:] == ["the function", "runs as max(score)"]
+    whole = replace(MIXED, boundaries=(replace(SPLIT, compiled=made), NONE), functions=(compiled,))
+    first, *others = lines(whole)[1:]
+    assert "  split, the function  " in first
+    assert not any("runs as" in other for other in others)
+    other = replace(compiled, compiled=Compiled("aggregates", "min(score)"))
+    assert "runs as min(score)" in lines(replace(whole, functions=(other,)))[3]
+    assert [what for what, _ in found(whole)] == [*whole.boundaries]
+    assert "runs as       max(score)" in brief_boundary(whole.boundaries[0], changed=True)
 
 
 FUNCTION = FunctionReport("MapInPandas", "clean", form="batches")

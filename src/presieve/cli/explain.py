@@ -212,7 +212,7 @@ def _json(
         "job": job.name,
         "boundaries": [
             {**boundary_json(found.what), "at": list(found.places)}
-            for found in each_once(collected)
+            for found in each_once(collected, whole=True)
             if isinstance(found.what, BoundaryReport)
         ],
         "skipped": [
@@ -226,7 +226,7 @@ def _print(collected: Placed, collector: ReportCollector, *, whole: bool) -> Non
     """A table where there are several boundaries, then each boundary once. ``whole``: all that
     there is to say, also of functions for which no column is left out and no filter moves.
     """
-    found = each_once(collected)
+    found = each_once(collected, whole=whole)
     several = sum(isinstance(one.what, BoundaryReport) for one in found)
     if several and not whole:
         found = [one for one in found if _has_news(one.what)]

@@ -125,9 +125,10 @@ class Found:
     places: dict[str, None]
 
 
-def each_once(placed: Placed) -> list[Found]:
-    """The boundaries of all reports, then the functions of tables, each once: a plan that others
-    are made of has the boundaries that these have.
+def each_once(placed: Placed, *, whole: bool = False) -> list[Found]:
+    """The boundaries of all reports, then the functions, each once: a plan that others are made of
+    has the boundaries that these have. ``whole``: also functions of which a boundary says in short
+    what there is to say.
     """
     boundaries: dict[object, Found] = {}
     functions: dict[object, Found] = {}
@@ -136,7 +137,7 @@ def each_once(placed: Placed) -> list[Found]:
         for b in data.boundaries:
             known = boundaries.setdefault(_key(b, data.changed), Found(b, data.changed, {}))
             known.places.update(dict.fromkeys(places))
-        for f in data.functions:
+        for f in data.functions if whole else words.functions_apart(data):
             known = functions.setdefault(words.function_line(f), Found(f, data.changed, {}))
             known.places.update(dict.fromkeys(places))
     return [*boundaries.values(), *functions.values()]

@@ -98,7 +98,7 @@ def _proof(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
 
 def brief_boundary(boundary: BoundaryReport, changed: bool) -> str:
     """One boundary in short: a heading and at most :data:`BRIEF` lines. Each field is cut to one,
-    but the last one has those that are left.
+    but the last one has those that are left. Then a line on what runs in place of the function.
     """
     found: dict[str, list[str]] = {}
     for label, text in leading(boundary, changed):
@@ -111,6 +111,9 @@ def brief_boundary(boundary: BoundaryReport, changed: bool) -> str:
             _ROOM, max_lines=most, placeholder="...", break_on_hyphens=False
         )
         lines.append(_labelled(label, cut_off.wrap("; ".join(texts)) or [""]))
+    if boundary.compiled:
+        cut_off = textwrap.TextWrapper(_ROOM, max_lines=1, placeholder="...")
+        lines.append(_labelled("runs as", cut_off.wrap(boundary.compiled.expression)))
     return "\n".join(lines)
 
 
@@ -158,7 +161,7 @@ def table(plans: Iterable[ReportData]) -> Iterator[str]:
 def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None]]:
     for b in data.boundaries:
         yield words.row(b, data.changed and b.kind != "none"), b.seconds
-    for function in data.functions:
+    for function in words.functions_apart(data):
         name = f"{function.operator} {function.function}"
         if function.compiled:
             text = f"runs as {function.compiled.expression}"

@@ -106,6 +106,14 @@ def columns(function: FunctionReport) -> str:
     return f"reads {read} of {total}{names}{rest}"
 
 
+def functions_apart(data: ReportData) -> Iterator[FunctionReport]:
+    """The functions of which there is more to say than their boundaries say."""
+    said = {(b.function, b.compiled.expression) for b in data.boundaries if b.compiled}
+    for f in data.functions:
+        if f.pruned or not f.compiled or (f.function, f.compiled.expression) not in said:
+            yield f
+
+
 def function_line(function: FunctionReport) -> str:
     """One line about a Python function."""
     if function.compiled:
@@ -237,18 +245,20 @@ _LONG_TEXT = re.compile(r"('(?:[^']){12})[^']{8,}'")
 
 
 def row(boundary: BoundaryReport, changed: bool) -> tuple[str, str, str]:
-    """The same for a table, in a few words: the boundary, the kind of pushdown or "no", and the
-    pre-filter with the codes of what it assumes, or why nothing was pushed.
+    """The same for a table, in a few words: the boundary, the kind of pushdown or "no", with "the
+    function" where Spark runs it, and the pre-filter with the codes of what it assumes, or why
+    nothing was pushed.
     """
     name = cut(_name(boundary))
+    function = ", the function" if boundary.compiled else ""
     if changed:
         codes = dict.fromkeys(f"[{a['code']}]" for a in boundary.assumptions)
         assuming = f", assuming {' '.join(codes)}" if codes else ""
-        return name, boundary.kind, cut(short(boundary.prefilter)) + assuming
+        return name, boundary.kind + function, cut(short(boundary.prefilter)) + assuming
     if boundary.kind == "none" and boundary.declined:
         first = boundary.declined[0]
-        return name, "no", cut(f"[{first.code}] {first.reason}", _REASON)
-    return name, "no", no_code(boundary)
+        return name, "no" + function, cut(f"[{first.code}] {first.reason}", _REASON)
+    return name, "no" + function, no_code(boundary)
 
 
 _REASON = 80
