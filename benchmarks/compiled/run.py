@@ -106,11 +106,11 @@ def _declined(written: DataFrame) -> str:
     reading = Reading(for_report=True, at_once=True)
     applied = Pipeline(written, options, reading, time.perf_counter()).run()
     if isinstance(applied, Declined):
-        return _told(applied)
+        return _reason(applied)
     reasons = [d.declined for d in applied.compiled] + [d.declined for d in applied.aggregated]
-    return "; ".join(_told(reason) for reason in reasons if reason is not None)
+    return "; ".join(_reason(reason) for reason in reasons if reason is not None)
 
 
-def _told(declined: Declined) -> str:
+def _reason(declined: Declined) -> str:
     """Without the place, which names a file of this machine."""
     return f"{declined.code}: {declined.reason}"

@@ -47,12 +47,12 @@ def command(
 
     folder = (data or tables.default_directory()).resolve()
     page = (html or folder / "report.html").resolve()
-    with output.quiet(), steps("demo", STEPS) as told:
-        told.console.print(f"tables of {rows:,} rows in {folder}")
+    with output.quiet(), steps("demo", STEPS) as shown:
+        shown.console.print(f"tables of {rows:,} rows in {folder}")
         paths = tables.generate(folder, rows)
-        told.console.print("starting Spark")
+        shown.console.print("starting Spark")
         with session() as spark:
-            outcomes = run(spark, paths, rows, runs, told)
+            outcomes = run(spark, paths, rows, runs, shown)
     show.save(outcomes, page)
     if json:
         output.as_json({"pipelines": show.as_json(outcomes), "html": str(page)})

@@ -22,7 +22,7 @@ from presieve.errors import UsageError
 from presieve.report import html as pages
 from presieve.report import progress, text, words
 from presieve.report.collector import (
-    Found,
+    Entry,
     Placed,
     ReportCollector,
     distinct,
@@ -233,7 +233,7 @@ def _print(collected: Placed, collector: ReportCollector, *, whole: bool) -> Non
     if several > 1:
         print("\n".join(text.table(r.data for r in collector.collected)) + "\n")
     for one in found:
-        print(f"{', '.join(one.places) or 'somewhere'}: {_told(one, whole)}\n")
+        print(f"{', '.join(one.places) or 'somewhere'}: {_shown_as(one, whole)}\n")
     for report, places in collected:
         if report.data.declined:
             print(f"{', '.join(places) or 'somewhere'}: {words.summary(report.data)}\n")
@@ -251,7 +251,7 @@ def _has_news(what: BoundaryReport | FunctionReport) -> bool:
     return isinstance(what, BoundaryReport) or what.pruned or bool(what.declined or what.compiled)
 
 
-def _told(one: Found, whole: bool) -> str:
+def _shown_as(one: Entry, whole: bool) -> str:
     if isinstance(one.what, FunctionReport):
         return text.render_function(one.what) if whole else words.function_line(one.what)
     if whole:

@@ -1,1 +1,1 @@
-"""Untrusted. What was done to a DataFrame, told to people and programs."""
+"""Untrusted. What was done to a DataFrame, for people and programs."""

@@ -115,7 +115,7 @@ def _key(b: BoundaryReport, changed: bool) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Entry:
     """A boundary or a function of tables, the lines that run a DataFrame with it, and whether the
     first of these is rewritten.
     """
@@ -125,20 +125,20 @@ class Found:
     places: dict[str, None]
 
 
-def each_once(placed: Placed, *, whole: bool = False) -> list[Found]:
+def each_once(placed: Placed, *, whole: bool = False) -> list[Entry]:
     """The boundaries of all reports, then the functions, each once: a plan that others are made of
     has the boundaries that these have. ``whole``: also functions of which a boundary says in short
     what there is to say.
     """
-    boundaries: dict[object, Found] = {}
-    functions: dict[object, Found] = {}
+    boundaries: dict[object, Entry] = {}
+    functions: dict[object, Entry] = {}
     for report, places in placed:
         data = report.data
         for b in data.boundaries:
-            known = boundaries.setdefault(_key(b, data.changed), Found(b, data.changed, {}))
+            known = boundaries.setdefault(_key(b, data.changed), Entry(b, data.changed, {}))
             known.places.update(dict.fromkeys(places))
         for f in data.functions if whole else words.functions_apart(data):
-            known = functions.setdefault(words.function_line(f), Found(f, data.changed, {}))
+            known = functions.setdefault(words.function_line(f), Entry(f, data.changed, {}))
             known.places.update(dict.fromkeys(places))
     return [*boundaries.values(), *functions.values()]
 

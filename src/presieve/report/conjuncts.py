@@ -29,7 +29,7 @@ class Account:
 
 
 MOST = 60
-"""Questions to the solver, for one filter; with more, replaced conjuncts are told as a whole."""
+"""Questions to the solver, for one filter; with more, replaced conjuncts are shown as a whole."""
 
 
 def accounts(kind: str, where: Term, residual: Term) -> tuple[Account, ...]:

@@ -1,4 +1,4 @@
-"""Untrusted. What a person is told of a boundary beyond the proof itself, where a report is asked
+"""Untrusted. What a report says of a boundary beyond the proof itself, where a report is asked
 for. All of it is derived from what the proof is about, and none of it decides anything.
 """
 

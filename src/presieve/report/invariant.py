@@ -2,7 +2,7 @@
 
 What a clause says is said in words where its form is known, and else as the clause is written:
 ``s`` is the run over all rows, ``t`` that over the rows that pass. The clauses of a proof leave out
-nothing: each is told in exactly one sentence.
+nothing: each is in exactly one sentence.
 """
 
 from __future__ import annotations
@@ -126,14 +126,14 @@ def _other_side(clause: Term) -> Term | None:
 
 
 def _sentence(clauses: tuple[Term, ...], names: Names) -> tuple[int, Sentence]:
-    """With how late it is told."""
+    """With how late it comes."""
     clause = clauses[0]
     both = len(clauses) == 2
     try:
         rank, text = _clause(clause, names, both)
     except _NoSentenceError:
-        told = " and ".join(infix(c) for c in clauses)
-        return 9, Sentence(f"in symbols: {told}", clauses)
+        symbols = " and ".join(infix(c) for c in clauses)
+        return 9, Sentence(f"in symbols: {symbols}", clauses)
     return rank, Sentence(text, clauses)
 
 

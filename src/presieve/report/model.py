@@ -1,4 +1,4 @@
-"""Untrusted. What is told to a person about one DataFrame: the data behind text, HTML and JSON."""
+"""Untrusted. What a report says of one DataFrame: the data behind text, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -187,6 +187,6 @@ class ReportData:
         search = self.searches[index] if index < len(self.searches) else None
         if boundary.trace is not None or search is None:
             return self
-        told = replace(boundary, trace=search())
-        boundaries = (*self.boundaries[:index], told, *self.boundaries[index + 1 :])
+        traced = replace(boundary, trace=search())
+        boundaries = (*self.boundaries[:index], traced, *self.boundaries[index + 1 :])
         return replace(self, boundaries=boundaries)

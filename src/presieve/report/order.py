@@ -1,4 +1,4 @@
-"""Untrusted. What is told of how a result depends on the order of a group's rows.
+"""Untrusted. How a result depends on the order of a group's rows.
 
 Spark promises no order inside a group. A rewrite is proved for every order; this says whether the
 function itself gives the same in every order.

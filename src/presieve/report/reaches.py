@@ -27,7 +27,7 @@ Form: TypeAlias = "str | tuple[str, frozenset[Form]]"
 
 def reaches(prefilter: Term, scans: Scans, names: Mapping[Var, str]) -> tuple[Reach, ...]:
     """``names`` are those of the variables in the scan, "" where a column is computed above it, and
-    nothing where that is not known. Nothing is told where the plan could not be read.
+    nothing where that is not known. Nothing is said where the plan could not be read.
     """
     if not scans.read:
         return ()

@@ -13,7 +13,7 @@ from presieve.report.text import field_text
 
 
 class SynthesisFields(Protocol):
-    """What is told of a :class:`presieve.Synthesis`."""
+    """What is printed of a :class:`presieve.Synthesis`."""
 
     @property
     def kind(self) -> Kind: ...

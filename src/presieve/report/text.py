@@ -47,8 +47,8 @@ def leading(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[st
         yield "residual", boundary.residual
     remedies = {r.text: str(r) for r in boundary.remedies}
     for assumption in boundary.assumptions if boundary.kind != "none" else ():
-        told = f"{assumption['text']} [{assumption['code']}]"
-        yield "assuming", "\n".join(filter(None, (told, remedies.get(assumption["text"]))))
+        line = f"{assumption['text']} [{assumption['code']}]"
+        yield "assuming", "\n".join(filter(None, (line, remedies.get(assumption["text"]))))
     for declined in boundary.declined:
         yield "declined", str(declined)
     if not boundary.declined and (boundary.kind == "none" or not changed):
@@ -102,8 +102,8 @@ def brief_boundary(boundary: BoundaryReport, changed: bool) -> str:
     """
     found: dict[str, list[str]] = {}
     for label, text in leading(boundary, changed):
-        told = text.partition("\n")[0]
-        found.setdefault(label, []).append(words.short(told) if label in _SQL else told)
+        line = text.partition("\n")[0]
+        found.setdefault(label, []).append(words.short(line) if label in _SQL else line)
     lines = [_heading(boundary)]
     for i, (label, texts) in enumerate(found.items(), 1):
         most = BRIEF - i + 1 if i == len(found) else 1

@@ -1,4 +1,4 @@
-"""Untrusted. A search told in order, for those who want to know why it found what it found.
+"""Untrusted. A search step by step, for those who want to know why it found what it found.
 
 The search records what it did (:mod:`presieve.synthesis.events`); what tables give is not taken
 from it but run again here, on the reference interpreter.

@@ -226,10 +226,10 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
     name = _name(boundary)
     if changed:
         listed = "; ".join(a["text"] for a in boundary.assumptions)
-        told = f"; {boundary.decision}" if boundary.decision else ""
+        decision = f"; {boundary.decision}" if boundary.decision else ""
         return (
             f"{name}: {boundary.kind}; pre-filter {boundary.prefilter}; residual"
-            f" {boundary.residual}; assuming {listed or 'nothing'}{told}"
+            f" {boundary.residual}; assuming {listed or 'nothing'}{decision}"
         )
     declined = boundary.declined if boundary.kind == "none" else ()
     reasons = "; ".join(map(str, declined)) or no_code(boundary)
@@ -302,12 +302,12 @@ def measured(times: Measured) -> str:
             as_bytes = "{}" in text
             both = (_bytes(left), _bytes(right)) if as_bytes else (left, right)
             found.append((right / left if left else 2.0, text.format(*both)))
-    told = [f"{text}{_left(share)}" for share, text in sorted(found, key=itemgetter(0))]
+    parts = [f"{text}{_left(share)}" for share, text in sorted(found, key=itemgetter(0))]
     rows = f"the result has {written.rows:,} rows"
     if written.rows != optimized.rows:
         rows += f" as written and {optimized.rows:,} as optimized"
     seconds = f"{written.seconds:.2f} s and {optimized.seconds:.2f} s{_faster(times)}"
-    return "; ".join([f"as written and as optimized: {seconds}", *told, rows])
+    return "; ".join([f"as written and as optimized: {seconds}", *parts, rows])
 
 
 def _left(share: float) -> str:

@@ -126,7 +126,7 @@ def check_words(problem: Problem) -> None:
             raise PresieveError(f"no assumption has the code {a.code!r}")
         elif a != assumed(a.code, a.term):
             text = assumed(a.code, a.term).text
-            raise PresieveError(f"an assumption is told as {a.text!r}, and it is {text!r}")
+            raise PresieveError(f"an assumption reads {a.text!r}, and it is {text!r}")
 
 
 def _condition(term: Term) -> str:

@@ -19,7 +19,7 @@ from presieve.backend.session.hooks import ACTIONS, Instead
 from presieve.errors import UsageError
 
 Skipped: TypeAlias = Callable[[str], None]
-"""Is told each call that was not made."""
+"""Called with each call that was not made."""
 
 _SAVES = (
     *("save", "saveAsTable", "insertInto", "json", "parquet", "text", "csv", "xml", "orc", "jdbc"),

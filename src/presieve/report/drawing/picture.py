@@ -55,7 +55,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One tree; ``told`` says its operators in words, from the result down."""
+    """One tree; ``description`` says its operators in words, from the result down."""
 
     side: Side
     height: float
@@ -141,9 +141,9 @@ class _Drawing:
             if content is not None:
                 boxes[number] = Box(content, row.x, row.y, WIDTH - _EDGE - row.x)
         edges = tuple(self._edges(boxes, side))
-        told = "; ".join(_caption(b) for b in boxes.values())
+        description = "; ".join(_caption(b) for b in boxes.values())
         end = max((b.y + b.content.height for b in boxes.values()), default=0)
-        return Picture(side, end + _EDGE + _SHADOW, tuple(boxes.values()), edges, told)
+        return Picture(side, end + _EDGE + _SHADOW, tuple(boxes.values()), edges, description)
 
     def _edges(self, boxes: dict[int, Box], side: Side) -> Iterator[Edge]:
         for number, box in boxes.items():

@@ -1,7 +1,7 @@
 """Untrusted. What conditions say of each other, and of whether columns have a value.
 
 Of two computed columns ``a < b`` and ``a = b`` only one is true; where ``a < b`` is true, neither
-is NULL. The smaller problem, in which they are columns like others, is told so.
+is NULL. The smaller problem, in which they are columns like others, says so.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from benchmarks.suite import Benchmark, benchmarks, load
-from tests.story.replay import check, check_rounds
+from tests.report.trace.replay import check, check_rounds
 from tests.support.synthesis.cases import CASES, Case
 from tests.support.synthesis.running import pipeline_of
 
@@ -27,7 +27,7 @@ from presieve.report.trace_steps import trace
 from presieve.synthesis import events as record
 from presieve.synthesis.events import Event
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SUITE = {b.name: b for b in benchmarks(load(ROOT / "benchmarks" / "families"))}
 NAMES = ["Top2_3", "MinPooling_4", "EventAggregationUdf_5", "ReturnPriceAggregator_1"]
 """With refutations and many rounds, a filter that counts far, and assumptions that go."""
@@ -219,7 +219,7 @@ def test_listening_changes_nothing(name: str) -> None:
 
 _TELL = """
 import sys
-from tests.story.test_story import traced
+from tests.report.trace.test_trace import traced
 for name in sys.argv[1:]:
     found = traced(name)
     print(name, found.kind, found.solver_calls)
