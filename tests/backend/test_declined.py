@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import inspect
 import logging
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,14 @@ import pytest
 from tests.support.games import udfs
 from tests.support.games.pipelines import agg, pandas_udf
 from tests.support.games.tables import Tables
-from tests.support.running import untouched
+from tests.support.running import same_rows, untouched
 
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver.optimize import DISABLE, ENABLED, explain, optimize
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def line_of(name: str, text: str) -> int:
@@ -189,3 +190,58 @@ def test_a_plan_without_anything_to_do_is_not_read(
     grouped = tables.plain.groupBy("team").agg(F.max("v").alias("m"))
     for df in (tables.plain.filter("v > 3"), grouped):
         assert optimize(df) is df
+
+
+def reasons(df: DataFrame) -> dict[str, list[str]]:
+    """The codes for each function."""
+    return {b.function: [d.code for d in b.declined] for b in explain(df, cost="always").boundaries}
+
+
+def test_what_reads_no_result_of_a_function_is_no_reason(spark: SparkSession) -> None:
+    """Spark moves such a condition below functions of rows by itself, also one that is not
+    understood, and it names no function whose result is not asked for.
+    """
+    import pyspark.sql.functions as F
+
+    rows = [(datetime.datetime(2026, 1, 1, i), i, f"s{i}") for i in range(9)]
+    table = spark.createDataFrame(rows, "at timestamp, v bigint, s string")
+
+    def twice(v: int) -> int:
+        return v * 2
+
+    def more(v: int) -> int:
+        return v + 1
+
+    two = table.withColumn("d", F.udf(twice, "bigint")("v"))
+    two = two.withColumn("other", F.udf(more, "bigint")("v"))
+    by_year = two.filter("year(at) = 2026 AND d > 8")
+    assert reasons(by_year) == {"twice": []}
+    same_rows(by_year, optimize(by_year, cost="always"))
+    assert reasons(two.filter("year(at) = 2026")) == {}
+    either = two.filter("year(at) = 2026 OR d > 8")
+    assert reasons(either) == {"twice": ["sql-unsupported"]}
+
+
+def test_a_condition_of_one_side_is_no_reason_at_the_other(spark: SparkSession) -> None:
+    table = spark.createDataFrame([(1, "ab"), (2, "xb"), (3, None)], "v bigint, s string")
+
+    def rows(pdf: Any) -> Any:
+        return pdf[pdf.v > 0]
+
+    made = table.groupBy("v").applyInPandas(rows, "v bigint, s string")
+    joined = made.alias("a").join(table.alias("b"), "v").filter("b.s LIKE 'a%b_' AND b.v > 1")
+    assert [c for codes in reasons(joined).values() for c in codes if c == "sql-unsupported"] == []
+    here = made.alias("a").join(table.alias("b"), "v").filter("a.s LIKE 'a%b_'")
+    assert "sql-unsupported" in [c for codes in reasons(here).values() for c in codes]
+
+
+def test_the_filter_is_the_reason_where_it_is_not_understood(spark: SparkSession) -> None:
+    """And not a column that is of another type."""
+    table = spark.createDataFrame([(1, "ab", [1])], "v bigint, s string, xs array<bigint>")
+
+    def batches(frames: Any) -> Any:
+        for frame in frames:
+            yield frame[frame.v > 0]
+
+    made = table.mapInPandas(batches, table.schema)
+    assert reasons(made.filter("s LIKE 'a%b_'")) == {"batches": ["sql-unsupported"]}

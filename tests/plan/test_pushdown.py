@@ -17,18 +17,31 @@ from presieve.plan.algebra import (
     Attribute,
     Expr,
     Filter,
+    JoinExistence,
+    JoinNullable,
+    JoinPreserved,
+    Partitioned,
     Path,
     Project,
     ProjectColumn,
+    Reordered,
+    Union,
     attribute_var,
+    field_id,
     variable_of,
 )
 from presieve.plan.alias import through_alias
 from presieve.plan.filter import through_filter
 from presieve.plan.project import through_project
-from presieve.plan.pushdown import descend
+from presieve.plan.pushdown import arrives, descend
 
 A, B = INPUT[0], INPUT[1]
+RENAMED = Project(
+    (
+        ProjectColumn(7, Expr(UNKNOWN, frozenset({0, 1})), plain=False),
+        ProjectColumn(8, expr(B, B), plain=True),
+    )
+)
 POSITIVE = app(Op.SQL_GT, A, int_lit(0))
 
 
@@ -108,6 +121,49 @@ def test_a_computed_column_without_meaning_stops_only_its_readers() -> None:
 def test_a_conjunct_without_meaning_stays() -> None:
     (only,) = descend((Filter((Expr(UNKNOWN, frozenset({0})),)),))
     assert only.term == UNKNOWN
+
+
+def opaque(*reads: int) -> Filter:
+    """A filter that is not understood."""
+    return Filter((Expr(UNKNOWN, frozenset(reads)),))
+
+
+@pytest.mark.parametrize(
+    ("path", "reads"),
+    [
+        ((opaque(0),), {0}),
+        ((RENAMED, opaque(7)), {0, 1}),
+        ((RENAMED, opaque(8)), {1}),
+        ((RENAMED, Alias(), Reordered(frozenset({8})), opaque(7, 8)), {0, 1}),
+        ((JoinPreserved(frozenset({0, 1}), frozenset()), opaque(1)), {1}),
+        ((JoinPreserved(frozenset({0, 1}), frozenset()), opaque(1, 5)), None),
+        ((JoinNullable(frozenset({0, 1}), frozenset()), opaque(5)), None),
+        ((JoinExistence(frozenset({0, 1}), frozenset()), opaque(0)), None),
+        ((Partitioned(((7, 0),), frozenset(), frozenset({7, 9})), opaque(7)), {0}),
+        ((Partitioned(((7, 0),), frozenset(), frozenset({7, 9})), opaque(7, 9)), None),
+        ((Union(((7, 0), (8, 1))), opaque(8)), {1}),
+        ((opaque(field_id(1, 2)),), {field_id(1, 2)}),
+        ((RENAMED, opaque(field_id(8, 2))), {1}),
+        ((JoinPreserved(frozenset({1}), frozenset()), opaque(field_id(1, 2))), {1}),
+    ],
+)
+def test_what_an_opaque_conjunct_reads_below(path: Path, reads: set[int] | None) -> None:
+    """By that it is known whether it speaks of the rows below at all."""
+    (moved,) = descend(path)
+    assert arrives(moved) == (reads is not None)
+    assert moved.reads == (reads or set())
+    assert isinstance(moved.term, Declined)
+
+
+def test_a_conjunct_that_meets_a_column_without_meaning_is_followed_further() -> None:
+    """It reads the column of the other side only by way of the computed one."""
+    computed = ProjectColumn(7, Expr(UNKNOWN, frozenset({5})), plain=False)
+    project = Project((computed, ProjectColumn(8, expr(B, B), plain=True)))
+    join = JoinPreserved(frozenset({1}), frozenset())
+    seven = attribute_var(7, INT)
+    top = Filter((expr(app(Op.SQL_GT, seven, int_lit(0)), seven),))
+    (moved,) = descend((join, project, top))
+    assert not arrives(moved)
 
 
 def test_an_attribute_that_the_projection_does_not_have() -> None:

@@ -233,7 +233,8 @@ def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
                 "may-add-error",
                 f"the pre-filter would read {variable.name!r}, so that Spark would call the Python"
                 " function that computes it twice for each row; such a function is followed where"
-                " it is read as a whole, in a projection right below",
+                " it is read as a whole, in a projection right below, and is handed its values as"
+                " the one above is, pickled or by Arrow, but not as pandas columns",
             )
         if variable in read and number in site.input_errors().exposed:
             raise DeclineSignal(

@@ -11,6 +11,7 @@ from presieve.plan.algebra import (
     JoinExistence,
     JoinNullable,
     JoinPreserved,
+    Operator,
     Partitioned,
     Path,
     Project,
@@ -36,6 +37,29 @@ def visible(path: Path, outputs: Set[int]) -> frozenset[int]:
             case _:  # what a join adds is none of the fold's
                 pass
     return here
+
+
+def attributes_below(operator: Operator, reads: Set[int]) -> frozenset[int] | None:
+    """What is read below an operator by an expression above it with these attributes, or None where
+    that speaks of other rows than those below. Of fields of a struct, the struct is named.
+    """
+    reads = {struct_id(i) for i in reads}
+    match operator:
+        case Project(columns):
+            found = frozenset[int]().union(*(c.expr.refs for c in columns if c.id in reads))
+            return frozenset(struct_id(i) for i in found)
+        case JoinPreserved(here) | JoinNullable(here):
+            return frozenset(reads) if reads <= {struct_id(i) for i in here} else None
+        case JoinExistence():
+            return None
+        case Partitioned(columns=pairs) | Union(columns=pairs):
+            names = dict(pairs)
+            is_known = reads <= names.keys() and (reads or isinstance(operator, Union))
+            return frozenset(names[i] for i in reads) if is_known else None
+        case Filter() | Alias() | Reordered():
+            return frozenset(reads)
+        case other:
+            assert_never(other)
 
 
 def live(path: Path, moved: Set[tuple[int, int]], top: Set[int]) -> frozenset[int]:

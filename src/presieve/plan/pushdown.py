@@ -12,6 +12,7 @@ from typing import assert_never
 
 from presieve.errors import Declined
 from presieve.ir.terms import Term
+from presieve.ir.walk import variables
 from presieve.plan.algebra import (
     NO_PATH,
     Alias,
@@ -25,6 +26,7 @@ from presieve.plan.algebra import (
     Project,
     Reordered,
     Union,
+    attribute_id,
 )
 from presieve.plan.alias import through_alias
 from presieve.plan.filter import through_filter
@@ -34,6 +36,7 @@ from presieve.plan.join import (
     through_nullable,
     through_preserved,
 )
+from presieve.plan.liveness import attributes_below
 from presieve.plan.partitioned import through_partitioned
 from presieve.plan.project import through_project
 from presieve.plan.reordered import through_reordered
@@ -45,13 +48,16 @@ class Moved:
     """Conjunct number ``conjunct`` of operator number ``operator``, as a term over the fold's
     output attributes, or why it stays where it is.
 
-    ``copied``: it has to stay where it is, besides.
+    ``copied``: it has to stay where it is, besides. ``reads`` are the fold's output attributes that
+    it reads; of one that is not understood, those of which its columns are made (none is known of
+    constants).
     """
 
     operator: int
     conjunct: int
     term: Term | Declined
     copied: bool = False
+    reads: frozenset[int] = frozenset()
 
 
 def through(below: Operator, conjunct: Term) -> Term | Declined:
@@ -95,14 +101,16 @@ def _descended(path: Path) -> Iterator[Moved]:
         match operator:
             case Filter(conjuncts):
                 for number, conjunct in enumerate(conjuncts):
-                    yield Moved(level, number, _down(below, conjunct.term), copied)
+                    term, reads = _down(below, conjunct.term, conjunct.refs)
+                    yield Moved(level, number, term, copied, reads)
             case JoinPreserved(on=on) | JoinNullable(on=on) | JoinExistence(on=on):
                 for number, conjunct in enumerate(on):
                     term = conjunct.term
                     if not isinstance(term, Declined):
                         term = below_condition(operator, term)
                     if not isinstance(term, Declined):
-                        yield Moved(level, number, _down(below, term), copied=True)
+                        term, reads = _down(below, term, conjunct.refs)
+                        yield Moved(level, number, term, True, reads)
             case _:
                 pass
         copied = copied or isinstance(operator, JoinNullable | Union)
@@ -113,9 +121,26 @@ def arrives(moved: Moved) -> bool:
     return not (isinstance(moved.term, Declined) and moved.term.code == NO_PATH)
 
 
-def _down(below: Path, conjunct: Term | Declined) -> Term | Declined:
+_OTHER_ROWS = Declined(NO_PATH, "the filter reads other rows")
+
+
+def _down(
+    below: Path, conjunct: Term | Declined, reads: frozenset[int]
+) -> tuple[Term | Declined, frozenset[int]]:
+    """The conjunct below a path, and what it reads there. Of one that is not understood it is still
+    known by what it reads whether it speaks of the rows below.
+    """
     for operator in reversed(below):
+        if not isinstance(conjunct, Declined):
+            reads = _read(conjunct)
+            conjunct = through(operator, conjunct)
         if isinstance(conjunct, Declined):
-            return conjunct
-        conjunct = through(operator, conjunct)
-    return conjunct
+            found = None if conjunct.code == NO_PATH else attributes_below(operator, reads)
+            if found is None:
+                return _OTHER_ROWS, frozenset()
+            reads = found
+    return conjunct, reads if isinstance(conjunct, Declined) else _read(conjunct)
+
+
+def _read(conjunct: Term) -> frozenset[int]:
+    return frozenset(map(attribute_id, variables(conjunct)))

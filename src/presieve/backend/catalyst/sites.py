@@ -32,7 +32,6 @@ from presieve.backend.catalyst.table_functions import table_of
 from presieve.backend.catalyst.trees import Conjunct, Node, expr_id, references, walk
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.walk import variables
 from presieve.plan.algebra import (
     Attribute,
     Filter,
@@ -40,7 +39,6 @@ from presieve.plan.algebra import (
     Path,
     Project,
     Reordered,
-    attribute_id,
 )
 from presieve.plan.liveness import visible
 from presieve.plan.pushdown import Moved, arrives, descend
@@ -127,9 +125,9 @@ def _meet(reads: Set[int], made: Set[int]) -> bool:
 
 def _reads(moved: Moved, made: Set[int]) -> bool:
     """Whether a conjunct may read one of these columns."""
-    if isinstance(moved.term, Declined):
+    if isinstance(moved.term, Declined) and not moved.reads:
         return True
-    return not made.isdisjoint(attribute_id(v) for v in variables(moved.term))
+    return not made.isdisjoint(moved.reads)
 
 
 def _is_of_another_function(moved: Moved) -> bool:

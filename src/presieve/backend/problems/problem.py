@@ -330,28 +330,29 @@ def _conjuncts(
     for conjunct in site.arriving:
         term = _over_outputs(conjunct.term, inside, unknown, why, shown)
         if isinstance(term, Declined):
-            if not _passes_by(boundary, conjunct.term):
+            if not _passes_by(boundary, conjunct):
                 stuck.append(term)
         elif _over_keys(term):
             beside.append(term)
         else:
             moved.append((conjunct, term))
     if not moved:
-        raise DeclineSignal.of(why or (stuck[0] if stuck else KEYS_ONLY))
+        # Where no conjunct is understood, functions are not what is in the way.
+        own = stuck and why not in stuck
+        raise DeclineSignal.of((stuck[0] if own else why) or KEYS_ONLY)
     if sum(size(term) for _, term in moved) > MAX_WHERE:
         reason = f"the filter has more than {MAX_WHERE} operators; write it with fewer"
         raise DeclineSignal("filter-size", reason)
     return tuple(moved), tuple(dict.fromkeys(stuck)), tuple(beside)
 
 
-def _passes_by(boundary: Boundary, term: Term | Declined) -> bool:
-    """Whether a conjunct reads nothing that a projection's functions compute: Spark moves it below
-    them by itself.
+def _passes_by(boundary: Boundary, conjunct: Moved) -> bool:
+    """Whether a conjunct, understood or not, reads nothing that a projection's functions compute:
+    Spark moves it below them by itself.
     """
-    if not boundary.single or isinstance(term, Declined):
+    if not boundary.single or not conjunct.reads:
         return False
-    computed = boundary.computed
-    return not any(attribute_id(v) in computed for v in variables(term))
+    return boundary.computed.isdisjoint(conjunct.reads)
 
 
 MAX_WHERE = 500
