@@ -30,7 +30,12 @@ def folder(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str
     return str(path)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+CASES = [
+    n if i % 12 == 0 else pytest.param(n, marks=pytest.mark.slow) for i, n in enumerate(PROGRAMS)
+]
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_program(name: str, spark: SparkSession, folder: str) -> None:
     from tests.pandas_api.run import measure
 
