@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ROWS = 20_000
 
 
+@pytest.mark.slow
 @pytest.mark.random
 @pytest.mark.classic("one kind of session is measured")
 def test_the_range_by_hand_keeps_the_rows(spark: SparkSession, tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ def compiling(spark: SparkSession) -> Iterator[SparkSession]:
     spark.conf.set("spark.presieve.compile", before)
 
 
+@pytest.mark.slow
 def test_ties_are_those_of_the_reverse_order(compiling: SparkSession, tmp_path: Path) -> None:
     spark = compiling
     jobs = suite_jobs(spark, [(BENCHMARKS["KeepRowWithMaxAge_2"], 3000)], tmp_path)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.slow
 @pytest.mark.classic("one kind of session is measured")
 def test_all_forms_give_the_same(spark: SparkSession, tmp_path: Path) -> None:
     path = stored(20_000, tmp_path)

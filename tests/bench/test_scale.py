@@ -82,6 +82,7 @@ def test_plans_with_something_to_gain_are_changed(
     assert len(points) == 2 * len(plans.SHAPES)
 
 
+@pytest.mark.slow
 def test_pipelines_give_the_same_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 by_value = pickled_by_value(functions)
 
 
+@pytest.mark.slow
 @pytest.mark.classic("one kind of session is measured")
 def test_three_of_sixty_columns(spark: SparkSession, tmp_path: Path) -> None:
     path = stored(spark, 2_000, tmp_path)

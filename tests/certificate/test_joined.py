@@ -165,6 +165,7 @@ def differing(case: Case, tables: int) -> int:
     return found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", RIGHT, ids=repr)
 def test_what_is_accepted_is_right(case: Case) -> None:
     found = check_filters(case.certificate)
@@ -172,6 +173,7 @@ def test_what_is_accepted_is_right(case: Case) -> None:
     assert differing(case, amount(10_000, 20)) == 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", WRONG, ids=repr)
 def test_wrong_twins_differ_and_are_refuted(case: Case) -> None:
     assert isinstance(check_filters(case.certificate), Rejected)

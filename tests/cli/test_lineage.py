@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PRESIEVE = str(Path(sys.executable).with_name("presieve"))
 
 JOB = """
@@ -48,6 +50,7 @@ def test_each_dataframe_that_has_the_columns(tmp_path: Path) -> None:
     assert "score &gt; 90" in (tmp_path / "x.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_filter_on_no_result_is_an_error(tmp_path: Path) -> None:
     done = lineage(tmp_path, "--where", "nope > 90", "job.py", str(tmp_path))
     assert done.returncode == 2

@@ -298,7 +298,7 @@ def test_random_joins_keep_their_rows(sides: list[DataFrame]) -> None:
 
     rng = random.Random(32)
     changed = 0
-    for number in range(amount(500, 25)):
+    for number in range(amount(500, 50)):
         df = _pipeline(rng, sides)
         better = presieve.optimize(df, cost="always")
         if better is df:
@@ -310,4 +310,4 @@ def test_random_joins_keep_their_rows(sides: list[DataFrame]) -> None:
             continue
         plan = df._jdf.queryExecution().analyzed().toString()
         assert rows(better) == expected, (number, plan)
-    assert changed > amount(500, 25) / 10
+    assert changed > amount(500, 50) / 10

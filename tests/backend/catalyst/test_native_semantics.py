@@ -205,14 +205,14 @@ def test_every_group_of_every_filter(table: DataFrame) -> None:
     """As written and as optimized, over all groups, to the last bit and sign of zero."""
     table.createOrReplaceTempView("groups")
     changed = 0
-    for number, where in enumerate(HAVING):
+    for number, where in enumerate(HAVING if amount(1) else HAVING[::3]):
         live = LIVE[number % 3] if number % 6 else LIVE[3]
         df = table.sparkSession.sql(f"SELECT k{live} FROM groups GROUP BY k HAVING {where}")
         better = optimize(df, cost="always")
         if better is not df:
             changed += 1
             assert sorted(map(repr, better.collect())) == sorted(map(repr, df.collect())), where
-    assert changed >= 10
+    assert changed >= amount(10, 3)
 
 
 LISTS = (
