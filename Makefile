@@ -29,8 +29,8 @@ BOTH := $(addprefix tests/backend/,test_pipelines.py test_declined.py connect/te
 	@echo "the classes of Spark, for the tests: once, half a minute"
 	@rm -f $@; $(java) $(VENV)/python scripts/spark_archive.py $@ 2>/dev/null || touch $@
 
-test: .venv/spark.jsa ## the test suite, in three processes, and a part of it on Spark Connect
-	@$(java) $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow" $(or $(ARGS),--part)
+test: .venv/spark.jsa ## the test suite, in two processes, and a part of it on Spark Connect
+	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" $(or $(ARGS),--part)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory connect ARGS="--part $(BOTH)")
 
 slow: .venv/spark.jsa ## what `make test` leaves out, and all of `make connect`
