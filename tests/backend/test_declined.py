@@ -197,6 +197,7 @@ def reasons(df: DataFrame) -> dict[str, list[str]]:
     return {b.function: [d.code for d in b.declined] for b in explain(df, cost="always").boundaries}
 
 
+@pytest.mark.classic("which columns a text reads is known to the server alone")
 def test_what_reads_no_result_of_a_function_is_no_reason(spark: SparkSession) -> None:
     """Spark moves such a condition below functions of rows by itself, also one that is not
     understood, and it names no function whose result is not asked for.
@@ -222,6 +223,7 @@ def test_what_reads_no_result_of_a_function_is_no_reason(spark: SparkSession) ->
     assert reasons(either) == {"twice": ["sql-unsupported"]}
 
 
+@pytest.mark.classic("which columns a text reads is known to the server alone")
 def test_a_condition_of_one_side_is_no_reason_at_the_other(spark: SparkSession) -> None:
     table = spark.createDataFrame([(1, "ab"), (2, "xb"), (3, None)], "v bigint, s string")
 
