@@ -23,6 +23,8 @@ from presieve.sql.piecewise import Zones
 from presieve.synthesis.storage import beyond, necessary
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.classic("filters are derived from the plan of Spark's optimizer")
@@ -221,6 +223,17 @@ def _condition(rng: random.Random, depth: int = 0) -> str:
         "case": f"CASE WHEN {a} THEN {b} ELSE {rng.choice(ATOMS)} END",
         "mask": f"CASE WHEN isnull({a}) THEN false ELSE {a} END",
     }[kind]
+
+
+def test_an_extreme_that_is_no_number_skips_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark writes NaN as the greatest value of a row group."""
+    values = [(float(n),) for n in range(1000)] + [(float("nan"),)]
+    spark.createDataFrame(values, "x double").coalesce(1).write.parquet(str(tmp_path / "t"))
+    df = spark.read.parquet(str(tmp_path / "t")).where("x * -2 < -190")
+    (derived,) = presieve.explain(df).derived
+    assert not derived.skipped
+    assert rows(presieve.optimize(df)) == rows(df)
+    assert df.count() == 904
 
 
 @pytest.fixture

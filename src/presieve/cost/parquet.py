@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from presieve.ir.sorts import Sort
@@ -111,11 +112,14 @@ def _range(statistics: Any, rows: int, sort: Sort) -> Range:
 
 
 def _value(value: object, sort: Sort) -> Value:
-    """None where the value is not of the sort: what is read as another type than it is."""
+    """None where the value is not of the sort: what is read as another type than it is. Some
+    writers have NaN as an extreme, which bounds nothing.
+    """
     try:
-        return from_python(value, sort)
+        found = from_python(value, sort)
     except (TypeError, ValueError, OverflowError, AttributeError):
         return None
+    return None if isinstance(found, float) and isnan(found) else found
 
 
 WHOLE = 500_000
