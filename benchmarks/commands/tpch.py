@@ -53,6 +53,7 @@ def _measured(only: str, scale: float, runs: int, data: Path | None) -> dict[str
     from benchmarks.on_spark.run import measure, warm
     from benchmarks.tpch import run
     from benchmarks.tpch.queries import QUERIES
+    from benchmarks.tpch.tables import generated
     from presieve.demo.session import session
 
     wanted = names(only)
@@ -61,7 +62,7 @@ def _measured(only: str, scale: float, runs: int, data: Path | None) -> dict[str
         known = ", ".join(q.name for q in QUERIES)
         raise UsageError(f"--only takes names of queries ({known}), not {only}")
     with output.quiet(), steps("pipelines", len(chosen)) as progress:
-        folder = run.generated(scale, (data or default_directory()).resolve())
+        folder = generated(scale, (data or default_directory()).resolve())
         progress.console.print(f"tables in {folder}")
         with session() as spark:
             tables = run.read(spark, folder)

@@ -24,7 +24,7 @@ from benchmarks.tpch.behind import behind_function
 from benchmarks.tpch.outcome import EXCLUDED, FORMS, INFERRED, AtScans, Line, Query
 from benchmarks.tpch.scans import Condition, Scan, Scans, by_table
 from benchmarks.tpch.standard import QUERIES, TABLES
-from benchmarks.tpch.tables import generated_whole
+from benchmarks.tpch.tables import generated
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.demo.session import session
 from presieve.errors import UsageError
@@ -166,7 +166,7 @@ def _codes(report: Report) -> tuple[str, ...]:
 
 def main(scale: float = SCALE) -> int:
     """Measure, compare and write."""
-    folder = generated_whole(scale, default_directory())
+    folder = generated(scale, default_directory(), whole=True)
     lines: list[Line] = []
     with session() as spark:
         experiment = Experiment(spark, folder)

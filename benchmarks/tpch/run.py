@@ -1,11 +1,7 @@
-"""Untrusted. TPC-H tables, generated once and kept, and the pipelines over them."""
+"""Untrusted. Pipelines over tables of TPC-H."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -14,35 +10,11 @@ from typing import TYPE_CHECKING
 from benchmarks.on_spark.run import ByHand, Job
 from benchmarks.on_spark.transpiled import transpiler
 from benchmarks.tpch.queries import Query
-from presieve.errors import UsageError
+from benchmarks.tpch.tables import TABLES
 from presieve.ir.pushdown import Kind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-TABLES = ("lineitem", "orders", "partsupp")
-PROGRAM = "tpchgen-cli"
-
-
-def generated(scale: float, directory: Path) -> Path:
-    """The folder with the tables of a scale factor (1 is 6 million lines), made where missing.
-
-    Raises :class:`UsageError` where the generator is missing or fails.
-    """
-    folder = directory / f"tpch-{scale:g}"
-    if folder.exists():
-        return folder
-    beside = Path(sys.executable).with_name(PROGRAM)
-    program = str(beside) if beside.exists() else shutil.which(PROGRAM)
-    if program is None:
-        raise UsageError(f"TPC-H tables need {PROGRAM}: pip install 'presieve[bench]'")
-    partial_folder = folder.with_name(f".{folder.name}.{os.getpid()}")
-    wanted = ["-s", f"{scale:g}", f"--tables={','.join(TABLES)}", f"--output-dir={partial_folder}"]
-    done = subprocess.run([program, "parquet", *wanted], capture_output=True, text=True)
-    if done.returncode:
-        raise UsageError(f"{PROGRAM} failed: {done.stderr.strip()[-200:]}")
-    partial_folder.replace(folder)  # a run that is cut off leaves no half of the tables
-    return folder
 
 
 def read(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:

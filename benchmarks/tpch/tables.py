@@ -1,4 +1,4 @@
-"""Untrusted. All eight tables of TPC-H, generated once and kept."""
+"""Untrusted. Tables of TPC-H, generated once and kept."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.tpch.run import PROGRAM
 from presieve.errors import UsageError
 
+TABLES = ("lineitem", "orders", "partsupp")
+"""Those of the pipelines with Python functions."""
+PROGRAM = "tpchgen-cli"
 
-def generated_whole(scale: float, directory: Path) -> Path:
-    """The folder with the tables of a scale factor (1 is 6 million lines), made where missing.
+
+def generated(scale: float, directory: Path, *, whole: bool = False) -> Path:
+    """The folder with the tables of a scale factor (1 is 6 million lines), made where missing:
+    :data:`TABLES`, or the ``whole`` eight.
 
     Raises :class:`UsageError` where the generator is missing or fails.
     """
-    folder = directory / f"tpch-whole-{scale:g}"
+    folder = directory / (f"tpch-whole-{scale:g}" if whole else f"tpch-{scale:g}")
     if folder.exists():
         return folder
     beside = Path(sys.executable).with_name(PROGRAM)
@@ -26,7 +30,8 @@ def generated_whole(scale: float, directory: Path) -> Path:
         raise UsageError(f"TPC-H tables need {PROGRAM}: pip install 'presieve[bench]'")
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
-    wanted = ["-s", f"{scale:g}", f"--output-dir={unfinished}"]
+    some = [] if whole else [f"--tables={','.join(TABLES)}"]
+    wanted = ["-s", f"{scale:g}", *some, f"--output-dir={unfinished}"]
     done = subprocess.run([program, "parquet", *wanted], capture_output=True, text=True)
     if done.returncode:
         raise UsageError(f"{PROGRAM} failed: {done.stderr.strip()[-200:]}")

@@ -22,7 +22,7 @@ from benchmarks.tpch.outcome import (
 from benchmarks.tpch.pushdown import SCALE, Experiment, check_rules, stripped
 from benchmarks.tpch.scans import normalized
 from benchmarks.tpch.standard import QUERIES
-from benchmarks.tpch.tables import generated_whole
+from benchmarks.tpch.tables import generated
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -126,7 +126,7 @@ def test_the_page_follows_the_record() -> None:
 
 @pytest.fixture(scope="module")
 def experiment(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Experiment:
-    return Experiment(spark, generated_whole(SCALE, tmp_path_factory.mktemp("tables")))
+    return Experiment(spark, generated(SCALE, tmp_path_factory.mktemp("tables"), whole=True))
 
 
 @CLASSIC

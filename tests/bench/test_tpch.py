@@ -21,6 +21,7 @@ from benchmarks.on_spark.run import in_turns
 from benchmarks.on_spark.transpiled import transpiler
 from benchmarks.tpch import run
 from benchmarks.tpch.queries import QUERIES, Query
+from benchmarks.tpch.tables import PROGRAM, generated
 from tests.bench.row import ROW
 
 from presieve.cli.app import main
@@ -155,7 +156,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setattr(sys, "executable", str(folder / "python"))
     monkeypatch.setenv("PATH", str(folder))
-    return folder / run.PROGRAM
+    return folder / PROGRAM
 
 
 def script(path: Path, *lines: str) -> None:
@@ -167,21 +168,21 @@ def test_tables_are_generated_once(tmp_path: Path, program: Path) -> None:
     script(program, 'echo "$@" > "$0.told"', 'for a in "$@"; do d=${a#--output-dir=}; done')
     with program.open("a") as file:
         file.write('/bin/mkdir "$d"\n')
-    folder = run.generated(0.25, tmp_path)
+    folder = generated(0.25, tmp_path)
     assert folder == tmp_path / "tpch-0.25"
     assert folder.is_dir()
     told = program.with_name("tpchgen-cli.told").read_text()
     assert told.startswith("parquet -s 0.25 --tables=lineitem,orders,partsupp --output-dir=")
     program.unlink()
-    assert run.generated(0.25, tmp_path) == folder
+    assert generated(0.25, tmp_path) == folder
 
 
 def test_no_generator(tmp_path: Path, program: Path) -> None:
     with pytest.raises(UsageError, match=r"pip install 'presieve\[bench\]'"):
-        run.generated(1, tmp_path)
+        generated(1, tmp_path)
     script(program, "echo no room left >&2", "exit 3")
     with pytest.raises(UsageError, match="failed: no room left"):
-        run.generated(1, tmp_path)
+        generated(1, tmp_path)
     assert not (tmp_path / "tpch-1").exists()
 
 
