@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -161,13 +162,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=why))
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
-    left_out: list[pytest.Item] = []
-    for cases in of_several_cases(items):
-        for case in cases:
-            case.add_marker(pytest.mark.random)
-        if config.getoption("--part"):
-            left_out += left_to_make_slow(cases)
-    if left_out:
+    second = [item for item in items if item.get_closest_marker("second")]
+    several = list(of_several_cases(items))
+    for item in chain(second, *several):
+        item.add_marker(pytest.mark.random)
+    if config.getoption("--part"):
+        left_out = [*second, *chain.from_iterable(map(left_to_make_slow, several))]
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]

@@ -181,6 +181,7 @@ def test_one_zero_is_no_obstacle(saved: Saved, of: Callable[..., Any]) -> None:
 # --- other forms ----------------------------------------------------------------------------------
 
 
+@pytest.mark.second
 def test_tables_by_pandas(df: DataFrame, clean: DataFrame) -> None:
     check(df.groupBy("k").applyInPandas(g.counted, "k string, n bigint"))
     check(df.groupBy("k").applyInPandas(g.counted, "n bigint, k string"))

@@ -127,6 +127,7 @@ def of_auto(df: DataFrame) -> tuple[bool, str]:
     return python_left(made), " ".join(str(n) for f in functions for n in f.notes)
 
 
+@pytest.mark.second
 def test_large_groups_are_not_held_in_memory(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.second
 def test_the_hash_seed_does_not_matter() -> None:
     """The same input gives the same bytes in processes with other hashes of strings."""
     told = set()

@@ -141,6 +141,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.second
 def test_cvc5_may_be_missing(tmp_path: Path) -> None:
     stored = str(tmp_path / "c.json")
 

@@ -249,6 +249,7 @@ JOB_FILES = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "code", "last"),
     [

@@ -38,6 +38,7 @@ def lineage(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_each_dataframe_that_has_the_columns(tmp_path: Path) -> None:
     where = ("--where", "team = 'a' AND best > 90", "--html", "x.html")
     done = lineage(tmp_path, *where, "job.py", str(tmp_path), "--json")

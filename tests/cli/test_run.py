@@ -144,6 +144,7 @@ def test_without_boundaries_there_is_one_line(tmp_path: Path) -> None:
     assert line.startswith("presieve: the job ran no filter above")
 
 
+@pytest.mark.second
 def test_what_follows_the_job_is_the_jobs(tmp_path: Path) -> None:
     (tmp_path / "job.py").write_text("import sys\nprint(sys.argv[1:], file=sys.stderr)\n")
 
@@ -168,6 +169,7 @@ def test_what_follows_the_job_is_the_jobs(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("command", ["run", "explain"])
 def test_local_workers_are_of_the_python_that_runs_the_job(command: str, tmp_path: Path) -> None:
     """Spark starts "python3": also without an environment that is activated it is this one."""

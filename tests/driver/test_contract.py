@@ -208,6 +208,7 @@ def test_a_data_source_by_itself() -> None:
     assert check(safe({})).kept
 
 
+@pytest.mark.second
 @pytest.mark.classic("one kind of session is enough")
 def test_a_guarded_source_on_spark(spark: SparkSession) -> None:
     key = "spark.sql.python.filterPushdown.enabled"

@@ -45,6 +45,7 @@ def test_no_pair_goes_wrong(mix: str) -> None:
     assert summary.sums["results"] > summary.pairs
 
 
+@pytest.mark.second
 def test_a_pair_is_made_again_from_its_index() -> None:
     first, second = Fuzzer(5), Fuzzer(5)
     again = [_plain(v) for v in second.pairs(3)]

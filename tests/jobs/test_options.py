@@ -47,6 +47,7 @@ declare = ["NOT isnan(score)", "score IS NOT NULL"]
 """
 
 
+@pytest.mark.second
 @pytest.mark.parametrize(
     ("options", "args", "told"),
     [
@@ -57,13 +58,11 @@ declare = ["NOT isnan(score)", "score IS NOT NULL"]
             [],
             ["spark.presieve.pure=shout"],
             "presieve: FlatMapGroupsInPandas best  split   score",
-            marks=pytest.mark.slow,
         ),
         pytest.param(
             ["--pure", "shuot"],
             [],
             "presieve: left alone: $: there is no 'shuot' in it; did you",
-            marks=pytest.mark.slow,
         ),
     ],
     ids=["command line", "session", "a name that is not there"],

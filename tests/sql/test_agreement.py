@@ -204,6 +204,7 @@ def test_every_function_gives_what_the_interpreter_says(table: DataFrame) -> Non
     check(table, {text: t for text, t in terms.items() if t.sort != Option(DATE)})
 
 
+@pytest.mark.second
 def test_comparisons_of_functions_are_read_as_they_are_written(table: DataFrame) -> None:
     """Also of functions of functions."""
     found: dict[str, Term] = {}

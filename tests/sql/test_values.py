@@ -253,7 +253,7 @@ def ansi(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[str]:
 def test_where_they_are_safe_expressions_give_what_the_interpreter_says(
     table: DataFrame, ansi: str
 ) -> None:
-    texts = expressions(amount(1200), 5 + len(ansi))
+    texts = expressions(amount(1200, 8), 5 + len(ansi))
     found = {t: v for t in texts if isinstance(v := read(table, t), ValueOf)}
     assert len(found) > len(texts) / 2
     tried = sum(len(where(v, raises=False)) for v in found.values())

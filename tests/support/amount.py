@@ -2,7 +2,8 @@
 
 Tests that draw ask ``amount``, and tests of hundreds of cheap cases use ``some``: both go by
 ``--thorough``. ``--part`` leaves one in six cases of tests on Spark and of tests that are
-marked ``costly``. All of these carry the marker ``random``, by which ``make slow`` selects them.
+marked ``costly``, and none of those marked ``second``. All of these carry the marker ``random``, by
+which ``make slow`` selects them.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def of_several_cases(items: Iterable[pytest.Item]) -> Iterator[list[pytest.Item]
     """The cases of each test that takes long, where there are two or more."""
     by_test = defaultdict(list)
     for item in items:
+        if item.get_closest_marker("second"):
+            continue
         if item.get_closest_marker("spark") or item.get_closest_marker("costly"):
             by_test[item.nodeid.partition("[")[0]].append(item)
     return (cases for cases in by_test.values() if len(cases) > 1)

@@ -88,6 +88,7 @@ def written_by_it(tmp_path: Path) -> None:
     assert "  partial, the function  " in table[0]
 
 
+@pytest.mark.second
 @pytest.mark.parametrize("what", [explained, explained_at_length, written_by_it])
 def test_job(tmp_path: Path, what: Callable[[Path], None]) -> None:
     what(tmp_path)

@@ -240,6 +240,7 @@ def test_one_above_the_other(tables: Tables) -> None:
     assert [b.prefilter for b in explain(df).boundaries] == ["v > 10", "v > 10"]
 
 
+@pytest.mark.second
 def test_projections_views_and_keys(tables: Tables) -> None:
     from pyspark.sql import functions as F
 

@@ -151,6 +151,7 @@ def test_sums_that_wrap(table: DataFrame, rows: list[dict[str, object]], wrappin
     compare(grouped(table, calls), calls, rows)
 
 
+@pytest.mark.second
 def test_sums_that_raise(table: DataFrame, rows: list[dict[str, object]]) -> None:
     """Group by group, since one that raises takes all others with it."""
     from pyspark.errors import ArithmeticException

@@ -71,6 +71,7 @@ def test_counts_that_become_nullable(tables: Tables, cities: DataFrame) -> None:
     goes_below(cities.join(counts, "team", "left").filter("m >= 1"), "v > 10")
 
 
+@pytest.mark.second
 def test_parts_of_a_join_condition(tables: Tables, cities: DataFrame) -> None:
     left, right = best(tables).alias("l"), cities.alias("r")
     from pyspark.sql import functions as F
@@ -124,6 +125,7 @@ def test_sorted_and_distributed(tables: Tables) -> None:
     goes_below(spread.sortWithinPartitions("team").filter("m >= 90"))
 
 
+@pytest.mark.second
 def test_unions(tables: Tables) -> None:
     counts = agg(tables.strange, "count_high", "bigint", "v").selectExpr("team", "m + 0.0D AS m")
     for df in (

@@ -175,6 +175,7 @@ BYTES = [
 ]
 
 
+@pytest.mark.second
 def test_bytes(spark: SparkSession, tmp_path: Path) -> None:
     """Compared as unsigned numbers, in Python, in Spark and in the scan."""
     table = stored(spark, tmp_path, "team string, b binary", BYTES)

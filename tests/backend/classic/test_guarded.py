@@ -218,6 +218,7 @@ def _as_it_is(v: pd.Series) -> pd.Series:
     return v
 
 
+@pytest.mark.second
 @pytest.mark.parametrize("big", [2**53 + 1, 2**63 - 2])
 def test_rows_beside_others_in_a_batch(spark: SparkSession, tmp_path: Path, big: int) -> None:
     """A NULL that is dropped would have rounded the integers beside it."""

@@ -125,6 +125,7 @@ def test_it_comes_back_as_it_is(
     assert len(read) <= 3
 
 
+@pytest.mark.second
 @pytest.mark.classic("which plans the JVM is asked of")
 def test_a_filter_above_an_aggregate_is_found_wherever_it_stands(spark: SparkSession) -> None:
     table = spark.range(9).selectExpr("id % 3 AS k", "id AS v")
@@ -279,6 +280,7 @@ def test_a_wide_plan_is_condensed_before_it_is_read(
     assert sum(read) < whole / 3
 
 
+@pytest.mark.second
 @pytest.mark.parametrize("name", ["maximum", "function"])
 def test_what_is_to_gain_in_a_wide_plan_is_found(
     name: str, spark: SparkSession, connect: bool, tmp_path: Path

@@ -90,11 +90,13 @@ def test_it_lies(sly: DataFrame) -> None:
     assert {r.k for r in sly.filter("k = 'abc'").collect()} == {"abc", "ABC", "Abc", "aBC"}
 
 
+@pytest.mark.second
 def test_a_grouped_aggregate(sly: DataFrame) -> None:
     boundary = aside(counted(sly).filter("m >= 1"))
     assert boundary.prefilter == "k = 'abc'"
 
 
+@pytest.mark.second
 def test_tables_of_groups(sly: DataFrame) -> None:
     df = sly.groupBy("g").applyInPandas(abc_rows, "g bigint, m bigint").filter("m > 1")
     untouched(df)  # it may give other rows when it is read again
@@ -182,6 +184,7 @@ def test_files_are_given_their_filters(spark: SparkSession, tmp_path: Path) -> N
         assert "EqualTo(k,abc)" in plan_text(better)
 
 
+@pytest.mark.second
 @pytest.mark.classic("where files are read is a matter of the server")
 def test_files_of_the_other_readers(spark: SparkSession, tmp_path: Path) -> None:
     before = spark.conf.get("spark.sql.sources.useV1SourceList")

@@ -282,6 +282,7 @@ def top_two(df: DataFrame) -> DataFrame:
     return df.groupBy("team").agg(fold("score").alias("top"))
 
 
+@pytest.mark.second
 def test_fields_of_a_struct(tables: Tables) -> None:
     """The filter stays, although ``second IS NOT NULL`` would do."""
     pairs = top_two(tables.strange)
@@ -344,6 +345,7 @@ def test_fields_that_are_read_above_a_union(tables: Tables) -> None:
     safe(df)
 
 
+@pytest.mark.second
 def test_types_of_fields(spark: SparkSession) -> None:
     days = [date(2024, 1, d) for d in (1, 2, 3)]
     times = [datetime(2024, 1, d, 18) for d in (1, 2, 3)]

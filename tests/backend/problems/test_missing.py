@@ -88,6 +88,7 @@ def test_results_that_may_be_missing(table: DataFrame, function: Any, column: st
     safe_each(found, ("m IS NULL", "m IS NOT NULL", "m > 5", "m < 5 OR m IS NULL"))
 
 
+@pytest.mark.second
 def test_moments_that_are_missing(table: DataFrame) -> None:
     for function in (udfs.greatest, udfs.least, udfs.when_whole, udfs.greatest_of_those_there):
         found = of_groups(table, "t", function, "timestamp")
@@ -114,6 +115,7 @@ def test_what_pushes_nothing_changes_nothing(table: DataFrame, where: str) -> No
     assert boundary.kind == "none"
 
 
+@pytest.mark.second
 def test_rows_of_batches(table: DataFrame) -> None:
     spark = table.sparkSession
     conf = "spark.sql.execution.arrow.maxRecordsPerBatch"

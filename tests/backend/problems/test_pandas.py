@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from tests.support.running import rewritten, untouched
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def hits(s: pd.Series) -> int:
     return (s == "x").sum()
 
 
+@pytest.mark.second
 def test_tables(spark: SparkSession, by_value: None, tmp_path: Path) -> None:
     spark.createDataFrame(ROWS, SCHEMA).write.parquet(str(tmp_path / "t"))
     sales = spark.read.parquet(str(tmp_path / "t")).groupBy("shop")

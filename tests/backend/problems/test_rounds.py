@@ -52,6 +52,7 @@ def test_filters_over_both(tables: Tables) -> None:
     assert [b.kind for b in explain(df).boundaries] == ["partial", "exact"]
 
 
+@pytest.mark.second
 def test_filters_that_stay_above(tables: Tables) -> None:
     """What stays above calls for the same pre-filter again, and that is where it should be."""
     inner = best_of(tables.plain, 0)

@@ -67,6 +67,7 @@ def ahead(spark: SparkSession) -> Iterator[None]:
     spark.conf.set(KEY, "UTC")
 
 
+@pytest.mark.second
 def test_selections(spark: SparkSession, by_value: None, ahead: None, tmp_path: Path) -> None:
     from pyspark.sql import functions as F
 

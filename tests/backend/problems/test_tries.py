@@ -161,6 +161,7 @@ def test_rows_that_a_handler_skips(values: DataFrame) -> None:
     assert boundary.prefilter == "s = '7'"
 
 
+@pytest.mark.second
 def test_bytes_that_are_no_text(spark: SparkSession, tmp_path: Path) -> None:
     """Without Arrow Python sees other texts than Spark does."""
     lines = [b"7", b"7\xff", b"\xe97", b"\xc3", b"a\xe9", b"\xff-b", b"\xe9", b" 8\xff", b"a-\xc3b"]

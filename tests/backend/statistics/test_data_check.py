@@ -79,6 +79,7 @@ def test_rows_that_a_filter_drops_count_too(
     same_rows(df, optimize(df, cost="always"))
 
 
+@pytest.mark.second
 def test_many_rows_that_break_a_condition(
     spark: SparkSession, by_value: None, tmp_path: Path, counts: list[int]
 ) -> None:
