@@ -7,14 +7,29 @@ reach.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
+from random import Random
 from typing import Any
 
 from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
-from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import Lit, Op, Scope, Term, literal_value
+from presieve.ir.sorts import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Option,
+    Sort,
+    strip,
+)
+from presieve.ir.terms import Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import literals, to_scope, variables
-from presieve.semantics.windows import SortKey, Window
+from presieve.semantics.compile import State, predicates
+from presieve.semantics.values import Value
+from presieve.semantics.windows import SortKey, Window, influence
 
 DAYS = (-719_162, 2_932_896)
 """The first and the last day of the years 1 to 9999, which SQL can write."""
@@ -28,7 +43,9 @@ def clauses(window: Window, where: Term, accepted: Callable[[Term], bool]) -> tu
     """
     found: list[Term] = []
     for conjunct in asked(window, where):
-        whole, *bounds = _alternatives(window, conjunct)
+        sides = list(_alternatives(window, conjunct))
+        refuted = _refuted(window, where, [c for side in sides for c in side])
+        whole, *bounds = ([c for c in side if c not in refuted] for side in sides)
         strongest = next(filter(accepted, whole), None)
         if strongest is not None:
             found.append(strongest)
@@ -62,6 +79,60 @@ def _alternatives(window: Window, conjunct: Term) -> Iterator[tuple[Term, ...]]:
         ends = (bound, end((_moved(bound, key, by) for by in (0, *sorted(reach))), key=_place))
         bounds = [app(op, key.value, x) for x in dict.fromkeys(ends) for op in (strict, wide)]
         yield tuple(c for b in bounds for c in _widened(window, key, b))
+
+
+def _refuted(window: Window, where: Term, candidates: list[Term]) -> set[Term]:
+    """The clauses that are not true of a row which is needed, so that the checker need not be asked
+    about them. The rows are random, with values next to those that the clauses name.
+    """
+    columns = sorted({v.name: v.sort for v in _read(window, where, candidates)}.items())
+    names = [name for name, _ in columns]
+    true = [app(Op.SQL_IS_TRUE, c) for c in candidates]
+    keeps = predicates(true, [(Scope.ROW, names)])
+    needed = _needed(window, where, names, [_values(s, candidates) for _, s in columns])
+    kept = [keeps(row) for row in needed]
+    return {c for i, c in enumerate(candidates) if not all(k[i] for k in kept)}
+
+
+def _read(window: Window, where: Term, candidates: Iterable[Term]) -> Iterator[Var]:
+    yield from variables(where, *window.partition, *(k.value for k in window.order), *candidates)
+
+
+def _needed(
+    window: Window, where: Term, names: list[str], values: list[list[Value]]
+) -> Iterator[State]:
+    """Random rows that pass the filter, and others of their partitions that have influence."""
+    random = Random(len(names))
+    fixed = [name in {v.name for v in variables(*window.partition)} for name in names]
+    passes = predicates([app(Op.SQL_IS_TRUE, where)], [(Scope.KEY, names)])
+    reaches = predicates([influence(window)], [(Scope.KEY, names), (Scope.ROW, names)])
+    for _ in range(_KEYS):
+        key = tuple(map(random.choice, values))
+        if passes(key)[0]:
+            yield key
+            for _ in range(_ROWS):
+                row = tuple(
+                    k if f else random.choice(v) for f, k, v in zip(fixed, key, values, strict=True)
+                )
+                if reaches(key, row)[0]:
+                    yield row
+
+
+_KEYS, _ROWS = 120, 30
+
+
+def _values(sort: Sort, terms: Iterable[Term]) -> list[Value]:
+    """Values of a sort: those that terms name, and next to them."""
+    inner = strip(sort)
+    known = {literal_value(x) for x in literals(*terms) if x.sort == inner}
+    if inner in _NUMBERS:
+        known |= {n + by for n in known or {0} if isinstance(n, int) for by in (-1, 1)}
+    others: dict[Sort, set[Value]] = {
+        BOOL: {True, False},
+        FLOAT: {-math.inf, 0.0, math.inf, math.nan},
+        STRING: {"", "\U0010ffff"},
+    }
+    return [*(known | others.get(inner, set())), *([None] if isinstance(sort, Option) else [])]
 
 
 def _place(literal: Lit) -> Any:
