@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.amount import be_thorough, left_to_make_slow, of_several_cases
-from tests.support.only_there import ONLY_THERE
 from tests.support.running import compare_compiled
 from tests.support.since import why_left_out
 from tests.support.spark_version import WITHOUT_REBASING, is_before
@@ -168,8 +167,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in chain(second, *several):
         item.add_marker(pytest.mark.random)
     if config.getoption("--part"):
-        chosen = chain(second, *map(left_to_make_slow, several))
-        left_out = [i for i in chosen if i.nodeid.removeprefix("tests/") not in ONLY_THERE]
+        left_out = [*second, *chain.from_iterable(map(left_to_make_slow, several))]
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
