@@ -8,7 +8,7 @@ reach.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from random import Random
 from typing import Any
 
@@ -25,7 +25,7 @@ from presieve.ir.sorts import (
     Sort,
     strip,
 )
-from presieve.ir.terms import Lit, Op, Scope, Term, Var, literal_value
+from presieve.ir.terms import Lit, Op, Scope, Term, literal_value
 from presieve.ir.walk import literals, to_scope, variables
 from presieve.semantics.compile import State, predicates
 from presieve.semantics.values import Value
@@ -42,9 +42,9 @@ def clauses(window: Window, where: Term, accepted: Callable[[Term], bool]) -> tu
     whether a clause over ROW may stand below.
     """
     found: list[Term] = []
-    for conjunct in asked(window, where):
-        sides = list(_alternatives(window, conjunct))
-        refuted = _refuted(window, where, [c for side in sides for c in side])
+    every = [tuple(_alternatives(window, conjunct)) for conjunct in asked(window, where)]
+    refuted = _refuted(window, where, [c for sides in every for side in sides for c in side])
+    for sides in every:
         whole, *bounds = ([c for c in side if c not in refuted] for side in sides)
         strongest = next(filter(accepted, whole), None)
         if strongest is not None:
@@ -85,17 +85,13 @@ def _refuted(window: Window, where: Term, candidates: list[Term]) -> set[Term]:
     """The clauses that are not true of a row which is needed, so that the checker need not be asked
     about them. The rows are random, with values next to those that the clauses name.
     """
-    columns = sorted({v.name: v.sort for v in _read(window, where, candidates)}.items())
+    read = variables(where, *window.partition, *(k.value for k in window.order), *candidates)
+    columns = sorted({v.name: v.sort for v in read}.items())
     names = [name for name, _ in columns]
-    true = [app(Op.SQL_IS_TRUE, c) for c in candidates]
-    keeps = predicates(true, [(Scope.ROW, names)])
+    keeps = predicates([app(Op.SQL_IS_TRUE, c) for c in candidates], [(Scope.ROW, names)])
     needed = _needed(window, where, names, [_values(s, candidates) for _, s in columns])
-    kept = [keeps(row) for row in needed]
+    kept = [keeps(row) for row in dict.fromkeys(needed)]
     return {c for i, c in enumerate(candidates) if not all(k[i] for k in kept)}
-
-
-def _read(window: Window, where: Term, candidates: Iterable[Term]) -> Iterator[Var]:
-    yield from variables(where, *window.partition, *(k.value for k in window.order), *candidates)
 
 
 def _needed(
@@ -124,15 +120,18 @@ _KEYS, _ROWS = 120, 30
 def _values(sort: Sort, terms: Iterable[Term]) -> list[Value]:
     """Values of a sort: those that terms name, and next to them."""
     inner = strip(sort)
-    known = {literal_value(x) for x in literals(*terms) if x.sort == inner}
+    known = [literal_value(x) for x in literals(*terms) if x.sort == inner]
     if inner in _NUMBERS:
-        known |= {n + by for n in known or {0} if isinstance(n, int) for by in (-1, 1)}
-    others: dict[Sort, set[Value]] = {
-        BOOL: {True, False},
-        FLOAT: {-math.inf, 0.0, math.inf, math.nan},
-        STRING: {"", "\U0010ffff"},
-    }
-    return [*(known | others.get(inner, set())), *([None] if isinstance(sort, Option) else [])]
+        known = [n + by for n in known or [0] if isinstance(n, int) for by in (-1, 0, 1)]
+    others = _OTHERS.get(inner, ())
+    return [*dict.fromkeys((*known, *others)), *([None] if isinstance(sort, Option) else [])]
+
+
+_OTHERS: Mapping[Sort, tuple[Value, ...]] = {
+    BOOL: (True, False),
+    FLOAT: (-math.inf, 0.0, math.inf, math.nan),
+    STRING: ("", "\U0010ffff"),
+}
 
 
 def _place(literal: Lit) -> Any:
