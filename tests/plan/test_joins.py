@@ -26,6 +26,7 @@ from presieve.plan.algebra import (
     Union,
     attribute_var,
 )
+from presieve.plan.join import implied
 from presieve.plan.liveness import live, visible
 from presieve.plan.pushdown import descend, through
 
@@ -150,6 +151,50 @@ def test_parts_of_conditions(kind: str, side: str, operator: Callable[..., Join]
         assert moved.copied
         assert moved.term == conjunct
     assert same is on, "the table above says for which sides the lemma holds"
+
+
+def visible_columns(kind: str, side: str) -> list[Term]:
+    """What a filter above may read."""
+    if kind in ("semi", "anti"):
+        return [K, M] if side == "left" else [L, N]
+    return [K, L, M, N]
+
+
+def mixed(random: Random, columns: Sequence[Term], depth: int = 2) -> Term:
+    """A condition on several columns."""
+    if depth == 0 or random.random() < 0.3:
+        return random.choice(conditions([random.choice(columns)])[1:])
+    op = random.choice((Op.SQL_AND, Op.SQL_OR))
+    return app(op, *(mixed(random, columns, depth - 1) for _ in range(2)))
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize(("kind", "side", "operator", "matched"), SIDES)
+def test_what_conditions_say_of_a_side(
+    kind: str, side: str, operator: Callable[..., Join], matched: bool
+) -> None:
+    """They may read columns of both, of which two are equal where there must be a partner."""
+    random = Random(kind + side)
+    equal = ((2, K),)
+    here = operator(COLUMNS, READS, (), equal if matched else ())
+    moved, wrong = 0, False
+    for _ in range(2 * TRIALS):
+        conjunct = mixed(random, visible_columns(kind, side))
+        mine, other = random_rows(random, HERE), random_rows(random, THERE)
+        above = keep(conjunct, ran(kind, side, [EQUAL], mine, other))
+        found = implied(here, conjunct)
+        if found is not None:
+            moved += 1
+            copied = keep(conjunct, ran(kind, side, [EQUAL], keep(found, mine), other))
+            assert bag(copied) == bag(above)
+        if not matched:
+            twin = implied(operator(COLUMNS, READS, (), equal), conjunct)
+            if twin is not None:
+                copied = keep(conjunct, ran(kind, side, [EQUAL], keep(twin, mine), other))
+                wrong |= bag(copied) != bag(above)
+    assert moved or operator is JoinExistence
+    # Of a side whose rows are shown alone, other columns say nothing where they may be NULL.
+    assert matched or wrong or kind in ("semi", "anti"), "the columns need not be equal"
 
 
 def test_nulls_that_pass_stop_it() -> None:

@@ -123,14 +123,17 @@ class Reordered:
 class _JoinSide:
     """A join, seen from one of its sides.
 
-    ``columns`` are the attributes of the rows, ``reads`` all that the operator reads. ``on`` are
-    the parts of a join's condition that speak of this side alone, where a row for which one of them
-    is not true has no influence.
+    ``columns`` are the attributes of the rows, ``reads`` all that the operator reads. ``on`` is
+    what is known of each row of this side that has influence: parts of the join's condition, and
+    what holds on the other side of columns that equal some of this one. ``equal`` are these, of a
+    row and each of its partners: attributes of the other side and columns of this one, of types of
+    which equal values are the same. It is empty where rows have influence without a partner.
     """
 
     columns: frozenset[int]
     reads: frozenset[int]
     on: tuple[Expr, ...] = ()
+    equal: tuple[tuple[int, Var], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from presieve.errors import Declined
+from presieve.ir.ops import sql_conjunction, sql_disjunction
 from presieve.ir.sorts import Option
-from presieve.ir.terms import Scope, Term
-from presieve.ir.walk import variables
+from presieve.ir.terms import App, Op, Scope, Term
+from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import (
     NO_PATH,
     Join,
@@ -57,6 +58,42 @@ def through_existence(_below: JoinExistence, _conjunct: Term) -> Declined:
     anti join is there because there is none on this side.
     """
     return _OTHER_SIDE
+
+
+def implied(below: Join, conjunct: Term) -> Term | None:
+    """What a condition that reads the other side says of this one, as a copy; None if nothing.
+
+    Lemma: let ``c`` be true of a row that comes out, and ``w`` follow from it once columns of the
+    other side are named as the ones that equal them. A row of this side on which ``w`` is not true
+    then only made rows on which ``c`` is not true. Without it, a row of the other side may find no
+    partner. Where it comes out because of that (:class:`JoinNullable`, an anti join), it must not
+    pass: it does not if ``c`` reads that row alone, which was its partner's equal, or, reading no
+    column that is equal, if ``w`` is not true of NULLs.
+    """
+    equal = dict(below.equal)
+    named = rewrite(conjunct, lambda v: equal.get(attribute_id(v), v))
+    if isinstance(below, JoinPreserved):
+        return weaker(below.columns, named)
+    if not any(attribute_id(v) in below.columns for v in variables(conjunct)):
+        return weaker(below.columns, named)
+    if isinstance(below, JoinExistence):
+        return None
+    found = weaker(below.columns, conjunct)
+    return found if found is not None and through_nullable(below, found) is found else None
+
+
+def weaker(columns: frozenset[int], condition: Term) -> Term | None:
+    """A condition on these columns alone that is true wherever this one is; None if there is none
+    that says something.
+    """
+    match condition:
+        case App(Op.SQL_AND, args):
+            parts = [w for a in args if (w := weaker(columns, a)) is not None]
+            return sql_conjunction(parts) if parts else None
+        case App(Op.SQL_OR, args):
+            parts = [w for a in args if (w := weaker(columns, a)) is not None]
+            return sql_disjunction(parts) if len(parts) == len(args) else None
+    return condition if variables(condition) and _within(columns, condition) else None
 
 
 def below_condition(here: Join, conjunct: Term) -> Term | Declined:

@@ -17,6 +17,7 @@ from presieve.plan.algebra import (
     NO_PATH,
     Alias,
     Filter,
+    Join,
     JoinExistence,
     JoinNullable,
     JoinPreserved,
@@ -32,6 +33,7 @@ from presieve.plan.alias import through_alias
 from presieve.plan.filter import through_filter
 from presieve.plan.join import (
     below_condition,
+    implied,
     through_existence,
     through_nullable,
     through_preserved,
@@ -101,15 +103,15 @@ def _descended(path: Path) -> Iterator[Moved]:
         match operator:
             case Filter(conjuncts):
                 for number, conjunct in enumerate(conjuncts):
-                    term, reads = _down(below, conjunct.term, conjunct.refs)
-                    yield Moved(level, number, term, copied, reads)
+                    term, reads, weaker = _down(below, conjunct.term, conjunct.refs)
+                    yield Moved(level, number, term, copied or weaker, reads)
             case JoinPreserved(on=on) | JoinNullable(on=on) | JoinExistence(on=on):
                 for number, conjunct in enumerate(on):
                     term = conjunct.term
                     if not isinstance(term, Declined):
                         term = below_condition(operator, term)
                     if not isinstance(term, Declined):
-                        term, reads = _down(below, term, conjunct.refs)
+                        term, reads, _ = _down(below, term, conjunct.refs)
                         yield Moved(level, number, term, True, reads)
             case _:
                 pass
@@ -126,20 +128,25 @@ _OTHER_ROWS = Declined(NO_PATH, "the filter reads other rows")
 
 def _down(
     below: Path, conjunct: Term | Declined, reads: frozenset[int]
-) -> tuple[Term | Declined, frozenset[int]]:
-    """The conjunct below a path, and what it reads there. Of one that is not understood it is still
-    known by what it reads whether it speaks of the rows below.
+) -> tuple[Term | Declined, frozenset[int], bool]:
+    """The conjunct below a path, what it reads there, and whether it is weaker than it was. Of one
+    that is not understood it is still known by what it reads whether it speaks of the rows below.
     """
+    weaker = False
     for operator in reversed(below):
         if not isinstance(conjunct, Declined):
             reads = _read(conjunct)
-            conjunct = through(operator, conjunct)
+            moved = through(operator, conjunct)
+            if isinstance(moved, Declined) and isinstance(operator, Join):
+                copy = implied(operator, conjunct)
+                weaker, moved = weaker or copy is not None, moved if copy is None else copy
+            conjunct = moved
         if isinstance(conjunct, Declined):
             found = None if conjunct.code == NO_PATH else attributes_below(operator, reads)
             if found is None:
-                return _OTHER_ROWS, frozenset()
+                return _OTHER_ROWS, frozenset(), weaker
             reads = found
-    return conjunct, reads if isinstance(conjunct, Declined) else _read(conjunct)
+    return conjunct, reads if isinstance(conjunct, Declined) else _read(conjunct), weaker
 
 
 def _read(conjunct: Term) -> frozenset[int]:

@@ -114,6 +114,68 @@ def test_filters_that_read_the_other_side_stay(tables: Tables, cities: DataFrame
     goes_below(best(tables).join(cities, "team").filter("m >= size AND m >= 90"))
 
 
+@pytest.fixture(scope="session")
+def sizes(spark: SparkSession, tables: Tables) -> DataFrame:
+    """Counts that some teams have, and others that none has."""
+    rows = [
+        (0, "none"),
+        (1, "one"),
+        (1, "single"),
+        (2, "two"),
+        (3, None),
+        (99, "many"),
+        (None, "?"),
+    ]
+    return spark.createDataFrame(rows, "size bigint, word string")
+
+
+@pytest.mark.parametrize("how", ["inner", "right", "semi", "left", "full", "anti"])
+@pytest.mark.parametrize("where", ["below", "above"])
+def test_equal_columns_of_the_other_side(
+    tables: Tables, sizes: DataFrame, how: str, where: str
+) -> None:
+    """What is known of ``size`` is known of ``m``, where each row of ``m`` needs a partner."""
+    counts = agg(tables.plain, "count_high", "bigint", "v")
+    if where == "above" and how in ("semi", "anti"):
+        return  # there is no such column
+    if where == "below":
+        df = counts.join(sizes.filter("size >= 1"), counts.m == sizes.size, how)
+    else:
+        df = counts.join(sizes, counts.m == sizes.size, how).filter("size >= 1")
+    if how in ("inner", "right", "semi"):
+        goes_below(df, "v > 10")
+    elif (how, where) == ("full", "above"):  # it goes below the join on both sides
+        same_rows(df, optimize(df))
+    else:
+        stays_above(df)
+
+
+def test_equal_columns_through_projections(tables: Tables, sizes: DataFrame) -> None:
+    counts = agg(tables.plain, "count_high", "bigint", "v")
+    other = sizes.filter("size >= 1 OR word = 'x'").selectExpr("size AS s", "upper(word) AS w")
+    stays_above(counts.join(other, counts.m == other.s))
+    other = sizes.filter("size >= 1").selectExpr("size AS s", "upper(word) AS w").orderBy("w")
+    goes_below(counts.join(other, counts.m == other.s), "v > 10")
+    twin = sizes.filter("size >= 1").selectExpr("size - 1 AS s")
+    stays_above(counts.join(twin, counts.m == twin.s))
+
+
+def test_doubles_that_are_equal_may_differ(tables: Tables, sizes: DataFrame) -> None:
+    other = sizes.selectExpr("CAST(size AS double) AS d").filter("d >= 90")
+    top = best(tables)
+    stays_above(top.join(other, top.m == other.d))
+
+
+def test_alternatives_of_both_sides(tables: Tables, cities: DataFrame) -> None:
+    joined = best(tables).join(cities, "team")
+    df = joined.filter("(m >= 90 AND size > 1) OR (m >= 95 AND city = 'Oslo')")
+    goes_below(df)
+    stays_above(joined.filter("(m >= 90 AND size > 1) OR city = 'Oslo'"))
+    outer = cities.join(best(tables), "team", "left")
+    goes_below(outer.filter("(m >= 90 AND size > 1) OR (m >= 95 AND city = 'Oslo')"))
+    stays_above(outer.filter("(m >= 90 AND size > 1) OR (m IS NULL AND city = 'Bern')"))
+
+
 def test_nothing_is_filtered_below_a_limit(tables: Tables) -> None:
     stays_above(best(tables).orderBy("team").limit(3).filter("m >= 90"))
     goes_below(best(tables).orderBy("team").filter("m >= 90").limit(3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Set
 from functools import partial
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from presieve.backend.catalyst.struct_fields import struct_fields, with_fields
 from presieve.backend.catalyst.trees import (
     ALIAS,
     ATTRIBUTE,
+    EXPRESSIONS,
     Conjunct,
     JsonNode,
     Node,
@@ -19,6 +21,7 @@ from presieve.backend.catalyst.trees import (
     references,
     simple_type,
     split_conjuncts,
+    unnamed,
 )
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import (
@@ -173,6 +176,15 @@ def _pairs(above: tuple[int, ...], below: tuple[int, ...]) -> tuple[tuple[int, i
     return tuple(zip(above, below, strict=True))
 
 
+EQUALITIES = frozenset(EXPRESSIONS + name for name in ("EqualTo", "EqualNullSafe"))
+
+
+def attribute_of(node: JsonNode) -> Attribute:
+    """What the JSON of an attribute says."""
+    type_ = simple_type(node["dataType"], node.get("metadata"))
+    return Attribute(expr_id(node), str(node["name"]), type_, bool(node["nullable"]))
+
+
 def _passed(attribute: Attribute) -> Expr:
     why = Declined("column-type", f"column {attribute.name!r} is of a type that is not supported")
     return Expr(variable_of(attribute) or why, frozenset((attribute.id,)))
@@ -180,13 +192,75 @@ def _passed(attribute: Attribute) -> Expr:
 
 def _join(node: Node, child: int, columns: frozenset[int], timezone: str) -> Operator | None:
     kind = str(node.fields["joinType"].get("object"))
-    parts = conditions(node) if child in matched(node) else ()
-    on = tuple(read_expr(c.tree, timezone) for c in parts if references(c.tree) <= columns)
-    if child in _EXTENDED.get(kind, ()):
-        return JoinPreserved(columns, _reads(node), on)
-    if child in _NULL_EXTENDED.get(kind, ()):
-        return JoinNullable(columns, _reads(node), on)
-    return JoinExistence(columns, _reads(node), on) if child in _PARTNERS.get(kind, ()) else None
+    equal = equal_columns(node, child, columns)
+    on = tuple(read_expr(t, timezone) for t in known_of_side(node, child, columns))
+    variables = ((number, variable_of(attribute_of(own))) for number, own in equal.items())
+    pairs = tuple((number, own) for number, own in variables if own is not None)
+    for sides, side in (
+        (_EXTENDED, JoinPreserved),
+        (_NULL_EXTENDED, JoinNullable),
+        (_PARTNERS, JoinExistence),
+    ):
+        if child in sides.get(kind, ()):
+            return side(columns, _reads(node), on, pairs)
+    return None
+
+
+def known_of_side(node: Node, child: int, columns: Set[int]) -> Iterator[Tree]:
+    """Conditions on some of the columns of one side of a join that hold for each of its rows that
+    has influence: parts of the join's condition, and those of the other side's filters on columns
+    that equal them.
+    """
+    if child not in matched(node):
+        return
+    equal = equal_columns(node, child, columns)
+    own = [c.tree for c in conditions(node)]
+    for tree in (*own, *(_filters_on(node.children[1 - child], equal) if equal else ())):
+        if references(tree) <= columns:
+            yield tree
+        elif references(tree) <= equal.keys():
+            yield [equal[expr_id(n)] if _is_attribute(n) else n for n in tree]
+
+
+def equal_columns(node: Node, child: int, columns: Set[int]) -> dict[int, JsonNode]:
+    """The columns of the other side of a join, by number, of which a row's partners have the value
+    that the row has in one of its own, which is given. None where rows without a partner have
+    influence, and where equal values may differ.
+    """
+    found: dict[int, JsonNode] = {}
+    for part in conditions(node) if child in matched(node) else ():
+        if len(part.tree) != 3 or part.tree[0]["class"] not in EQUALITIES:
+            continue
+        one, other = part.tree[1:]
+        for own, theirs in ((one, other), (other, one)):
+            if not (_is_attribute(own) and _is_attribute(theirs)) or expr_id(own) not in columns:
+                continue
+            alike = attribute_of(own).type == attribute_of(theirs).type
+            if alike and expr_id(theirs) not in columns and is_key_type(attribute_of(own).type):
+                found[expr_id(theirs)] = own
+    return found
+
+
+def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:
+    """The filters below an operator, as far as every row comes through them, in terms of some of
+    its columns.
+    """
+    names = {number: number for number in columns}
+    while node.kind in ALWAYS_PASSED:
+        for part in conditions(node):
+            if references(part.tree) <= names.keys():
+                yield [
+                    {**n, "exprId": {"id": names[expr_id(n)]}} if _is_attribute(n) else n
+                    for n in part.tree
+                ]
+        if node.kind == PROJECT:
+            columns_ = ((expr_id(t[0]), unnamed(t)) for t in node.fields["projectList"])
+            names = {
+                expr_id(inner[0]): names[number]
+                for number, inner in columns_
+                if number in names and len(inner) == 1 and _is_attribute(inner[0])
+            }
+        node = node.children[0]
 
 
 def _classes(
@@ -266,12 +340,7 @@ def _meaning(tree: Tree, timezone: str) -> Value | Declined:
     attributes = {}
     for node in tree:
         if _is_attribute(node):
-            attribute = Attribute(
-                expr_id(node),
-                str(node["name"]),
-                simple_type(node["dataType"], node.get("metadata")),
-                bool(node["nullable"]),
-            )
+            attribute = attribute_of(node)
             variable = variable_of(attribute)
             if variable is not None:
                 attributes[attribute.id] = variable

@@ -25,11 +25,13 @@ from presieve.backend.catalyst.operators import (
     JOIN,
     PASSED,
     conditions,
+    equal_columns,
+    known_of_side,
     outputs,
     read_operator,
 )
 from presieve.backend.catalyst.table_functions import table_of
-from presieve.backend.catalyst.trees import Conjunct, Node, expr_id, references, walk
+from presieve.backend.catalyst.trees import OR, Conjunct, Node, expr_id, references, walk
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import (
@@ -162,7 +164,7 @@ class _Reader:
         path: list[Operator] = []
         here = frozenset(outputs(boundary) or (a.id for a in self._attributes(boundary)))
         made = made_of_rows(boundary) or here
-        if self._skip_hopeless and not self._may_meet(here, made, chain):
+        if self._skip_hopeless and not self._may_meet(boundary, here, made, chain):
             return None
         for node, below in zip(chain, (boundary, *chain), strict=False):
             operator = self._operator(node, below, here)
@@ -197,14 +199,25 @@ class _Reader:
     def _merged(self) -> tuple[tuple[int, ...], ...]:
         return merged_plans(self._root)
 
-    def _may_meet(self, here: Set[int], made: Set[int], chain: tuple[Node, ...]) -> bool:
+    def _may_meet(
+        self, boundary: Node, here: Set[int], made: Set[int], chain: tuple[Node, ...]
+    ) -> bool:
         """Whether a conjunct above may read nothing but what comes of ``here``, and something that
         comes of ``made``: others pass a projection without us. That is seen without reading what
         expressions mean. False only where there is none.
         """
-        for node in chain:
-            if node.kind in (FILTER, JOIN):
-                if any(reads <= here and _meet(reads, made) for _, reads in self._reads(node)):
+        for node, below in zip(chain, (boundary, *chain), strict=False):
+            if node.kind == JOIN:
+                child = below.path[-1]
+                if any(_meet(references(t), made) for t in known_of_side(node, child, here)):
+                    return True
+                equal = equal_columns(node, child, here)
+                here = here | equal.keys()
+                made = made | {n for n, own in equal.items() if expr_id(own) in made}
+            elif node.kind == FILTER:
+                # Of a disjunction a part may go on that reads nothing else.
+                reads = (r for either, r in self._reads(node) if either or r <= here)
+                if any(_meet(r, made) for r in reads):
                     return True
             elif node.kind == PROJECT:
                 columns = self._reads(node)
@@ -215,14 +228,16 @@ class _Reader:
         return False
 
     def _reads(self, node: Node) -> list[tuple[int, frozenset[int]]]:
-        """The attributes that the parts of a condition read, or the columns of a projection with
-        their numbers.
+        """The attributes that the parts of a condition read, with whether it is a disjunction, or
+        those that the columns of a projection read, with their numbers.
         """
         if node.path not in self._read:
             if node.kind == PROJECT:
                 found = [(expr_id(t[0]), references(t)) for t in node.fields["projectList"]]
             else:
-                found = [(0, references(c.tree)) for c in conditions(node)]
+                found = [
+                    (int(c.tree[0]["class"] == OR), references(c.tree)) for c in conditions(node)
+                ]
             self._read[node.path] = found
         return self._read[node.path]
 

@@ -21,6 +21,7 @@ Tree: TypeAlias = list[JsonNode]
 
 EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
 AND = EXPRESSIONS + "And"
+OR = EXPRESSIONS + "Or"
 ATTRIBUTE = EXPRESSIONS + "AttributeReference"
 ALIAS = EXPRESSIONS + "Alias"
 CAST = EXPRESSIONS + "Cast"
