@@ -70,7 +70,7 @@ def test_t10_numbers_of_rows(tables: Tables) -> None:
     from pyspark.sql import functions as F
 
     numbered = tables.plain.withColumn("i", F.monotonically_increasing_id())
-    df = agg(numbered, "top", "double", "score").filter("m >= 90")
+    df = agg(numbered.filter("i % 2 = 0"), "top", "double", "score").filter("m >= 90")
     assert untouched(df).declined[0].code == "nondeterministic"
 
 

@@ -96,6 +96,12 @@ class Gateway(Protocol):
         puts them there; itself where there are none.
         """
 
+    def simplified(self, plan: Handle) -> Handle:
+        """The plan after rules of Spark's optimizer that change no rows: without columns that
+        nobody reads, where something is not deterministic, and with constants computed. Itself
+        where that changes nothing. What depends on the time is not computed.
+        """
+
     def separated(self, plan: Handle, root: Node, *, everywhere: bool = False) -> Handle:
         """The plan (``root`` is its tree) with scalar UDFs inside filters and larger expressions as
         columns of projections of their own: in filters and what is below them, or ``everywhere``.

@@ -166,11 +166,12 @@ def _open(unread: Opened, decided: Collection[int] = ()) -> Opened:
     """The plan with its sites read."""
     gateway, reading = unread.gateway, unread.reading
     unread = replace(unread, timezone="UTC", sites=(), notes=(), numbers=frozenset(), root=None)
-    root = gateway.interesting(unread.plan, skip_hopeless=reading.skip_hopeless)
+    plan = _simplified(gateway, unread.plan)
+    root = gateway.interesting(plan, skip_hopeless=reading.skip_hopeless)
     if root is None:
         return unread
-    python = gateway.calls_python(unread.plan)
-    plan, root = _as_read(gateway, unread.plan, root, python=python)
+    python = gateway.calls_python(plan)
+    plan, root = _as_read(gateway, plan, root, python=python)
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     opened = replace(unread, plan=plan, timezone=timezone, root=root)
     may_move = candidates(root, skip_hopeless=reading.skip_hopeless)
@@ -209,6 +210,16 @@ def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tup
     except GatewayError:
         pass  # as it is written
     return plan, root
+
+
+def _simplified(gateway: Gateway, plan: Handle) -> Handle:
+    """The plan without what nobody reads and with constants computed. Not where something is
+    cached, as above.
+    """
+    try:
+        return gateway.simplified(plan) if gateway.cache_is_empty() else plan
+    except GatewayError:
+        return plan
 
 
 def session_declines(gateway: Gateway, plan: Handle) -> Declined | None:

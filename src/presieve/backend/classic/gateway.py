@@ -43,6 +43,7 @@ Java: TypeAlias = Handle
 
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
+_OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer"
 _PATTERN = "org.apache.spark.sql.catalyst.trees.TreePattern"
 
 
@@ -379,9 +380,22 @@ class ClassicGateway:
         if not self.refers(plan):
             return plan
         jvm: Java = self.spark._jvm
-        rule = java_class(jvm, "org.apache.spark.sql.catalyst.optimizer.InlineCTE")
+        rule = java_class(jvm, f"{_OPTIMIZER}.InlineCTE")
         found = self.adapter.inline_cte(rule).apply(plan)
         return plan if self.same(plan, found) else found
+
+    @guarded
+    def simplified(self, plan: Java) -> Java:
+        """As in :class:`Gateway`. A plan may be kept and run later, so that what Spark computes of
+        the time of the run (``ComputeCurrentTime``) must not become a constant now.
+        """
+        rules = [] if self.deterministic(plan) else ["ColumnPruning"]
+        if not self.mentions(plan, "CURRENT_LIKE"):
+            rules += ["ConstantFolding", "LikeSimplification"]
+        found = plan
+        for name in rules:
+            found = java_class(self.spark._jvm, f"{_OPTIMIZER}.{name}").apply(found)
+        return plan if found is plan or self.same(plan, found) else found
 
     @guarded
     def condensed(self, plan: Java) -> Java | None:

@@ -268,6 +268,10 @@ class ConnectGateway:
         """The plan as it is: definitions are in SQL text, which is not read here."""
         return plan
 
+    def simplified(self, plan: Operator) -> Operator:
+        """The plan as it is: there is no optimizer on this side."""
+        return plan
+
     def separated(self, plan: Operator, root: Node, *, everywhere: bool = False) -> Operator:
         """The plan of the messages with calls as columns, in as far as there are any."""
         made, changed = separated(plan, self._resolver.timezone)
