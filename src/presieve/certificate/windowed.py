@@ -60,14 +60,15 @@ class WindowCertificate:
 
     def check_form(self) -> None:
         """Raises :class:`presieve.errors.PresieveError` unless these are conditions over columns
-        that there are, and frames of numbers over one key of numbers.
+        that there are, and frames of numbers over one key of numbers. What is no window, and shows
+        its rows as they are, has neither frames nor keys.
         """
         window = self.window
         of_rows = (*window.partition, *(k.value for k in window.order))
         check_reads(of_rows, (self.columns, Scope.ROW))
         check_conditions((self.prefilter,), (self.columns, Scope.ROW))
         check_conditions((self.where,), (self.columns, Scope.KEY))
-        if not window.frames:
+        if not window.frames and of_rows:
             raise IllFormed("a window has a frame")
         if any(n for f in window.frames for n in (f.lower, f.upper)):
             if len(window.order) != 1 or strip(window.order[0].value.sort) not in _NUMBERS:

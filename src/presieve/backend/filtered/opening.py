@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from presieve.backend.catalyst.definitions import CTE_DEFINITION
-from presieve.backend.catalyst.operators import FILTER
+from presieve.backend.catalyst.operators import FILTER, JOIN
 from presieve.backend.catalyst.sites import Site, find_sites
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.filtered.joins import JoinSite, is_paired, read_join_site
+from presieve.backend.filtered.leaves import is_leaf, moves_no_filters, read_leaf_site
 from presieve.backend.filtered.sides import Context, Side
 from presieve.backend.filtered.windows import WindowSite, read_window_site
 from presieve.backend.gateway import Gateway, Handle
@@ -27,11 +28,14 @@ if TYPE_CHECKING:
 
 AnySite: TypeAlias = WindowSite | JoinSite
 
-_KINDS: tuple[tuple[Callable[[Node], bool], Callable[[Context, Site], AnySite]], ...] = (
+_Kinds: TypeAlias = tuple[tuple[Callable[[Node], bool], Callable[[Context, Site], AnySite]], ...]
+_KINDS: _Kinds = (
     (is_windowed, read_window_site),
     (is_paired, read_join_site),
 )
 """Which operators there are, and what reads them. Here goes the next one."""
+_SOURCES: _Kinds = ((is_leaf, read_leaf_site),)
+"""The same, where Spark's optimizer moves no filters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +52,16 @@ def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
     """The operators of the plan of ``df`` that have something to gain."""
     gateway = opened.gateway
     plan = gateway.analyzed(df)
-    if not gateway.has_filtered(plan) or session_declines(gateway, plan) is not None:
+    alone = moves_no_filters(gateway)
+    if not (alone or gateway.has_filtered(plan)) or session_declines(gateway, plan) is not None:
         return FilteredOperators(opened, plan)
     if gateway.cache_is_empty():
-        plan = gateway.inlined(plan)  # what stays a definition (WITH) is left as it is
+        # What stays a definition (WITH) is left as it is.
+        plan = gateway.simplified(gateway.inlined(plan))
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     context = Context(gateway, plan, gateway.tree(plan), timezone)
-    return FilteredOperators(opened, plan, tuple(_found(context)))
+    kinds = (*_KINDS, *_SOURCES) if alone else _KINDS
+    return FilteredOperators(opened, plan, tuple(_found(context, kinds)))
 
 
 @or_declined
@@ -87,12 +94,12 @@ def filter_of(side: Side, prefilter: Term, timezone: str) -> Predicate:
     return replace(made, aside=True) if loses(prefilter) else made
 
 
-def _found(context: Context) -> Iterator[AnySite]:
+def _found(context: Context, kinds: _Kinds) -> Iterator[AnySite]:
     nodes = list(walk(context.root))
-    if not any(n.kind == FILTER for n in nodes):
+    if not any(n.kind in (FILTER, JOIN) for n in nodes):
         return
     defined = [n.path for n in nodes if n.kind == CTE_DEFINITION]
-    readers = [(n, next((read for is_, read in _KINDS if is_(n)), None)) for n in nodes]
+    readers = [(n, next((read for is_, read in kinds if is_(n)), None)) for n in nodes]
     by_number = dict(enumerate((n, read) for n, read in readers if read is not None))
     numbered = {
         i: n

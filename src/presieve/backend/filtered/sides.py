@@ -88,7 +88,7 @@ class Context:
         return Side(
             tuple(c for c in columns if c.name in names),
             {i: v for i, v in attributes.items() if v.name in names},
-            _standing(below, attributes, self.timezone),
+            standing(below, attributes, self.timezone),
             errors_in_input(below, self.root, guarded),
             BoundaryInput(below, Names((), used, (), {}), sources),
         )
@@ -111,8 +111,8 @@ def over(site: Site, here: Mapping[int, Var]) -> Iterator[Term]:
             yield rewrite(moved.term, lambda v: here[attribute_id(v)])
 
 
-def _standing(below: Node, attributes: Mapping[int, Var], timezone: str) -> frozenset[Term]:
-    """The conditions of a filter right below."""
-    parts = conditions(below) if below.kind == FILTER else ()
+def standing(node: Node, attributes: Mapping[int, Var], timezone: str) -> frozenset[Term]:
+    """The conditions of an operator that is a filter."""
+    parts = conditions(node) if node.kind == FILTER else ()
     terms = (expression(c.tree, dict(attributes), timezone) for c in parts)
     return frozenset(normalized(t) for t in terms if not isinstance(t, Declined))

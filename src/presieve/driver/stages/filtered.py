@@ -18,6 +18,7 @@ from presieve.backend.filtered.opening import (
     open_operators,
     with_filters,
 )
+from presieve.backend.filtered.leaves import RELATION
 from presieve.backend.filtered.windows import WindowSite
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import Predicate
@@ -185,7 +186,7 @@ def _dear(site: AnySite, known: Sequence[Estimate | None]) -> str:
     return "" if skipping else _READ
 
 
-EXCHANGING = ("Window", "Join", "Intersect", "Except")
+EXCHANGING = ("Window", "Join", "Intersect", "Except", RELATION)
 LEAST_SKIPPED = 0.1
 """The share of rows in row groups that a filter skips from which on it pays below a limit."""
 
