@@ -70,6 +70,10 @@ def _without(df: DataFrame) -> DataFrame:
     return df.select("k", "day").subtract(df.filter("v > 500").select("k", "day"))
 
 
+def _generated(generator: str) -> Callable[[DataFrame], DataFrame]:
+    return lambda df: df.selectExpr("k", "v", generator)
+
+
 EARLY = "day <= 20"
 EARLY_OR_NONE = "day <= 20 OR day IS NULL"
 LATE = "day >= 980"
@@ -89,6 +93,15 @@ CASES = (
     Case("first days", _first(1000, "-day", "n"), "day >= 999", "day >= 999"),
     Case("full outer join", _joined("full"), EARLY, EARLY),
     Case("except", _without, EARLY, EARLY),
+    Case(
+        "unpivot",
+        _generated("stack(2, 'here', day, 'next', day + 1) AS (name, d)"),
+        "d >= 990",
+        "day >= 989",
+    ),
+    Case(
+        "three days", _generated("explode(sequence(day, day + 2)) AS d"), "d >= 990", "day >= 988"
+    ),
     Case("best rows", _first(1000, "-v", "n"), "v > 999.9", "true"),
 )
 

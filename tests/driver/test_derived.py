@@ -99,6 +99,9 @@ PREIMAGES = {
     "CASE WHEN i > 3 THEN 'a' ELSE 'b' END = 'a'": "i >= 4",
     "CASE WHEN isnull(x < 3) THEN false ELSE x < 3 END": "x < 3.0D",
     "NOT coalesce(i = 3, false)": "i < 3 OR i >= 4 OR i IS NULL",
+    "CASE WHEN isnan(x) OR x IS NULL THEN 0D ELSE x END > 5D": "x > 5.0D AND x <= double('Infinity')",
+    "CASE WHEN i IN (1, 2) THEN 'a' ELSE 'b' END = 'a'": "i >= 1 AND i < 3",
+    "CASE WHEN i IN (1, 2) THEN s ELSE 'b' END = 'a'": "i >= 1 AND i < 3 AND s = 'a'",
     "i > 3 AND year(d) = 2024": "d >= DATE '2024-01-01' AND d < DATE '2025-01-01'",
     "i > 3": "nothing",
     "s = 'a' OR i IN (1, 2)": "nothing",
@@ -150,6 +153,67 @@ def test_a_table_that_is_needed_twice(spark: SparkSession, table: DataFrame) -> 
     assert rows(better) == rows(twice)
 
 
+GENERATED = {
+    "explode(array(i, i + 1)) AS e": {
+        "e > 5": "i >= 5 AND i < 3001",
+        "e IN (3, 4)": "i >= 2 AND i < 5",
+        "e IS NULL": "i IS NULL",
+    },
+    "explode_outer(array(i, 7)) AS e": {"e > 8": "i >= 9 AND i < 3001", "e > 6": "nothing"},
+    "posexplode(array(s, 'b')) AS (p, e)": {"e = 'a'": "s = 'a'", "p = 1": "nothing"},
+    "stack(2, 'x', i, 'y', 3) AS (k, e)": {
+        "e > 5": "i >= 6 AND i < 3001",
+        "k = 'x' AND e > 4": "i >= 5 AND i < 3001",
+        "k = 'y' AND e > 2": "nothing",
+    },
+    "stack(3, 'x', i, 'y', 3) AS (k, e)": {"e > 5": "nothing"},  # the third row is NULL
+    "explode(array(struct('x' AS k, i AS e), struct('y' AS k, i + 1 AS e))) AS r": {
+        "r.e > 5": "i >= 5 AND i < 3001"
+    },
+    "explode(sequence(i, 7)) AS e": {
+        "e > 9": "i > 9 AND i < 3001",
+        "e < -3": "i >= -50 AND i < -3",
+        "e = 8": "i >= 8 AND i < 3001",
+        "e = 3": "i >= -50 AND i < 4",
+    },
+    "explode_outer(sequence(i, 7)) AS e": {"e IS NULL": "nothing", "e > 9": "i > 9 AND i < 3001"},
+    "explode(array(d, DATE'2020-01-01')) AS e": {
+        "year(e) = 2024": "d >= DATE '2024-01-01' AND d < DATE '2025-01-01'"
+    },
+}
+"""Generators, and conditions on what they make, with what follows for the row."""
+
+
+@pytest.mark.parametrize("generator", GENERATED)
+def test_generators(settings: SparkSession, table: DataFrame, generator: str) -> None:
+    settings.conf.set("spark.sql.session.timeZone", "UTC")
+    settings.conf.set("spark.sql.ansi.enabled", "false")
+    few = table.where("i BETWEEN -50 AND 3000 OR i IS NULL")
+    for condition, expected in GENERATED[generator].items():
+        df = few.selectExpr("i", "s", generator).where(condition)
+        better, text = derived(df)
+        assert rows(better) == rows(df), condition
+        assert text == expected, condition
+
+
+def test_rows_without_missing_values(table: DataFrame) -> None:
+    df = table.dropna(subset=["x", "i"]).where("x * 2 < 3")
+    better, text = derived(df)
+    assert text == "x < 1.5D"
+    assert rows(better) == rows(df)
+    assert derived(table.dropna(subset=["x", "s"]))[1] == "x <= double('Infinity')"
+    assert derived(table.dropna(how="all", subset=["x", "i"]))[1] == "nothing"
+
+
+def test_a_cache_beside_them(table: DataFrame) -> None:
+    cached = table.where("i > 0").cache()
+    try:
+        cached.count()
+        assert derived(table.where("year(d) = 2024"))[1].startswith("d >= ")
+    finally:
+        cached.unpersist()
+
+
 def test_rows_of_a_cache_are_left_alone(table: DataFrame) -> None:
     cached = table.where("i > 0").cache()
     try:
@@ -196,6 +260,9 @@ ATOMS = [
         "isnull(i)",
         "i <=> NULL",
         "isnan(x)",
+        "NOT isnan(x)",
+        "i IN (1, 2, 3, NULL)",
+        "x IN (0D, -0D, 3D)",
         "nullif(i, 3) = 4",
         "if(i > 3, n, x) > 5",
         "d IS NULL",

@@ -67,7 +67,7 @@ class DerivedCertificate:
 _FIELDS = frozenset(
     (
         *("class", "num-children", "name", "exprId", "dataType", "value", "timeZoneId"),
-        "escapeChar",
+        *("escapeChar", "n", "ordinal"),
     )
 )
 

@@ -23,6 +23,14 @@ it means, or why that is not known, ``ids`` the columns that its variables are, 
 whether it never raises, and the children are what it reads.
 """
 
+ONE_OF = PACKAGE + "presieve.OneOf"
+"""Stands for a column that has the value of one of the children, which one is not known."""
+
+BETWEEN = PACKAGE + "presieve.Between"
+"""Stands for a column that has a value between those of the two children, or one of theirs, neither
+of which is NULL.
+"""
+
 JSON_TYPES = {
     "boolean": "boolean",
     "byte": "tinyint",

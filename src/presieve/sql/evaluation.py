@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from presieve.semantics.intervals import (
     ALL,
+    NAN,
     NOTHING,
     NULL,
     PRESENT,
     Interval,
-    Point,
     ValueSet,
     after,
     intersection,
@@ -22,11 +23,21 @@ from presieve.semantics.intervals import (
 )
 from presieve.sql.beginnings import BEGINNINGS, beginning_of, beginning_with
 from presieve.sql.catalyst import number_of
-from presieve.sql.catalyst_tree import ExprNode
+from presieve.sql.catalyst_tree import ONE_OF, PACKAGE, ExprNode
 from presieve.sql.monotone import monotone
-from presieve.sql.piecewise import Piece, Zones, constant, domain, is_null, short, type_name
+from presieve.sql.piecewise import (
+    GENERATED,
+    Piece,
+    Zones,
+    constant,
+    domain,
+    is_null,
+    short,
+    type_name,
+)
 
 Truths: TypeAlias = frozenset[bool | None]
+STRUCT = PACKAGE + "CreateNamedStruct"
 UNKNOWN: Truths = frozenset((True, False, None))
 
 Box: TypeAlias = Mapping[int, ValueSet]
@@ -105,6 +116,26 @@ class Evaluation:
                 return found
         return found.union(NULL)
 
+    def one_of(self, node: ExprNode) -> ValueSet:
+        """The value of one of the children."""
+        found = NOTHING
+        for child in node.children:
+            found = found.union(self.value(child))
+        return found
+
+    def field(self, node: ExprNode) -> ValueSet:
+        """A field of a struct."""
+        found = field_of(node)
+        return ALL if found is None else self.value(found)
+
+    def between(self, node: ExprNode) -> ValueSet:
+        """A value from that of one child to that of the other, whichever is less."""
+        every = [self.value(child).intersection(PRESENT) for child in node.children]
+        if any(here.is_nothing for here in every):
+            return NOTHING
+        intervals = self.one_of(node).intervals
+        return values([(intervals[0][0], intervals[-1][1])])
+
     def extreme(self, node: ExprNode, *, greatest: bool) -> ValueSet:
         """Of those that are not NULL: one of them, and at least as far out as each that is never
         NULL.
@@ -139,9 +170,16 @@ class Evaluation:
         )
 
     def member(self, node: ExprNode) -> Truths:
-        """``IN``."""
+        """``IN``. False is left out where every value is one of the constants. Spark may look a
+        double up in a table of hashes, where the two zeros are not equal.
+        """
         value, *others = (self.value(c) for c in node.children)
-        found: set[bool | None] = {False}
+        type_ = type_name(node.children[0])
+        sure = (i for o in others for i in o.intervals if len(o.intervals) == 1 and _is_point(i))
+        listed = values(i for i in sure if type_ and not (type_ == "double" and i[0] == 0))
+        found: set[bool | None] = set()
+        if value.intersection(listed.complement()).intervals:
+            found.add(False)
         if value.null or any(o.null for o in others):
             found.add(None)
         if any(value.intersection(o).intervals for o in others):
@@ -153,6 +191,27 @@ class Evaluation:
         found = self.value(node.children[0])
         return frozenset((*((True,) if found.null else ()), *((False,) if found.intervals else ())))
 
+    def is_nan(self, node: ExprNode) -> Truths:
+        """``isnan``, which is false of NULL."""
+        operand = node.children[0]
+        if type_name(operand) != "double":
+            return frozenset((True, False))
+        found = self.value(operand)
+        others = found.intersection(values([only(NAN)]).complement())
+        known = ((True, found.intersection(values([only(NAN)]))), (False, others))
+        return frozenset(truth for truth, part in known if not part.is_nothing)
+
+    def filled(self, node: ExprNode) -> Truths:
+        """At least so many of the operands are neither NULL nor NaN (``AtLeastNNonNulls``)."""
+        wanted = node.fields["n"]
+        if not isinstance(wanted, int):
+            return UNKNOWN
+        parts = [(self.value(c), *missing_and_there(c)) for c in node.children]
+        most = sum(not v.intersection(there).is_nothing for v, _, there in parts)
+        least = sum(v.intersection(missing).is_nothing for v, missing, _ in parts)
+        known = ((True, most >= wanted), (False, least < wanted))
+        return frozenset(truth for truth, possible in known if possible)
+
     def matched(self, node: ExprNode) -> Truths:
         """A text that begins otherwise than all that match a pattern."""
         text, pattern = node.children
@@ -160,6 +219,29 @@ class Evaluation:
         if start and found.intersection(values([beginning_with(start)])).is_nothing:
             return frozenset((False, None))
         return UNKNOWN
+
+
+def field_of(node: ExprNode) -> ExprNode | None:
+    """The expression of a field of one of several structs, where these are expressions, too."""
+    (struct,), place = node.children, node.fields.get("ordinal")
+    if struct.name == STRUCT and isinstance(place, int) and 2 * place + 1 < len(struct.children):
+        return struct.children[2 * place + 1]
+    if struct.name != ONE_OF:
+        return None
+    fields = [field_of(replace(node, children=(one,))) for one in struct.children]
+    known = tuple(f for f in fields if f is not None)
+    return replace(struct, children=known) if len(known) == len(fields) else None
+
+
+def missing_and_there(node: ExprNode) -> tuple[ValueSet, ValueSet]:
+    """The values of an expression that ``AtLeastNNonNulls`` may take to be missing, and those that
+    it may count. NaN is missing; of a type that is not known it may be any value.
+    """
+    type_ = type_name(node)
+    if type_ == "double":
+        missing = NULL.union(values([only(NAN)]))
+        return missing, missing.complement()
+    return ALL if type_ in ("", "float") else NULL, PRESENT
 
 
 def _as_truths(found: ValueSet) -> Truths:
@@ -218,12 +300,14 @@ def _some_reach(a: Interval, b: Interval) -> bool:
     return high is None or low is None or not high < low  # type: ignore[operator]
 
 
-def _equal(a: Interval, b: Interval) -> Truths:
-    def point(i: Interval) -> Point | None:
-        return i[0] if i[0] is not None and i == only(i[0]) else None
+def _is_point(interval: Interval) -> bool:
+    """Whether there is one value in it."""
+    return interval[0] is not None and interval == only(interval[0])
 
+
+def _equal(a: Interval, b: Interval) -> Truths:
     meets = not is_empty(intersection(a, b))
-    certain = meets and point(a) is not None and point(a) == point(b)
+    certain = meets and _is_point(a) and a == b
     return frozenset((*((True,) if meets else ()), *(() if certain else (False,))))
 
 
@@ -263,6 +347,8 @@ _TRUTHS: Mapping[str, _Truth] = {
     "In": Evaluation.member,
     "IsNull": Evaluation.is_null,
     "IsNotNull": lambda e, node: _not(e.is_null(node)),
+    "IsNaN": Evaluation.is_nan,
+    "AtLeastNNonNulls": Evaluation.filled,
     **dict.fromkeys(BEGINNINGS, Evaluation.matched),
 }
 _VALUES: Mapping[str, Callable[[Evaluation, ExprNode], ValueSet]] = {
@@ -271,6 +357,8 @@ _VALUES: Mapping[str, Callable[[Evaluation, ExprNode], ValueSet]] = {
     "Coalesce": Evaluation.first,
     "Greatest": lambda e, node: e.extreme(node, greatest=True),
     "Least": lambda e, node: e.extreme(node, greatest=False),
+    "GetStructField": Evaluation.field,
+    **dict(zip(GENERATED, (Evaluation.one_of, Evaluation.between), strict=True)),
 }
 
 

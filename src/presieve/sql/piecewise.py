@@ -22,7 +22,7 @@ from presieve.semantics.scan import GREGORIAN, STANDARD_TIME
 from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.catalyst import expression
-from presieve.sql.catalyst_tree import PACKAGE, ExprNode, type_of
+from presieve.sql.catalyst_tree import BETWEEN, ONE_OF, PACKAGE, ExprNode, type_of
 
 Offsets: TypeAlias = tuple[int, int]
 """The least and the greatest offset from UTC of a time zone, in microseconds."""
@@ -99,6 +99,9 @@ def is_null(node: ExprNode) -> bool:
 def type_name(node: ExprNode) -> str:
     """Spark's type of an expression; "" for expressions and types that are not known."""
     name = short(node)
+    if name in GENERATED:
+        types = {type_name(child) for child in node.children if not is_null(child)}
+        return types.pop() if len(types) == 1 else ""
     if name in _OF_OPERANDS:
         types = {type_name(child) for child in node.children}
         return types.pop() if len(types) == 1 and types <= _CLOSED else ""
@@ -110,6 +113,7 @@ def type_name(node: ExprNode) -> str:
         return ""
 
 
+GENERATED = (ONE_OF.removeprefix(PACKAGE), BETWEEN.removeprefix(PACKAGE))
 _OF_OPERANDS = frozenset(
     (
         *("Add", "Subtract", "Multiply", "Divide", "UnaryMinus", "Abs"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from presieve.ir.ops import app, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import BOOL, FLOAT, TIMESTAMP, strip
-from presieve.ir.terms import SQL_FALSE, SQL_TRUE, TRUE, Lit, Op, Term, Var, lit, literal_value
+from presieve.ir.terms import FALSE, SQL_FALSE, TRUE, Lit, Op, Term, Var, lit, literal_value
 from presieve.semantics.intervals import NAN, Interval, Point, ValueSet, number, only
 from presieve.sql.piecewise import domain
 
@@ -35,8 +35,9 @@ def _member(column: Var, type_: str, allowed: ValueSet) -> Term:
 def _within(column: Var, whole: Interval, interval: Interval) -> Term:
     low, high = interval
     if strip(column.sort) == BOOL:
-        truth = app(Op.SQL_EQ_NULLSAFE, column, TRUE)
-        return truth if low == 1 else app(Op.SQL_NOT, truth) if high == 1 else SQL_TRUE
+        if (low, high) == whole:
+            return app(Op.SQL_NOT, app(Op.SQL_IS_NULL, column))
+        return app(Op.SQL_EQ_NULLSAFE, column, TRUE if low == 1 else FALSE)
     is_double = strip(column.sort) == FLOAT
     if is_double and low == NAN:
         return app(Op.SQL_IS_NAN, column)

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from presieve.semantics.intervals import (
     ALL,
     EVERYTHING,
+    NAN,
     NOTHING,
     NULL,
     PRESENT,
@@ -31,10 +32,11 @@ from presieve.semantics.intervals import (
 from presieve.sql.beginnings import BEGINNINGS, beginning_of, beginning_with
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
-from presieve.sql.evaluation import Box, Evaluation, NoRowError
+from presieve.sql.evaluation import Box, Evaluation, NoRowError, field_of, missing_and_there
 from presieve.sql.monotone import monotone
 from presieve.sql.piecewise import (
     DOMAINS,
+    GENERATED,
     ORDINARY,
     Piece,
     Zones,
@@ -57,6 +59,7 @@ _MOST_ROUNDS = 8
 _TRUE: Clauses = ()
 _FALSE: Clauses = ({},)
 _YES, _NO = values([only(1)]), values([only(0)])
+_NAN = values([only(NAN)])
 
 
 def necessary(condition: ExprNode, zones: Zones) -> Clauses:
@@ -150,8 +153,8 @@ class _Search:
             ways.append(self.true(node))
         if not wanted.intersection(_NO).is_nothing:
             ways.append(self.false(node))
-        if wanted.null:
-            strict = short(node) in _STRICT
+        if wanted.null and short(node) not in _NEVER_NULL:
+            strict = short(node) in _NULL_OF_NULL
             ways.append(_or(self.has(c, NULL) for c in node.children) if strict else _TRUE)
         return _or(ways)
 
@@ -216,10 +219,7 @@ class _Search:
 
     def null(self, node: ExprNode) -> Clauses:
         """The only operand is NULL."""
-        (operand,) = node.children
-        if short(operand) in _STRICT:
-            return _or(self.has(c, NULL) for c in operand.children)
-        return self.has(operand, NULL)
+        return self.has(node.children[0], NULL)
 
     def present(self, node: ExprNode) -> Clauses:
         """It is not."""
@@ -227,6 +227,21 @@ class _Search:
         if short(operand) in _STRICT:
             return _and(self.has(c, PRESENT) for c in operand.children)
         return self.has(operand, PRESENT)
+
+    def nan(self, node: ExprNode, *, wanted: bool) -> Clauses:
+        """``isnan(value)`` is true, or false."""
+        (operand,) = node.children
+        if type_name(operand) != "double":
+            return self.has(operand, PRESENT) if wanted else _TRUE
+        return self.has(operand, _NAN if wanted else _NAN.complement())
+
+    def filled(self, node: ExprNode, *, wanted: bool) -> Clauses:
+        """So many operands, all or one of them, are neither NULL nor NaN, or not so many."""
+        every = node.fields["n"] == len(node.children)
+        if not every and node.fields["n"] != 1:
+            return _TRUE
+        parts = [self.has(c, missing_and_there(c)[wanted]) for c in node.children]
+        return (_and if every is wanted else _or)(parts)
 
     def matched(self, node: ExprNode) -> Clauses:
         """A text begins as a pattern does."""
@@ -237,17 +252,20 @@ class _Search:
         return self.has(text, values([beginning_with(start)]))
 
     def chosen(self, node: ExprNode, wanted: ValueSet) -> Clauses:
-        """One of the branches of a CASE has such a value, where its condition is true."""
+        """One of the branches of a CASE has such a value, where its condition is true, and those
+        before are not. The latter makes many clauses, so that it is asked for beside the former.
+        """
         parts = list(node.children)
         other = parts.pop() if len(parts) % 2 else None
-        ways = [
-            _and((self.true(test), self.has(value, wanted)))
-            for test, value in zip(parts[::2], parts[1::2], strict=True)
-        ]
-        ways.append(
-            (_TRUE if wanted.null else _FALSE) if other is None else self.has(other, wanted)
-        )
-        return _or(ways)
+        ways, first = [], []
+        before = _TRUE
+        for test, value in zip(parts[::2], parts[1::2], strict=True):
+            here = _and((self.true(test), self.has(value, wanted)))
+            ways.append(here)
+            first.append(_and((before, here)))
+            before = _and((before, self.has(test, _NO.union(NULL))))
+        last_ = (_TRUE if wanted.null else _FALSE) if other is None else self.has(other, wanted)
+        return _and((_or((*ways, last_)), _or((*first, _and((before, last_))))))
 
     def first(self, node: ExprNode, wanted: ValueSet) -> Clauses:
         """The first operand that is not NULL has such a value."""
@@ -258,6 +276,24 @@ class _Search:
             here = self.has(operand, there)
             ways = [here, _and((self.has(operand, NULL), _or(ways)))]
         return _or(ways)
+
+    def one_of(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """One of the children has such a value."""
+        return _or(self.has(c, wanted) for c in node.children)
+
+    def field(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """A field of a struct has such a value."""
+        found = field_of(node)
+        return _TRUE if found is None else self.has(found, wanted)
+
+    def between(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """Some value between those of two children is one of these."""
+        if not wanted.intervals:
+            return _FALSE
+        low, high = wanted.intervals[0][0], wanted.intervals[-1][1]
+        sides = [values([(None, high)]), values([(low, None)]), PRESENT]
+        below, above, there = ([self.has(c, s) for c in node.children] for s in sides)
+        return _and((_or(below), _or(above), *there))
 
     def extreme(self, node: ExprNode, wanted: ValueSet, *, greatest: bool) -> Clauses:
         """The greatest, or least, of the operands that are not NULL has such a value."""
@@ -304,6 +340,9 @@ _OPPOSITE = {
 }
 _STRICT = frozenset(_COMPARED)
 """NULL of an operand gives NULL, and nothing else does."""
+_NULL_OF_NULL = _STRICT | {"In", "And", "Or", "Not"}
+"""Only NULL of an operand gives NULL."""
+_NEVER_NULL = frozenset(("IsNull", "IsNotNull", "EqualNullSafe", "IsNaN", "AtLeastNNonNulls"))
 
 
 def _writable(found: ValueSet, type_: str) -> ValueSet:
@@ -344,6 +383,8 @@ _TRUE_OF: Mapping[str, _Predicate] = {
     "In": lambda search, node: search.member(node, among=True),
     "IsNull": _Search.null,
     "IsNotNull": _Search.present,
+    "IsNaN": lambda search, node: search.nan(node, wanted=True),
+    "AtLeastNNonNulls": lambda search, node: search.filled(node, wanted=True),
     **dict.fromkeys(BEGINNINGS, _Search.matched),
 }
 _FALSE_OF: Mapping[str, _Predicate] = {
@@ -356,6 +397,8 @@ _FALSE_OF: Mapping[str, _Predicate] = {
     "In": lambda search, node: search.member(node, among=False),
     "IsNull": _Search.present,
     "IsNotNull": _Search.null,
+    "IsNaN": lambda search, node: search.nan(node, wanted=False),
+    "AtLeastNNonNulls": lambda search, node: search.filled(node, wanted=False),
     **dict.fromkeys(BEGINNINGS, lambda *_: _TRUE),
 }
 _VALUES_OF: Mapping[str, Callable[[_Search, ExprNode, ValueSet], Clauses]] = {
@@ -364,6 +407,8 @@ _VALUES_OF: Mapping[str, Callable[[_Search, ExprNode, ValueSet], Clauses]] = {
     "Coalesce": _Search.first,
     "Greatest": lambda search, node, wanted: search.extreme(node, wanted, greatest=True),
     "Least": lambda search, node, wanted: search.extreme(node, wanted, greatest=False),
+    "GetStructField": _Search.field,
+    **dict(zip(GENERATED, (_Search.one_of, _Search.between), strict=True)),
 }
 
 

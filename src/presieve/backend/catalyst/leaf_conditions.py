@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
+from presieve.backend.catalyst.generators import OF_ONE_ROW, generated
 from presieve.backend.catalyst.operators import (
     FILTER,
     GENERATE,
@@ -47,19 +48,26 @@ MAX_NODES = 600
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What holds for the rows of which some row comes out: parts of conditions, each with the place
-    of its operator, the nearest last, and the columns that are computed below them, by number.
+    of its operator, the nearest last, the columns that are computed below them, by number, and what
+    makes several rows of one.
     """
 
     conditions: tuple[tuple[Path, Conjunct], ...] = ()
     computed: Mapping[int, Tree] = field(default_factory=dict)
+    generators: tuple[Tree, ...] = ()
 
     def __add__(self, other: Facts) -> Facts:
-        return Facts(self.conditions + other.conditions, {**self.computed, **other.computed})
+        return Facts(
+            self.conditions + other.conditions,
+            {**self.computed, **other.computed},
+            self.generators + other.generators,
+        )
 
     def evaluated(self) -> Iterator[Tree]:
         """All conditions and columns, also those that are not followed: each of them may raise."""
         yield from (part.tree for _, part in self.conditions)
         yield from self.computed.values()
+        yield from self.generators
 
 
 NO_FACTS = Facts()
@@ -69,7 +77,6 @@ Uses: TypeAlias = Mapping[Path, Sequence[Facts]]
 
 
 _PASSED = frozenset((FILTER, PROJECT, *MOVING))
-"""Operators of which a row comes out for a row that goes in, or none, whatever the others are."""
 _LIMITS = frozenset(LOGICAL + n for n in ("LocalLimit", "GlobalLimit", "WindowGroupLimit"))
 _HELD = _PASSED | _LIMITS | {WINDOW, GENERATE}
 """Those of which each row has the values of some row that goes in."""
@@ -141,7 +148,7 @@ def _leaves(node: Node, near: Facts, far: Facts) -> Iterator[tuple[Node, Facts, 
     """Each leaf with the facts of the filter right above it, and with all facts."""
     if not node.children:
         yield node, near, far
-    elif node.kind in _PASSED:
+    elif _is_passed(node):
         own = _own(node)
         yield from _leaves(node.children[0], own if node.kind == FILTER else NO_FACTS, far + own)
     elif node.kind == JOIN:
@@ -155,6 +162,13 @@ def _leaves(node: Node, near: Facts, far: Facts) -> Iterator[tuple[Node, Facts, 
     else:
         for child in node.children:
             yield from _leaves(child, NO_FACTS, NO_FACTS)
+
+
+def _is_passed(node: Node) -> bool:
+    """Whether rows come out for each row that goes in, or none, whatever the others are."""
+    if node.kind == GENERATE:
+        return node.fields["generator"][0]["class"] in OF_ONE_ROW
+    return node.kind in _PASSED
 
 
 def _held(node: Node) -> Facts:
@@ -179,14 +193,18 @@ def _each_made_once(root: Node) -> bool:
 
 
 def _aliases(node: Node) -> Iterator[int]:
-    return (expr_id(n) for n in nodes_inside(node.fields) if n["class"] == ALIAS)
+    yield from (expr_id(n) for n in nodes_inside(node.fields) if n["class"] == ALIAS)
+    yield from (expr_id(t[0]) for t in node.fields.get("generatorOutput", []))
 
 
 def _own(node: Node) -> Facts:
     """What an operator says of the rows that pass it."""
     parts = tuple((node.path, part) for part in conditions(node))
     columns: list[Tree] = node.fields["projectList"] if node.kind == PROJECT else []
-    return Facts(parts, {expr_id(c[0]): c[1:] for c in columns if c[0]["class"] == ALIAS})
+    computed = {expr_id(c[0]): c[1:] for c in columns if c[0]["class"] == ALIAS}
+    if node.kind == GENERATE:
+        return Facts(parts, generated(node), (node.fields["generator"],))
+    return Facts(parts, computed)
 
 
 def _numbers(leaf: Node) -> list[int]:

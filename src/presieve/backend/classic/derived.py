@@ -26,17 +26,20 @@ from presieve.sql.piecewise import Zones
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
 
+_CACHED = "org.apache.spark.sql.execution.columnar.InMemoryRelation"
 _FORMATS = ("parquet.ParquetFileFormat", "orc.OrcFileFormat")
 _CONDITIONS = re.compile(r"^[ :+-]*(?:Filter|Join)\b(.*)", re.MULTILINE)
 _PROJECTIONS = re.compile(r"^[ :+-]*Project\b(.*)", re.MULTILINE)
 _COMPUTED = re.compile(
     r"\b(?:CASE|R?LIKE|StartsWith|coalesce|nullif|nvl2|greatest|least|year|trunc|date_trunc"
     r"|date_format|left|substring|substr|datediff|date_add|date_sub|add_months|last_day|abs|floor|ceil|nvl|ifnull"
-    r"|if|unix_\w+|date_part|extract|to_date|timestamp_\w+|cast\([^()]*#)\b|#\w+ (?:[-+*/]|div) "
-    r"| (?:[-+*/]|div) \w+#|-\w+#|#\d+L?\)? [<>]=? (?:outer\()?\w+#| IN \(list#",
+    r"|if|isnan|atleastnnonnulls|unix_\w+|date_part|extract|to_date|timestamp_\w+|cast\([^()]*#)\b"
+    r"|#\w+ (?:[-+*/]|div) | (?:[-+*/]|div) \w+#|-\w+#|#\d+L?\)? [<>]=? (?:outer\()?\w+#"
+    r"| IN \(list#",
     re.IGNORECASE,
 )
 """What can be followed to a column, in Spark's drawing of a plan."""
+_GENERATED = re.compile(r"^[ :+-]*Generate\b.*\[([^\[\]]*)\]$", re.MULTILINE)
 _FILES = re.compile(r"^[ :+-]*Relation .*\] (?:parquet|orc)$", re.MULTILINE)
 _NUMBER = re.compile(r"#(\d+)")
 _NAMED = re.compile(r" AS [^#\n]*?#(\d+)")
@@ -52,11 +55,9 @@ def _computes(drawing: str) -> bool:
     if any(map(_COMPUTED.search, conditions)):
         return True
     asked = {n for line in conditions for n in _NUMBER.findall(line)}
-    return any(
-        not asked.isdisjoint(_NAMED.findall(line))
-        for line in _PROJECTIONS.findall(drawing)
-        if _COMPUTED.search(line)
-    )
+    made = [_NAMED.findall(p) for p in _PROJECTIONS.findall(drawing) if _COMPUTED.search(p)]
+    made += [_NUMBER.findall(outputs) for outputs in _GENERATED.findall(drawing)]
+    return not all(map(asked.isdisjoint, made))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def open_sources(opened: Opened, df: DataFrame) -> FileSources | None:
     plan = gateway.analyzed(df)
     if not gateway.mentions(plan, "FILTER", "JOIN") or gateway.mentions(plan, "CURRENT_LIKE"):
         return None
-    if gateway.is_streaming(plan) or not gateway.cache_is_empty() or _is_legacy(gateway):
+    if gateway.is_streaming(plan) or _is_legacy(gateway):
         return None
     if not _computes(gateway.text(plan)):
         return None
@@ -110,6 +111,8 @@ def open_sources(opened: Opened, df: DataFrame) -> FileSources | None:
     written = gateway.tree(plan)
     optimized = df._jdf.queryExecution().optimizedPlan()
     root = gateway.tree(optimized)
+    if any(n.kind == _CACHED for n in walk(root)):
+        return None
     uses, others = facts_of(written, root, beside=bool(optimized.deterministic()))
     if _are_copies(gateway, written, plan, others, optimized):
         return None

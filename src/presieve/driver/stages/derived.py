@@ -158,6 +158,8 @@ _TOTAL = frozenset(
         *("And", "Or", "Not", "EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual"),
         *("GreaterThan", "GreaterThanOrEqual", "In", "IsNull", "IsNotNull", "CaseWhen", "If"),
         *("Coalesce", "Greatest", "Least", "AttributeReference", "Literal", "StartsWith", "Like"),
+        *("IsNaN", "AtLeastNNonNulls", "Explode", "PosExplode", "Stack", "CreateArray"),
+        *("CreateNamedStruct", "GetStructField"),
     )
 )
 """Expressions that never raise."""

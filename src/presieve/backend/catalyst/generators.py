@@ -1,0 +1,70 @@
+"""Trusted. What a generator makes of the columns of one row, as expressions of that row.
+
+Each row that comes out of ``explode(array(a, b))`` has the value of ``a`` or that of ``b``, and of
+``explode(sequence(a, b))`` one between them (``generators.scala``, ``collectionOperations.scala``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from presieve.backend.catalyst.native_aggregates import children
+from presieve.backend.catalyst.trees import EXPRESSIONS, Node, Tree, expr_id
+from presieve.sql.catalyst_tree import BETWEEN, ONE_OF
+
+ARRAY = EXPRESSIONS + "CreateArray"
+LITERAL = EXPRESSIONS + "Literal"
+SEQUENCE = EXPRESSIONS + "Sequence"
+STACK = EXPRESSIONS + "Stack"
+_OF_ARRAYS = frozenset(EXPRESSIONS + name for name in ("Explode", "PosExplode", "Inline"))
+
+OF_ONE_ROW = _OF_ARRAYS | {STACK}
+"""What makes rows of one row alone. A table function in Python may keep a state."""
+
+
+def generated(node: Node) -> Mapping[int, Tree]:
+    """The generated columns of which something is known, by number, as expressions of the row."""
+    generator: Tree = node.fields["generator"]
+    outputs: list[Tree] = node.fields["generatorOutput"]
+    values = _of_stack(generator, len(outputs)) if generator[0]["class"] == STACK else None
+    if values is None:
+        element = _element(generator)
+        values = [] if element is None else [element]
+    # Positions come before the elements.
+    pairs = list(zip(reversed(outputs), reversed(values), strict=False))
+    outer = bool(node.fields.get("outer"))
+    return {expr_id(o[0]): _or_null(v, o) if outer else v for o, v in pairs}
+
+
+def _element(generator: Tree) -> Tree | None:
+    """What an element of an array is. NULL in the place of the array makes no row."""
+    if generator[0]["class"] not in _OF_ARRAYS - {EXPRESSIONS + "Inline"}:
+        return None
+    array = generator[1]["class"]
+    parts = children(generator, 1)
+    if array == ARRAY and parts:
+        return _node(ONE_OF, parts)
+    # Without a step it goes up or down, and a step that goes the other way raises.
+    return _node(BETWEEN, parts[:2]) if array == SEQUENCE else None
+
+
+def _of_stack(generator: Tree, columns: int) -> list[Tree] | None:
+    """The columns of ``stack(n, ...)``; None where values are missing at its end."""
+    rows, *values = children(generator, 0)
+    if rows[0].get("value") != str(len(values) // columns) or len(values) % columns:
+        return None
+    return [_node(ONE_OF, values[place::columns]) for place in range(columns)]
+
+
+def _or_null(value: Tree, output: Tree) -> Tree:
+    null = {"class": LITERAL, "num-children": 0, "value": None, "dataType": output[0]["dataType"]}
+    return _node(ONE_OF, [value, [null]])
+
+
+def _node(name: str, parts: Sequence[Tree]) -> Tree:
+    return [{"class": name, "num-children": len(parts)}, *_flat(parts)]
+
+
+def _flat(parts: Sequence[Tree]) -> Iterator[dict[str, object]]:
+    for part in parts:
+        yield from part
