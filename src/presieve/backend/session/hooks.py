@@ -28,7 +28,15 @@ from presieve.errors import UsageError
 
 ACTIONS = (
     *("collect", "count", "isEmpty", "show", "take", "head", "first", "tail"),
-    *("toPandas", "toArrow", "toLocalIterator", "toJSON", "foreach", "foreachPartition"),
+    *(
+        "toPandas",
+        "_to_pandas",
+        "toArrow",
+        "toLocalIterator",
+        "toJSON",
+        "foreach",
+        "foreachPartition",
+    ),
     *("approxQuantile", "corr", "cov", "checkpoint", "localCheckpoint"),
 )
 """Methods that run the plan, or hand it over to be run."""
