@@ -99,7 +99,9 @@ PREIMAGES = {
     "CASE WHEN i > 3 THEN 'a' ELSE 'b' END = 'a'": "i >= 4",
     "CASE WHEN isnull(x < 3) THEN false ELSE x < 3 END": "x < 3.0D",
     "NOT coalesce(i = 3, false)": "i < 3 OR i >= 4 OR i IS NULL",
-    "CASE WHEN isnan(x) OR x IS NULL THEN 0D ELSE x END > 5D": "x > 5.0D AND x <= double('Infinity')",
+    "CASE WHEN isnan(x) OR x IS NULL THEN 0D ELSE x END > 5D": (
+        "x > 5.0D AND x <= double('Infinity')"
+    ),
     "CASE WHEN i IN (1, 2) THEN 'a' ELSE 'b' END = 'a'": "i >= 1 AND i < 3",
     "CASE WHEN i IN (1, 2) THEN s ELSE 'b' END = 'a'": "i >= 1 AND i < 3 AND s = 'a'",
     "i > 3 AND year(d) = 2024": "d >= DATE '2024-01-01' AND d < DATE '2025-01-01'",

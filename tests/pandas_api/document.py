@@ -26,13 +26,12 @@ take apart, so that the scan gets nothing and reads every row. presieve
 conditions, which Spark pushes without help.
 
 You need not change a program: `presieve.enable(spark)` and `presieve run` are enough. What comes
-out must be a Spark action or a write: `to_spark()`, `to_parquet()`, `len()`, `max()` and the like.
-Some advice:
+out must be an action or a write: `to_pandas()`, what a notebook prints, `to_parquet()`, `len()`,
+`max()` and the like. Some advice:
 
 - Read with `index_col=`. Otherwise the rows get a default index, 0, 1, 2, ... It numbers all rows
   of the file, also those that a mask drops. Where it is shown, joined by or written, all rows are
   needed. The programs here leave it out where it has no name, as `to_spark()` does.
-- `to_pandas()` and what a notebook prints are not optimized yet. Call `to_spark().toPandas()`.
 - Put masks first, before `rank()`, `shift()`, `rolling()`, `head()` and functions of Python.
 
 The figures are for Spark 4.3 and `cost="always"`: small tables have nothing to skip.

@@ -144,7 +144,9 @@ def test_a_decimal_key_of_an_aggregate(decimals: Decimals) -> None:
 
 
 def test_sums_are_left_alone(decimals: Decimals) -> None:
-    df = agg(decimals.plain.filter("price IS NOT NULL"), "total", "decimal(10,2)", "price").filter("m > 90.5")
+    df = agg(decimals.plain.filter("price IS NOT NULL"), "total", "decimal(10,2)", "price").filter(
+        "m > 90.5"
+    )
     assert untouched(df).declined[0].code == "unsupported-operation"
 
 

@@ -387,9 +387,11 @@ class ClassicGateway:
     @guarded
     def simplified(self, plan: Java) -> Java:
         """As in :class:`Gateway`. A plan may be kept and run later, so that what Spark computes of
-        the time of the run (``ComputeCurrentTime``) must not become a constant now.
+        the time of the run (``ComputeCurrentTime``) must not become a constant now. A function of
+        tables is read by the projection above its join, which pruning may take away.
         """
-        rules = [] if self.deterministic(plan) else ["ColumnPruning"]
+        pruned = not (self.deterministic(plan) or self.mentions(plan, "LATERAL_JOIN"))
+        rules = ["ColumnPruning"] if pruned else []
         if not self.mentions(plan, "CURRENT_LIKE"):
             rules += ["ConstantFolding", "LikeSimplification"]
         found = plan

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from presieve.backend.filtered.joins import JoinSite
+from presieve.backend.filtered.leaves import RELATION
 from presieve.backend.filtered.opening import (
     AnySite,
     FilteredOperators,
@@ -18,7 +19,6 @@ from presieve.backend.filtered.opening import (
     open_operators,
     with_filters,
 )
-from presieve.backend.filtered.leaves import RELATION
 from presieve.backend.filtered.windows import WindowSite
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import Predicate
