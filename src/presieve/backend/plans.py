@@ -217,9 +217,10 @@ def _simplified(gateway: Gateway, plan: Handle) -> Handle:
     cached, as above.
     """
     try:
-        return gateway.simplified(plan) if gateway.cache_is_empty() else plan
+        found = gateway.simplified(plan)
     except GatewayError:
         return plan
+    return found if found is plan or gateway.cache_is_empty() else plan
 
 
 def session_declines(gateway: Gateway, plan: Handle) -> Declined | None:

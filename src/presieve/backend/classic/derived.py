@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.leaf_conditions import Facts, about, conjunction, facts_of
 from presieve.backend.catalyst.operators import JOIN
-from presieve.backend.catalyst.trees import Conjunct, Node, Tree, node_at, walk
+from presieve.backend.catalyst.trees import Node, Tree, node_at, walk
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.guarded import guarded
 from presieve.backend.classic.names import source_name, unqualified
@@ -33,7 +33,7 @@ _PROJECTIONS = re.compile(r"^[ :+-]*Project\b(.*)", re.MULTILINE)
 _COMPUTED = re.compile(
     r"\b(?:CASE|R?LIKE|StartsWith|coalesce|nullif|nvl2|greatest|least|year|trunc|date_trunc"
     r"|date_format|left|substring|substr|datediff|date_add|date_sub|add_months|last_day|abs|floor|ceil|nvl|ifnull"
-    r"|if|isnan|atleastnnonnulls|unix_\w+|date_part|extract|to_date|timestamp_\w+|cast\([^()]*#)\b"
+    r"|if|atleastnnonnulls|unix_\w+|date_part|extract|to_date|timestamp_\w+|cast\([^()]*#)\b"
     r"|#\w+ (?:[-+*/]|div) | (?:[-+*/]|div) \w+#|-\w+#|#\d+L?\)? [<>]=? (?:outer\()?\w+#"
     r"| IN \(list#",
     re.IGNORECASE,
@@ -148,6 +148,7 @@ class _Conditions:
     gateway: ClassicGateway
     plan: Handle
     root: Node
+    handles: dict[tuple[tuple[int, ...], tuple[str, ...]], Handle] = field(default_factory=dict)
 
     def of(self, facts: Facts, columns: Collection[int]) -> tuple[Tree, str] | None:
         """What holds at one use of a source, for the checker and for a person."""
@@ -155,17 +156,25 @@ class _Conditions:
         parts = about(replace(facts, computed=computed), columns)
         if not parts:
             return None
-        handles = [self._handle(path, part) for path, part in parts]
+        handles = [self._handle(path, part.route) for path, part in parts]
         trees = [_with_escapes(part.tree, h) for (_, part), h in zip(parts, handles, strict=True)]
-        return conjunction(trees), " AND ".join(unqualified(self.gateway, h) for h in handles)
+        return conjunction(trees), " AND ".join(
+            unqualified(self.gateway, h, t) for h, t in zip(handles, trees, strict=True)
+        )
 
-    def _handle(self, path: tuple[int, ...], part: Conjunct) -> Handle:
-        """A part of the condition of a filter or join."""
+    def _handle(self, path: tuple[int, ...], route: tuple[str, ...]) -> Handle:
+        """A part of the condition of a filter or join. Each step of a route costs a call."""
+        if (path, route) not in self.handles:
+            self.handles[path, route] = (
+                self.gateway.operand(self._handle(path, route[:-1]), route[-1])
+                if route
+                else self._condition(path)
+            )
+        return self.handles[path, route]
+
+    def _condition(self, path: tuple[int, ...]) -> Handle:
         condition = self.gateway.condition(self.gateway.node(self.plan, path))
-        found = condition.get() if node_at(self.root, path).kind == JOIN else condition
-        for side in part.route:
-            found = self.gateway.operand(found, side)
-        return found
+        return condition.get() if node_at(self.root, path).kind == JOIN else condition
 
 
 def _has_like(tree: Tree) -> bool:

@@ -280,7 +280,8 @@ def _needed(gateway: ClassicGateway, source: _Source) -> NeededRows:
     whole = len(conditions) < len(source.conditions)
     condition = None if whole else _combined(gateway, "Or", _different(conditions))
     rows = gateway.filter(condition, leaf, leaf)
-    text = "true" if condition is None else unqualified(gateway, gateway.condition(rows))
+    tree = gateway.condition_tree(rows)
+    text = "true" if tree is None else unqualified(gateway, gateway.condition(rows), tree)
     return NeededRows(source_name(leaf), columns, text, unseen, why, gateway.dataframe(rows))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -39,10 +38,9 @@ def source_name(leaf: Handle) -> str:
     return f"{kind.rsplit('.', 1)[-1].rstrip('$')}({columns})"
 
 
-def unqualified(gateway: ClassicGateway, condition: Handle) -> str:
-    """A condition in SQL, with columns by their names alone."""
+def unqualified(gateway: ClassicGateway, condition: Handle, tree: Tree) -> str:
+    """A condition in SQL, with columns by their names alone. ``tree`` is the same as JSON."""
     text = gateway.sql(condition)
-    tree: Tree = json.loads(gateway.json(condition))
     long = {_dotted((*qualifier, name)): _quoted(name) for qualifier, name in _columns(tree)}
     parts = _TEXT.split(text)
     for name in sorted(long, key=len, reverse=True):
