@@ -17,7 +17,7 @@ from presieve.ir.sorts import BOOL, DATE, INT, STRING, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.semantics.types import decimal_type, sort_of
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.values import INT_RANGES, text_of
 from presieve.sql import coerce, conditional, exact, functions
 from presieve.sql.catalyst_tree import (
     MEANING,
@@ -167,6 +167,8 @@ def _constant(type_: str, text: str, timezone: str) -> Operand:
             return Constant("double", float(text))
         case "string":
             return Constant("string", text)
+        case "binary" if text.startswith("0x"):
+            return Constant("binary", text_of(bytes.fromhex(text.removeprefix("0x"))))
         case "binary":
             raise DeclineSignal(
                 "sql-literal", "Spark's tree does not show a literal's bytes; write unhex('00FF')"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from tests.support.running import is_connect, rewritings, rewritten, safe, untouched
+from tests.support.running import rewritings, rewritten, safe, untouched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -192,13 +192,12 @@ def test_bytes(spark: SparkSession, tmp_path: Path) -> None:
     safe(wide.filter("best < unhex('FF') OR best IS NULL"))
 
 
-def test_literals_that_the_tree_does_not_show(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("literal", ["X'80'", "unhex('80')", "X''", "X'00504B'"])
+def test_literals_of_bytes(spark: SparkSession, tmp_path: Path, literal: str) -> None:
+    """Spark's tree does not show their bytes."""
     table = stored(spark, tmp_path, "team string, b binary", BYTES)
-    df = agg(table, most_bytes, "binary", "b").filter("m > X'80'")
-    if is_connect(df):  # which reads the text itself
-        rewritten(df)
-        return
-    assert "unhex" in untouched(df).declined[-1].reason
+    df = agg(table, most_bytes, "binary", "b").filter(f"m > {literal} AND m <> X'504B'")
+    assert rewritten(df).kind in ("exact", "split")
 
 
 def test_keys_of_bytes(spark: SparkSession, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pyspark.sql.session import SparkSession
 from presieve.backend.catalyst.boundary import FLAT_MAPS
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
 from presieve.backend.classic import leaves, sources
+from presieve.backend.classic.byte_literals import MARK, with_bytes
 from presieve.backend.classic.condensed import condensed
 from presieve.backend.classic.glance import (
     filters_an_aggregate,
@@ -130,6 +131,8 @@ class ClassicGateway:
 
     def _read(self, plan: Java, text: str) -> Node:
         root = parse_plan(self.adapter.plan_json(text))
+        if MARK in text:
+            root = with_bytes(self, plan, root)
         self._nodes.are_read(plan, root)
         return root
 
