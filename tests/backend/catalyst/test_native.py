@@ -288,3 +288,11 @@ def test_copies_of_one_aggregate_with_different_filters(
     same_rows(one.unionAll(y).unionAll(one), optimize(one, cost="always").unionAll(y).unionAll(one))
     sums = table.agg((F.max("v") + F.max("v")).alias("m")).filter("m > 10")
     same_rows(sums.unionAll(sums), optimize(sums, cost="always").unionAll(sums))
+
+
+@pytest.mark.parametrize("where", ["left(m, 2) = 'bl'", "substring(m, 1, 3) = 'red'"])
+def test_a_constant_beside_a_text_that_is_none(tables: Tables, where: str) -> None:
+    """``left(m, 2)`` has a text and a number."""
+    from pyspark.sql import functions as F
+
+    safe(tables.plain.groupBy("level").agg(F.max("team").alias("m")).filter(where))
