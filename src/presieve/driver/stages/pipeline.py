@@ -50,7 +50,7 @@ from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision
 from presieve.driver.stages.derived import DerivedDecision, with_derived_filters
 from presieve.driver.stages.filtered import Filtered, FilteredDecision, with_filters_below
 from presieve.driver.stages.gate import gated
-from presieve.errors import Declined, PresieveError
+from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
@@ -258,7 +258,7 @@ class Pipeline:
         left = max(self.deadline - time.perf_counter(), LEAST)
         try:
             return solution_of(Query(problem, policy, known, budget, left))
-        except PresieveError as error:
+        except Exception as error:
             # A bug of ours must not stop somebody's job; it is logged with its traceback.
             logger.warning("the search failed, please report it", exc_info=error)
             return Declined("internal", f"the search failed: {error}")

@@ -246,7 +246,8 @@ def _values(term: Term, v: Var, start: Mapping[Var, Value]) -> Iterator[bool | i
     for node in subterms(term) if base != FLOAT else ():
         match node:
             case App(_, (Var() as other, Lit() as bound)) if other == v and bound.value is not None:
-                yield literal_value(bound)  # type: ignore[misc]
+                if strip(bound.sort) == base:  # not the number of ``left(v, 3)``
+                    yield literal_value(bound)  # type: ignore[misc]
 
 
 def _null(v: Var) -> tuple[None, ...]:
