@@ -275,6 +275,8 @@ def _fold(spark: SparkSession, seed: int, fold: int, tally: Tally, one: Fold) ->
         for j, (df, now) in enumerate(zip(written, better, strict=True)):
             report = explain(df, **one.options)
             _count(tally, made, now is not df, report)
+            if any(d.code == "internal" for b in report.boundaries for d in b.declined):
+                tally.wrong.append(f"spark seed {seed} fold {fold} filter {wheres[j]!r}: an error")
             if made.module and CONSTANT in {
                 a["code"] for b in report.boundaries for a in b.assumptions
             }:
