@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def _text(outputs: list[Any]) -> str:
     return "\n".join(s for s, o in zip(shown, outputs, strict=True) if o.get("name") != "stderr")
 
 
-def test_a_notebook(tmp_path: Path) -> None:
+def test_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     *_, loaded, report, cell, written = _run(tmp_path)
     assert loaded == ""
     assert "score >= 95" in report
