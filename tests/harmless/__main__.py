@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -60,10 +61,11 @@ def overlay(sources: Path) -> Path:
 
 
 def run(module: str, *, enabled: bool) -> Run:
-    """All tests of a module, in a process of their own."""
-    results, counts = FOLDER / "tests.xml", FOLDER / "counts.json"
-    for file in (results, counts):
-        file.unlink(missing_ok=True)
+    """All tests of a module, in a process and a folder of their own."""
+    folder = FOLDER / "runs" / f"{module}{'.enabled' if enabled else ''}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    results, counts = folder / "tests.xml", folder / "counts.json"
     path = os.pathsep.join(map(str, (FOLDER, ROOT / "src", ROOT)))
     env = {**os.environ, "PYTHONPATH": path, plugin.COUNTS: str(counts), "PRESIEVE_CACHE": "off"}
     env |= {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
@@ -72,7 +74,8 @@ def run(module: str, *, enabled: bool) -> Run:
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(FOLDER)]
     command += ["-p", "no:cacheprovider", f"--junitxml={results}", *ours, "--pyargs", module]
     try:
-        subprocess.run(command, cwd=FOLDER, env=env, timeout=SECONDS, stdout=subprocess.DEVNULL)
+        with (folder / "log").open("w") as log:
+            subprocess.run(command, cwd=folder, env=env, timeout=SECONDS, stdout=log, stderr=log)
     except subprocess.TimeoutExpired:
         return Run({}, {})
     found = dict(_outcomes(results)) if results.exists() else {}
@@ -101,12 +104,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.harmless")
     parser.add_argument("spark", type=Path)
     parser.add_argument("modules", nargs="*")
+    parser.add_argument("--jobs", type=int, default=2, help="modules at the same time")
     given = parser.parse_args()
     overlay(given.spark.resolve())
     rows = []
-    for module in given.modules or document.MODULES:
-        rows.append(compared(module))
-        print(rows[-1].line(), *rows[-1].lost, sep="\n    ", flush=True)
+    with ThreadPoolExecutor(given.jobs) as pool:
+        for row in pool.map(compared, given.modules or document.MODULES):
+            rows.append(row)
+            print(row.line(), *row.lost, sep="\n    ", flush=True)
     if not given.modules:
         document.write(rows)
     return int(any(row.lost or not row.passed for row in rows))
