@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.driver.conditions import random_condition, rows
 from tests.support.amount import amount
 
 import presieve
@@ -30,29 +31,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.classic("filters are derived from the plan of Spark's optimizer")
 
 UTC = Zones("UTC", {"UTC": (0, 0), "Etc/UTC": (0, 0)})
-
-COLUMNS = {
-    "i": [*range(-6, 12), None, 2**31 - 1, -(2**31), 2024, 1000],
-    "n": [*range(-3, 9), None, 2**63 - 1, -(2**63), 10**12],
-    "x": [0.0, -0.0, 1.5, -2.5, 3.0, 7.25, None, math.nan, math.inf, -math.inf, 1e300, 5e-324],
-    "s": ["", "a", "ab", "abc", "abcd", "abd", "b", None, "\U0001f600", "2024-01", "Abc"],
-    "d": ["2023-12-31", "2024-01-01", "2024-02-29", "2024-12-31", "1970-01-01", None,
-          "0001-01-01", "9999-12-31", "1582-10-15"],
-    "ts": ["2023-12-31 23:59:59.999999", "2024-01-01 00:00:00", "2024-03-31 01:30:00", None,
-           "2024-10-27 00:30:00", "2024-06-30 12:00:00", "1969-12-31 23:59:59.5"],
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
-    rng = random.Random(5)
-    rows = [tuple(rng.choice(found) for found in COLUMNS.values()) for _ in range(300)]
-    path = str(tmp_path_factory.mktemp("derived") / "t")
-    raw = spark.createDataFrame(rows, "i int, n long, x double, s string, d string, ts string")
-    raw.selectExpr(
-        "i", "n", "x", "s", "CAST(d AS date) AS d", "CAST(ts || 'Z' AS timestamp) AS ts"
-    ).write.parquet(path)
-    return spark.read.parquet(path)
 
 
 def derived(df: DataFrame, **options: Any) -> tuple[DataFrame, str]:
@@ -111,10 +89,6 @@ PREIMAGES = {
     "i % 10 = 3": "nothing",
     "upper(s) = 'A'": "nothing",
 }
-
-
-def rows(df: DataFrame) -> list[str]:
-    return sorted(map(str, df.collect()))
 
 
 def test_reports_tell_of_it(table: DataFrame, tmp_path: Any) -> None:
@@ -252,48 +226,6 @@ def test_strict_keeps_errors(table: DataFrame) -> None:
     assert [a["code"] for a in found.assumptions] == ["may-erase-error"]
 
 
-ATOMS = [
-    *("year(d) = 2024", "year(ts) IN (1969, 2024)", "trunc(d, 'MM') >= DATE '2024-02-01'", "i = 3"),
-    *("date_trunc('DAY', ts) < TIMESTAMP '2024-06-30 00:00:00'", "substring(s, 1, 2) > 'ab'"),
-    *("date_format(ts, 'yyyy') < '2024'", "CAST(ts AS date) <> DATE '2024-01-01'", "x * 2 > 3.5"),
-    *("coalesce(x, 2D) < 3D", "-i < 4", "abs(n) > 2", "7 - n > 3", "greatest(i, n) < 5", "x < 3D"),
-    *("least(i, n) > 2", "n div 3 = 1", "floor(x) = 1", "s LIKE 'a%c'", "left(s, 1) <= 'a'"),
-    *(
-        "isnull(i)",
-        "i <=> NULL",
-        "isnan(x)",
-        "NOT isnan(x)",
-        "i IN (1, 2, 3, NULL)",
-        "x IN (0D, -0D, 3D)",
-        "nullif(i, 3) = 4",
-        "if(i > 3, n, x) > 5",
-        "d IS NULL",
-    ),
-    *("CASE WHEN i > 3 THEN 'a' WHEN n < 2 THEN s END = 'a'", "i + n > 3", "i < n", "x <> 3D"),
-    *("CAST(i AS double) / 2 >= 1.5D", "CAST(x AS int) = 1", "datediff(d, DATE'2024-01-01') < 3"),
-    *("add_months(d, 1) = DATE '2024-03-29'", "CAST(d AS string) LIKE '2024-0%'", "ceil(x) <= 2"),
-    *(
-        "NOT (s = 'a')",
-        "s NOT IN ('a', 'b')",
-        "ts + INTERVAL '1' DAY > TIMESTAMP '2024-01-01 12:00'",
-    ),
-]
-
-
-def _condition(rng: random.Random, depth: int = 0) -> str:
-    kind = rng.choice(("and", "or", "not", "case", "mask", "atom", "atom", "atom"))
-    if depth > 2 or kind == "atom":
-        return rng.choice(ATOMS)
-    a, b = (_condition(rng, depth + 1) for _ in range(2))
-    return {
-        "and": f"({a}) AND ({b})",
-        "or": f"({a}) OR ({b})",
-        "not": f"NOT ({a})",
-        "case": f"CASE WHEN {a} THEN {b} ELSE {rng.choice(ATOMS)} END",
-        "mask": f"CASE WHEN isnull({a}) THEN false ELSE {a} END",
-    }[kind]
-
-
 def test_an_extreme_that_is_no_number_skips_nothing(spark: SparkSession, tmp_path: Path) -> None:
     """Spark writes NaN as the greatest value of a row group."""
     values = [(float(n),) for n in range(1000)] + [(float("nan"),)]
@@ -303,15 +235,6 @@ def test_an_extreme_that_is_no_number_skips_nothing(spark: SparkSession, tmp_pat
     assert not derived.skipped
     assert rows(presieve.optimize(df)) == rows(df)
     assert df.count() == 904
-
-
-@pytest.fixture
-def settings(spark: SparkSession) -> Iterator[SparkSession]:
-    names = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled")
-    before = {n: spark.conf.get(n) or "" for n in names}
-    yield spark
-    for name, value in before.items():
-        spark.conf.set(name, value)
 
 
 @pytest.mark.random
@@ -325,7 +248,7 @@ def test_random_conditions_keep_their_rows(settings: SparkSession, table: DataFr
         settings.conf.set("spark.sql.ansi.enabled", rng.choice(("true", "false")))
         zone = rng.choice(("UTC", "Europe/Berlin", "America/St_Johns"))
         settings.conf.set("spark.sql.session.timeZone", zone)
-        df = table.where(_condition(rng))
+        df = table.where(random_condition(rng))
         better = presieve.optimize(df, cost="always")
         changed += better is not df
         try:

@@ -1,0 +1,58 @@
+"""Random conditions that compute something of columns of all types."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def rows(df: DataFrame) -> list[str]:
+    """All of them, in an order."""
+    return sorted(map(str, df.collect()))
+
+
+ATOMS = [
+    *("year(d) = 2024", "year(ts) IN (1969, 2024)", "trunc(d, 'MM') >= DATE '2024-02-01'", "i = 3"),
+    *("date_trunc('DAY', ts) < TIMESTAMP '2024-06-30 00:00:00'", "substring(s, 1, 2) > 'ab'"),
+    *("date_format(ts, 'yyyy') < '2024'", "CAST(ts AS date) <> DATE '2024-01-01'", "x * 2 > 3.5"),
+    *("coalesce(x, 2D) < 3D", "-i < 4", "abs(n) > 2", "7 - n > 3", "greatest(i, n) < 5", "x < 3D"),
+    *("least(i, n) > 2", "n div 3 = 1", "floor(x) = 1", "s LIKE 'a%c'", "left(s, 1) <= 'a'"),
+    *(
+        "isnull(i)",
+        "i <=> NULL",
+        "isnan(x)",
+        "NOT isnan(x)",
+        "i IN (1, 2, 3, NULL)",
+        "x IN (0D, -0D, 3D)",
+        "nullif(i, 3) = 4",
+        "if(i > 3, n, x) > 5",
+        "d IS NULL",
+    ),
+    *("CASE WHEN i > 3 THEN 'a' WHEN n < 2 THEN s END = 'a'", "i + n > 3", "i < n", "x <> 3D"),
+    *("CAST(i AS double) / 2 >= 1.5D", "CAST(x AS int) = 1", "datediff(d, DATE'2024-01-01') < 3"),
+    *("add_months(d, 1) = DATE '2024-03-29'", "CAST(d AS string) LIKE '2024-0%'", "ceil(x) <= 2"),
+    *(
+        "NOT (s = 'a')",
+        "s NOT IN ('a', 'b')",
+        "ts + INTERVAL '1' DAY > TIMESTAMP '2024-01-01 12:00'",
+    ),
+]
+
+
+def random_condition(rng: random.Random, atoms: Sequence[str] = ATOMS, depth: int = 0) -> str:
+    """A condition of some of these."""
+    kind = rng.choice(("and", "or", "not", "case", "mask", "atom", "atom", "atom"))
+    if depth > 2 or kind == "atom":
+        return rng.choice(atoms)
+    a, b = (random_condition(rng, atoms, depth + 1) for _ in range(2))
+    return {
+        "and": f"({a}) AND ({b})",
+        "or": f"({a}) OR ({b})",
+        "not": f"NOT ({a})",
+        "case": f"CASE WHEN {a} THEN {b} ELSE {rng.choice(atoms)} END",
+        "mask": f"CASE WHEN isnull({a}) THEN false ELSE {a} END",
+    }[kind]
