@@ -32,6 +32,9 @@ class Case:
     @property
     def name(self) -> str:
         """What it is called in tables."""
+        if self.group == "groups":
+            made, _, _ = self.source.partition(" FROM ")
+            return f"{made.removeprefix('(SELECT ')} ... HAVING {self.where}"
         return self.where if self.source in (_PAIR, _ALONE) else self.source
 
     def written(self, spark: SparkSession) -> DataFrame:
@@ -62,6 +65,12 @@ _NEAR = "i BETWEEN lo - 3 AND hi AND hi < 1000"
 
 def _of(group: str, *predicates: tuple[str, str]) -> list[Case]:
     return [Case(group, where, by_hand) for where, by_hand in predicates]
+
+
+def _groups(*members: tuple[str, str, str]) -> list[Case]:
+    """Filters on what an aggregate function gives."""
+    source = "(SELECT {} FROM events GROUP BY i DIV 100)"
+    return [Case("groups", where, hand, source.format(made)) for made, where, hand in members]
 
 
 def _joins(*predicates: tuple[str, str, str]) -> list[Case]:
@@ -180,6 +189,15 @@ CASES = [
         (_ALONE, "EXISTS (SELECT 1 FROM spans WHERE i < hi AND hi < 1000)", "i < 1000"),
         (_ALONE, "i IN (SELECT abs(hi) FROM spans WHERE hi BETWEEN 0 AND 1000)", "i <= 1000"),
         (f"events LEFT SEMI JOIN spans ON {_NEAR}", "id >= 0", "i < 1000"),
+    ),
+    *_groups(
+        ("max(d) AS m", "year(m) = 1997", "d >= DATE '1997-01-01'"),
+        ("max(i) AS m", "m + 1 > 199000", "i >= 199000"),
+        ("max(i + 1) AS m", "m > 199000", "i >= 199000"),
+        ("max(year(d)) AS m", "m >= 1997", "d >= DATE '1997-01-01'"),
+        ("min(ts) AS m", "date_format(m, 'yyyy-MM') < '1970-02'", "ts < TIMESTAMP '1970-02-01'"),
+        ("max(s) AS m", "left(m, 5) = 'k0199'", "s >= 'k0199'"),
+        ("count_if(abs(n) < 43200) AS m", "m > 0", "n < 43200"),
     ),
 ]  # fmt: skip
 """The groups in the order of the page."""
