@@ -243,7 +243,7 @@ def _open_site(opened: Opened, site: Site, against: Declined | None) -> OpenSite
     boundary = site.boundary
     is_table = table_function(boundary) is not None
     operator = TABLE_FUNCTION if is_table else boundary.kind.removeprefix(LOGICAL)
-    return OpenSite(site.number, boundary.path, operator, _function_name(boundary), where, problem)
+    return OpenSite(site.number, boundary.path, operator, function_name(boundary), where, problem)
 
 
 @or_declined
@@ -276,7 +276,7 @@ def _where(opened: Opened, site: Site) -> str:
     return " AND ".join(gateway.sql(c) for c in conditions) or "a part of a join's condition"
 
 
-def _function_name(node: Node) -> str:
+def function_name(node: Node) -> str:
     """The names of the functions in an operator."""
     lists = [node.fields.get(name, []) for name in ("aggregateExpressions", "projectList")]
     trees = [*lists[0], *lists[1], node.fields.get("functionExpr", [])]

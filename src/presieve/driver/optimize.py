@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import time
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -182,8 +181,6 @@ def optimized(
         return df, ReportData((), False, time.perf_counter() - started, declined=applied)
     if about:
         _log_unmet(pipeline, applied.opened)
-    if options.cost == "never":
-        applied = replace(applied, df=df)
     report = report_of(pipeline, applied)
     changed = [d.edit is not None for d in applied.decisions]
     changed += [any(d.predicates) for d in applied.filtered]

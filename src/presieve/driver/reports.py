@@ -44,8 +44,8 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
     """What was done to a DataFrame. What only a person asks for is worked out for reports alone."""
     before = after = ""
     if pipeline.reading.for_report:
-        before = after = drawing(applied.opened, pipeline.df)
-        if applied.df is not pipeline.df:
+        before = after = drawing(applied.opened, pipeline.written)
+        if applied.df is not pipeline.written:
             after = drawing(applied.opened, applied.df)
     sized = pipeline.reading.for_report and bool(applied.decisions)
     tables = any(d.verified and not d.call.positions for d in applied.compiled)
@@ -64,7 +64,7 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         boundaries=(*found, *map(filtered_report, applied.filtered)),
         searches=(*searches, *(None for _ in applied.filtered)),
         derived=tuple(map(derived_report, applied.derived)),
-        changed=applied.df is not pipeline.df,
+        changed=applied.df is not pipeline.written,
         seconds=time.perf_counter() - pipeline.started,
         plan_before=before,
         plan_after=after,
@@ -93,7 +93,7 @@ def filtered_report(decision: FilteredDecision) -> BoundaryReport:
 
 
 def derived_report(decision: DerivedDecision) -> DerivedReport:
-    """Files, and the filter that is derived for them."""
+    """Files or rows of an operator, and the filter that is derived for them."""
     source, made = decision.source, decision.predicate
     erased = ({"code": ERASES, "text": ERASED_ROW},)
     return DerivedReport(
@@ -103,6 +103,7 @@ def derived_report(decision: DerivedDecision) -> DerivedReport:
         decision.skipped,
         () if decision.declined is None else (decision.declined,),
         erased if decision.erases and made is not None else (),
+        source.operator,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.terms import App, Lit, Scope, Term, Var
 
@@ -24,6 +25,11 @@ def subterms(*terms: Term) -> Iterator[Term]:
                     stack += [(a, False) for a in reversed(node.args)]
                 else:
                     yield node
+
+
+def computes(term: Term) -> bool:
+    """Whether a term calls a function of values, such as the year of a day."""
+    return any(isinstance(t, App) and t.op in SIGNATURES for t in subterms(term))
 
 
 def variables(*terms: Term) -> tuple[Var, ...]:

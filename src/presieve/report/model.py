@@ -90,15 +90,17 @@ class BoundaryReport:
 
 @dataclass(frozen=True, slots=True)
 class DerivedReport:
-    """One place where files are read, and the filter that is derived for them.
+    """One place where files are read, or rows made, and the filter that is derived for them.
 
     Attributes:
-        source: The table or the files.
-        where: The condition that Spark evaluates right above the files, in Spark SQL. It stays.
+        source: The table or the files, or the functions of an operator.
+        where: The condition that Spark evaluates above that, in Spark SQL. It stays.
         derived: The filter that follows, of comparisons with constants; empty if none is added.
         skipped: The share of rows in row groups that it skips; None if unknown.
         declined: Why no filter is added.
         assumptions: What the derived filter may change besides.
+        operator: Spark's operator whose rows these are; empty for files. The filter stands on it,
+            so that it may go below by a proof of its own.
     """
 
     source: str
@@ -107,6 +109,12 @@ class DerivedReport:
     skipped: float | None = None
     declined: tuple[Declined, ...] = ()
     assumptions: tuple[dict[str, str], ...] = ()
+    operator: str = ""
+
+    @property
+    def place(self) -> str:
+        """What the rows are those of."""
+        return f"{self.operator} {self.source}".strip() if self.operator else f"Files {self.source}"
 
 
 @dataclass(frozen=True, slots=True)

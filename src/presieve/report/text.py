@@ -184,5 +184,5 @@ def render(data: ReportData) -> str:
 
 
 def render_derived(derived: DerivedReport) -> str:
-    """Files, and the filter that is derived for them."""
-    return "\n".join([f"Files {derived.source}", *(field_text(*f) for f in words.derived(derived))])
+    """Files or rows, and the filter that is derived for them."""
+    return "\n".join([derived.place, *(field_text(*f) for f in words.derived(derived))])

@@ -65,14 +65,14 @@ def summary(data: ReportData) -> str:
     columns = f"{_count(pruned, 'function')} of tables with fewer columns." if pruned else ""
     compiled = sum(bool(f.compiled) for f in data.functions)
     native = f"{_count(compiled, 'function')} as an expression of Spark." if compiled else ""
-    added = sum(bool(d.derived) for d in data.derived)
+    added = sum(bool(d.derived) for d in data.derived if not d.operator)
     files = f"{_count(added, 'filter')} derived for files." if added else ""
     state = "The plan is rewritten." if data.changed else "The plan is unchanged."
     return " ".join(filter(None, (filters, columns, native, files, state)))
 
 
 def derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
-    """What is said of files and the filter that is derived for them, by name."""
+    """What is said of files or rows and the filter that is derived for them, by name."""
     yield "filter", files.where
     yield "derived", files.derived or "nothing"
     if files.skipped is not None:

@@ -1,4 +1,4 @@
-"""Trusted. The conditions under which Spark's optimized plan has a use for a row of a source.
+"""Trusted. The conditions under which a plan has a use for a row of a source, or of a function.
 
 A row of a source is used where it is part of a row that comes out. For that row, the columns of all
 sources have values for which the conditions above the source are true, in filters and in joins, and
@@ -10,7 +10,7 @@ source whose rows are used at several places is needed by each of them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -21,6 +21,8 @@ from presieve.backend.catalyst.operators import (
     GENERATE,
     JOIN,
     MOVING,
+    SUBQUERY_ALIAS,
+    VIEW,
     WINDOW,
     conditions,
     matched,
@@ -34,6 +36,7 @@ from presieve.backend.catalyst.trees import (
     Node,
     Tree,
     expr_id,
+    inlined,
     nodes_inside,
     references,
     walk,
@@ -76,7 +79,7 @@ Uses: TypeAlias = Mapping[Path, Sequence[Facts]]
 """The facts at each use of a source, by its place in the plan as written."""
 
 
-_PASSED = frozenset((FILTER, PROJECT, *MOVING))
+_PASSED = frozenset((FILTER, PROJECT, SUBQUERY_ALIAS, VIEW, *MOVING))
 _LIMITS = frozenset(LOGICAL + n for n in ("LocalLimit", "GlobalLimit", "WindowGroupLimit"))
 _HELD = _PASSED | _LIMITS | {WINDOW, GENERATE}
 """Those of which each row has the values of some row that goes in."""
@@ -91,13 +94,22 @@ def facts_of(written: Node, optimized: Node, *, beside: bool) -> tuple[Uses, tup
     owner = {n: leaf.path for leaf in walk(written) if not leaf.children for n in _numbers(leaf)}
     uses: dict[Path, list[Facts]] = {}
     others = []
-    for leaf, near, far in _leaves(optimized, NO_FACTS, NO_FACTS):
+    for leaf, near, far in _places(optimized, _is_leaf, NO_FACTS, NO_FACTS):
         paths = {owner[n] for n in _numbers(leaf) if n in owner}
         if len(paths) != 1:
             others.append(leaf)
             continue
         uses.setdefault(paths.pop(), []).append(far if beside else near)
     return uses, tuple(others)
+
+
+def facts_above(root: Node, asked: Callable[[Node], bool]) -> tuple[tuple[Node, Facts], ...]:
+    """The facts at those operators of a plan that are asked for, in a plan that is deterministic as
+    a whole. None where a number means two columns.
+    """
+    if not _each_made_once(root):
+        return ()
+    return tuple((node, far) for node, _, far in _places(root, asked, NO_FACTS, NO_FACTS))
 
 
 def about(facts: Facts, columns: Collection[int]) -> list[tuple[Path, Conjunct]]:
@@ -144,13 +156,20 @@ def _followed(tree: Tree, computed: Mapping[int, Tree]) -> Tree | None:
     return found
 
 
-def _leaves(node: Node, near: Facts, far: Facts) -> Iterator[tuple[Node, Facts, Facts]]:
-    """Each leaf with the facts of the filter right above it, and with all facts."""
-    if not node.children:
+def _is_leaf(node: Node) -> bool:
+    return not node.children
+
+
+def _places(
+    node: Node, asked: Callable[[Node], bool], near: Facts, far: Facts
+) -> Iterator[tuple[Node, Facts, Facts]]:
+    """Each operator that is asked for with the facts of the filter right above it, and with all."""
+    if asked(node):
         yield node, near, far
-    elif _is_passed(node):
+    if _is_passed(node):
         own = _own(node)
-        yield from _leaves(node.children[0], own if node.kind == FILTER else NO_FACTS, far + own)
+        above = own if node.kind == FILTER else NO_FACTS
+        yield from _places(node.children[0], asked, above, far + own)
     elif node.kind == JOIN:
         for side, child in enumerate(node.children):
             # A row that loses its partner comes out as another row, so that what is above an outer
@@ -158,10 +177,10 @@ def _leaves(node: Node, near: Facts, far: Facts) -> Iterator[tuple[Node, Facts, 
             below = far if side in preserved(node) else NO_FACTS
             if side in matched(node):
                 below = below + _own(node) + _held(node.children[1 - side])
-            yield from _leaves(child, NO_FACTS, below)
+            yield from _places(child, asked, NO_FACTS, below)
     else:
         for child in node.children:
-            yield from _leaves(child, NO_FACTS, NO_FACTS)
+            yield from _places(child, asked, NO_FACTS, NO_FACTS)
 
 
 def _is_passed(node: Node) -> bool:
@@ -199,9 +218,9 @@ def _aliases(node: Node) -> Iterator[int]:
 
 def _own(node: Node) -> Facts:
     """What an operator says of the rows that pass it."""
-    parts = tuple((node.path, part) for part in conditions(node))
+    parts = tuple((node.path, Conjunct(inlined(c.tree), c.route)) for c in conditions(node))
     columns: list[Tree] = node.fields["projectList"] if node.kind == PROJECT else []
-    computed = {expr_id(c[0]): c[1:] for c in columns if c[0]["class"] == ALIAS}
+    computed = {expr_id(c[0]): inlined(c[1:]) for c in columns if c[0]["class"] == ALIAS}
     if node.kind == GENERATE:
         return Facts(parts, generated(node), (node.fields["generator"],))
     return Facts(parts, computed)

@@ -13,6 +13,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from presieve.errors import DeclineSignal
 from presieve.semantics.types import SORTS, UNSUPPORTED, decimal_type
+from presieve.sql.beginnings import LIKE
 from presieve.sql.catalyst_tree import JSON_TYPES
 
 JsonNode: TypeAlias = dict[str, Any]
@@ -144,6 +145,26 @@ def _conjuncts(tree: Tree, ends: list[int], at: int, route: tuple[str, ...]) -> 
         return
     yield from _conjuncts(tree, ends, at + 1, (*route, "left"))
     yield from _conjuncts(tree, ends, ends[at + 1], (*route, "right"))
+
+
+_WITH, _SHARED = EXPRESSIONS + "With", EXPRESSIONS + "CommonExpressionRef"
+
+
+def inlined(tree: Tree) -> Tree:
+    """An expression with what its parts share in place of the references to it, of which the JSON
+    does not say to which of several they are: those stay. So does LIKE, whose escape characters are
+    read from Spark's expression in their order there.
+    """
+    for at, node in enumerate(tree):
+        if node["class"] != _WITH or node["num-children"] != 2:
+            continue
+        middle, end = end_of(tree, at + 1), end_of(tree, at)
+        inside, definition = tree[at + 1 : middle], tree[middle + 1 : end]
+        if any(n["class"] in (_WITH, LIKE) for n in (*inside, *definition)):
+            continue
+        parts = (definition if n["class"] == _SHARED else [n] for n in inside)
+        return inlined([*tree[:at], *(n for part in parts for n in part), *tree[end:]])
+    return tree
 
 
 def expr_id(node: JsonNode) -> int:

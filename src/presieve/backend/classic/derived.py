@@ -1,26 +1,46 @@
-"""Trusted. The files that a plan reads, with the conditions under which it has a use for a row."""
+"""Trusted. Files and functions of a plan, with the conditions under which it uses their rows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.catalyst.leaf_conditions import Facts, about, conjunction, facts_of
+from presieve.backend.catalyst.boundary import (
+    is_boundary,
+    is_hopeless,
+    made_of_rows,
+    simple_kind,
+)
+from presieve.backend.catalyst.leaf_conditions import (
+    Facts,
+    about,
+    conjunction,
+    facts_above,
+    facts_of,
+)
 from presieve.backend.catalyst.operators import JOIN
-from presieve.backend.catalyst.trees import Node, Tree, node_at, walk
+from presieve.backend.catalyst.trees import Node, Tree, node_at, split_conjuncts, walk
+from presieve.backend.catalyst.windows import is_windowed
+from presieve.backend.classic.arguments import Computed, computed_arguments, with_columns
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.guarded import guarded
 from presieve.backend.classic.names import source_name, unqualified
+from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.time_zones import zones
 from presieve.backend.effects.sources import scanned
+from presieve.backend.filtered.joins import is_paired
 from presieve.backend.filtered.sides import columns_of
 from presieve.backend.gateway import Handle
-from presieve.backend.plans import Opened, or_declined, session_declines
+from presieve.backend.plans import Opened, function_name, or_declined, session_declines
 from presieve.backend.statistics.estimates import local
+from presieve.errors import Declined
 from presieve.ir.terms import Var
+from presieve.ir.walk import computes
 from presieve.sql.beginnings import LIKE
+from presieve.sql.catalyst import expression
 from presieve.sql.piecewise import Zones
 
 if TYPE_CHECKING:
@@ -40,6 +60,12 @@ _COMPUTED = re.compile(
 )
 """What can be followed to a column, in Spark's drawing of a plan."""
 _GENERATED = re.compile(r"^[ :+-]*Generate\b.*\[([^\[\]]*)\]$", re.MULTILINE)
+_AGGREGATED = re.compile(
+    r"^[ :+-]*Aggregate\b.*\b(?:max|min|sum|count|count_if|bool_or|bool_and|max_by|min_by)"
+    r"\((?:distinct )?[^#()]*[-+*/(]",
+    re.MULTILINE,
+)
+"""An aggregate function of something that is computed."""
 _FILES = re.compile(r"^[ :+-]*Relation .*\] (?:parquet|orc)$", re.MULTILINE)
 _NUMBER = re.compile(r"#(\d+)")
 _NAMED = re.compile(r" AS [^#\n]*?#(\d+)")
@@ -61,11 +87,12 @@ def _computes(drawing: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class FileSource:
-    """Files at a place in the plan. A row is needed where one of the ``conditions``, trees of
-    Catalyst, is true; ``evaluated`` is all that is computed before it is dropped. ``columns`` and
-    their ``types`` are those that proofs can speak of, by number, and ``sql`` are the conditions
-    for a person. ``files`` are paths of this machine; there are none where some are elsewhere.
+class RowSource:
+    """Files at a place in the plan, or an ``operator`` there. A row is needed where one of the
+    ``conditions``, trees of Catalyst, is true; ``evaluated`` is all that is computed before it is
+    dropped. ``columns`` and their ``types`` are those that proofs can speak of, by number, and
+    ``sql`` are the conditions for a person. ``files`` are paths of this machine; there are none
+    where some are elsewhere.
     """
 
     path: tuple[int, ...]
@@ -76,22 +103,26 @@ class FileSource:
     types: Mapping[int, str]
     files: tuple[str, ...]
     sql: str
+    operator: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class FileSources:
-    """Those of a plan that filters of files may be derived for."""
+class RowSources:
+    """Those of a plan that filters may be derived for. ``changed``: it is another plan than that of
+    the DataFrame, of which more may be proved.
+    """
 
     gateway: ClassicGateway
     plan: Handle
     timezone: str
     zones: Zones
-    found: tuple[FileSource, ...] = ()
+    found: tuple[RowSource, ...] = ()
+    changed: bool = False
 
 
 @or_declined
 @guarded
-def open_sources(opened: Opened, df: DataFrame) -> FileSources | None:
+def open_sources(opened: Opened, df: DataFrame) -> RowSources | None:
     """The sources of a DataFrame in a classic session; None where nothing is computed in a filter,
     or rows may come out of a cache. What is true now (``current_date``) is in the optimized plan a
     constant, which a filter must not keep.
@@ -100,13 +131,8 @@ def open_sources(opened: Opened, df: DataFrame) -> FileSources | None:
     if not isinstance(gateway, ClassicGateway):
         return None
     plan = gateway.analyzed(df)
-    if not gateway.mentions(plan, "FILTER", "JOIN") or gateway.mentions(plan, "CURRENT_LIKE"):
-        return None
-    if gateway.is_streaming(plan) or _is_legacy(gateway):
-        return None
-    if not _computes(gateway.text(plan)):
-        return None
-    if session_declines(gateway, plan) is not None:
+    text = gateway.text(plan)
+    if not _FILES.search(text) or not _may_derive(gateway, plan, text):
         return None
     written = gateway.tree(plan)
     optimized = df._jdf.queryExecution().optimizedPlan()
@@ -120,9 +146,85 @@ def open_sources(opened: Opened, df: DataFrame) -> FileSources | None:
     conditions = _Conditions(gateway, optimized, root)
     leaves = ((path, conditions, known) for path, known in uses.items())
     found = (_source(gateway, (plan, written), *leaf) for leaf in leaves)
+    return _sources(gateway, plan, timezone, found)
+
+
+@or_declined
+@guarded
+def open_functions(df: DataFrame) -> RowSources | None:
+    """The operators of a plan that filters go below by a proof, as far as a condition on what they
+    make is one that such proofs do not read. Of ``year(m) = 2024`` follows a range of ``m``. None
+    where nothing is computed in a filter, or something is cached: what is cached is matched by its
+    plan.
+    """
+    gateway = ClassicGateway(df.sparkSession)
+    plan = gateway.analyzed(df)
+    text = gateway.text(plan)
+    if not _may_derive(gateway, plan, text):
+        return None
+    if not gateway.glance(plan, skip_hopeless=True) and not gateway.has_filtered(plan):
+        return None
+    if not gateway.cache_is_empty() or not gateway.deterministic(plan):
+        return None
+    plan = gateway.simplified(gateway.inlined(plan))
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    computed: Computed = {}
+    if _AGGREGATED.search(text):
+        computed = computed_arguments(gateway, plan, gateway.tree(plan), timezone)
+    for path in sorted(computed, key=len, reverse=True):
+        plan = with_columns(Parts(gateway), plan, path, computed[path])
+    read = gateway.replaced(plan)
+    root = gateway.tree(read)
+    conditions = _Conditions(gateway, read, root)
+    found = (_function(conditions, plan, timezone, *a) for a in facts_above(root, _is_proved))
+    return replace(_sources(gateway, plan, timezone, found), changed=bool(computed))
+
+
+def _is_proved(node: Node) -> bool:
+    boundary = is_boundary(node) and not is_hopeless(node)
+    return boundary or is_windowed(node) or is_paired(node)
+
+
+def _function(
+    conditions: _Conditions, plan: Handle, timezone: str, node: Node, facts: Facts
+) -> RowSource | None:
+    """What is said of an operator's rows; None where all of that is read as it is."""
+    made = made_of_rows(node)
+    attributes = conditions.gateway.attributes(conditions.gateway.node(plan, node.path))
+    names = Counter(a.name.lower() for a in attributes)
+    plain = [a for a in attributes if names[a.name.lower()] == 1]
+    mine = tuple(a for a in plain if a.id in made or not made)
+    columns, _ = columns_of(mine)
+    types = {a.id: a.type for a in mine}
+    found = conditions.of(facts, types)
+    if found is None:
+        return None
+    tree, sql = found
+    terms = [expression(c.tree, columns, timezone) for c in split_conjuncts(tree)]
+    if not any(isinstance(term, Declined) or computes(term) for term in terms):
+        return None
+    name, evaluated = function_name(node), tuple(facts.evaluated())
+    operator = simple_kind(node)
+    return RowSource(node.path, name, (tree,), evaluated, columns, types, (), sql, operator)
+
+
+def _may_derive(gateway: ClassicGateway, plan: Handle, text: str) -> bool:
+    """Whether something may follow from a plan's conditions."""
+    if not gateway.mentions(plan, "FILTER", "JOIN") or gateway.mentions(plan, "CURRENT_LIKE"):
+        return False
+    if gateway.is_streaming(plan) or _is_legacy(gateway):
+        return False
+    if not _computes(text) and not _AGGREGATED.search(text):
+        return False
+    return session_declines(gateway, plan) is None
+
+
+def _sources(
+    gateway: ClassicGateway, plan: Handle, timezone: str, found: Iterable[RowSource | None]
+) -> RowSources:
     sources = tuple(s for s in found if s is not None)
     names = {z for s in sources for c in s.conditions for z in _zones(c)}
-    return FileSources(gateway, plan, timezone, zones(gateway, timezone, names), sources)
+    return RowSources(gateway, plan, timezone, zones(gateway, timezone, names), sources)
 
 
 def _are_copies(
@@ -205,7 +307,7 @@ def _source(
     path: tuple[int, ...],
     conditions: _Conditions,
     uses: Sequence[Facts],
-) -> FileSource | None:
+) -> RowSource | None:
     """Files that Spark reads by itself, and those of their columns of which scans compare what they
     read; None for other sources, and where any row may be needed.
     """
@@ -227,7 +329,7 @@ def _source(
     if len(needed) < len(found):
         return None
     paths = tuple(map(local, gateway.parquet_files(leaf)))
-    return FileSource(
+    return RowSource(
         path,
         source_name(leaf),
         tuple(tree for tree, _ in needed),

@@ -403,6 +403,11 @@ class ClassicGateway:
         return plan if found is plan or self.same(plan, found) else found
 
     @guarded
+    def replaced(self, plan: Java) -> Java:
+        """The plan with what functions such as ``left`` stand for in their place, to read it."""
+        return java_class(self.spark._jvm, f"{_OPTIMIZER}.ReplaceExpressions").apply(plan)
+
+    @guarded
     def condensed(self, plan: Java) -> Java | None:
         """As in :class:`Gateway`, by rules of the optimizer."""
         return condensed(self, plan)

@@ -100,24 +100,25 @@ def separated(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], str]) 
 
 def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
     output = parts.output(child)
-    names = {str(_tree(parts, a)[0]["name"]).upper().lower() for a in output}
+    names = {str(tree_of(parts, a)[0]["name"]).upper().lower() for a in output}
     found = parts.expressions(node)
     inside = kind != PROJECT
-    while calls := _distinct(parts, [c for e in found for c in _innermost(parts, e, inside)]):
-        arguments = _distinct(parts, [a for c in calls for a in _computed(parts, c)])
-        if any(can_raise(_tree(parts, a)) for a in arguments):
+    while calls := distinct(parts, [c for e in found for c in _innermost(parts, e, inside)]):
+        arguments = distinct(parts, [a for c in calls for a in _computed(parts, c)])
+        if any(can_raise(tree_of(parts, a)) for a in arguments):
             raise DeclineSignal("may-add-error", "an argument of a scalar UDF can raise")
         # Where there are arguments, the next turn finds the calls over their columns.
         wanted = arguments or calls
         columns = [parts.alias(e, _new_name(parts, e, names)) for e in wanted]
         child = parts.project([*parts.output(child), *columns], child)
         known = list(zip(wanted, map(parts.attribute, columns), strict=True))
-        found = [_replaced(parts, e, known) for e in found]
+        found = [replaced(parts, e, known) for e in found]
     made = parts.rebuilt(node, found, child)
     return parts.project(output, made) if kind in _PASSING else made
 
 
-def _tree(parts: Parts, expression: Handle) -> Tree:
+def tree_of(parts: Parts, expression: Handle) -> Tree:
+    """The JSON of an expression."""
     tree: Tree = json.loads(parts.gateway.json(expression))
     return tree
 
@@ -126,7 +127,7 @@ def _innermost(parts: Parts, expression: Handle, inside: bool) -> list[Handle]:
     """The calls in an expression that have no other in their arguments, from left to right. Unless
     it is ``inside`` of another, one that is a projection's column, of columns, stays.
     """
-    tree = _tree(parts, expression)
+    tree = tree_of(parts, expression)
     if not any(n["class"] == _CALL for n in tree):
         return []
     if not inside and not _has_inner_call(tree, True):
@@ -137,10 +138,11 @@ def _innermost(parts: Parts, expression: Handle, inside: bool) -> list[Handle]:
 
 def _computed(parts: Parts, call: Handle) -> list[Handle]:
     """The arguments that are no columns."""
-    return [a for a in parts.gateway.children(call) if _tree(parts, a)[0]["class"] != ATTRIBUTE]
+    return [a for a in parts.gateway.children(call) if tree_of(parts, a)[0]["class"] != ATTRIBUTE]
 
 
-def _distinct(parts: Parts, expressions: list[Handle]) -> list[Handle]:
+def distinct(parts: Parts, expressions: list[Handle]) -> list[Handle]:
+    """The first of all that mean the same."""
     found: list[Handle] = []
     for e in expressions:
         if not any(parts.equal_meaning(e, other) for other in found):
@@ -148,20 +150,20 @@ def _distinct(parts: Parts, expressions: list[Handle]) -> list[Handle]:
     return found
 
 
-def _replaced(parts: Parts, expression: Handle, known: list[tuple[Handle, Handle]]) -> Handle:
+def replaced(parts: Parts, expression: Handle, known: list[tuple[Handle, Handle]]) -> Handle:
     """The expression with attributes for what is known, wherever it stands."""
     for wanted, attribute in known:
         if parts.equal_meaning(expression, wanted):
             return attribute
     below = parts.gateway.children(expression)
-    children = [_replaced(parts, c, known) for c in below]
+    children = [replaced(parts, c, known) for c in below]
     same = all(new is old for new, old in zip(children, below, strict=True))
     return expression if same else parts.gateway.with_children(expression, children)
 
 
 def _new_name(parts: Parts, expression: Handle, names: set[str]) -> str:
     """A name that says what it is, unlike all others: ``grade(score)``."""
-    tree = _tree(parts, expression)
+    tree = tree_of(parts, expression)
     inside = ", ".join(str(n["name"]) for n in tree[1:] if n["class"] == ATTRIBUTE)
     kind = str(tree[0]["class"]).rpartition(".")[2].lower()
     first = f"{tree[0].get('name', kind)}({inside})"

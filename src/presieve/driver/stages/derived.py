@@ -4,6 +4,9 @@ Spark hands a scan comparisons of columns with constants and nothing else. From 
 follows a range of ``ts``. The search for what follows is not trusted
 (:mod:`presieve.synthesis.storage`): the checker evaluates the condition outside of it. The
 condition stays.
+
+In the same way conditions that proofs do not read have a share in what goes below functions: what
+follows from them on the rows of a function is one more filter there, which may go below it.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from presieve.synthesis.storage import beyond, cuts
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from presieve.backend.classic.derived import FileSource, FileSources
+    from presieve.backend.classic.derived import RowSource, RowSources
     from presieve.driver.options import Options
 
 LEAST_SKIPPED = 0.05
@@ -52,7 +55,7 @@ class DerivedDecision:
     that is known; ``erases``: the conditions may raise for rows that are not read any more.
     """
 
-    source: FileSource
+    source: RowSource
     predicate: Predicate | None = None
     verified: tuple[VerifiedDerived, ...] = ()
     declined: Declined | None = None
@@ -74,19 +77,36 @@ def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Der
 
     if options.cost == "never":
         return Derived(df)
-    sources = open_sources(opened, df)
+    return _derived(open_sources(opened, df), df, options)
+
+
+def with_readable_filters(df: DataFrame, options: Options) -> Derived:
+    """The DataFrame with filters right above its functions, which follow from conditions that
+    proofs of these do not read, and with columns for what aggregate functions compute of a row.
+    """
+    from presieve.backend.classic.gateway import is_classic
+
+    if options.cost == "never" or not is_classic(df):
+        return Derived(df)
+    from presieve.backend.classic.derived import open_functions
+
+    return _derived(open_functions(df), df, options)
+
+
+def _derived(sources: RowSources | Declined | None, df: DataFrame, options: Options) -> Derived:
     if sources is None or isinstance(sources, Declined):
         return Derived(df)
     decisions = [d for s in sources.found if (d := _decided(sources, s, options)) is not None]
     filters = {d.source.path: d.predicate for d in decisions if d.predicate is not None}
-    made = with_filters(sources.gateway, sources.plan, filters) if filters else df
+    changed = filters or sources.changed
+    made = with_filters(sources.gateway, sources.plan, filters) if changed else df
     if isinstance(made, Declined):
         refused = (replace(d, predicate=None, declined=made) for d in decisions)
         return Derived(df, tuple(refused))
     return Derived(made, tuple(decisions))
 
 
-def _decided(sources: FileSources, source: FileSource, options: Options) -> DerivedDecision | None:
+def _decided(sources: RowSources, source: RowSource, options: Options) -> DerivedDecision | None:
     """What is derived for one place; None where nothing follows that Spark does not push."""
     try:
         nodes = [build(condition, 0, 0)[0] for condition in source.conditions]
@@ -111,7 +131,7 @@ def _decided(sources: FileSources, source: FileSource, options: Options) -> Deri
     return _made(sources, decision, proofs, options)
 
 
-def _may_raise(source: FileSource, zones: Zones) -> bool:
+def _may_raise(source: RowSource, zones: Zones) -> bool:
     """Whether an error may be lost with a row that is dropped."""
     try:
         return not all(is_total(build(tree, 0, 0)[0], zones) for tree in source.evaluated)
@@ -119,13 +139,13 @@ def _may_raise(source: FileSource, zones: Zones) -> bool:
         return True
 
 
-def _is_lossy(source: FileSource, clause: Mapping[int, ValueSet]) -> bool:
+def _is_lossy(source: RowSource, clause: Mapping[int, ValueSet]) -> bool:
     """Whether a scan may drop rows for which the clause holds."""
     return loses(predicate_of([clause], source.columns, source.types))
 
 
 def _made(
-    sources: FileSources,
+    sources: RowSources,
     decision: DerivedDecision,
     proofs: Sequence[VerifiedDerived],
     options: Options,
@@ -145,7 +165,7 @@ def _made(
     return replace(decision, predicate=made)
 
 
-def _estimated(source: FileSource, term: Term) -> Estimate | None:
+def _estimated(source: RowSource, term: Term) -> Estimate | None:
     """What the filter keeps of the files; None where nothing is known."""
     if not source.files:
         return None

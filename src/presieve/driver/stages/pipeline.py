@@ -47,7 +47,11 @@ from presieve.driver.stages.aggregated import Aggregated, GroupDecision, aggrega
 from presieve.driver.stages.columns import ColumnDecision, pruned
 from presieve.driver.stages.compiled import Compiled, CompileDecision, compiled
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision
-from presieve.driver.stages.derived import DerivedDecision, with_derived_filters
+from presieve.driver.stages.derived import (
+    DerivedDecision,
+    with_derived_filters,
+    with_readable_filters,
+)
 from presieve.driver.stages.filtered import Filtered, FilteredDecision, with_filters_below
 from presieve.driver.stages.gate import gated
 from presieve.errors import Declined
@@ -92,15 +96,17 @@ class Applied:
 
 @dataclass(slots=True)
 class Pipeline:
-    """One optimization, which began at ``started`` (``time.perf_counter``). ``met`` are the sites
-    that were looked at.
+    """One optimization, which began at ``started`` (``time.perf_counter``). ``df`` is what was
+    ``written``, with what follows from its conditions (:func:`with_readable_filters`). ``met`` are
+    the sites that were looked at.
     """
 
-    df: DataFrame
+    written: DataFrame
     options: Options
     reading: Reading
     started: float
     met: list[OpenSite] = field(default_factory=list)
+    df: DataFrame = field(init=False)
 
     @property
     def deadline(self) -> float:
@@ -112,7 +118,17 @@ class Pipeline:
         return progress.indicator(site.function or site.operator, self.started, self.options.budget)
 
     def run(self) -> Applied | Declined:
-        """All stages, in rounds. What comes out may have the very plan that was there before."""
+        """All stages. What comes out may be the very DataFrame that was there before."""
+        readable = with_readable_filters(self.written, self.options)
+        self.df = readable.df
+        applied = self._rounds()
+        if isinstance(applied, Declined):
+            return applied
+        if applied.df is self.df or self.options.cost == "never":
+            return replace(applied, df=self.written)
+        return replace(applied, derived=(*readable.decisions, *applied.derived))
+
+    def _rounds(self) -> Applied | Declined:
         first = self._open()
         if isinstance(first, Declined):
             return first
