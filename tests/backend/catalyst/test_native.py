@@ -150,7 +150,7 @@ def test_what_needs_every_row(tables: Tables, outputs: str, where: str) -> None:
         ("first(v) AS f", "f > 10", "native-aggregate"),
         ("max_by(v, score, 2) AS f", "size(f) > 1", "native-aggregate"),
         ("max(v) + 1 AS m", "m > 10", "native-aggregate"),
-        ("max(v + 1) AS m", "m > 10", "sql-unsupported"),
+        ("max(v + 1) FILTER (WHERE v > 0) AS m", "m > 10", "sql-unsupported"),
         ("collect_set(v) AS s", "size(s) > 1", "native-aggregate"),
     ],
 )

@@ -8,12 +8,13 @@ about the function knows e no better than any column, and so need not read it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
-from presieve.backend.catalyst.boundary import AGGREGATE
+from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT
 from presieve.backend.catalyst.native_aggregates import NativeInput, argument, native_call
-from presieve.backend.catalyst.trees import Node, Tree, references, walk
+from presieve.backend.catalyst.operators import conditions
+from presieve.backend.catalyst.trees import Node, Tree, expr_id, references, walk
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.names import unqualified
 from presieve.backend.classic.parts import Parts
@@ -33,21 +34,33 @@ Computed: TypeAlias = Mapping[tuple[int, ...], Sequence[Tree]]
 def computed_arguments(
     gateway: ClassicGateway, plan: Handle, root: Node, timezone: str
 ) -> Computed:
-    """The arguments of aggregate functions that proofs do not read, or know little of."""
+    """The arguments of aggregate functions that proofs do not read, or know little of, if a
+    condition is about what the function gives.
+    """
     found = {}
+    asked = frozenset(_asked(root))
     for node in walk(root):
-        if node.kind == AGGREGATE and any(map(_is_computed, _arguments(node))):
+        if node.kind == AGGREGATE and any(map(_is_computed, _arguments(node, asked))):
             attributes = gateway.attributes(gateway.node(plan, (*node.path, 0)))
             types = {a.id: a.type for a in attributes}
             source = NativeInput(columns_of(attributes)[0], types, timezone)
-            found[node.path] = [a for a in _arguments(node) if _is_unread(a, source)]
+            found[node.path] = [a for a in _arguments(node, asked) if _is_unread(a, source)]
     return {path: trees for path, trees in found.items() if trees}
 
 
-def _arguments(node: Node) -> Iterator[Tree]:
+def _asked(root: Node) -> Iterator[int]:
+    """The columns of which a condition may speak, as they are or as they are computed with."""
+    for node in walk(root):
+        columns: list[Tree] = node.fields["projectList"] if node.kind == PROJECT else []
+        for tree in (*(c.tree for c in conditions(node)), *columns):
+            if len(tree) > 1:
+                yield from references(tree)
+
+
+def _arguments(node: Node, asked: Set[int]) -> Iterator[Tree]:
     for output in node.fields["aggregateExpressions"]:
         call = native_call(output)
-        if call.function and not call.condition:
+        if call.function and not call.condition and expr_id(output[0]) in asked:
             yield from call.arguments
 
 
