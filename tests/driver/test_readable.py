@@ -228,6 +228,21 @@ def test_wrong_twins_of_arguments(
     assert rows(settings.sql(query.format(f" WHERE {below}"))) != rows(df)
 
 
+@pytest.mark.parametrize("outputs", ["max_by(1 DIV x, v) m", "max_by(1 DIV x, v) m, max(v) w"])
+def test_what_a_function_does_not_compute_of_each_row(
+    settings: SparkSession, tmp_path: Any, outputs: str
+) -> None:
+    """The value that belongs to a lower key is not needed, and would raise."""
+    settings.conf.set("spark.sql.ansi.enabled", "true")
+    lines = [(1, 2, 9), (1, 0, 3), (2, 4, 7)]
+    settings.createDataFrame(lines, "k int, x int, v int").coalesce(1).write.parquet(
+        f"{tmp_path}/t"
+    )
+    settings.read.parquet(f"{tmp_path}/t").createOrReplaceTempView("ordered")
+    df = settings.sql(f"SELECT k, {outputs} FROM ordered GROUP BY k HAVING m >= 0")
+    assert rows(presieve.optimize(df, cost="always")) == rows(df)
+
+
 def test_arguments_that_overflow(settings: SparkSession, table: DataFrame) -> None:
     """The error is there, or the sum is less than nothing."""
     from py4j.protocol import Py4JError
