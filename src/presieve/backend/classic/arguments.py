@@ -1,9 +1,10 @@
 """Trusted. What aggregate functions compute of a row, as columns of their own.
 
 Lemma: ``aggregate max(e) R = aggregate max(y) (project [R*, y := e] R)`` with a new attribute y,
-and likewise for each function, and wherever else e stands in the aggregate: e is deterministic and
-computed for each row, as before, with the same errors. Nothing is gained by this in itself. A proof
-about the function knows e no better than any column, and so need not read it.
+where e is deterministic, and either never raises or is computed for each row as before. No other
+expression of the aggregate is changed, so that y goes with the function if nobody reads its result.
+Nothing is gained by this in itself. A proof about the function knows e no better than any column,
+and so need not read it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,19 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT
-from presieve.backend.catalyst.native_aggregates import NativeInput, argument, native_call
+from presieve.backend.catalyst.native_aggregates import (
+    NativeCall,
+    NativeInput,
+    argument,
+    native_call,
+)
 from presieve.backend.catalyst.operators import conditions
-from presieve.backend.catalyst.trees import Node, Tree, expr_id, references, walk
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, references, walk
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.names import unqualified
 from presieve.backend.classic.parts import Parts
-from presieve.backend.classic.separate import distinct, replaced, tree_of
+from presieve.backend.classic.separate import changed_at, distinct, replaced, tree_of, unlike
+from presieve.backend.effects.raising import can_raise
 from presieve.backend.filtered.sides import columns_of
 from presieve.backend.gateway import Handle
 from presieve.errors import DeclineSignal
@@ -27,8 +34,13 @@ from presieve.ir.walk import computes
 _OPAQUE = ("Lambda", "OuterReference", "Subquery", "Exists", "ListQuery", "PythonUD")
 """Parts of the names of expressions that stay where they are."""
 
-Computed: TypeAlias = Mapping[tuple[int, ...], Sequence[Tree]]
-"""By the path of an aggregate, the arguments that become columns."""
+_OF_EACH_ROW = ("max", "min", "bool_or", "bool_and", "count_if")
+"""Functions that compute their argument of each row (``Max.scala``, ``Min.scala``, ``CountIf``).
+``count`` does not where it is never NULL, ``max_by`` where another row's key is higher.
+"""
+
+Computed: TypeAlias = Mapping[tuple[int, ...], Mapping[int, Sequence[Tree]]]
+"""By the path of an aggregate and the number of an output, the arguments that become columns."""
 
 
 def computed_arguments(
@@ -37,15 +49,18 @@ def computed_arguments(
     """The arguments of aggregate functions that proofs do not read, or know little of, if a
     condition is about what the function gives.
     """
-    found = {}
+    found: dict[tuple[int, ...], dict[int, Sequence[Tree]]] = {}
     asked = frozenset(_asked(root))
     for node in walk(root):
-        if node.kind == AGGREGATE and any(map(_is_computed, _arguments(node, asked))):
-            attributes = gateway.attributes(gateway.node(plan, (*node.path, 0)))
-            types = {a.id: a.type for a in attributes}
-            source = NativeInput(columns_of(attributes)[0], types, timezone)
-            found[node.path] = [a for a in _arguments(node, asked) if _is_unread(a, source)]
-    return {path: trees for path, trees in found.items() if trees}
+        calls = dict(_calls(node, asked)) if node.kind == AGGREGATE else {}
+        if not any(_is_computed(a) for call in calls.values() for a in call.arguments):
+            continue
+        attributes = gateway.attributes(gateway.node(plan, (*node.path, 0)))
+        types = {a.id: a.type for a in attributes}
+        source = NativeInput(columns_of(attributes)[0], types, timezone)
+        moved = {n: [a for a in c.arguments if _is_moved(c, a, source)] for n, c in calls.items()}
+        found[node.path] = {number: trees for number, trees in moved.items() if trees}
+    return {path: outputs for path, outputs in found.items() if outputs}
 
 
 def _asked(root: Node) -> Iterator[int]:
@@ -57,11 +72,12 @@ def _asked(root: Node) -> Iterator[int]:
                 yield from references(tree)
 
 
-def _arguments(node: Node, asked: Set[int]) -> Iterator[Tree]:
+def _calls(node: Node, asked: Set[int]) -> Iterator[tuple[int, NativeCall]]:
+    """The known functions that an aggregate calls for these outputs, of all rows of a group."""
     for output in node.fields["aggregateExpressions"]:
         call = native_call(output)
         if call.function and not call.condition and expr_id(output[0]) in asked:
-            yield from call.arguments
+            yield expr_id(output[0]), call
 
 
 def _is_computed(tree: Tree) -> bool:
@@ -70,8 +86,8 @@ def _is_computed(tree: Tree) -> bool:
     return not plain and not any(part in name for name in names for part in _OPAQUE)
 
 
-def _is_unread(tree: Tree, source: NativeInput) -> bool:
-    if not _is_computed(tree):
+def _is_moved(call: NativeCall, tree: Tree, source: NativeInput) -> bool:
+    if not _is_computed(tree) or (call.function not in _OF_EACH_ROW and can_raise(tree)):
         return False
     try:
         return computes(argument(tree, source))
@@ -79,48 +95,45 @@ def _is_unread(tree: Tree, source: NativeInput) -> bool:
         return True
 
 
-def with_columns(
-    parts: Parts, plan: Handle, path: tuple[int, ...], wanted: Sequence[Tree]
+def with_columns(parts: Parts, plan: Handle, computed: Computed) -> Handle:
+    """The plan with these arguments as columns of projections below their aggregates."""
+
+    def change(node: Handle, child: Handle, path: tuple[int, ...]) -> Handle:
+        return _separated(parts, node, child, computed[path])
+
+    return changed_at(parts, plan, frozenset(computed), change)
+
+
+def _separated(
+    parts: Parts, node: Handle, child: Handle, wanted: Mapping[int, Sequence[Tree]]
 ) -> Handle:
-    """The plan with these arguments of an aggregate as columns of a projection below it."""
-    gateway = parts.gateway
-
-    def build(node: Handle, left: tuple[int, ...]) -> Handle:
-        below = gateway.children(node)
-        if not left:
-            return _separated(parts, node, below[0], wanted)
-        below[left[0]] = build(below[left[0]], left[1:])
-        return gateway.with_children(node, below)
-
-    return build(plan, path)
-
-
-def _separated(parts: Parts, node: Handle, child: Handle, wanted: Sequence[Tree]) -> Handle:
-    found = parts.expressions(node)
-    handles = [a for e in found for a in _handles(parts, e)]
-    moved = distinct(parts, [a for a in handles if tree_of(parts, a) in wanted])
-    taken = {str(tree_of(parts, a)[0]["name"]).lower() for a in parts.output(child)}
-    columns = [parts.alias(e, _name(parts, e, taken)) for e in moved]
+    found = [(e, _of_output(parts, e, wanted)) for e in parts.expressions(node)]
+    moved = distinct(parts, [a for e, trees in found for a in _arguments(parts, e, trees)])
+    names = {str(tree_of(parts, a)[0]["name"]).upper().lower() for a in parts.output(child)}
+    columns = [parts.alias(e, _name(parts, e, names)) for e in moved]
     known = list(zip(moved, map(parts.attribute, columns), strict=True))
     below = parts.project([*parts.output(child), *columns], child)
-    return parts.rebuilt(node, [replaced(parts, e, known) for e in found], below)
+    return parts.rebuilt(node, [replaced(parts, e, known) if t else e for e, t in found], below)
 
 
-def _handles(parts: Parts, output: Handle) -> list[Handle]:
-    """The arguments of the function that is called in an output of an aggregate."""
-    call = native_call(tree_of(parts, output))
-    if not call.function or call.condition:
+def _of_output(
+    parts: Parts, expression: Handle, wanted: Mapping[int, Sequence[Tree]]
+) -> Sequence[Tree]:
+    """What is wanted of an output; nothing of a grouping expression."""
+    first = tree_of(parts, expression)[0]
+    return wanted.get(expr_id(first), ()) if first["class"] == ALIAS else ()
+
+
+def _arguments(parts: Parts, output: Handle, trees: Sequence[Tree]) -> list[Handle]:
+    """Those of the function that is called in an output which are among these."""
+    if not trees:
         return []
     (whole,) = parts.gateway.children(output)
-    return list(parts.gateway.children(parts.gateway.children(whole)[0]))
+    arguments = parts.gateway.children(parts.gateway.children(whole)[0])
+    return [a for a in arguments if tree_of(parts, a) in trees]
 
 
-def _name(parts: Parts, expression: Handle, taken: set[str]) -> str:
+def _name(parts: Parts, expression: Handle, names: set[str]) -> str:
     """As it is written, unlike all others."""
-    first = unqualified(parts.gateway, expression, tree_of(parts, expression))
-    name, number = first, 1
-    while name.lower() in taken:
-        number += 1
-        name = f"{first} {number}"
-    taken.add(name.lower())
-    return name
+    written = unqualified(parts.gateway, expression, tree_of(parts, expression))
+    return unlike(written, names)

@@ -171,8 +171,8 @@ def open_functions(df: DataFrame) -> RowSources | None:
     computed: Computed = {}
     if _AGGREGATED.search(text):
         computed = computed_arguments(gateway, plan, gateway.tree(plan), timezone)
-    for path in sorted(computed, key=len, reverse=True):
-        plan = with_columns(Parts(gateway), plan, path, computed[path])
+    if computed:
+        plan = with_columns(Parts(gateway), plan, computed)
     read = gateway.replaced(plan)
     root = gateway.tree(read)
     conditions = _Conditions(gateway, read, root)

@@ -15,7 +15,7 @@ has optimized it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Set
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.operators import FILTER
@@ -82,16 +82,33 @@ def separated(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], str]) 
     """
     wanted = {p for p in paths if parts.gateway.deterministic(parts.gateway.node(root, p))}
 
+    def change(node: Handle, child: Handle, path: tuple[int, ...]) -> Handle | None:
+        try:
+            return _separate(parts, node, child, paths[path])
+        except DeclineSignal:
+            return None  # told where a filter is found not to come down to the call
+
+    return changed_at(parts, root, wanted, change)
+
+
+def changed_at(
+    parts: Parts,
+    root: Handle,
+    paths: Set[tuple[int, ...]],
+    change: Callable[[Handle, Handle, tuple[int, ...]], Handle | None],
+) -> Handle:
+    """The plan with the operators at these paths changed, from below. Each is given with what is
+    below it by then and its path; None leaves it as it is.
+    """
+
     def build(node: Handle, path: tuple[int, ...]) -> Handle:
-        if not any(p[: len(path)] == path for p in wanted):
+        if not any(p[: len(path)] == path for p in paths):
             return node
         below = parts.gateway.children(node)
         children = [build(child, (*path, i)) for i, child in enumerate(below)]
-        if path in wanted:
-            try:
-                return _separate(parts, node, children[0], paths[path])
-            except DeclineSignal:
-                pass  # told where a filter is found not to come down to the call
+        made = change(node, children[0], path) if path in paths else None
+        if made is not None:
+            return made
         same = all(new is old for new, old in zip(children, below, strict=True))
         return node if same else parts.gateway.with_children(node, children)
 
@@ -166,10 +183,14 @@ def _new_name(parts: Parts, expression: Handle, names: set[str]) -> str:
     tree = tree_of(parts, expression)
     inside = ", ".join(str(n["name"]) for n in tree[1:] if n["class"] == ATTRIBUTE)
     kind = str(tree[0]["class"]).rpartition(".")[2].lower()
-    first = f"{tree[0].get('name', kind)}({inside})"
-    name, number = first, 1
-    while name.upper().lower() in names:
+    return unlike(f"{tree[0].get('name', kind)}({inside})", names)
+
+
+def unlike(name: str, names: set[str]) -> str:
+    """The name, with a number where it is among these, to which it is added."""
+    found, number = name, 1
+    while found.upper().lower() in names:
         number += 1
-        name = f"{first} {number}"
-    names.add(name.upper().lower())
-    return name
+        found = f"{name} {number}"
+    names.add(found.upper().lower())
+    return found
