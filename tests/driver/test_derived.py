@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.driver.conditions import random_condition, rows
+from tests.driver.conditions import keep_their_rows, random_condition, rows
 from tests.support.amount import amount
 
 import presieve
@@ -239,26 +239,8 @@ def test_an_extreme_that_is_no_number_skips_nothing(spark: SparkSession, tmp_pat
 
 @pytest.mark.random
 def test_random_conditions_keep_their_rows(settings: SparkSession, table: DataFrame) -> None:
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     rng = random.Random(11)
-    changed = compared = 0
-    for number in range(amount(600, 25)):
-        settings.conf.set("spark.sql.ansi.enabled", rng.choice(("true", "false")))
-        zone = rng.choice(("UTC", "Europe/Berlin", "America/St_Johns"))
-        settings.conf.set("spark.sql.session.timeZone", zone)
-        df = table.where(random_condition(rng))
-        better = presieve.optimize(df, cost="always")
-        changed += better is not df
-        try:
-            expected = rows(df)
-        except (PySparkException, Py4JError):  # of which Spark 3.5 makes no other
-            continue  # an error may be gone with its row
-        compared += 1
-        assert rows(better) == expected, (number, df._jdf.queryExecution().analyzed().toString())
-    assert changed > amount(600, 25) / 5
-    assert compared > amount(600, 25) / 3
+    keep_their_rows(settings, rng, amount(600, 25), lambda: table.where(random_condition(rng)))
 
 
 def _tree(df: DataFrame) -> list[dict[str, Any]]:
