@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from presieve.backend.catalyst.native_aggregates import children
-from presieve.backend.catalyst.trees import EXPRESSIONS, Node, Tree, expr_id
+from presieve.backend.catalyst.trees import EXPRESSIONS, LITERAL, Node, Tree, expr_id
 from presieve.sql.catalyst_tree import BETWEEN, ONE_OF
 
 ARRAY = EXPRESSIONS + "CreateArray"
-LITERAL = EXPRESSIONS + "Literal"
 SEQUENCE = EXPRESSIONS + "Sequence"
 STACK = EXPRESSIONS + "Stack"
 _OF_ARRAYS = frozenset(EXPRESSIONS + name for name in ("Explode", "PosExplode", "Inline"))

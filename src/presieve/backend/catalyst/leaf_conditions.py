@@ -37,6 +37,7 @@ from presieve.backend.catalyst.trees import (
     Tree,
     expr_id,
     inlined,
+    is_leaf,
     nodes_inside,
     references,
     walk,
@@ -94,7 +95,7 @@ def facts_of(written: Node, optimized: Node, *, beside: bool) -> tuple[Uses, tup
     owner = {n: leaf.path for leaf in walk(written) if not leaf.children for n in _numbers(leaf)}
     uses: dict[Path, list[Facts]] = {}
     others = []
-    for leaf, near, far in _places(optimized, _is_leaf, NO_FACTS, NO_FACTS):
+    for leaf, near, far in _places(optimized, is_leaf, NO_FACTS, NO_FACTS):
         paths = {owner[n] for n in _numbers(leaf) if n in owner}
         if len(paths) != 1:
             others.append(leaf)
@@ -154,10 +155,6 @@ def _followed(tree: Tree, computed: Mapping[int, Tree]) -> Tree | None:
         if len(found) + len(pending) > MAX_NODES:
             return None
     return found
-
-
-def _is_leaf(node: Node) -> bool:
-    return not node.children
 
 
 def _places(

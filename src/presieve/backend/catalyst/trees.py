@@ -24,6 +24,7 @@ EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
 AND = EXPRESSIONS + "And"
 OR = EXPRESSIONS + "Or"
 ATTRIBUTE = EXPRESSIONS + "AttributeReference"
+LITERAL = EXPRESSIONS + "Literal"
 ALIAS = EXPRESSIONS + "Alias"
 CAST = EXPRESSIONS + "Cast"
 
@@ -82,6 +83,11 @@ class _Parent(Protocol):
 
 
 P = TypeVar("P", bound=_Parent)
+
+
+def is_leaf(node: _Parent) -> bool:
+    """Whether an operator is a source."""
+    return not node.children
 
 
 def walk(root: P) -> Iterator[P]:

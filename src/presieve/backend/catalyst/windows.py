@@ -19,6 +19,7 @@ from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
     CAST,
     EXPRESSIONS,
+    LITERAL,
     JsonNode,
     Node,
     Tree,
@@ -40,7 +41,7 @@ GLOBAL_LIMIT, LOCAL_LIMIT, SORT = (LOGICAL + n for n in ("GlobalLimit", "LocalLi
 
 _WINDOW_EXPRESSION = EXPRESSIONS + "WindowExpression"
 _SORT_ORDER = EXPRESSIONS + "SortOrder"
-_LITERAL, _MINUS = EXPRESSIONS + "Literal", EXPRESSIONS + "UnaryMinus"
+_MINUS = EXPRESSIONS + "UnaryMinus"
 _UNBOUNDED = tuple(EXPRESSIONS + f"Unbounded{side}$" for side in ("Preceding", "Following"))
 _CURRENT_ROW = EXPRESSIONS + "CurrentRow$"
 
@@ -226,7 +227,7 @@ def _bound(tree: Tree) -> int | str | None:
         return -inner if isinstance(inner, int) else _UNKNOWN
     if head["class"] == CAST and head["dataType"] in _WHOLE:
         return _bound(tree[1:])
-    counted = head["class"] == _LITERAL and head["dataType"] in (*_WHOLE, *_OF_DAYS)
+    counted = head["class"] == LITERAL and head["dataType"] in (*_WHOLE, *_OF_DAYS)
     try:
         return int(head["value"]) if counted else _UNKNOWN
     except (TypeError, ValueError):

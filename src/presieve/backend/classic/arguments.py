@@ -107,7 +107,7 @@ def with_columns(parts: Parts, plan: Handle, computed: Computed) -> Handle:
 def _separated(
     parts: Parts, node: Handle, child: Handle, wanted: Mapping[int, Sequence[Tree]]
 ) -> Handle:
-    found = [(e, _of_output(parts, e, wanted)) for e in parts.expressions(node)]
+    found = [(e, _of_output(parts, e, wanted)) for e in parts.gateway.expressions(node)]
     moved = distinct(parts, [a for e, trees in found for a in _arguments(parts, e, trees)])
     names = {str(tree_of(parts, a)[0]["name"]).upper().lower() for a in parts.output(child)}
     columns = [parts.alias(e, _name(parts, e, names)) for e in moved]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from presieve.backend.catalyst.trees import EXPRESSIONS, Node, nodes_inside, walk
+from presieve.backend.catalyst.trees import LITERAL, Node, nodes_inside, walk
 
 if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 MARK = '"[B@'
 """Where it stands in the JSON."""
-_LITERAL = EXPRESSIONS + "Literal"
 
 
 def with_bytes(gateway: ClassicGateway, plan: Handle, root: Node) -> Node:
@@ -36,20 +35,11 @@ def with_bytes(gateway: ClassicGateway, plan: Handle, root: Node) -> Node:
 
 
 def _is_bytes(node: dict[str, object]) -> bool:
-    return node["class"] == _LITERAL and node["dataType"] == "binary"
+    return node["class"] == LITERAL and node["dataType"] == "binary"
 
 
 def _literals(gateway: ClassicGateway, plan: Handle) -> Iterator[Handle]:
     operators = gateway.in_order(plan)
-    pending = [
-        e for i in range(int(operators.size())) for e in _each(operators.apply(i).expressions())
-    ]
-    while pending:
-        here = pending.pop()
-        if str(here.getClass().getName()) == _LITERAL:
-            yield here
-        pending.extend(_each(here.children()))
-
-
-def _each(found: Handle) -> Iterator[Handle]:
-    return (found.apply(i) for i in range(int(found.size())))
+    for i in range(int(operators.size())):
+        for expression in gateway.expressions(operators.apply(i)):
+            yield from gateway.inside(expression, LITERAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -131,8 +131,7 @@ def open_sources(opened: Opened, df: DataFrame) -> RowSources | None:
     if not isinstance(gateway, ClassicGateway):
         return None
     plan = gateway.analyzed(df)
-    text = gateway.text(plan)
-    if not _FILES.search(text) or not _may_derive(gateway, plan, text):
+    if not _may_derive(gateway, plan, _computes):
         return None
     written = gateway.tree(plan)
     optimized = df._jdf.queryExecution().optimizedPlan()
@@ -159,8 +158,7 @@ def open_functions(df: DataFrame) -> RowSources | None:
     """
     gateway = ClassicGateway(df.sparkSession)
     plan = gateway.analyzed(df)
-    text = gateway.text(plan)
-    if not _may_derive(gateway, plan, text):
+    if not _may_derive(gateway, plan, lambda text: _computes(text) or _AGGREGATED.search(text)):
         return None
     if not gateway.glance(plan, skip_hopeless=True) and not gateway.has_filtered(plan):
         return None
@@ -169,7 +167,7 @@ def open_functions(df: DataFrame) -> RowSources | None:
     plan = gateway.simplified(gateway.inlined(plan))
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     computed: Computed = {}
-    if _AGGREGATED.search(text):
+    if _AGGREGATED.search(gateway.text(plan)):
         computed = computed_arguments(gateway, plan, gateway.tree(plan), timezone)
     if computed:
         plan = with_columns(Parts(gateway), plan, computed)
@@ -208,13 +206,11 @@ def _function(
     return RowSource(node.path, name, (tree,), evaluated, columns, types, (), sql, operator)
 
 
-def _may_derive(gateway: ClassicGateway, plan: Handle, text: str) -> bool:
-    """Whether something may follow from a plan's conditions."""
+def _may_derive(gateway: ClassicGateway, plan: Handle, looks: Callable[[str], object]) -> bool:
+    """Whether something may follow from a plan's conditions. ``looks`` at Spark's drawing of it."""
     if not gateway.mentions(plan, "FILTER", "JOIN") or gateway.mentions(plan, "CURRENT_LIKE"):
         return False
-    if gateway.is_streaming(plan) or _is_legacy(gateway):
-        return False
-    if not _computes(text) and not _AGGREGATED.search(text):
+    if gateway.is_streaming(plan) or _is_legacy(gateway) or not looks(gateway.text(plan)):
         return False
     return session_declines(gateway, plan) is None
 
@@ -259,7 +255,8 @@ class _Conditions:
         if not parts:
             return None
         handles = [self._handle(path, part.route) for path, part in parts]
-        trees = [_with_escapes(part.tree, h) for (_, part), h in zip(parts, handles, strict=True)]
+        pairs = zip(parts, handles, strict=True)
+        trees = [_with_escapes(self.gateway, part.tree, h) for (_, part), h in pairs]
         return conjunction(trees), " AND ".join(
             unqualified(self.gateway, h, t) for h, t in zip(handles, trees, strict=True)
         )
@@ -283,22 +280,12 @@ def _has_like(tree: Tree) -> bool:
     return any(node["class"] == LIKE for node in tree)
 
 
-def _with_escapes(tree: Tree, condition: Handle) -> Tree:
+def _with_escapes(gateway: ClassicGateway, tree: Tree, condition: Handle) -> Tree:
     """A condition, and in each LIKE the escape character, which its JSON has not."""
     if not _has_like(tree):
         return tree
-    escapes = [
-        str(h.escapeChar()) for h in _in_order(condition) if str(h.getClass().getName()) == LIKE
-    ]
-    found = iter(escapes)
+    found = (str(h.escapeChar()) for h in gateway.inside(condition, LIKE))
     return [{**n, "escapeChar": next(found)} if n["class"] == LIKE else n for n in tree]
-
-
-def _in_order(expression: Handle) -> list[Handle]:
-    """An expression and all below it, as they stand in its JSON."""
-    children = expression.children()
-    below = (_in_order(children.apply(i)) for i in range(int(children.size())))
-    return [expression, *(node for part in below for node in part)]
 
 
 def _source(

@@ -10,7 +10,7 @@ backend, which declines and leaves the DataFrame alone. One call over py4j costs
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from pyspark.sql.dataframe import DataFrame
@@ -328,7 +328,7 @@ class ClassicGateway:
         called = [functions.expr(sql).alias(name) for name, sql in aggregates.items()]
         any_one = functions.expr("count(1)").alias("rows")
         whole = self.dataset(below).agg(any_one, self.seq(called)).queryExecution().analyzed()
-        columns = [*grouping, *parts.expressions(whole)[1:]]
+        columns = [*grouping, *parts.gateway.expressions(whole)[1:]]
         made = whole.copy(
             self.seq(grouping),
             self.seq(columns),
@@ -372,6 +372,21 @@ class ClassicGateway:
     def children(self, node: Java) -> list[Java]:
         seq = node.children()
         return [seq.apply(i) for i in range(seq.size())]
+
+    @guarded
+    def expressions(self, plan: Java) -> list[Java]:
+        """The expressions of an operator, in order."""
+        seq = plan.expressions()
+        return [seq.apply(i) for i in range(seq.size())]
+
+    def inside(self, expression: Java, kind: str) -> Iterator[Java]:
+        """The parts of an expression that are of a class, as they stand in its JSON."""
+        pending = [expression]
+        while pending:
+            here = pending.pop()
+            if str(here.getClass().getName()) == kind:
+                yield here
+            pending.extend(reversed(self.children(here)))
 
     @guarded
     def dataframe(self, plan: Java) -> DataFrame:

@@ -48,11 +48,6 @@ class Parts:
         return _list(plan.output())
 
     @guarded
-    def expressions(self, plan: Handle) -> list[Handle]:
-        """The expressions of an operator, in order."""
-        return _list(plan.expressions())
-
-    @guarded
     def rebuilt(self, node: Handle, expressions: Sequence[Handle], child: Handle) -> Handle:
         """A filter, projection, sort or aggregate with these expressions, in order."""
         found, kind = list(expressions), str(node.nodeName())

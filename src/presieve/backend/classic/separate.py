@@ -118,7 +118,7 @@ def changed_at(
 def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
     output = parts.output(child)
     names = {str(tree_of(parts, a)[0]["name"]).upper().lower() for a in output}
-    found = parts.expressions(node)
+    found = parts.gateway.expressions(node)
     inside = kind != PROJECT
     while calls := distinct(parts, [c for e in found for c in _innermost(parts, e, inside)]):
         arguments = distinct(parts, [a for c in calls for a in _computed(parts, c)])

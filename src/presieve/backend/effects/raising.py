@@ -20,6 +20,7 @@ from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
     CAST,
     EXPRESSIONS,
+    LITERAL,
     SIMPLE_NAMES,
     JsonNode,
     Node,
@@ -50,7 +51,6 @@ _TOTAL = frozenset(
 assumed that it can.
 """
 
-_LITERAL = EXPRESSIONS + "Literal"
 _WIDER = ("byte", "short", "integer", "long", "double")
 """Each fits into those after it, without an error."""
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
@@ -253,7 +253,7 @@ def _divides_by_a_number(tree: Tree, at: int) -> bool:
     divisor = _end(tree, at + 1)
     if tree[divisor]["class"] == CAST:
         divisor += 1
-    value = tree[divisor].get("value") if tree[divisor]["class"] == _LITERAL else None
+    value = tree[divisor].get("value") if tree[divisor]["class"] == LITERAL else None
     try:
         return value is not None and float(str(value)) != 0
     except ValueError:
@@ -275,7 +275,7 @@ def _type(tree: Tree, at: int) -> object:
     if node["class"] in _SUMS or node["class"] == _DIVIDE:
         # Both operands are of one type once a plan is analyzed.
         return _type(tree, at + 1)
-    return node["dataType"] if node["class"] in (ATTRIBUTE, _LITERAL, CAST) else None
+    return node["dataType"] if node["class"] in (ATTRIBUTE, LITERAL, CAST) else None
 
 
 def _is_known(tree: Tree, at: int) -> bool:
@@ -291,7 +291,7 @@ def _total_cast(tree: Tree, at: int) -> bool:
     if node["class"] != CAST:
         return False
     child: JsonNode = tree[at + 1]
-    if node["dataType"] == "string" or child["class"] == _LITERAL:
+    if node["dataType"] == "string" or child["class"] == LITERAL:
         return True
     if child["class"] == ATTRIBUTE and child["dataType"] == node["dataType"]:
         return True

@@ -15,6 +15,7 @@ from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
     CAST,
     EXPRESSIONS,
+    LITERAL,
     JsonNode,
     Node,
     Tree,
@@ -93,7 +94,7 @@ def _through(
 
 
 def _is_literal(value: Tree) -> bool:
-    return bool(value[0]["class"] == EXPRESSIONS + "Literal")
+    return bool(value[0]["class"] == LITERAL)
 
 
 def _is_pickled(value: JsonNode) -> bool:

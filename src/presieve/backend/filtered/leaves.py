@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.sites import Site
-from presieve.backend.catalyst.trees import Node
 from presieve.backend.effects.raising import trees_raise
 from presieve.backend.filtered.sides import Context, columns_of, over, standing
 from presieve.backend.filtered.windows import WindowSite
@@ -37,11 +36,6 @@ def moves_no_filters(gateway: Gateway) -> bool:
     """Whether the session's optimizer does not bring filters to sources."""
     excluded = gateway.conf(_EXCLUDED, "")
     return any(rule in excluded for rule in _MOVING)
-
-
-def is_leaf(node: Node) -> bool:
-    """Whether the operator is a source."""
-    return not node.children
 
 
 def read_leaf_site(context: Context, site: Site) -> WindowSite:

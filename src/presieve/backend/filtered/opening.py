@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from presieve.backend.catalyst.definitions import CTE_DEFINITION
 from presieve.backend.catalyst.operators import FILTER, JOIN
 from presieve.backend.catalyst.sites import Site, find_sites
-from presieve.backend.catalyst.trees import Node, walk
+from presieve.backend.catalyst.trees import Node, is_leaf, walk
 from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.filtered.joins import JoinSite, is_paired, read_join_site
-from presieve.backend.filtered.leaves import is_leaf, moves_no_filters, read_leaf_site
+from presieve.backend.filtered.leaves import moves_no_filters, read_leaf_site
 from presieve.backend.filtered.sides import Context, Side
 from presieve.backend.filtered.windows import WindowSite, read_window_site
 from presieve.backend.gateway import Gateway, Handle
