@@ -70,6 +70,11 @@ def _without(df: DataFrame) -> DataFrame:
     return df.select("k", "day").subtract(df.filter("v > 500").select("k", "day"))
 
 
+def _pivot(df: DataFrame) -> DataFrame:
+    """The highest values of each key on two of the days."""
+    return df.groupBy("k").pivot("day", [7, 8]).max("v")
+
+
 def _generated(generator: str) -> Callable[[DataFrame], DataFrame]:
     return lambda df: df.selectExpr("k", "v", generator)
 
@@ -92,6 +97,7 @@ CASES = (
     Case("one day", _window("ntile(4)", "day"), "day = 7", "true"),
     Case("first days", _first(1000, "-day", "n"), "day >= 999", "day >= 999"),
     Case("full outer join", _joined("full"), EARLY, EARLY),
+    Case("pivot", _pivot, "`7` > 500 AND `8` > 500", "day IN (7, 8) AND v > 500"),
     Case("except", _without, EARLY, EARLY),
     Case(
         "unpivot",

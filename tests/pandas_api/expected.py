@@ -140,7 +140,7 @@ EXPECTED: Mapping[str, Expected] = {
     "ranks_in_products": pushed("EqualTo(product,clamp)", "IsNotNull(order_id)", why=OTHER_READ),
     "pieces_so_far": pushed("EqualTo(product,anvil)", why=OTHER_READ),
     "previous_of_customer": pushed("EqualTo(customer,7)", why=OTHER_READ),
-    "pivoted_quantities": pushed("LessThan(customer,15)", codes=("native-aggregate", "keys-only")),
+    "pivoted_quantities": pushed("LessThan(customer,15)", codes=("keys-only",)),
     "filtered_groups": left(FUNCTION, codes=("unknown-call",)),
     "merged_inner": pushed(
         "EqualTo(city,Bern)",

@@ -9,7 +9,13 @@ from typing import ParamSpec, TypeVar
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.catalyst.boundary import LOGICAL, MAPS, TABLE_FUNCTION, table_function
+from presieve.backend.catalyst.boundary import (
+    LOGICAL,
+    MAPS,
+    TABLE_FUNCTION,
+    is_pivot,
+    table_function,
+)
 from presieve.backend.catalyst.list_folds import list_fold
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, native_call
 from presieve.backend.catalyst.sites import Site, boundaries, candidates, find_sites
@@ -278,6 +284,7 @@ def _where(opened: Opened, site: Site) -> str:
 
 def function_name(node: Node) -> str:
     """The names of the functions in an operator."""
+    node = node.children[0] if is_pivot(node) else node
     lists = [node.fields.get(name, []) for name in ("aggregateExpressions", "projectList")]
     trees = [*lists[0], *lists[1], node.fields.get("functionExpr", [])]
     names = [str(n["name"]) for t in trees for n in t if "evalType" in n]

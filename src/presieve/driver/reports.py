@@ -280,7 +280,7 @@ def _with_proof(report: BoundaryReport, proof: Proof) -> BoundaryReport:
         residual=where,
         invariant=invariant_words(solution.invariant),
         residual_strength=certificate.residual_strength if certificate else "",
-        strength=solution.strength,
+        strength=solution.strength if site.is_exact else "universe",
         assumptions=solution.assumptions,
         discharged=solution.discharged if solution.verified is not None else (),
         solver_calls=solution.solver_calls,

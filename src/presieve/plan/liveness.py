@@ -29,7 +29,10 @@ def visible(path: Path, outputs: Set[int]) -> frozenset[int]:
     for operator in path:
         match operator:
             case Project(columns):
-                here = frozenset(c.id for c in columns if not here.isdisjoint(c.expr.refs))
+                whole = {struct_id(i) for i in here}
+                here = frozenset(
+                    c.id for c in columns if any(struct_id(i) in whole for i in c.expr.refs)
+                )
             case Union(columns=pairs):
                 here = frozenset(above for above, _ in pairs)
             case Partitioned(outputs=frozenset() as made):

@@ -43,7 +43,8 @@ class Aggregate:
 
     ``function`` is one of :data:`FUNCTIONS`; ``arguments`` are over ROW and KEY, and so is
     ``condition``, that of ``FILTER (WHERE ...)``. ``reverse``: the fold is that of Spark's rows
-    from the last to the first.
+    from the last to the first. ``of_some``: the result is NULL if the condition is true of no row,
+    also of functions that count.
     """
 
     function: str
@@ -51,6 +52,7 @@ class Aggregate:
     condition: Term = TRUE
     overflow: Overflow = Overflow.RAISES
     reverse: bool = False
+    of_some: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ def aggregate_fold(call: Aggregate, columns: tuple[Column, ...], output: SchemaC
     counted = is_true(call.condition)
     masked = tuple(ite(counted, some(a), none_lit(strip(a.sort))) for a in call.arguments)
     made = maker(masked, call.overflow)
+    if call.of_some:
+        made = _null_of_none(made, counted)
     if sort_of(output.type) != strip(made.result.sort):
         raise DeclineSignal(
             "native-aggregate",
@@ -86,6 +90,16 @@ def aggregate_fold(call: Aggregate, columns: tuple[Column, ...], output: SchemaC
         )
     result = Output(output.name, made.result.sort, output.type, made.result)
     return Fold(call.function, columns, (), made.fields, (result,), step_raises=made.raises)
+
+
+def _null_of_none(made: _Made, counted: Term) -> _Made:
+    """The same, with NULL for the result where no row is counted: most functions give that."""
+    if made.result.sort != strip(made.result.sort):
+        return made
+    seen = _state("seen", BOOL)
+    fields = (*made.fields, Field("seen", BOOL, FALSE, or_(seen, counted)))
+    result = ite(seen, some(made.result), none_lit(made.result.sort))
+    return replace(made, fields=fields, result=result)
 
 
 def is_true(condition: Term) -> Term:

@@ -49,6 +49,8 @@ PROJECT = LOGICAL + "Project"
 
 LATERAL_JOIN = LOGICAL + "LateralJoin"
 
+PIVOT_FIRST = EXPRESSIONS + "aggregate.PivotFirst"
+
 PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
 PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 TABLE_FUNCTION = "PythonUDTF"
@@ -113,7 +115,8 @@ class Boundary:
     ``key_outputs`` maps output attributes to those that they pass on. ``all_keys_plain`` says
     whether ``keys`` are all the grouping columns there are. ``mode`` says what there is of no rows:
     Spark's own aggregates have a result without GROUP BY, Python's never. ``beside``: the second
-    input of ``cogroup``, of which all the rest speaks of the first.
+    input of ``cogroup``, of which all the rest speaks of the first. ``finer``: an output says more
+    of the rows than the operator's, which is equal where that is, but not only there.
     """
 
     kind: str
@@ -128,6 +131,7 @@ class Boundary:
     mode: Mode = Mode.GROUPED
     single: bool = False
     beside: Side | None = None
+    finer: bool = False
 
     @property
     def arguments(self) -> frozenset[int]:
@@ -154,7 +158,20 @@ def is_hopeless(node: Node) -> bool:
     """
     if node.kind != AGGREGATE:
         return False
-    return not any(_is_known_call(t) for t in node.fields["aggregateExpressions"])
+    called = node.children[0] if is_pivot(node) else node
+    return not any(_is_known_call(t) for t in called.fields["aggregateExpressions"])
+
+
+def is_pivot(node: Node) -> bool:
+    """Whether the operator lays the results of the aggregate below it side by side."""
+    if node.kind != AGGREGATE or node.children[0].kind != AGGREGATE:
+        return False
+    return any(is_pivoted(t) for t in node.fields["aggregateExpressions"])
+
+
+def is_pivoted(output: Tree) -> bool:
+    """Whether an output of an ``Aggregate`` is the array of a pivot."""
+    return len(output) > 2 and output[2]["class"] == PIVOT_FIRST
 
 
 def _is_known_call(tree: Tree) -> bool:

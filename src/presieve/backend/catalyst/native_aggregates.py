@@ -65,6 +65,7 @@ class NativeCall:
 
     ``function`` is its name here, empty where it is not one of those that are known, and then
     ``unknown`` says so. ``total``: it raises on no group. ``name`` is its name for a report.
+    ``of_some``: the result is NULL if there is no row for which the condition is true.
     """
 
     function: str
@@ -73,6 +74,7 @@ class NativeCall:
     total: bool
     name: str
     unknown: str = ""
+    of_some: bool = False
 
     @property
     def references(self) -> frozenset[int]:
@@ -161,6 +163,7 @@ def lift_native(
             tuple(argument(t, source) for t in call.arguments),
             argument(call.condition, source) if call.condition else TRUE,
             _overflow(evaluation()) if call.function == "sum" else Overflow.RAISES,
+            of_some=call.of_some,
         )
         read = (*aggregate.arguments, aggregate.condition)
         columns = columns_read(read, source)

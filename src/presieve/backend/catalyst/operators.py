@@ -314,14 +314,12 @@ def _columns(tree: Tree, timezone: str) -> tuple[ProjectColumn, ...]:
     """A column of a projection: an attribute, or an alias of an expression. Of a struct that is
     passed on, its fields, too.
     """
-    inner = tree[1:] if tree[0]["class"] == ALIAS else tree
+    inner = with_fields(unnamed(tree))
     plain = len(inner) == 1 and _is_attribute(inner[0])
     number = expr_id(tree[0])
-    if not plain:
-        return (ProjectColumn(number, read_expr(inner, timezone), plain=False),)
-    passed = Expr(partial(_meaning, inner, timezone), frozenset((expr_id(inner[0]),)))
-    column = ProjectColumn(number, passed, plain=True)
-    if not isinstance(inner[0]["dataType"], dict):
+    meaning = Expr(partial(_meaning, inner, timezone), references(inner))
+    column = ProjectColumn(number, meaning, plain=plain)
+    if not plain or expr_id(inner[0]) < 0 or not isinstance(inner[0]["dataType"], dict):
         return (column,)
     name, type_ = str(inner[0]["name"]), inner[0]["dataType"]
     below = struct_fields(expr_id(inner[0]), name, type_)

@@ -13,6 +13,7 @@ from presieve.backend.catalyst.boundary import (
     PROJECT,
     is_boundary,
     is_hopeless,
+    is_pivot,
     made_of_rows,
     simple_kind,
     table_function,
@@ -79,15 +80,16 @@ class Site:
 
     @property
     def input(self) -> Node:
-        """The node on whose output a pre-filter stands: of groups, below their projection; of two
-        inputs, the first.
+        """The node on whose output a pre-filter stands: of groups, below their projection; of a
+        pivot, below both aggregates; of two inputs, the first.
         """
         if self.below is not None:
             return self.below
         if table_function(self.boundary) is not None:
             return table_of(self.boundary)
         child = self.boundary.children[0]
-        return child.children[0] if simple_kind(self.boundary) in FLAT_MAPS | COGROUPS else child
+        of_two = simple_kind(self.boundary) in FLAT_MAPS | COGROUPS or is_pivot(self.boundary)
+        return child.children[0] if of_two else child
 
 
 def boundaries(root: Node) -> tuple[Node, ...]:

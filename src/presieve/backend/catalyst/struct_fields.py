@@ -1,18 +1,30 @@
-"""Trusted. The fields of a struct that a function of groups gives, as attributes of their own.
+"""Trusted. The fields of a struct that a function of groups gives, and the elements of an array
+that a pivot gives, as attributes of their own.
 
 Spark has a number for the struct alone; :func:`presieve.plan.algebra.field_id` gives a field's. A
 filter that reads ``top.second`` reads a field; who reads the struct as a whole reads all of its
-fields.
+fields. It is the same with elements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Set
 
-from presieve.backend.catalyst.trees import ATTRIBUTE, EXPRESSIONS, JsonNode, Tree, simple_type
+from presieve.backend.catalyst.trees import (
+    ATTRIBUTE,
+    EXPRESSIONS,
+    LITERAL,
+    JsonNode,
+    Tree,
+    simple_type,
+)
 from presieve.plan.algebra import MOST_FIELDS, Attribute, field_id, struct_id
 
 GET = EXPRESSIONS + "GetStructField"
+_ITEM = EXPRESSIONS + "GetArrayItem"
+
+_PIVOTED = "__pivot_"
+"""How the name of a pivot's array begins (``PivotTransformer.scala``)."""
 
 
 def struct_fields(number: int, name: str, type_: object) -> tuple[tuple[str, Attribute], ...]:
@@ -38,11 +50,14 @@ def struct_fields(number: int, name: str, type_: object) -> tuple[tuple[str, Att
 
 
 def with_fields(tree: Tree) -> Tree:
-    """The expression with attributes for fields of struct columns."""
+    """The expression with attributes for fields of struct columns, and for elements of pivots."""
     found: Tree = []
     for node in tree:
         if found and found[-1]["class"] == GET and _is_struct(node):
             found[-1] = _field(node, int(found[-1]["ordinal"]))
+        elif len(found) > 1 and found[-2]["class"] == _ITEM and _is_item(found[-1], node):
+            array = found.pop()
+            found[-1] = _item(array, int(node["value"]))
         else:
             found.append(node)
     return found
@@ -55,16 +70,33 @@ def _is_struct(node: JsonNode) -> bool:
     )
 
 
+def _is_item(array: JsonNode, place: JsonNode) -> bool:
+    type_ = array.get("dataType")
+    if array["class"] != ATTRIBUTE or not isinstance(type_, dict) or type_.get("type") != "array":
+        return False
+    known = place["class"] == LITERAL and str(place.get("value")).isdecimal()
+    return str(array["name"]).startswith(_PIVOTED) and known
+
+
 def _field(struct: JsonNode, place: int) -> JsonNode:
     field = struct["dataType"]["fields"][place]
+    name = f"{struct['name']}.{field['name']}"
+    return _part(struct, place, name, field["type"]) | {"metadata": field.get("metadata", {})}
+
+
+def _item(array: JsonNode, place: int) -> JsonNode:
+    return _part(array, place, f"{array['name']}[{place}]", array["dataType"]["elementType"])
+
+
+def _part(whole: JsonNode, place: int, name: str, type_: object) -> JsonNode:
     return {
         "class": ATTRIBUTE,
         "num-children": 0,
-        "name": f"{struct['name']}.{field['name']}",
-        "dataType": field["type"],
+        "name": name,
+        "dataType": type_,
         "nullable": True,
-        "metadata": field.get("metadata", {}),
-        "exprId": {"id": field_id(int(struct["exprId"]["id"]), place)},
+        "metadata": {},
+        "exprId": {"id": field_id(int(whole["exprId"]["id"]), place)},
     }
 
 

@@ -14,12 +14,14 @@ from presieve.backend.catalyst.boundary import (
     Side,
     check_function,
     is_attribute,
+    is_pivot,
     plain,
     read_aggregate,
     read_project,
     simple_kind,
     table_function,
 )
+from presieve.backend.catalyst.pivots import read_pivot
 from presieve.backend.catalyst.table_functions import read_table_function
 from presieve.backend.catalyst.trees import Node, Tree, expr_id
 from presieve.backend.gateway import Gateway, Handle
@@ -35,6 +37,8 @@ def read_boundary(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     """What the node says. ``plan`` is the same node where Spark has it. Raises
     :class:`DeclineSignal`.
     """
+    if is_pivot(node):
+        return read_pivot(gateway, node, plan)
     if node.kind == AGGREGATE:
         return read_aggregate(gateway, node, plan)
     if table_function(node) is not None:

@@ -19,7 +19,6 @@ from pyspark.sql.session import SparkSession
 from presieve.backend.catalyst.boundary import FLAT_MAPS
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
 from presieve.backend.classic import leaves, sources
-from presieve.backend.classic.byte_literals import MARK, with_bytes
 from presieve.backend.classic.condensed import condensed
 from presieve.backend.classic.glance import (
     filters_an_aggregate,
@@ -34,6 +33,7 @@ from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
+from presieve.backend.classic.unshown import with_unshown
 from presieve.backend.classic.versions import ADAPTERS, ClassicDataFrame
 from presieve.backend.gateway import Handle, Source, served
 from presieve.backend.problems.pickled import loads
@@ -130,9 +130,7 @@ class ClassicGateway:
         return self._read(plan, self.json(plan))
 
     def _read(self, plan: Java, text: str) -> Node:
-        root = parse_plan(self.adapter.plan_json(text))
-        if MARK in text:
-            root = with_bytes(self, plan, root)
+        root = with_unshown(self, plan, parse_plan(self.adapter.plan_json(text)), text)
         self._nodes.are_read(plan, root)
         return root
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from presieve.backend.catalyst.boundary import AGGREGATE, PYTHON_UDAF, PYTHON_UDF
+from presieve.backend.catalyst.boundary import AGGREGATE, PIVOT_FIRST, PYTHON_UDAF, PYTHON_UDF
 from presieve.backend.catalyst.list_folds import ARRAY_AGGREGATE
 from presieve.backend.catalyst.native_aggregates import KNOWN_FUNCTIONS
 from presieve.backend.gateway import Handle
@@ -31,7 +31,10 @@ _WITH = "WithCTE"
 _FUNCTIONS = ("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", *FUNCTION_MARKS)
 """What occurs in the JSON of a plan with Python functions."""
 
-_CALLS = tuple(f'"{name}"' for name in (*KNOWN_FUNCTIONS, ARRAY_AGGREGATE, PYTHON_UDAF, PYTHON_UDF))
+_CALLS = tuple(
+    f'"{name}"'
+    for name in (*KNOWN_FUNCTIONS, PIVOT_FIRST, ARRAY_AGGREGATE, PYTHON_UDAF, PYTHON_UDF)
+)
 """What occurs in the JSON of an aggregate unless it is hopeless, as
 :func:`presieve.backend.catalyst.boundary.is_hopeless` says.
 """

@@ -232,15 +232,20 @@ class _Functions:
 
     def _native(self, call: Call, native: NativeCall) -> Lifted | Declined:
         gateway, node = self.gateway, self.node
-        (output,) = (a for a in self.boundary.outputs if a.id in call.outputs)
+        outputs = [a for a in self.boundary.outputs if a.id in call.outputs]
         types = {a.id: a.type for a in self.boundary.inputs}
         source = NativeInput(input_vars(self.names), types, self.setting.timezone)
-        column = schema_column(output)
+        column = schema_column(outputs[0])
         if native.function == FOLD_OF_A_LIST:
             modes = partial(gateway.arithmetic_mode, node, call.position)
             return lift_list_fold(native, modes, source, column)
         evaluation = partial(gateway.evaluation_mode, node, call.position)
-        return lift_native(native, evaluation, source, column)
+        lifted = lift_native(native, evaluation, source, column)
+        if isinstance(lifted, Declined):
+            return lifted
+        (made,) = lifted.fold.outputs
+        named = tuple(replace(made, name=a.name) for a in outputs)
+        return replace(lifted, fold=replace(lifted.fold, outputs=named))
 
     def _python(self, call: Call, *, partly: bool = False) -> Lifted:
         """A call of Python's. Raises :class:`DeclineSignal`."""

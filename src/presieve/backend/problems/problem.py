@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TypeAlias
 
-from presieve.backend.catalyst.boundary import Boundary, passed_on
+from presieve.backend.catalyst.boundary import Boundary, is_pivot, passed_on
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns, output_vars
+from presieve.backend.catalyst.pivots import counted
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.struct_fields import with_all_fields
 from presieve.backend.catalyst.table_operators import read_boundary
@@ -97,6 +98,11 @@ class SiteProblem:
         return BoundaryInput(self.site.input, self.names, self.sources)
 
     @property
+    def is_exact(self) -> bool:
+        """Whether a pre-filter that is right for the plan is right for the problem, too."""
+        return not self.partly and not self.boundary.finer
+
+    @property
     def source(self) -> str:
         """The user's text of the functions."""
         return "\n\n".join(dict.fromkeys(x.source for x in self.functions if x.source))
@@ -147,8 +153,11 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
 
 def _with_read(boundary: Boundary, site: Site) -> Boundary:
     """The boundary with those columns among its keys that a projection passes on, and that a filter
-    reads beside what its functions compute.
+    reads beside what its functions compute; of a pivot, with what no filter reads as one.
     """
+    if is_pivot(site.boundary):
+        read = frozenset[int]().union(*(m.reads for m in site.arriving))
+        return counted(boundary, read, _read(site, boundary, frozenset()))
     if boundary.kind != "Project":
         return boundary
     passed = passed_on(site.boundary)

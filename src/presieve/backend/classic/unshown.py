@@ -1,0 +1,100 @@
+"""Trusted. Values that Catalyst's JSON leaves out: bytes, of which it shows the array's identity
+alone, and the values of a pivot, of which it shows nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import PIVOT_FIRST, is_pivot, is_pivoted
+from presieve.backend.catalyst.trees import LITERAL, JsonNode, Node, nodes_inside, walk
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+    from presieve.backend.gateway import Handle
+
+_BYTES = '"[B@'
+"""Where bytes stand in the JSON."""
+
+
+def with_unshown(gateway: ClassicGateway, plan: Handle, root: Node, text: str) -> Node:
+    """The tree of a plan, of which this is the JSON, with the values that are missing there."""
+    if _BYTES in text:
+        _fill_bytes(gateway, plan, root)
+    if PIVOT_FIRST in text:
+        _fill_pivots(gateway, plan, root)
+    return root
+
+
+def _fill_bytes(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
+    """As ``0x00FF``. An identity that two arrays have stays."""
+    shown: dict[str, set[str]] = {}
+    for literal in _literals(gateway, plan):
+        value = literal.value()
+        if isinstance(value, bytes | bytearray):
+            (node,) = json.loads(gateway.json(literal))
+            shown.setdefault(str(node["value"]), set()).add(f"0x{bytes(value).hex()}")
+    for operator in walk(root):
+        for node in nodes_inside(operator.fields):
+            known = shown.get(str(node.get("value"))) if _is_bytes(node) else None
+            if known is not None and len(known) == 1:
+                (node["value"],) = known
+
+
+def _is_bytes(node: JsonNode) -> bool:
+    return bool(node["class"] == LITERAL and node["dataType"] == "binary")
+
+
+def _literals(gateway: ClassicGateway, plan: Handle) -> Iterator[Handle]:
+    operators = gateway.in_order(plan)
+    for i in range(int(operators.size())):
+        for expression in gateway.expressions(operators.apply(i)):
+            yield from gateway.inside(expression, LITERAL)
+
+
+def _fill_pivots(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
+    """As literals of the pivot column's type, if all of them can be written as such."""
+    operators = gateway.in_order(plan)
+    nodes = list(walk(root))
+    if int(operators.size()) != len(nodes):
+        return
+    for i, node in enumerate(nodes):
+        if is_pivot(node):
+            for place, tree in enumerate(node.fields["aggregateExpressions"]):
+                if is_pivoted(tree):
+                    output = operators.apply(i).aggregateExpressions().apply(place)
+                    values = output.child().aggregateFunction().pivotColumnValues()
+                    _fill_pivot(tree[2], tree[3].get("dataType"), values)
+
+
+def _fill_pivot(node: JsonNode, type_: object, values: Handle) -> None:
+    try:
+        texts = [_text(type_, values.apply(i)) for i in range(int(values.size()))]
+    except ValueError:
+        return
+    literal = {"class": LITERAL, "num-children": 0, "dataType": type_}
+    node["pivotColumnValues"] = [{**literal, "value": text} for text in texts]
+
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def _text(type_: object, value: Handle | None) -> str | None:
+    """A value as Catalyst holds it, in the form that a literal has in the JSON. Raises
+    :class:`ValueError` where it has none, or is of another type.
+    """
+    match type_:
+        case _ if value is None:
+            return None
+        case "string":
+            return bytes(value.getBytes()).decode()
+        case "byte" | "short" | "integer" | "long":
+            return str(int(value))
+        case "boolean":
+            return str(value).lower()
+        case "date":
+            return date.fromordinal(int(value) + _EPOCH).isoformat()
+    raise ValueError(type_)
