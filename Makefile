@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test slow connect check format bench differential fuzz matrix contract versions wheel proofs docs screenshots
+.PHONY: help setup demo test slow connect check format bench differential fuzz matrix contract tpcds versions wheel proofs docs screenshots
 
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -65,6 +65,12 @@ matrix: .venv/.ready ## every pipeline of the tests in every layout of files and
 
 contract: .venv/.ready ## what scans read of each filter, measured; writes docs/contract.md
 	@$(java) $(VENV)/python -m benchmarks.contract.page $(ARGS)
+
+.venv/.tpcds: .venv/.ready
+	@$(VENV)/python -m pip install -q -e '.[tpcds]' && touch $@
+
+tpcds: .venv/.tpcds ## the 99 queries of TPC-DS, as they are and optimized; writes docs/tpcds.md
+	@$(java) $(VENV)/python -m benchmarks.tpcds $(ARGS)
 
 versions: .venv/.ready ## the tests of Spark on each version that is served; writes docs/versions.md
 	@$(java) $(VENV)/python scripts/versions.py $(ARGS)

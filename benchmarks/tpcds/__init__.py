@@ -1,0 +1,1 @@
+"""Untrusted. TPC-DS on Spark: the 99 queries, as they are and as presieve optimizes them."""
