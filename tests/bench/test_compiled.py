@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from inspect import getmembers, isfunction
 from pathlib import Path
@@ -22,13 +23,18 @@ from benchmarks.compiled.rows import Row, to_line, totals
 from benchmarks.compiled.run import measure, tables
 from benchmarks.on_spark.parquet import KEY, as_arrow
 from benchmarks.on_spark.rows import read
-from benchmarks.on_spark.run import run
+from benchmarks.on_spark.run import calls_python, run
 from benchmarks.row_functions.catalogue import MODULES, ROW_FUNCTIONS
 from benchmarks.suite import load
 from benchmarks.values import Texts
 from tests.support.pickling import pickled_by_value
 
+from presieve.certificate.check import Rejected
+from presieve.certificate.stored import Accepted, Claim, check_claim, parse
 from presieve.cli.app import main
+from presieve.driver.optimize import optimized
+from presieve.driver.options import Options
+from presieve.driver.stages import aggregated, compiled
 from presieve.sql.ddl import parse_schema
 
 if TYPE_CHECKING:
@@ -118,6 +124,36 @@ def test_a_wrong_query_by_hand_is_seen(spark: SparkSession, tmp_path: Path) -> N
     wrong = replace(case, by_hand=lambda df: case.by_hand(df.limit(10)))
     (row,) = measure(tables(spark, [wrong], 1000, tmp_path), 1)
     assert not row.equal
+
+
+# --- proofs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(CASES))
+def test_certificates_replay(spark: SparkSession, name: str, by_value: None) -> None:
+    """What z3 accepts is read back from its stored form and proved once more by cvc5."""
+    accepted: list[Claim] = []
+
+    def kept(check: Callable[[Claim], object]) -> Callable[[Claim], object]:
+        def checked(claim: Claim) -> object:
+            result = check(claim)
+            if not isinstance(result, Rejected):
+                accepted.append(claim)
+            return result
+
+        return checked
+
+    options = Options(compile="always", reorder=True)
+    written = CASES[name].written(table(spark, CASES[name]))
+    with pytest.MonkeyPatch.context() as patch:
+        for stage, check in ((aggregated, "check_aggregated"), (compiled, "check_compiled")):
+            patch.setattr(stage, check, kept(getattr(stage, check)))
+        made, _ = optimized(written, options, skip_hopeless=True, at_once=True)
+    assert calls_python(made) or accepted
+    for claim in accepted:
+        stored = parse(json.loads(json.dumps(claim.to_json())))
+        assert isinstance(check_claim(stored, "cvc5"), Accepted)
 
 
 # --- what is told -------------------------------------------------------------------------------
