@@ -50,3 +50,13 @@ def test_what_depends_on_the_time_is_none(tables: Tables, now: str) -> None:
     df = top.filter(f"m >= 90 AND {now} > DATE '2000-01-01'")
     analyzed, _, _ = plan_text(optimize(df)).partition("== Optimized Logical Plan ==")
     assert "current_date" in analyzed or "now()" in analyzed
+
+
+@pytest.mark.parametrize(
+    "value", ["CASE WHEN true THEN 1 END", "coalesce(NULL, 1)", "if(1 > 0, 'a', NULL)"]
+)
+def test_a_column_that_may_be_null_stays_one(tables: Tables, value: str) -> None:
+    """A constant that is computed is not NULL, which the schema would say."""
+    top = agg(tables.strange, "top", "double", "score").selectExpr("*", f"{value} AS c")
+    assert rewritten(top.filter("m >= 90")).prefilter == SCORE
+    assert optimize(top.filter("m >= 90"), cost="always").schema == top.schema
