@@ -220,13 +220,15 @@ def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tup
 
 def _simplified(gateway: Gateway, plan: Handle) -> Handle:
     """The plan without what nobody reads and with constants computed. Not where something is
-    cached, as above.
+    cached, as above, nor where its schema would be another one: a constant is not NULL.
     """
     try:
         found = gateway.simplified(plan)
+        if found is plan or not gateway.cache_is_empty():
+            return plan
+        return found if gateway.same_output(plan, found) else plan
     except GatewayError:
         return plan
-    return found if found is plan or gateway.cache_is_empty() else plan
 
 
 def session_declines(gateway: Gateway, plan: Handle) -> Declined | None:

@@ -290,6 +290,12 @@ def test_copies_of_one_aggregate_with_different_filters(
     same_rows(sums.unionAll(sums), optimize(sums, cost="always").unionAll(sums))
 
 
+def test_a_column_that_is_grouped_by_twice(tables: Tables) -> None:
+    with named(tables.strange, "native_twice"):
+        text = "SELECT team, max(v) AS m FROM native_twice GROUP BY team, team HAVING max(v) > 10"
+        assert rewritten(tables.strange.sparkSession.sql(text)).prefilter == "v > 10"
+
+
 @pytest.mark.parametrize("where", ["left(m, 2) = 'bl'", "substring(m, 1, 3) = 'red'"])
 def test_a_constant_beside_a_text_that_is_none(tables: Tables, where: str) -> None:
     """``left(m, 2)`` has a text and a number."""

@@ -219,9 +219,9 @@ def read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         input_path=input_path,
         inputs=gateway.attributes(gateway.node(plan, (0,))),
         outputs=_outputs(node, gateway.attributes(plan)),
-        keys=tuple(expr_id(t[0]) for t in grouping if is_attribute(t)),
+        keys=tuple(dict.fromkeys(expr_id(t[0]) for t in grouping if is_attribute(t))),
         key_outputs=key_outputs,
-        all_keys_plain=len(plain) == len(grouping),
+        all_keys_plain=all(map(is_attribute, grouping)),
         calls=tuple(calls),
         mode=_mode(grouping, calls),
     )

@@ -11,6 +11,7 @@ from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
     CAST,
     EXPRESSIONS,
+    LITERAL,
     Tree,
     end_of,
     references,
@@ -84,7 +85,11 @@ class NativeCall:
 
 
 def native_call(tree: Tree) -> NativeCall:
-    """The call in an output expression of an ``Aggregate``, known or not."""
+    """The call in an output expression of an ``Aggregate``, known or not, or what is none."""
+    if len(tree) == 2 and tree[1]["class"] == LITERAL:
+        return NativeCall(
+            "", (), [], True, "a constant", "filters are not pushed through constants"
+        )
     if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != AGGREGATE_EXPRESSION:
         why = "an output of this aggregate is neither a grouping column nor one aggregate function"
         return NativeCall("", (), [], False, "an expression", why)

@@ -59,6 +59,14 @@ def session_uuid(spark: SparkSession) -> str:
     return str(spark._jsparkSession.sessionUUID())
 
 
+_OF_SUBQUERIES = (
+    "RewriteNonCorrelatedExists",
+    "PullupCorrelatedPredicates",
+    "RewritePredicateSubquery",
+)
+"""What makes joins of EXISTS and IN, in the order in which Spark does it (``Optimizer.scala``)."""
+
+
 class ClassicGateway:
     """The private interfaces of one session; :class:`Gateway` says what methods are for."""
 
@@ -407,7 +415,8 @@ class ClassicGateway:
         tables is read by the projection above its join, which pruning may take away.
         """
         pruned = not (self.deterministic(plan) or self.mentions(plan, "LATERAL_JOIN"))
-        rules = ["ColumnPruning"] if pruned else []
+        asks = self.mentions(plan, "IN_SUBQUERY", "EXISTS_SUBQUERY")
+        rules = [*(_OF_SUBQUERIES if asks else ()), *(["ColumnPruning"] if pruned else [])]
         if not self.mentions(plan, "CURRENT_LIKE"):
             rules += ["ConstantFolding", "LikeSimplification"]
         found = plan
