@@ -204,8 +204,8 @@ def _codes(queries: Mapping[str, Sequence[Line]]) -> str:
             found.setdefault(code, []).append(name)
     made = [
         "What presieve says of these filters, once for each code and reason. It says nothing of"
-        " filters inside scalar subqueries, of the condition of the left outer join in Q13, and of the"
-        " disjunction in Q7.\n",
+        " filters inside scalar subqueries, of the condition of the left outer join in Q13, and of"
+        " the disjunction in Q7.\n",
         "| code | reason | queries |",
         "|---|---|---|",
     ]
