@@ -335,12 +335,11 @@ def test_what_is_true_now_is_not_written_down(table: DataFrame, now: str) -> Non
 
 def test_dates_that_are_written_by_another_calendar(spark: SparkSession, table: DataFrame) -> None:
     key = "spark.sql.legacy.timeParserPolicy"
-    before = spark.conf.get(key, "CORRECTED") or "CORRECTED"
     spark.conf.set(key, "LEGACY")
     try:
         assert derived(table.where("date_format(ts, 'yyyy-MM') = '2024-01'"))[1] == "nothing"
     finally:
-        spark.conf.set(key, before)
+        spark.conf.unset(key)
 
 
 def test_what_other_writers_leave_out_of_files(spark: SparkSession, tmp_path: Any) -> None:
