@@ -102,6 +102,11 @@ class Gateway(Protocol):
         where that changes nothing. What depends on the time is not computed.
         """
 
+    def projected(self, plan: Handle, root: Node) -> Handle:
+        """The plan (``root`` is its tree) with what aggregates below filters compute with results
+        of their functions in projections above them. Itself where there is nothing of that kind.
+        """
+
     def separated(self, plan: Handle, root: Node, *, everywhere: bool = False) -> Handle:
         """The plan (``root`` is its tree) with scalar UDFs inside filters and larger expressions as
         columns of projections of their own: in filters and what is below them, or ``everywhere``.

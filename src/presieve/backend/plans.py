@@ -203,16 +203,16 @@ def _paths(boundary: Node) -> tuple[tuple[int, ...], ...]:
 
 def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tuple[Handle, Node]:
     """The plan in the form in which it is read: definitions (WITH) stand where they are referred
-    to, and scalar UDFs are columns of their own. Not where something is cached: what is cached
-    under the plan as it is written would not be found.
+    to, and scalar UDFs and results of aggregate functions are columns of their own. Not where
+    something is cached: what is cached under the plan as it is written would not be found.
     """
+    steps: list[Callable[[Handle, Node], Handle]] = [lambda p, _: gateway.inlined(p)]
+    steps += [gateway.projected, *([gateway.separated] if python else [])]
     try:
-        apart = gateway.inlined(plan)
-        if apart is not plan and gateway.cache_is_empty():
-            plan, root = apart, gateway.tree(apart)
-        apart = gateway.separated(plan, root) if python else plan
-        if apart is not plan and gateway.cache_is_empty():
-            plan, root = apart, gateway.tree(apart)
+        for step in steps:
+            apart = step(plan, root)
+            if apart is not plan and gateway.cache_is_empty():
+                plan, root = apart, gateway.tree(apart)
     except GatewayError:
         pass  # as it is written
     return plan, root

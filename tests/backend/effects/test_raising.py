@@ -94,6 +94,22 @@ def test_sums_of_doubles_do_not_raise(tables: Tables) -> None:
     assert ERASES not in codes(df.filter("v <> 3 AND m >= 20"))
 
 
+@pytest.mark.parametrize("part", ["year", "quarter", "month", "dayofyear", "weekofyear", "weekday"])
+@pytest.mark.parametrize("zone", ["UTC", "America/St_Johns"])
+def test_parts_of_dates_do_not_raise(spark: SparkSession, part: str, zone: str) -> None:
+    """Of the first and the last microsecond of 64 bits."""
+    ends = (-(2**63), -1, 0, 2**63 - 1)
+    values = ", ".join(
+        f"(timestamp_micros({'-9223372036854775807 - 1' if n < -1 else n}))" for n in ends
+    )
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        found = spark.sql(f"SELECT {part}(t) AS p FROM VALUES {values} AS v(t)").collect()
+    finally:
+        spark.conf.unset("spark.sql.session.timeZone")
+    assert len(found) == 4
+
+
 def greatest_above_a_join(spark: SparkSession, tables: Tables, given: str, other: str) -> DataFrame:
     """A maximum of decimals that are cast, of which the join drops those with most digits."""
     precision, scale = map(int, given.removeprefix("decimal(").removesuffix(")").split(","))

@@ -24,7 +24,7 @@ from presieve.backend.catalyst.leaf_conditions import (
 from presieve.backend.catalyst.operators import JOIN
 from presieve.backend.catalyst.trees import Node, Tree, node_at, split_conjuncts, walk
 from presieve.backend.catalyst.windows import is_windowed
-from presieve.backend.classic.arguments import Computed, computed_arguments, with_columns
+from presieve.backend.classic.arguments import computed_arguments, with_columns
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.guarded import guarded
 from presieve.backend.classic.names import source_name, unqualified
@@ -60,12 +60,11 @@ _COMPUTED = re.compile(
 )
 """What can be followed to a column, in Spark's drawing of a plan."""
 _GENERATED = re.compile(r"^[ :+-]*Generate\b.*\[([^\[\]]*)\]$", re.MULTILINE)
+_CALL = r"(?:max|min|sum|count|count_if|bool_or|bool_and|max_by|min_by)\("
 _AGGREGATED = re.compile(
-    r"^[ :+-]*Aggregate\b.*\b(?:max|min|sum|count|count_if|bool_or|bool_and|max_by|min_by)"
-    r"\((?:distinct )?[^#()]*[-+*/(]",
-    re.MULTILINE,
+    rf"^[ :+-]*Aggregate\b.*(?:\({_CALL}|\b{_CALL}(?:distinct )?[^#()]*[-+*/(])", re.MULTILINE
 )
-"""An aggregate function of something that is computed."""
+"""An aggregate function of something that is computed, or inside of something."""
 _FILES = re.compile(r"^[ :+-]*Relation .*\] (?:parquet|orc)$", re.MULTILINE)
 _NUMBER = re.compile(r"#(\d+)")
 _NAMED = re.compile(r" AS [^#\n]*?#(\d+)")
@@ -164,18 +163,22 @@ def open_functions(df: DataFrame) -> RowSources | None:
         return None
     if not gateway.cache_is_empty() or not gateway.deterministic(plan):
         return None
-    plan = gateway.simplified(gateway.inlined(plan))
+    simplified = plan = gateway.simplified(gateway.inlined(plan))
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    computed: Computed = {}
     if _AGGREGATED.search(gateway.text(plan)):
-        computed = computed_arguments(gateway, plan, gateway.tree(plan), timezone)
-    if computed:
-        plan = with_columns(Parts(gateway), plan, computed)
+        plan = gateway.projected(plan, gateway.tree(plan))
+        plan = _with_columns(gateway, plan, timezone)
     read = gateway.replaced(plan)
     root = gateway.tree(read)
     conditions = _Conditions(gateway, read, root)
     found = (_function(conditions, plan, timezone, *a) for a in facts_above(root, _is_proved))
-    return replace(_sources(gateway, plan, timezone, found), changed=bool(computed))
+    return replace(_sources(gateway, plan, timezone, found), changed=plan is not simplified)
+
+
+def _with_columns(gateway: ClassicGateway, plan: Handle, timezone: str) -> Handle:
+    """The plan with arguments of aggregate functions as columns, where that helps."""
+    computed = computed_arguments(gateway, plan, gateway.tree(plan), timezone)
+    return with_columns(Parts(gateway), plan, computed) if computed else plan
 
 
 def _is_proved(node: Node) -> bool:

@@ -27,6 +27,7 @@ from presieve.backend.classic.glance import (
 )
 from presieve.backend.classic.guarded import guarded, java_class, java_constant
 from presieve.backend.classic.nodes import Nodes
+from presieve.backend.classic.outputs import to_project, with_projections
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.pruned import pruned
 from presieve.backend.classic.quick_ack import quick_ack
@@ -433,6 +434,10 @@ class ClassicGateway:
     def condensed(self, plan: Java) -> Java | None:
         """As in :class:`Gateway`, by rules of the optimizer."""
         return condensed(self, plan)
+
+    def projected(self, plan: Java, root: Node) -> Java:
+        paths = to_project(root)
+        return with_projections(Parts(self), plan, paths) if paths else plan
 
     def separated(self, plan: Java, root: Node, *, everywhere: bool = False) -> Java:
         paths = to_separate(root, everywhere=everywhere)

@@ -15,11 +15,11 @@ has optimized it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.operators import FILTER
-from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree
+from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree, walk
 from presieve.backend.classic.parts import Parts
 from presieve.backend.effects.raising import can_raise, trees
 from presieve.backend.gateway import Handle
@@ -28,7 +28,7 @@ from presieve.lift.evaluation_types import SCALAR
 
 _CALL = EXPRESSIONS + "PythonUDF"
 SORT = LOGICAL + "Sort"
-_OPAQUE = ("Lambda", "OuterReference", "Subquery", "Exists", "ListQuery", "NamedArgument", "Window")
+OPAQUE = ("Lambda", "OuterReference", "Subquery", "Exists", "ListQuery", "NamedArgument", "Window")
 """Parts of the names of expressions in or beside which calls are left where they are."""
 
 
@@ -42,16 +42,20 @@ def to_separate(root: Node, *, everywhere: bool) -> dict[tuple[int, ...], str]:
     """The operators whose calls become columns, by path, and their kinds: filters and what is below
     them, or all.
     """
-    found = {}
-    left = [(root, everywhere)]
     kinds = _EVERYWHERE if everywhere else _FOR_FILTERS
+    nodes = walk(root) if everywhere else below_filters(root)
+    return {n.path: n.kind for n in nodes if n.kind in kinds and _may_be_separated(n)}
+
+
+def below_filters(root: Node) -> Iterator[Node]:
+    """The filters of a plan and all that is below them, each before its children."""
+    left = [(root, False)]
     while left:
         node, wanted = left.pop()
         wanted = wanted or node.kind == FILTER
-        if wanted and node.kind in kinds and _may_be_separated(node):
-            found[node.path] = node.kind
+        if wanted:
+            yield node
         left.extend((child, wanted) for child in reversed(node.children))
-    return found
 
 
 def _may_be_separated(node: Node) -> bool:
@@ -59,9 +63,7 @@ def _may_be_separated(node: Node) -> bool:
     calls = [n for t in found for n in t if n["class"] == _CALL]
     if not any(_has_inner_call(t, node.kind == PROJECT) for t in found):
         return False
-    if any(
-        part in str(n["class"]).rpartition(".")[2] for t in found for n in t for part in _OPAQUE
-    ):
+    if any(part in str(n["class"]).rpartition(".")[2] for t in found for n in t for part in OPAQUE):
         return False
     return all(c["evalType"] in SCALAR and c["udfDeterministic"] is True for c in calls)
 

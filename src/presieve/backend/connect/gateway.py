@@ -272,6 +272,10 @@ class ConnectGateway:
         """The plan as it is: there is no optimizer on this side."""
         return plan
 
+    def projected(self, plan: Operator, root: Node) -> Operator:
+        """The plan as it is: the server would have to say what the calls give."""
+        return plan
+
     def separated(self, plan: Operator, root: Node, *, everywhere: bool = False) -> Operator:
         """The plan of the messages with calls as columns, in as far as there are any."""
         made, changed = separated(plan, self._resolver.timezone)

@@ -42,6 +42,9 @@ _TOTAL = frozenset(
         *("In", "InSet", "IsNaN", "IsNotNull", "IsNull", "Length", "LessThan", "LessThanOrEqual"),
         *("Literal", "Lower", "Not", "NullIf", "Nvl", "Nvl2", "Or", "SortOrder", "StartsWith"),
         *("Upper", "With"),
+        # Of dates: of timestamps they are cast.
+        *("Year", "Quarter", "Month", "DayOfMonth", "DayOfYear", "DayOfWeek", "WeekDay"),
+        *("WeekOfYear",),
         *("aggregate.AggregateExpression", "aggregate.Count", "aggregate.Max", "aggregate.Min"),
         *("aggregate.CountIf", "aggregate.BoolOr", "aggregate.BoolAnd", "aggregate.MaxBy"),
         *("aggregate.MinBy",),
@@ -285,7 +288,8 @@ def _is_known(tree: Tree, at: int) -> bool:
 
 def _total_cast(tree: Tree, at: int) -> bool:
     """A cast to a string, to a wider number or to the type that a column is of, of a decimal to a
-    number with room for its digits, or of a constant (which raises always or never).
+    number with room for its digits, of a timestamp to its date (all of 64 bits of microseconds have
+    one), or of a constant (which raises always or never).
     """
     node = tree[at]
     if node["class"] != CAST:
@@ -295,6 +299,8 @@ def _total_cast(tree: Tree, at: int) -> bool:
         return True
     if child["class"] == ATTRIBUTE and child["dataType"] == node["dataType"]:
         return True
+    if child["class"] == ATTRIBUTE and child["dataType"] in ("timestamp", "timestamp_ntz"):
+        return bool(node["dataType"] == "date")
     decimal = _DECIMAL.fullmatch(str(child.get("dataType")))
     if child["class"] == ATTRIBUTE and decimal is not None:
         precision, scale = map(int, decimal.groups())

@@ -1,0 +1,109 @@
+"""Trusted. What an aggregate computes with results of its functions, as a projection above it.
+
+Lemma: ``aggregate by k [e(f(v), k)] R = project [e(y, k)] (aggregate by k [k, y := f(v)] R)`` with
+a new attribute y, where e is deterministic. Spark computes it that way (``PhysicalAggregation``).
+A filter on other columns then comes before the projection, so that e must not raise.
+
+As with calls that become columns (:mod:`presieve.backend.classic.separate`), nothing is gained by
+this form in itself: it is that in which aggregates are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from presieve.backend.catalyst.boundary import AGGREGATE, is_attribute
+from presieve.backend.catalyst.list_folds import ARRAY_AGGREGATE
+from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, references
+from presieve.backend.classic.parts import Parts
+from presieve.backend.classic.separate import (
+    OPAQUE,
+    below_filters,
+    changed_at,
+    distinct,
+    replaced,
+    tree_of,
+    unlike,
+)
+from presieve.backend.effects.raising import can_raise
+from presieve.backend.gateway import Handle
+
+
+def to_project(root: Node) -> frozenset[tuple[int, ...]]:
+    """The aggregates below filters that compute with results, by path."""
+    return frozenset(n.path for n in below_filters(root) if _may_be_projected(n))
+
+
+def _may_be_projected(node: Node) -> bool:
+    if node.kind != AGGREGATE or not all(map(is_attribute, node.fields["groupingExpressions"])):
+        return False
+    computed = [t for t in node.fields["aggregateExpressions"] if _computes(t)]
+    names = [str(n["class"]) for t in computed for n in t]
+    plain = ARRAY_AGGREGATE not in names
+    return bool(computed) and plain and not any(part in name for name in names for part in OPAQUE)
+
+
+def _computes(output: Tree) -> bool:
+    """Whether an output is more than a call, a column or a constant."""
+    return output[0]["class"] == ALIAS and len(output) > 2 and not _is_call(output)
+
+
+def _is_call(output: Tree) -> bool:
+    return len(output) > 2 and output[1]["class"] == AGGREGATE_EXPRESSION
+
+
+def with_projections(parts: Parts, root: Handle, paths: Set[tuple[int, ...]]) -> Handle:
+    """The plan with projections above these aggregates, but for those that compute something that
+    may raise or is not deterministic.
+    """
+    wanted = {p for p in paths if parts.gateway.deterministic(parts.gateway.node(root, p))}
+
+    def change(node: Handle, child: Handle, _: tuple[int, ...]) -> Handle | None:
+        return _projected(parts, node, child)
+
+    return changed_at(parts, root, wanted, change)
+
+
+def _projected(parts: Parts, node: Handle, child: Handle) -> Handle | None:
+    keys = int(node.groupingExpressions().size())
+    expressions = parts.gateway.expressions(node)
+    grouping, outputs = expressions[:keys], expressions[keys:]
+    trees = [tree_of(parts, e) for e in outputs]
+    kept = [e for e, tree in zip(outputs, trees, strict=True) if not _computes(tree)]
+    known = list(_calls(parts, kept))
+    calls = [c for e in outputs for c in parts.gateway.inside(e, AGGREGATE_EXPRESSION)]
+    names = {str(tree[0]["name"]).upper().lower() for tree in trees}
+    columns = [
+        parts.alias(c, unlike(parts.gateway.sql(c), names))
+        for c in distinct(parts, calls)
+        if not any(parts.equal_meaning(c, call) for call, _ in known)
+    ]
+    made = (parts.gateway.children(c)[0] for c in columns)
+    known += list(zip(made, map(parts.attribute, columns), strict=True))
+    above = [
+        replaced(parts, e, known) if _computes(tree) else parts.attribute(e)
+        for e, tree in zip(outputs, trees, strict=True)
+    ]
+    shown = [tree_of(parts, e) for e in above]
+    if any(can_raise(tree) for tree in shown):
+        return None
+    below = [*kept, *_missing(parts, grouping, kept, shown), *columns]
+    return parts.project(above, parts.rebuilt(node, [*grouping, *below], child))
+
+
+def _calls(parts: Parts, kept: list[Handle]) -> Iterator[tuple[Handle, Handle]]:
+    """The calls that are outputs as they are, with the attributes of these."""
+    for output in kept:
+        if _is_call(tree_of(parts, output)):
+            yield parts.gateway.children(output)[0], parts.attribute(output)
+
+
+def _missing(
+    parts: Parts, grouping: list[Handle], kept: list[Handle], shown: list[Tree]
+) -> list[Handle]:
+    """The grouping columns that are read above and are not among the outputs yet."""
+    there = {expr_id(tree_of(parts, e)[0]) for e in kept}
+    read = frozenset[int]().union(*map(references, shown)) - there
+    found = {expr_id(tree_of(parts, e)[0]): e for e in grouping}
+    return [e for number, e in found.items() if number in read]
