@@ -206,6 +206,17 @@ def test_in_sql(tables: Tables) -> None:
     assert rewritten(df).prefilter == "v > 3 AND level = 'error'"
 
 
+@pytest.mark.parametrize("column", ["a", "b"])
+def test_a_value_that_is_given_twice(tables: Tables, column: str) -> None:
+    """Which place of the array gets its result is Spark's affair: it is declined."""
+    tables.strange.createOrReplaceTempView("pivoted")
+    rows = "(SELECT team, level, v FROM pivoted)"
+    text = f"SELECT * FROM {rows} PIVOT (max(v) FOR level IN ('info' AS a, 'info' AS b))"
+    df = tables.strange.sparkSession.sql(f"SELECT team, {column} FROM ({text})")
+    assert code(df.filter(f"{column} > 3")) == "plan-shape"
+    untouched(df.filter(f"{column} IS NULL"))
+
+
 def test_what_is_declined(tables: Tables, spark: SparkSession) -> None:
     rows = tables.strange
     assert code(pivot(rows, "sum(v)").filter("error > 3")) == "native-aggregate"

@@ -28,7 +28,7 @@ _COMPARED = ("string", "boolean", "tinyint", "smallint", "int", "bigint", "date"
 """Types of which values are equal in a hash map if and only if they are for ``<=>``."""
 
 MOST_READ = 8
-"""Columns that filters read, beyond which it takes too long to prove something of all of them."""
+"""Columns with a fold of their own, beyond which it takes too long to prove something of all."""
 
 _SUM = (
     "filters are not pushed through a sum in a pivot, which may overflow for values of the pivot "
@@ -116,6 +116,8 @@ def _values(tree: Tree) -> Tree:
     values: Tree = tree[2]["pivotColumnValues"] or []
     if not values or len(values) > MOST_FIELDS:
         raise DeclineSignal("column-type", "a pivot whose values are not read here")
+    if len({literal["value"] for literal in values}) < len(values):
+        raise DeclineSignal("plan-shape", "a pivot with one value at two places")
     return values
 
 
@@ -128,7 +130,10 @@ def counted(boundary: Boundary, read: Set[int], live: Set[int]) -> Boundary:
     unread = {i: n for (i,), n in others.items() if n is not None and n.total}
     calls = [c for c in boundary.calls if c.outputs[0] not in unread]
     if len(calls) > MOST_READ:
-        reason = f"a filter reads {len(calls)} columns of a pivot; {MOST_READ} are possible"
+        reason = (
+            f"{len(calls)} columns of a pivot are read by filters or computed by functions that "
+            f"may raise; {MOST_READ} are possible"
+        )
         raise DeclineSignal("filter-size", reason)
     shown = {i: n for i, n in unread.items() if i in live}
     if shown:
