@@ -26,10 +26,11 @@ def functions(file: str) -> dict[str, ast.FunctionDef]:
 
 def is_classic(file: str, name: str) -> bool:
     """Whether the test, or its module, is marked so."""
-    whole = [ast.unparse(n.value) for n in parsed(file).body if isinstance(n, ast.Assign)]
+    assigned = [n for n in parsed(file).body if isinstance(n, ast.Assign)]
+    marks = {ast.unparse(n.targets[0]): ast.unparse(n.value) for n in assigned}
     own = [ast.unparse(d) for d in functions(file)[name].decorator_list]
-    pytestmark = any("mark.classic" in text for text in whole)
-    return pytestmark or any("classic" in text.lower() for text in own)
+    of_test = [marks.get(text, text) for text in own]
+    return any("classic" in text.lower() for text in (marks.get("pytestmark", ""), *of_test))
 
 
 @pytest.mark.parametrize(("file", "name"), NAMED)

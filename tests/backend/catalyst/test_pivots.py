@@ -15,8 +15,6 @@ from presieve.driver.optimize import explain, optimize
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.classic("pivots are read in plans of the JVM")
-
 LEVELS = ("error", "info")
 
 
@@ -27,7 +25,9 @@ def pivot(
     from pyspark.sql import functions as F
 
     chosen = None if values is None else list(values)
-    return rows.groupBy("team").pivot(by, chosen).agg(*map(F.expr, calls))
+    parts = [call.partition(" AS ") for call in calls]
+    made = [F.expr(call).alias(name) if name else F.expr(call) for call, _, name in parts]
+    return rows.groupBy("team").pivot(by, chosen).agg(*made)
 
 
 CASES = [
@@ -134,14 +134,18 @@ def test_counts_of_nothing_are_null_and_not_zero(tables: Tables) -> None:
     safe(counts.filter("coalesce(error, 0) = 0"))
 
 
+CHOSEN = pytest.mark.classic("values are given there, and are not NULL")
+IN_TEXT = pytest.mark.classic("the server reads PIVOT in text")
+
+
 @pytest.mark.parametrize(
     ("by", "values"),
     [
-        ("level", None),
-        ("level", (None, "error")),
+        pytest.param("level", None, marks=CHOSEN),
+        pytest.param("level", (None, "error"), marks=CHOSEN),
         ("level", ("it's", "é", "", "100%")),
         ("flag", (True, False)),
-        ("day", None),
+        pytest.param("day", None, marks=CHOSEN),
         ("small", (0, 2)),
         ("v", (1, 2**53)),
     ],
@@ -157,6 +161,7 @@ def test_values_of_every_type(tables: Tables, by: str, values: tuple[Any, ...] |
         assert boundary.kind in ("exact", "partial")
 
 
+@pytest.mark.classic("what the analyzer makes of them is not read there")
 def test_texts_and_dates_are_laid_side_by_side_without_an_array(tables: Tables) -> None:
     """Spark makes ``max(IF(level <=> 'error', ...))`` of them."""
     df = pivot(tables.strange.withColumn("name", tables.strange.level), "max(name)")
@@ -197,6 +202,7 @@ def test_filters_come_from_further_above_and_go_further_below(tables: Tables) ->
     assert safe(joined) is not joined
 
 
+@IN_TEXT
 def test_in_sql(tables: Tables) -> None:
     tables.strange.createOrReplaceTempView("pivoted")
     rows = "(SELECT team, level, v FROM pivoted)"
@@ -206,6 +212,7 @@ def test_in_sql(tables: Tables) -> None:
     assert rewritten(df).prefilter == "v > 3 AND level = 'error'"
 
 
+@IN_TEXT
 @pytest.mark.parametrize("column", ["a", "b"])
 def test_a_value_that_is_given_twice(tables: Tables, column: str) -> None:
     """Which place of the array gets its result is Spark's affair: it is declined."""
@@ -228,7 +235,11 @@ def test_what_is_declined(tables: Tables, spark: SparkSession) -> None:
     if not is_before("4.0"):
         collated = rows.selectExpr("team", "v", "level COLLATE UTF8_LCASE AS level")
         assert code(pivot(collated, "max(v)").filter("error > 3")) == "column-type"
-    rows.createOrReplaceTempView("pivoted")
+
+
+@IN_TEXT
+def test_what_is_declined_in_sql(tables: Tables, spark: SparkSession) -> None:
+    tables.strange.createOrReplaceTempView("pivoted")
     source = "(SELECT team, level, v, score FROM pivoted)"
     pairs = "(('info', 20L) AS a, ('error', 3L) AS b)"
     two = f"SELECT * FROM {source} PIVOT (max(v) FOR (level, v) IN {pairs})"
@@ -260,11 +271,12 @@ def test_a_sum_that_overflows_for_a_value_that_is_not_shown(spark: SparkSession)
 @pytest.mark.parametrize(
     "seed", [pytest.param(n, marks=[pytest.mark.random] if n > 1 else []) for n in range(12)]
 )
-def test_random_pivots(tables: Tables, seed: int) -> None:
+def test_random_pivots(tables: Tables, connect: bool, seed: int) -> None:
     rng = random.Random(seed)
     functions = ("max", "min", "count", "avg")
     for _ in range(3):
-        values = rng.sample([None, "error", "info", "warn", "", "zebra"], rng.randint(1, 4))
+        every = ["error", "info", "warn", "", "zebra", *([] if connect else [None])]
+        values = rng.sample(every, rng.randint(1, 4))
         calls = [
             f"{f}({rng.choice(('v', 'score'))}) AS c{i}"
             for i, f in enumerate(rng.sample(functions, rng.randint(2, 3)))

@@ -84,5 +84,36 @@ def test_windows_in_text(tables: Tables) -> None:
     stays(numbered.filter("score > 90"))
 
 
+def first(df: DataFrame, where: str) -> DataFrame:
+    """The first rows by score, and of these some."""
+    return df.orderBy("score", "v").limit(3).filter(where)
+
+
 def test_the_first_rows(tables: Tables) -> None:
-    stays(tables.plain.orderBy("score").limit(3).filter("score < 50"))
+    """Whether row groups are skipped only the server could say."""
+    df = first(tables.plain, "score < 90")
+    (boundary,) = explain(df, cost="always").boundaries
+    assert (boundary.operator, boundary.prefilter) == (
+        "GlobalLimit",
+        "score < 90.0D OR score IS NULL",
+    )
+    better = optimize(df, cost="always")
+    assert better is not df
+    same_rows(df, better)
+
+
+def test_first_rows_that_are_others(tables: Tables) -> None:
+    stays(first(tables.plain, "score > 60"))
+    assert counted(first(tables.plain.filter("score > 60"), "true")) != counted(
+        first(tables.plain, "score > 60")
+    )
+
+
+def test_limits_whose_order_is_not_read(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    stays(tables.plain.limit(3).filter("score < 90"))
+    stays(tables.plain.sortWithinPartitions("score").limit(3).filter("score < 90"))
+    by_place = tables.plain.orderBy(F.lit(1), "score").limit(3)  # the first column, not a constant
+    stays(by_place.filter("score < 90"))
+    stays(tables.plain.orderBy("score").offset(1).limit(3).filter("score < 90"))

@@ -21,9 +21,9 @@ from presieve.backend.catalyst.trees import (
 from presieve.plan.algebra import MOST_FIELDS, Attribute, field_id, struct_id
 
 GET = EXPRESSIONS + "GetStructField"
-_ITEM = EXPRESSIONS + "GetArrayItem"
+ITEM = EXPRESSIONS + "GetArrayItem"
 
-_PIVOTED = "__pivot_"
+PIVOTED = "__pivot_"
 """How the name of a pivot's array begins (``PivotTransformer.scala``)."""
 
 
@@ -55,7 +55,7 @@ def with_fields(tree: Tree) -> Tree:
     for node in tree:
         if found and found[-1]["class"] == GET and _is_struct(node):
             found[-1] = _field(node, int(found[-1]["ordinal"]))
-        elif len(found) > 1 and found[-2]["class"] == _ITEM and _is_item(found[-1], node):
+        elif len(found) > 1 and found[-2]["class"] == ITEM and _is_item(found[-1], node):
             array = found.pop()
             found[-1] = _item(array, int(node["value"]))
         else:
@@ -75,7 +75,7 @@ def _is_item(array: JsonNode, place: JsonNode) -> bool:
     if array["class"] != ATTRIBUTE or not isinstance(type_, dict) or type_.get("type") != "array":
         return False
     known = place["class"] == LITERAL and str(place.get("value")).isdecimal()
-    return str(array["name"]).startswith(_PIVOTED) and known
+    return str(array["name"]).startswith(PIVOTED) and known
 
 
 def _field(struct: JsonNode, place: int) -> JsonNode:

@@ -95,7 +95,7 @@ def _arguments(expression: Expression) -> list[Expression]:
 def _window(window: Expression, field: Field, scope: Scope) -> tuple[JsonNode, list[Tree]]:
     tree = window_expression(window, scope)
     partition = [read(e, scope) for e in window.partition_spec]
-    order = sort_orders(window, scope)
+    order = sort_orders(window.order_spec, scope)
     fields: JsonNode = {
         "windowExpressions": [alias(field.id, field.name, tree)],
         "partitionSpec": partition,

@@ -425,7 +425,7 @@ def _is_full(join: Expression) -> bool:
 
 
 _OF_TABLES = ("group_map", "co_group_map", "map_partitions")
-_BOUNDARIES = ("aggregate", *_OF_TABLES)
+_BOUNDARIES = ("aggregate", "limit", *_OF_TABLES)
 
 
 def _calls(body: Expression) -> bool:

@@ -18,6 +18,7 @@ from presieve.backend.connect.expressions import (
 )
 from presieve.backend.connect.joins import numbered
 from presieve.backend.connect.operators import Expression, Field, Operator, Relation
+from presieve.backend.connect.pivoted import pivot
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift.evaluation_types import EVALUATION_TYPES, Role
@@ -39,10 +40,10 @@ def is_global(expressions: Sequence[Expression]) -> bool:
 def aggregate(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
     """``groupBy(...).agg(...)``."""
     body = relation.aggregate
+    if body.group_type == body.GROUP_TYPE_PIVOT:
+        return pivot(resolver, relation, children)
     if body.group_type != body.GROUP_TYPE_GROUPBY:
-        pivot = body.group_type == body.GROUP_TYPE_PIVOT
-        why = Declined("operator", "filters are not pushed through PIVOT") if pivot else _SETS
-        return resolver.opaque(relation, children, why, kind=AGGREGATE)
+        return resolver.opaque(relation, children, _SETS, kind=AGGREGATE)
     (child,) = children
     grouping = list(body.grouping_expressions)
     return aggregated(resolver, relation, child, grouping, list(body.aggregate_expressions))

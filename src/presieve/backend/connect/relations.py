@@ -15,6 +15,7 @@ from typing import Protocol
 from presieve.backend.catalyst.boundary import LOGICAL
 from presieve.backend.catalyst.operators import DEDUPLICATE, FILTER, SUBQUERY_ALIAS
 from presieve.backend.catalyst.trees import Tree
+from presieve.backend.catalyst.windows import GLOBAL_LIMIT, LOCAL_LIMIT, SORT
 from presieve.backend.connect import grouped, joins, projected
 from presieve.backend.connect.expressions import (
     alias,
@@ -36,6 +37,7 @@ from presieve.backend.connect.operators import (
 )
 from presieve.backend.connect.scope import Scope, fold, parts_of
 from presieve.backend.connect.texts import UNREAD_TEXT, shows_a_table
+from presieve.backend.connect.windows import sort_orders
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import SQL_TRUE
 
@@ -218,7 +220,7 @@ def _alias(resolver: Resolver, relation: Relation, children: list[Operator]) -> 
     return Operator(SUBQUERY_ALIAS, {}, (child,), output, relation)
 
 
-def _kept(kind: str) -> Rule:
+def _kept(kind: str) -> Callable[[Resolver, Relation, list[Operator]], Operator]:
     """Operators whose output is their input's."""
 
     def rule(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
@@ -231,6 +233,24 @@ def _kept(kind: str) -> Rule:
         return Operator(kind, fields, (child,), child.output, relation, unread=why, steady=fixed)
 
     return rule
+
+
+def _sorted(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+    """A sorted relation. A literal among the keys is the place of a column
+    (``SubstituteUnresolvedOrdinals``): such an order is not read.
+    """
+    made = _kept(SORT)(resolver, relation, children)
+    keys = relation.sort.order
+    if any(key.child.WhichOneof("expr_type") == "literal" for key in keys):
+        return made
+    order = sort_orders(keys, resolver.scope(*children))
+    return replace(made, fields={"order": order, "global": relation.sort.is_global})
+
+
+def _limited(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+    """The first rows of every partition, and of these the first."""
+    below = _kept(LOCAL_LIMIT)(resolver, relation, children)
+    return replace(below, kind=GLOBAL_LIMIT, children=(replace(below, relation=None),))
 
 
 def _deduplicate(
@@ -268,8 +288,8 @@ def _root(resolver: Resolver, relation: Relation, children: list[Operator]) -> O
 RULES: dict[str, Rule] = {
     "filter": _filter,
     "subquery_alias": _alias,
-    "sort": _kept(LOGICAL + "Sort"),
-    "limit": _kept(LOGICAL + "GlobalLimit"),
+    "sort": _sorted,
+    "limit": _limited,
     "offset": _kept(LOGICAL + "Offset"),
     "tail": _kept(LOGICAL + "Tail"),
     "sample": _kept(LOGICAL + "Sample"),

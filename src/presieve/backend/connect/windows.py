@@ -7,6 +7,8 @@ all where there is no order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from presieve.backend.catalyst.trees import EXPRESSIONS, JsonNode, Tree
 from presieve.backend.connect.calls import aggregate_call
 from presieve.backend.connect.expressions import read
@@ -27,16 +29,16 @@ def window_expression(window: Expression, scope: Scope) -> Tree:
     called = window.window_function.unresolved_function
     name = str(called.function_name).lower()
     partition = [read(e, scope) for e in window.partition_spec]
-    order = sort_orders(window, scope)
+    order = sort_orders(window.order_spec, scope)
     parts = [*partition, *order, _frame(window, name)]
     spec = [_node("WindowSpecDefinition", len(parts)), *(n for p in parts for n in p)]
     return [_node("WindowExpression", 2), *_function(window.window_function, name, scope), *spec]
 
 
-def sort_orders(window: Expression, scope: Scope) -> list[Tree]:
-    """The sort keys of a window."""
+def sort_orders(keys: Sequence[Expression], scope: Scope) -> list[Tree]:
+    """The sort keys of a window, or of a relation that is sorted."""
     found = []
-    for key in window.order_spec:
+    for key in keys:
         descending = key.direction == key.SORT_DIRECTION_DESCENDING
         first = key.null_ordering == key.SORT_NULLS_FIRST
         if key.null_ordering == key.SORT_NULLS_UNSPECIFIED:

@@ -1,0 +1,186 @@
+"""Trusted. A pivot of Spark Connect as the two aggregates and the projection that the analyzer
+makes of it, where all its functions give numbers or booleans (``PivotTransformer.scala``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import AGGREGATE, PIVOT_FIRST, PROJECT, is_attribute
+from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
+from presieve.backend.catalyst.struct_fields import ITEM, PIVOTED
+from presieve.backend.catalyst.trees import LITERAL, JsonNode, Tree
+from presieve.backend.connect.calls import aggregate_call, is_aggregate
+from presieve.backend.connect.expressions import (
+    alias,
+    is_deterministic,
+    read,
+    unaliased,
+    undetermined,
+)
+from presieve.backend.connect.operators import (
+    Expression,
+    Field,
+    FieldJson,
+    Operator,
+    Relation,
+    Schema,
+)
+from presieve.errors import DeclineSignal
+from presieve.semantics.values import INT_RANGES
+
+if TYPE_CHECKING:
+    from presieve.backend.connect.relations import Resolver
+
+_LAID = ("boolean", "byte", "short", "integer", "long", "float", "double", "decimal")
+"""Types of results that are laid side by side in an array (``PivotFirst.scala``)."""
+
+_INTEGERS = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Pivot:
+    """A pivot: its columns below, the values as literals, its calls, and its own columns."""
+
+    keys: tuple[Field, ...]
+    column: Field
+    values: Tree
+    calls: tuple[tuple[str, Tree], ...]
+    made: tuple[Field, ...]
+
+    def results(self, place: int) -> list[FieldJson]:
+        """The columns of a call, one for each value."""
+        return [f.json for f in self.made[place :: len(self.calls)]]
+
+
+def pivot(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+    """``groupBy(...).pivot(...).agg(...)``."""
+    (child,) = children
+    try:
+        found = _read(resolver, relation, child)
+    except DeclineSignal as signal:
+        return resolver.opaque(relation, children, signal.declined, kind=AGGREGATE)
+    by_value = _by_value(resolver, found, child)
+    arrays = _arrays(resolver, found, by_value)
+    return _elements(relation, found, arrays)
+
+
+def _read(resolver: Resolver, relation: Relation, child: Operator) -> _Pivot:
+    """Raises :class:`DeclineSignal`."""
+    body, scope = relation.aggregate, resolver.scope(child)
+    by_id = {f.id: f for f in child.output}
+    grouped = [*body.grouping_expressions, body.pivot.col]
+    plain = [read(e, scope) if unaliased(e)[1] is None else [] for e in grouped]
+    if not all(is_attribute(t) and t[0]["exprId"]["id"] in by_id for t in plain):
+        raise DeclineSignal("plan-shape", "a pivot of something else than columns")
+    *keys, column = (by_id[t[0]["exprId"]["id"]] for t in plain)
+    values = [_literal(v, column.json["type"]) for v in body.pivot.values]
+    calls = tuple(_call(e, resolver, child) for e in body.aggregate_expressions)
+    schema = resolver.schema(relation)
+    made = schema.fields[len(keys) :]
+    if not values or not calls or len(made) != len(values) * len(calls):
+        raise DeclineSignal("plan-shape", "a pivot whose values are not in the plan")
+    if not all(str(f["type"]).partition("(")[0] in _LAID for f in made):
+        raise DeclineSignal("column-type", "a pivot of results that are no numbers or booleans")
+    columns = tuple(
+        Field(next(resolver.numbers), str(f["name"]), schema, at)
+        for at, f in enumerate(made, len(keys))
+    )
+    return _Pivot(tuple(keys), column, values, calls, columns)
+
+
+def _call(expression: Expression, resolver: Resolver, child: Operator) -> tuple[str, Tree]:
+    call, name = unaliased(expression)
+    if not is_aggregate(call):
+        raise DeclineSignal("plan-shape", "a pivot that also computes something else")
+    text = call.expression_string.expression or call.unresolved_function.function_name
+    return name or str(text), aggregate_call(call, resolver.scope(child))
+
+
+def _literal(value: Expression, type_: object) -> JsonNode:
+    """As the analyzer casts it to the column's type. Raises :class:`DeclineSignal`."""
+    kind = value.WhichOneof("literal_type")
+    match kind, type_:
+        case "string", "string":
+            text = str(value.string)
+        case "boolean", "boolean":
+            text = str(value.boolean).lower()
+        case (("byte" | "short" | "integer" | "long"), str()) if _fits(value, kind, type_):
+            text = str(getattr(value, kind))
+        case _:
+            reason = f"a pivot by a column of type {type_} and a value of type {kind}"
+            raise DeclineSignal("column-type", reason)
+    return {"class": LITERAL, "num-children": 0, "dataType": type_, "value": text}
+
+
+def _fits(value: Expression, kind: str, type_: str) -> bool:
+    least, most = INT_RANGES.get(_INTEGERS.get(type_, ""), (1, 0))
+    return bool(least <= getattr(value, kind) <= most)
+
+
+def _by_value(resolver: Resolver, found: _Pivot, child: Operator) -> Operator:
+    """The functions by keys and the pivot column."""
+    grouping = [f.tree for f in (*found.keys, found.column)]
+    types = [found.results(place)[0]["type"] for place in range(len(found.calls))]
+    made = _fields(resolver, [n for n, _ in found.calls], types)
+    calls = [alias(f.id, f.name, t) for f, (_, t) in zip(made, found.calls, strict=True)]
+    return Operator(
+        AGGREGATE,
+        {"groupingExpressions": grouping, "aggregateExpressions": [*grouping, *calls]},
+        (child,),
+        (*found.keys, found.column, *made),
+        None,
+        unread=undetermined(calls),
+        steady=all(map(is_deterministic, calls)),
+    )
+
+
+def _arrays(resolver: Resolver, found: _Pivot, below: Operator) -> Operator:
+    """For each function an array of its results, in the order of the values, by keys."""
+    keys = [f.tree for f in found.keys]
+    results = below.output[len(keys) + 1 :]
+    types = [{"type": "array", "elementType": f.json["type"]} for f in results]
+    made = _fields(resolver, [PIVOTED + f.name for f in results], types)
+    call: Tree = [
+        {"class": AGGREGATE_EXPRESSION, "num-children": 1},
+        {"class": PIVOT_FIRST, "num-children": 2, "pivotColumnValues": found.values},
+        *found.column.tree,
+    ]
+    first = [
+        alias(array.id, array.name, [*call, *value.tree])
+        for array, value in zip(made, results, strict=True)
+    ]
+    fields = {"groupingExpressions": keys, "aggregateExpressions": [*keys, *first]}
+    return Operator(AGGREGATE, fields, (below,), (*found.keys, *made), None)
+
+
+def _elements(relation: Relation, found: _Pivot, below: Operator) -> Operator:
+    """The elements of the arrays as columns: of each value the results of all functions."""
+    arrays = below.output[len(found.keys) :]
+    place = {"class": LITERAL, "num-children": 0, "dataType": "integer"}
+    elements = [
+        alias(
+            made.id,
+            made.name,
+            [
+                {"class": ITEM, "num-children": 2},
+                *arrays[at % len(arrays)].tree,
+                {**place, "value": str(at // len(arrays))},
+            ],
+        )
+        for at, made in enumerate(found.made)
+    ]
+    fields = {"projectList": [*(f.tree for f in found.keys), *elements]}
+    return Operator(PROJECT, fields, (below,), (*found.keys, *found.made), relation)
+
+
+def _fields(resolver: Resolver, names: Sequence[str], types: Sequence[object]) -> tuple[Field, ...]:
+    """Columns of an operator that is in no message."""
+    json = [
+        {"name": name, "type": type_, "nullable": True}
+        for name, type_ in zip(names, types, strict=True)
+    ]
+    schema = Schema(lambda: json)
+    return tuple(Field(next(resolver.numbers), n, schema, at) for at, n in enumerate(names))
