@@ -7,9 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import presieve
+from presieve.certificate.check import SolverName
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+SOLVERS: tuple[SolverName, ...] = ("z3", "cvc5")
 
 
 def rows(df: DataFrame) -> list[str]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.driver.conditions import SOLVERS
+
+from presieve.certificate.check import Rejected
+from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
+from presieve.certificate.derived_script import check_by_solver
+from presieve.driver.stages import derived
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,3 +50,21 @@ def settings(spark: SparkSession) -> Iterator[SparkSession]:
     yield spark
     for name, value in before.items():
         spark.conf.set(name, value)
+
+
+@pytest.fixture(autouse=True)
+def replayed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Both solvers prove what the checker of derived filters accepts in a test."""
+    accepted: dict[str, VerifiedDerived] = {}
+
+    def checked(certificate: DerivedCertificate) -> VerifiedDerived | Rejected:
+        proof = check_derived(certificate)
+        if isinstance(proof, VerifiedDerived):
+            accepted[json.dumps(certificate.to_json())] = proof
+        return proof
+
+    monkeypatch.setattr(derived, "check_derived", checked)
+    yield
+    for text, proof in accepted.items():
+        for solver in SOLVERS:
+            assert check_by_solver(proof, solver) is proof, text

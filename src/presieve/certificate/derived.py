@@ -136,7 +136,7 @@ class _Refutation:
         self._condition = condition
         self._zones = certificate.zones
         self._ends: dict[int, set[Point]] = defaultdict(set)
-        for number, found in (*_turns(condition, self._zones), *certificate.cuts.items()):
+        for number, found in (*turns(condition, self._zones), *certificate.cuts.items()):
             self._ends[number].update(found)
         self._left = 0
 
@@ -160,7 +160,7 @@ class _Refutation:
         return all(self._empty({**box, number: part}, others) for part in parts)
 
 
-def _turns(node: ExprNode, zones: Zones) -> Iterator[tuple[int, Collection[Point]]]:
+def turns(node: ExprNode, zones: Zones) -> Iterator[tuple[int, Collection[Point]]]:
     """Where functions of columns have other pieces: what is on both sides of that is unrelated."""
     if node.children and short(node) not in TRUTH_VALUED:
         known = monotone(node, zones)
@@ -168,7 +168,7 @@ def _turns(node: ExprNode, zones: Zones) -> Iterator[tuple[int, Collection[Point
             found = [end for p in known.pieces for end in p.within if end is not None]
             yield number_of(known.argument), found
     for child in node.children:
-        yield from _turns(child, zones)
+        yield from turns(child, zones)
 
 
 def _parts(found: ValueSet, ends: Collection[Point]) -> Iterator[ValueSet]:

@@ -16,6 +16,7 @@ from presieve.certificate.certificate import Certificate
 from presieve.certificate.check import Rejected, SolverName, Verified, check
 from presieve.certificate.compiled import CompiledCertificate, VerifiedCompiled, check_compiled
 from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
+from presieve.certificate.derived_script import check_by_solver
 from presieve.certificate.joined import JoinCertificate
 from presieve.certificate.two_rows import VerifiedFilters, check_filters
 from presieve.certificate.windowed import WindowCertificate
@@ -62,5 +63,6 @@ def check_claim(claim: Claim, solver: SolverName) -> Accepted | Rejected:
         case WindowCertificate() | JoinCertificate():
             return check_filters(claim, solver)
         case DerivedCertificate():
-            return check_derived(claim)
+            found = check_derived(claim)
+            return found if isinstance(found, Rejected) else check_by_solver(found, solver)
     return check(claim, solver)

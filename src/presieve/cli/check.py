@@ -45,7 +45,9 @@ def command(
     from presieve.certificate.stored import check_claim, load
 
     result = check_claim(load(certificate), solver.value)
-    answer = _rejected(result, solver) if isinstance(result, Rejected) else _accepted(result)
+    answer = (
+        _rejected(result, solver) if isinstance(result, Rejected) else _accepted(result, solver)
+    )
     if json:
         output.as_json(answer)
     else:
@@ -54,7 +56,7 @@ def command(
         raise typer.Exit(1)
 
 
-def _accepted(result: Accepted) -> dict[str, object]:
+def _accepted(result: Accepted, solver: SolverOption) -> dict[str, object]:
     from presieve.certificate.check import Verified as IsVerified
     from presieve.certificate.derived import VerifiedDerived as IsDerived
     from presieve.certificate.two_rows import VerifiedFilters as IsMoved
@@ -62,11 +64,11 @@ def _accepted(result: Accepted) -> dict[str, object]:
     if isinstance(result, IsVerified):
         return _verified(result)
     if isinstance(result, IsDerived):
-        return _derived(result)
+        return _derived(result, solver)
     return _moved(result) if isinstance(result, IsMoved) else _replaced(result)
 
 
-def _derived(result: VerifiedDerived) -> dict[str, object]:
+def _derived(result: VerifiedDerived, solver: SolverOption) -> dict[str, object]:
     """A filter for storage."""
     columns = {
         int(number["id"]): node["name"]
@@ -79,7 +81,7 @@ def _derived(result: VerifiedDerived) -> dict[str, object]:
     )
     return {
         "verified": True,
-        "solver": "intervals",
+        "solver": f"intervals and {solver.value}",
         "where": "the condition above the scan",
         "prefilter": "; ".join(sets),
         "not_checked": ["that the condition is that of the plan", *NOT_CHECKED[2:]],

@@ -104,6 +104,7 @@ def derived_report(decision: DerivedDecision) -> DerivedReport:
         () if decision.declined is None else (decision.declined,),
         erased if decision.erases and made is not None else (),
         source.operator,
+        tuple(v.certificate.to_json() for v in decision.verified if made is not None),
     )
 
 

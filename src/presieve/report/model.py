@@ -12,7 +12,7 @@ from presieve.report.parts import Compiled, ConjunctFate, Reach, Remark, Remedy
 from presieve.report.source.listing import Listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from presieve.backend.statistics.metrics import Measurement
     from presieve.backend.statistics.sizes import Size
@@ -101,6 +101,8 @@ class DerivedReport:
         assumptions: What the derived filter may change besides.
         operator: Spark's operator whose rows these are; empty for files. The filter stands on it,
             so that it may go below by a proof of its own.
+        certificates: Of each condition, why the filter follows: plain data for ``json``, which
+            ``presieve check`` checks again. Not part of the report's own JSON.
     """
 
     source: str
@@ -110,6 +112,7 @@ class DerivedReport:
     declined: tuple[Declined, ...] = ()
     assumptions: tuple[dict[str, str], ...] = ()
     operator: str = ""
+    certificates: tuple[Mapping[str, object], ...] = field(default=(), repr=False)
 
     @property
     def place(self) -> str:

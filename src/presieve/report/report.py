@@ -57,7 +57,8 @@ def function_json(function: FunctionReport) -> dict[str, Any]:
 
 def derived_json(files: DerivedReport) -> dict[str, Any]:
     """Files and the filter that is derived for them, in JSON's types."""
-    plain = asdict(files)
+    plain = asdict(replace(files, certificates=()))
+    del plain["certificates"]
     plain["declined"] = [d.to_json() for d in files.declined]
     plain["assumptions"] = [dict(a) for a in files.assumptions]
     return plain
