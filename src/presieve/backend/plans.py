@@ -29,6 +29,7 @@ from presieve.backend.problems.setting import Setting
 from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
 from presieve.backend.statistics.data_check import Check, check_of
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent
+from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.backend.statistics.scan_filters import Scans, scans_below
 from presieve.backend.statistics.sizes import Size, sizes
 from presieve.errors import Declined, DeclineSignal
@@ -413,6 +414,17 @@ def drawing(opened: Opened, df: DataFrame) -> str:
         return opened.gateway.optimized_text(opened.gateway.analyzed(df))
     except GatewayError:
         return ""
+
+
+def scan_contracts(opened: Opened, df: DataFrame) -> tuple[ScanContract, ...]:
+    """What the scans of a DataFrame evaluate of its filters; nothing on Spark Connect, whose
+    clients do not see plans.
+    """
+    from presieve.backend.classic.contracts import contracts
+    from presieve.backend.classic.gateway import ClassicGateway
+
+    gateway = opened.gateway
+    return contracts(gateway, df) if isinstance(gateway, ClassicGateway) else ()
 
 
 def scan_sizes(opened: Opened) -> tuple[Size, ...]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from presieve.ir.sorts import Sort
+from presieve.ir.sorts import TIMESTAMP_NTZ, Sort
 from presieve.semantics.values import Value, from_python
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _range(statistics: Any, rows: int, sort: Sort) -> Range:
     nulls = values = True
     if statistics.has_null_count:
         nulls, values = statistics.null_count > 0, statistics.null_count < rows
-    if not statistics.has_min_max:
+    if not statistics.has_min_max or sort == TIMESTAMP_NTZ:  # Spark's reader has no use for these
         return Range(nulls=nulls, values=values)
     try:
         low, high = _value(statistics.min, sort), _value(statistics.max, sort)

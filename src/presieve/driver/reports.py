@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import FLAT_MAPS, MAPS, simple_kind
-from presieve.backend.plans import drawing, scan_sizes
+from presieve.backend.plans import drawing, scan_contracts, scan_sizes
 from presieve.backend.problems.columns import ColumnUse
 from presieve.backend.pruning import OtherFunction
 from presieve.backend.statistics.scan_filters import Scans
@@ -70,6 +70,7 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         plan_after=after,
         sizes=scan_sizes(applied.opened) if sized else (),
         functions=functions,
+        scans=scan_contracts(applied.opened, applied.df) if pipeline.reading.for_report else (),
     )
 
 

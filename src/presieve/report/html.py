@@ -76,6 +76,7 @@ def _templates() -> Environment:
     env.globals.update(kinds=words.KINDS, with_residual=words.WITH_RESIDUAL)
     env.globals.update(residual_strengths=words.RESIDUAL_STRENGTHS, strength=words.strength)
     env.globals.update(function_facts=words.function_facts, derived_facts=words.derived)
+    env.globals.update(scan_facts=words.scan_facts)
     env.globals.update(answer=words.answer, pictures=picture.pictures, ran_of=words.ran)
     env.globals.update(tags=boxes.TAGS, meanings=words.ROLES, names=words.SIDES)
     env.globals.update(width=picture.WIDTH, pad=boxes.PAD, line_height=boxes.LINE)

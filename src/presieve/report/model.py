@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from presieve.backend.statistics.metrics import Measurement
+    from presieve.backend.statistics.scan_contracts import ScanContract
     from presieve.backend.statistics.sizes import Size
     from presieve.report.trace import Trace
 
@@ -178,6 +179,7 @@ class ReportData:
     are Spark's plan trees; ``sizes`` are those of the scans whose files can be seen; ``measured``
     is None until somebody measures. ``searches`` search each of the boundaries once more and tell
     of it; None for those of which nothing was searched. ``declined``: why the plan was not read.
+    ``scans`` are those of the plan as rewritten.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -191,6 +193,7 @@ class ReportData:
     functions: tuple[FunctionReport, ...] = ()
     declined: Declined | None = None
     derived: tuple[DerivedReport, ...] = ()
+    scans: tuple[ScanContract, ...] = ()
 
     def traced(self, index: int) -> ReportData:
         """With the trace of one boundary, searched again unless it is there already."""

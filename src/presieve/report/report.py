@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.errors import UsageError
 from presieve.report import html, text
 from presieve.report.model import (
@@ -64,6 +65,11 @@ def derived_json(files: DerivedReport) -> dict[str, Any]:
     return plain
 
 
+def scan_json(scan: ScanContract) -> dict[str, Any]:
+    """A scan in JSON's types."""
+    return {**asdict(scan), "offered": [asdict(o) for o in scan.offered], "notes": list(scan.notes)}
+
+
 class Report:
     """What :func:`presieve.optimize` does to a DataFrame, and why it leaves the rest alone.
 
@@ -93,6 +99,13 @@ class Report:
         hand to their scan.
         """
         return self.data.derived
+
+    @property
+    def scans(self) -> tuple[ScanContract, ...]:
+        """One entry for each scan of the plan as rewritten: which of its filters it evaluates, and
+        which row groups it can skip by them.
+        """
+        return self.data.scans
 
     @property
     def changed(self) -> bool:
@@ -152,6 +165,7 @@ class Report:
             "boundaries": [boundary_json(b) for b in self.boundaries],
             "functions": [function_json(f) for f in self.functions],
             "derived": [derived_json(d) for d in self.derived],
+            "contract": [scan_json(s) for s in self.scans],
             "plan_before": self.data.plan_before,
             "plan_after": self.data.plan_after,
             "scans": [{**asdict(s), "columns": list(s.columns)} for s in self.data.sizes],

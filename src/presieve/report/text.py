@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.report import invariant, words
 from presieve.report.grids import Cell, Grid, cut
 from presieve.report.model import BoundaryReport, DerivedReport, FunctionReport, ReportData
@@ -180,9 +181,16 @@ def render(data: ReportData) -> str:
         head.append(field_text("measured", words.measured(data.measured)))
     functions = map(render_function, data.functions)
     boundaries = (render_boundary(b, data.changed) for b in data.boundaries)
-    return "\n\n".join([*head, *boundaries, *functions, *map(render_derived, data.derived)])
+    derived = map(render_derived, data.derived)
+    scans = (render_scan(s) for s in data.scans if s.offered)
+    return "\n\n".join([*head, *boundaries, *functions, *derived, *scans])
 
 
 def render_derived(derived: DerivedReport) -> str:
     """Files or rows, and the filter that is derived for them."""
     return "\n".join([derived.place, *(field_text(*f) for f in words.derived(derived))])
+
+
+def render_scan(scan: ScanContract) -> str:
+    """A scan, and what it evaluates of the filters at it."""
+    return "\n".join([f"Scan {scan.source}", *(field_text(*f) for f in words.scan_facts(scan))])

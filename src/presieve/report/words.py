@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from typing import TypeAlias
 
+from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.grids import cut
 from presieve.report.model import (
@@ -81,6 +82,18 @@ def derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
         yield "declined", str(reason)
     for assumption in files.assumptions:
         yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+
+
+def scan_facts(scan: ScanContract) -> Iterator[tuple[str, str]]:
+    """What is said of a scan and the filters at it, by name."""
+    for offered in scan.offered:
+        yield offered.contract, str(offered)
+    if scan.files_read is not None and scan.files_read != scan.files:
+        yield "files", f"{scan.files_read} of {scan.files} are read"
+    if scan.groups is not None:
+        yield "row groups", f"{scan.groups_read} of {scan.groups} are read"
+    for note in scan.notes:
+        yield "note", note
 
 
 _FIRST, _JOIN = ("Window", "GlobalLimit"), ("Join", "Intersect", "Except")
