@@ -193,7 +193,16 @@ def one(spark: SparkSession, seed: int, tally: Tally) -> None:
     databases = _databases(rows, needed)
     found_rows = _results(spark, list(databases.values()), seed, where)
     results = dict(zip(databases, found_rows, strict=True))
-    tally.wrong += [f"{why}: {told}" for why in _wrong(results, rows, needed, exact)]
+    tally.wrong += [f"{why}: {told}" for why in _wrong(results, rows, needed)]
+    idle = [
+        (name, row)
+        for name, own in rows.items()
+        if exact.get(name)
+        for row in own
+        if row[0] in needed[name] and not _matters(results, name, row[0])
+    ]
+    for name, (i, *_) in never_mattering(spark, seed, where, idle):
+        tally.wrong.append(f"row {i} of {name} does not matter: {told}")
 
 
 def _is_of(source: DataFrame, rows: DataFrame) -> bool:
@@ -233,11 +242,46 @@ def _databases(rows: Database, needed: dict[str, set[int]]) -> dict[object, Data
     return found
 
 
+TRIES = 40
+"""Databases in which a row may matter, if it does neither in the one at hand nor alone."""
+
+
+def never_mattering(
+    spark: SparkSession, seed: int, where: str, idle: Sequence[tuple[str, Row]]
+) -> list[tuple[str, Row]]:
+    """The rows that change no result in random databases either: exact is a claim that each of them
+    matters in some database.
+    """
+    rng = random.Random(seed)
+    left = []
+    for name, row in idle:
+        others = [_companions(rng, row) for _ in range(TRIES)]
+        added = [{**other, name: [row, *other[name]]} for other in others]
+        results = _results(spark, [*others, *added], seed, where)
+        if all(a == b for a, b in zip(results[:TRIES], results[TRIES:], strict=True)):
+            left.append((name, row))
+    return left
+
+
+def _companions(rng: random.Random, row: Row) -> Database:
+    """A few rows, many of them with the key or the value of a row."""
+    _, key, value = row
+
+    def other(i: int) -> Row:
+        ((_, k, v),) = _random_rows(rng, 1)
+        return (i, key if rng.random() < 0.6 else k, value if rng.random() < 0.3 else v)
+
+    return {name: [other(i) for i in range(10, 10 + rng.randint(0, 3))] for name in "AB"}
+
+
+def _matters(results: dict[object, Result], name: str, i: int) -> bool:
+    """Whether a result is another one without the row, or there is one of the row alone."""
+    there = results["without", name, i] != results[WHOLE]
+    return there or results["alone", name, i] != results[NOTHING]
+
+
 def _wrong(
-    results: dict[object, Result],
-    rows: Database,
-    needed: dict[str, set[int]],
-    exact: dict[str, bool],
+    results: dict[object, Result], rows: Database, needed: dict[str, set[int]]
 ) -> Iterator[str]:
     """What is wrong about a lineage, by the results of the databases."""
     if results[WHOLE] != results[NEEDED]:
@@ -247,9 +291,6 @@ def _wrong(
             matters = results["without", name, i] != results[WHOLE]
             if matters and i not in needed[name]:
                 yield f"row {i} of {name} is missing"
-            alone = results["alone", name, i] != results[NOTHING]
-            if exact.get(name) and i in needed[name] and not (matters or alone):
-                yield f"row {i} of {name} does not matter"
 
 
 def _results(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.fuzz.lineage import Tally, one
+from tests.fuzz import lineage
+from tests.fuzz.lineage import Place, Tally, never_mattering, one
 from tests.support.amount import amount
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 PIPELINES = 120
 """Of a thorough run; otherwise a part of them."""
@@ -26,3 +27,19 @@ def test_lineage_names_all_rows_that_matter_and_no_others_where_exact(spark: Spa
     assert tally.filtered > 0.3 * tally.sources, tally.text()
     assert tally.exact > 0.1 * tally.sources, tally.text()
     assert tally.needed < 0.9 * tally.rows, tally.text()
+
+
+@pytest.mark.classic("lineage reads the optimizer's plan")
+def test_a_row_that_never_matters_is_told_from_one_that_does_in_some_table(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of ``count(*) > 1`` a row alone makes no result, and changes none where it is a third one."""
+
+    def counted(place: Place, tally: Tally | None = None) -> DataFrame:
+        return place.sources["A"].groupBy(*place.by, "k").agg(F.count("*").cast("int").alias("v"))
+
+    from pyspark.sql import functions as F
+
+    monkeypatch.setattr(lineage, "_pipeline", counted)
+    rows = [("A", (0, 1, 3)), ("A", (1, 4, 3)), ("B", (2, 1, 3))]
+    assert never_mattering(spark, 5, "v > 1 AND k < 3", rows) == rows[1:]
