@@ -23,12 +23,13 @@ from presieve.sql.ddl import parse_schema
 from presieve.sql.parse import parse_predicate
 
 Declared = str | Sequence[str]
-"""One Spark SQL condition on an input column, or several."""
+"""One Spark SQL condition on an input column, or several; or a column and how it is computed."""
 
 EXAMPLE = "NOT isnan(score)"
 
 BY_CALLER = "the caller"
 _VALID = re.compile(r"\s*is_valid_utf8\(\s*(?:(\w+)|`((?:[^`]|``)+)`)\s*\)\s*", re.ASCII | re.I)
+_COMPUTED = re.compile(r"\s*(?:\w+|`(?:[^`]|``)+`)\s*=.*[A-Za-z_`].*", re.ASCII | re.S)
 _ELSEWHERE = {"unknown-column", "ambiguous-column"}
 
 
@@ -38,14 +39,18 @@ def read_declared(
     """The declared conditions as (text, term), each two-valued: it is true on every row.
 
     Raises :class:`UsageError` where one cannot be read. ``partly``: conditions that speak of other
-    columns than ``names`` are about another place of the plan, and left out.
+    columns than ``names`` are about another place of the plan, and left out; so are computed
+    columns (:func:`computed_columns`).
     """
     check_texts("declare", declared, EXAMPLE)
     found: list[tuple[str, Term]] = []
-    for text in _each(declared):
+    for text in each(declared):
         if _VALID.fullmatch(text):
             continue
         term = parse_predicate(text, names, timezone)
+        several = isinstance(term, Declined) or len(variables(term)) > 1
+        if partly and several and _COMPUTED.fullmatch(text):
+            continue
         if isinstance(term, Declined):
             if partly and term.code in _ELSEWHERE:
                 continue
@@ -63,15 +68,23 @@ def about(declared: Declared, schema: str) -> tuple[str, ...]:
     return tuple(text for text, _ in read_declared(declared, names, TIMEZONE, partly=True))
 
 
+def computed_columns(declared: Declared) -> tuple[str, ...]:
+    """The texts that may say how a column is computed of others, such as ``day = to_date(ts)``.
+    Only Spark can tell which columns are in one.
+    """
+    return tuple(text for text in each(declared) if _COMPUTED.fullmatch(text))
+
+
 def valid_texts(declared: Declared) -> frozenset[str]:
     """The columns, in lower case, of which it is declared that they are UTF-8. That is no condition
     that a proof could speak of: in proofs all texts are.
     """
-    found = (_VALID.fullmatch(text) for text in _each(declared))
+    found = (_VALID.fullmatch(text) for text in each(declared))
     return frozenset((m[1] or m[2].replace("``", "`")).lower() for m in found if m)
 
 
-def _each(declared: Declared) -> Sequence[str]:
+def each(declared: Declared) -> Sequence[str]:
+    """The texts one by one."""
     return [declared] if isinstance(declared, str) else declared
 
 
@@ -79,7 +92,7 @@ def about_nothing(
     declared: Declared, places: Sequence[Mapping[str, Var]], timezone: str
 ) -> Iterator[str]:
     """A line for each condition on a column that no place has; ``places`` are the names of each."""
-    for text in _each(declared):
+    for text in each(declared):
         if _VALID.fullmatch(text):
             continue
         terms = [parse_predicate(text, names, timezone) for names in places]

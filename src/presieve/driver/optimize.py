@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from presieve.driver import log
 from presieve.driver.arguments import check_dataframe
-from presieve.driver.declare import Declared, about_nothing
+from presieve.driver.declare import Declared, about_nothing, each
 from presieve.driver.options import UNSET, Compile, Cost, Options, given, of_session, shows_defaults
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import Policy
@@ -24,8 +24,7 @@ from presieve.report.model import Measured, ReportData
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from presieve.backend.plans import Opened
-    from presieve.driver.stages.pipeline import Pipeline
+    from presieve.driver.stages.pipeline import Applied, Pipeline
     from presieve.report.report import Report
 
 logger = logging.getLogger("presieve")
@@ -60,7 +59,7 @@ def optimize(
         compile: Run functions that are read as a whole as expressions of Spark, without Python:
             ``"auto"``, ``"always"`` or ``"never"``, as for ``cost``.
         reorder: Neither the order of a group's rows nor how sums of doubles are rounded matters.
-        declare: Conditions in Spark SQL on one column, true for every row that a function reads.
+        declare: Conditions on one column, true of all rows; or how one is made (``a = year(t)``).
         pure: Functions that are not read: no side effects, no errors, equal results for equal
             arguments. A list of annotated functions, or ``{function: type}``.
 
@@ -180,7 +179,7 @@ def optimized(
         log.left_alone(df, applied)
         return df, ReportData((), False, time.perf_counter() - started, declined=applied)
     if about:
-        _log_unmet(pipeline, applied.opened)
+        _log_unmet(pipeline, applied)
     report = report_of(pipeline, applied)
     changed = [d.edit is not None for d in applied.decisions]
     changed += [any(d.predicates) for d in applied.filtered]
@@ -202,15 +201,17 @@ def switched_off(df: DataFrame) -> str | None:
     return None
 
 
-def _log_unmet(pipeline: Pipeline, opened: Opened) -> None:
-    """Warn of facts of which no boundary has the column, where every boundary was read: they may
-    be meant for another DataFrame, or misspelt.
+def _log_unmet(pipeline: Pipeline, applied: Applied) -> None:
+    """Warn of facts of which no boundary has the column, where every boundary was read, and that
+    nothing derived for files rests on: they may be meant for another DataFrame, or misspelt.
     """
     from presieve.backend.plans import input_names
 
-    declared, met = pipeline.options.declare, pipeline.met
+    used = {text for decision in applied.derived for text in decision.declared}
+    declared = [text for text in each(pipeline.options.declare) if text not in used]
+    met = pipeline.met
     read = [s.problem for s in met if not isinstance(s.problem, Declined)]
     if declared and len(read) == len(met):
         names = [input_names(problem) for problem in read]
-        for line in about_nothing(declared, names, opened.timezone):
+        for line in about_nothing(declared, names, applied.opened.timezone):
             logger.warning("%s", line)

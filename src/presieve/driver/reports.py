@@ -97,13 +97,14 @@ def derived_report(decision: DerivedDecision) -> DerivedReport:
     """Files or rows of an operator, and the filter that is derived for them."""
     source, made = decision.source, decision.predicate
     erased = ({"code": ERASES, "text": ERASED_ROW},)
+    declared = ({"code": "declared", "text": text} for text in decision.declared if made)
     return DerivedReport(
         source.name,
         source.sql,
         "" if made is None else made.sql,
         decision.skipped,
         () if decision.declined is None else (decision.declined,),
-        erased if decision.erases and made is not None else (),
+        (*declared, *(erased if decision.erases and made is not None else ())),
         source.operator,
         tuple(v.certificate.to_json() for v in decision.verified if made is not None),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,7 +23,15 @@ from presieve.backend.catalyst.leaf_conditions import (
     facts_of,
 )
 from presieve.backend.catalyst.operators import JOIN
-from presieve.backend.catalyst.trees import Node, Tree, node_at, split_conjuncts, walk
+from presieve.backend.catalyst.trees import (
+    ATTRIBUTE,
+    Node,
+    Tree,
+    expr_id,
+    node_at,
+    split_conjuncts,
+    walk,
+)
 from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.classic.arguments import computed_arguments, with_columns
 from presieve.backend.classic.gateway import ClassicGateway
@@ -33,7 +42,7 @@ from presieve.backend.classic.time_zones import zones
 from presieve.backend.effects.sources import scanned
 from presieve.backend.filtered.joins import is_paired
 from presieve.backend.filtered.sides import columns_of
-from presieve.backend.gateway import Handle
+from presieve.backend.gateway import GatewayError, Handle
 from presieve.backend.plans import Opened, function_name, or_declined, session_declines
 from presieve.backend.statistics.estimates import local
 from presieve.errors import Declined
@@ -91,7 +100,7 @@ class RowSource:
     ``conditions``, trees of Catalyst, is true; ``evaluated`` is all that is computed before it is
     dropped. ``columns`` and their ``types`` are those that proofs can speak of, by number, and
     ``sql`` are the conditions for a person. ``files`` are paths of this machine; there are none
-    where some are elsewhere.
+    where some are elsewhere. ``facts`` are what is declared of columns that are computed of others.
     """
 
     path: tuple[int, ...]
@@ -103,6 +112,7 @@ class RowSource:
     files: tuple[str, ...]
     sql: str
     operator: str = ""
+    facts: Mapping[str, Tree] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +131,16 @@ class RowSources:
 
 @or_declined
 @guarded
-def open_sources(opened: Opened, df: DataFrame) -> RowSources | None:
-    """The sources of a DataFrame in a classic session; None where nothing is computed in a filter,
-    or rows may come out of a cache. What is true now (``current_date``) is in the optimized plan a
-    constant, which a filter must not keep.
+def open_sources(opened: Opened, df: DataFrame, declared: Sequence[str] = ()) -> RowSources | None:
+    """The sources of a DataFrame in a classic session; None where nothing is computed in a filter
+    or ``declared`` to be, or rows may come out of a cache. What is true now (``current_date``) is
+    in the optimized plan a constant, which a filter must not keep.
     """
     gateway = opened.gateway
     if not isinstance(gateway, ClassicGateway):
         return None
     plan = gateway.analyzed(df)
-    if not _may_derive(gateway, plan, _computes):
+    if not _may_derive(gateway, plan, (lambda _: True) if declared else _computes):
         return None
     written = gateway.tree(plan)
     optimized = df._jdf.queryExecution().optimizedPlan()
@@ -141,7 +151,7 @@ def open_sources(opened: Opened, df: DataFrame) -> RowSources | None:
     if _are_copies(gateway, written, plan, others, optimized):
         return None
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    conditions = _Conditions(gateway, optimized, root)
+    conditions = _Conditions(gateway, optimized, root, tuple(declared))
     leaves = ((path, conditions, known) for path, known in uses.items())
     found = (_source(gateway, (plan, written), *leaf) for leaf in leaves)
     return _sources(gateway, plan, timezone, found)
@@ -249,6 +259,7 @@ class _Conditions:
     gateway: ClassicGateway
     plan: Handle
     root: Node
+    declared: tuple[str, ...] = ()
     handles: dict[tuple[tuple[int, ...], tuple[str, ...]], Handle] = field(default_factory=dict)
 
     def of(self, facts: Facts, columns: Collection[int]) -> tuple[Tree, str] | None:
@@ -328,7 +339,24 @@ def _source(
         types,
         tuple(p for p in paths if p is not None) if None not in paths else (),
         " OR ".join(sql for _, sql in needed),
+        facts={t: fact for t in conditions.declared if (fact := _fact(gateway, leaf, t))},
     )
+
+
+def _fact(gateway: ClassicGateway, leaf: Handle, text: str) -> Tree | None:
+    """What is declared, as a condition on several columns of these files; None where it has other
+    columns.
+    """
+    try:
+        filtered = gateway.simplified(gateway.replaced(gateway.filter_sql(text, leaf)))
+        condition = gateway.condition(filtered)
+    except GatewayError:
+        return None
+    tree: Tree = json.loads(gateway.json(condition))
+    columns = {expr_id(node) for node in tree if node["class"] == ATTRIBUTE}
+    if len(columns) < 2 or not bool(condition.deterministic()) or _has_like(tree):
+        return None
+    return tree
 
 
 def _zones(condition: Tree) -> list[str]:

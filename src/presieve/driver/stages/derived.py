@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from presieve.backend.catalyst.leaf_conditions import conjunction
+from presieve.backend.catalyst.trees import Tree
 from presieve.backend.filtered.opening import with_filters
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import Predicate, predicate
@@ -23,7 +25,9 @@ from presieve.certificate.check import Rejected
 from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
 from presieve.cost.estimate import estimate
 from presieve.cost.scan import Estimate, Scan
+from presieve.driver.declare import computed_columns
 from presieve.driver.solve import ERASED_TEXT, ERASES
+from presieve.driver.stages.computed_columns import standing
 from presieve.driver.stages.gate import COST
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import Term
@@ -61,6 +65,7 @@ class DerivedDecision:
     declined: Declined | None = None
     skipped: float | None = None
     erases: bool = False
+    declared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,8 @@ def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Der
 
     if options.cost == "never":
         return Derived(df)
-    return _derived(open_sources(opened, df), df, options)
+    declared = computed_columns(options.declare)
+    return _derived(open_sources(opened, df, declared), df, options)
 
 
 def with_readable_filters(df: DataFrame, options: Options) -> Derived:
@@ -108,19 +114,18 @@ def _derived(sources: RowSources | Declined | None, df: DataFrame, options: Opti
 
 def _decided(sources: RowSources, source: RowSource, options: Options) -> DerivedDecision | None:
     """What is derived for one place; None where nothing follows that Spark does not push."""
-    try:
-        nodes = [build(condition, 0, 0)[0] for condition in source.conditions]
-        found = beyond(nodes, sources.zones)
-    except (DeclineSignal, OverflowError, ValueError, TypeError):  # an expression of other shape
+    plain = _followed(sources, source, ())
+    facts = standing(source, sources.zones)
+    found = _followed(sources, source, list(facts.values())) if facts else plain
+    if found is None or plain is None or not found.clauses:
         return None
-    clauses = [c for c in found if c.keys() <= source.columns.keys() and not _is_lossy(source, c)]
-    if not clauses:
-        return None
-    decision = DerivedDecision(source)
+    rests = found.clauses != plain.clauses
+    decision = DerivedDecision(source, declared=tuple(facts) if rests else ())
+    found = found if rests else plain
     proofs = []
-    for condition, node in zip(source.conditions, nodes, strict=True):
+    for condition, node in zip(found.conditions, found.nodes, strict=True):
         ends = cuts(node, sources.zones)
-        proof = check_derived(DerivedCertificate(condition, clauses, sources.zones, ends))
+        proof = check_derived(DerivedCertificate(condition, found.clauses, sources.zones, ends))
         if isinstance(proof, Rejected):
             reason = f"the filter is not proved: {proof.reason}"
             return replace(decision, declined=Declined("no-proof", reason))
@@ -129,6 +134,27 @@ def _decided(sources: RowSources, source: RowSource, options: Options) -> Derive
     if options.policy == "strict" and decision.erases:
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
     return _made(sources, decision, proofs, options)
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """What follows from conditions, which are given as JSON and as nodes."""
+
+    conditions: tuple[Tree, ...]
+    nodes: tuple[ExprNode, ...]
+    clauses: list[Mapping[int, ValueSet]]
+
+
+def _followed(sources: RowSources, source: RowSource, facts: Sequence[Tree]) -> _Followed | None:
+    """None where a condition is of a form that is not known."""
+    trees = tuple(conjunction([c, *facts]) for c in source.conditions)
+    try:
+        nodes = tuple(build(tree, 0, 0)[0] for tree in trees)
+        found = beyond(nodes, sources.zones)
+    except (DeclineSignal, OverflowError, ValueError, TypeError):  # an expression of other shape
+        return None
+    clauses = [c for c in found if c.keys() <= source.columns.keys() and not _is_lossy(source, c)]
+    return _Followed(trees, nodes, clauses)
 
 
 def _may_raise(source: RowSource, zones: Zones) -> bool:

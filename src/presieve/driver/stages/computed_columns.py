@@ -1,0 +1,124 @@
+"""Trusted. What is declared of columns that are computed of others, and whether footers refute it.
+
+``day = to_date(ts)`` of files in directories by day: from a range of ``ts`` follows one of ``day``,
+by which directories are chosen. A row group whose extremes make it false refutes it, and so does
+one of a few rows that are read: timestamps that Spark writes have no extremes, by default.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from presieve.backend.catalyst.trees import ATTRIBUTE, Tree, expr_id
+from presieve.cost.estimate import spread
+from presieve.cost.parquet import Range, available, row_groups, some_rows
+from presieve.errors import DeclineSignal
+from presieve.ir.sorts import FLOAT, strip
+from presieve.ir.terms import Var
+from presieve.semantics.intervals import NULL, Point, ValueSet, after, only, values
+from presieve.sql.catalyst_tree import ExprNode, build
+from presieve.sql.evaluation import Box, Evaluation, NoRowError
+from presieve.sql.piecewise import INTEGERS, Zones
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.derived import RowSource
+
+logger = logging.getLogger("presieve")
+
+MOST_FILES = 64
+"""Files whose footers are looked at."""
+READ_FILES, READ_ROWS = 4, 32
+"""Files of which rows are read, and how many."""
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_NONE = "__HIVE_DEFAULT_PARTITION__"
+"""The directory of rows without a value."""
+
+
+def standing(source: RowSource, zones: Zones) -> dict[str, Tree]:
+    """The declared facts but for those that files refute, of which a warning is logged."""
+    found = {}
+    for text, tree in source.facts.items():
+        file = _refuting(source, tree, zones)
+        if file is None:
+            found[text] = tree
+        else:
+            logger.warning("declare %r is not used: it is not true of %s", text, file)
+    return found
+
+
+def _refuting(source: RowSource, tree: Tree, zones: Zones) -> str | None:
+    """A file with a row, or a row group of rows, for which the fact is false."""
+    if not available():
+        return None
+    try:
+        node, _ = build(tree, 0, 0)
+        read = {expr_id(n) for n in tree if n["class"] == ATTRIBUTE}
+        sampled = spread(source.files, READ_FILES)
+        for path in (*sampled, *spread(source.files, MOST_FILES)):
+            boxes = _boxes(source, path, read, rows=path in sampled)
+            if any(_is_false(node, zones, box) for box in boxes):
+                return path
+    except (DeclineSignal, OverflowError, ValueError, TypeError):
+        return None  # it is not understood
+    return None
+
+
+def _is_false(node: ExprNode, zones: Zones, box: Box) -> bool:
+    try:
+        return Evaluation(zones, box).truth(node) == {False}
+    except NoRowError:
+        return False
+
+
+def _boxes(source: RowSource, path: str, read: set[int], *, rows: bool) -> Iterator[Box]:
+    """For each row group of a file, the values that its columns can have, and those of ``rows``."""
+    columns = {i: v for i, v in source.columns.items() if i in read}
+    placed = dict(_placed(path, source.types, columns))
+    stored = {i: v for i, v in columns.items() if i not in placed}
+    names, sorts = [v.name for v in stored.values()], [strip(v.sort) for v in stored.values()]
+    for group in row_groups(path, dict(zip(names, sorts, strict=True))) or ():
+        yield placed | {i: _values(group.ranges[v.name], v) for i, v in stored.items()}
+        for row in some_rows(group, names, sorts, READ_ROWS) if rows else ():
+            same = (_values(Range(x, x, x is None, x is not None), v) for x, v in
+                    zip(row, stored.values(), strict=True))  # fmt: skip
+            yield placed | dict(zip(stored, same, strict=True))
+
+
+def _placed(
+    path: str, types: Mapping[int, str], columns: Mapping[int, Var]
+) -> Iterator[tuple[int, ValueSet]]:
+    """The values of columns that are names of directories."""
+    parts = (part.partition("=") for part in path.split("/")[:-1] if "=" in part)
+    named = {unquote(name).lower(): unquote(value) for name, _, value in parts}
+    for number, column in columns.items():
+        if column.name.lower() in named:
+            text = named[column.name.lower()]
+            yield number, NULL if text == _NONE else values([only(_point(text, types[number]))])
+
+
+def _point(text: str, type_: str) -> Point:
+    """Raises :class:`ValueError` where it is of a type that is not read here."""
+    if type_ == "date":
+        return date.fromisoformat(text).toordinal() - _EPOCH
+    if type_ in INTEGERS:
+        return int(text)
+    if type_ == "string":
+        return text
+    raise ValueError(type_)
+
+
+def _values(found: Range, column: Var) -> ValueSet:
+    """What a footer says, in the order of the type."""
+    if not found.values:
+        return NULL
+    low, high = found.low, found.high
+    if not isinstance(low, int | str) or not isinstance(high, int | str):
+        return values([(None, None)], null=found.nulls)
+    if strip(column.sort) == FLOAT:
+        return values([(None, None)], null=found.nulls)
+    return values([(low, after(high))], null=found.nulls)
