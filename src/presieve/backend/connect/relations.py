@@ -14,7 +14,7 @@ from typing import Protocol
 
 from presieve.backend.catalyst.boundary import LOGICAL
 from presieve.backend.catalyst.operators import DEDUPLICATE, FILTER, SUBQUERY_ALIAS
-from presieve.backend.catalyst.trees import Tree
+from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.catalyst.windows import GLOBAL_LIMIT, LOCAL_LIMIT, SORT
 from presieve.backend.connect import grouped, joins, projected
 from presieve.backend.connect.expressions import (
@@ -236,14 +236,13 @@ def _kept(kind: str) -> Callable[[Resolver, Relation, list[Operator]], Operator]
 
 
 def _sorted(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
-    """A sorted relation. A literal among the keys is the place of a column
+    """A sorted relation. A key without columns may be a literal, which is the place of a column
     (``SubstituteUnresolvedOrdinals``): such an order is not read.
     """
     made = _kept(SORT)(resolver, relation, children)
-    keys = relation.sort.order
-    if any(key.child.WhichOneof("expr_type") == "literal" for key in keys):
+    order = sort_orders(relation.sort.order, resolver.scope(*children))
+    if not all(any(node["class"] == ATTRIBUTE for node in key) for key in order):
         return made
-    order = sort_orders(keys, resolver.scope(*children))
     return replace(made, fields={"order": order, "global": relation.sort.is_global})
 
 
