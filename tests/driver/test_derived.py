@@ -91,6 +91,9 @@ PREIMAGES = {
     "i > 3": "nothing",
     "s = 'a' OR i IN (1, 2)": "nothing",
     "hour(ts) = 3": "nothing",
+    "i - 1 < 2147483647": "nothing",  # all but the least, or the last, integer
+    "-n > -9223372036854775807": "nothing",
+    "i + 1 > -2147483646": "i >= -2147483646",
     "i % 10 = 3": "nothing",
     "upper(s) = 'A'": "nothing",
 }

@@ -32,11 +32,11 @@ from presieve.driver.stages.gate import COST
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import Term
 from presieve.ir.walk import variables
-from presieve.semantics.intervals import ValueSet, values
+from presieve.semantics.intervals import Interval, ValueSet, values
 from presieve.semantics.scan import loses
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.monotone import monotone
-from presieve.sql.piecewise import Zones, domain, short, type_name
+from presieve.sql.piecewise import INTEGERS, Zones, domain, short, type_name
 from presieve.sql.storage import predicate_of
 from presieve.synthesis.storage import beyond, cuts
 
@@ -153,7 +153,7 @@ def _followed(sources: RowSources, source: RowSource, facts: Sequence[Tree]) -> 
         found = beyond(nodes, sources.zones)
     except (DeclineSignal, OverflowError, ValueError, TypeError):  # an expression of other shape
         return None
-    clauses = [c for c in found if c.keys() <= source.columns.keys() and not _is_lossy(source, c)]
+    clauses = [c for c in found if c.keys() <= source.columns.keys() and _says(source, c)]
     return _Followed(trees, nodes, clauses)
 
 
@@ -163,6 +163,23 @@ def _may_raise(source: RowSource, zones: Zones) -> bool:
         return not all(is_total(build(tree, 0, 0)[0], zones) for tree in source.evaluated)
     except (DeclineSignal, OverflowError, ValueError, TypeError):
         return True
+
+
+def _says(source: RowSource, clause: Mapping[int, ValueSet]) -> bool:
+    """Whether a clause drops more than an end of a type, such as the least integer, which has no
+    opposite, and whether a scan loses no row by it.
+    """
+    ends = any(_is_end(s.complement(), domain(source.types[n])) for n, s in clause.items())
+    return not ends and not _is_lossy(source, clause)
+
+
+def _is_end(dropped: ValueSet, within: Interval) -> bool:
+    """Whether of all integers the first is dropped alone, or the last."""
+    present = dropped.intersection(values([within])).intervals
+    if within not in _INTEGERS or len(present) != 1:
+        return False
+    (low, high), (first, end) = present[0], within
+    return (low, high) in ((first, first + 1), (end - 1, end))  # type: ignore[operator]
 
 
 def _is_lossy(source: RowSource, clause: Mapping[int, ValueSet]) -> bool:
@@ -199,6 +216,7 @@ def _estimated(source: RowSource, term: Term) -> Estimate | None:
     return of_scan(lambda: Scan(source.files, columns, term), estimate)
 
 
+_INTEGERS = frozenset(domain(name) for name in INTEGERS)
 _TOTAL = frozenset(
     (
         *("And", "Or", "Not", "EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual"),
