@@ -31,6 +31,7 @@ from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
 from presieve.backend.connect.splitting import repeatable, split
 from presieve.backend.effects.sources import PARSED, SERVER_FORMATS, by_columns
+from presieve.backend.filtered.leaves import moves_no_filters
 from presieve.backend.gateway import GatewayError, Source, served
 from presieve.backend.notes import NOTES
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
@@ -66,7 +67,8 @@ class ConnectGateway:
         if self._origin is None:
             self._origin = self._client.origin(df)
         relation = self._with_texts(self._client.relation(df))
-        if not is_interesting(relation):
+        # Where the optimizer moves no filters, sources may get them.
+        if not is_interesting(relation) and not (_filters(relation) and moves_no_filters(self)):
             return Operator(_UNREAD, {NOTES: notes(relation)}, (), (), relation, ())
         plan = self._resolved(relation)
         self._opened = self._opened or plan
@@ -401,23 +403,36 @@ def is_interesting(relation: Relation) -> bool:
     """Whether there is a filter or the condition of a join in a plan, and something that it might
     be moved through; or a function of tables, which need not be sent all columns.
     """
-    filters = boundaries = False
-    functions: list[Relation] = []
+    every = list(_each(relation))
+    if any(r.WhichOneof("rel_type") in _OF_TABLES for r in every):
+        return True
+    if not _filters(relation):
+        return False
+    return any(_is_boundary(r) or _calls(operators.inner(r)) for r in every)
+
+
+def _each(relation: Relation) -> Iterator[Relation]:
+    """The relations of a plan."""
     stack = [relation]
     while stack:
         here = stack.pop()
-        kind = here.WhichOneof("rel_type")
-        filters = filters or kind == "filter"
-        filters = filters or (kind == "join" and here.join.HasField("join_condition"))
-        boundaries = boundaries or kind in _BOUNDARIES or (kind == "join" and _is_full(here.join))
-        if kind is not None:
-            functions.append(here)
+        if here.WhichOneof("rel_type") is not None:
+            yield here
         stack += [part for _, part in inputs(here)]
-    if any(r.WhichOneof("rel_type") in _OF_TABLES for r in functions):
-        return True
-    if not filters:
-        return False
-    return boundaries or any(_calls(operators.inner(r)) for r in functions)
+
+
+def _filters(relation: Relation) -> bool:
+    """Whether there is a filter in a plan, or the condition of a join."""
+    return any(
+        r.WhichOneof("rel_type") == "filter"
+        or (r.WhichOneof("rel_type") == "join" and r.join.HasField("join_condition"))
+        for r in _each(relation)
+    )
+
+
+def _is_boundary(relation: Relation) -> bool:
+    kind = relation.WhichOneof("rel_type")
+    return kind in _BOUNDARIES or (kind == "join" and _is_full(relation.join))
 
 
 def _is_full(join: Expression) -> bool:
