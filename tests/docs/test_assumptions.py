@@ -9,6 +9,7 @@ from tests.support.pages import ROOT
 
 from presieve.cli.why import Listed, assumptions
 from presieve.driver.inputs import zone_note
+from presieve.driver.solve import SOURCE_CLAIMS
 from presieve.driver.stages.ladder import ABOUT_CODE
 from presieve.ir.sorts import TIMESTAMP
 from presieve.ir.terms import Lit
@@ -22,7 +23,7 @@ each = pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.code)
 
 def test_every_code_has_an_entry_and_every_entry_a_code() -> None:
     (zone,) = zone_note(Lit(TIMESTAMP, 0))
-    codes = {*CONDITIONS, *(s.code for s in SENTENCES), zone["code"]}
+    codes = {*CONDITIONS, *(s.code for s in SENTENCES), zone["code"], SOURCE_CLAIMS}
     assert sorted(e.code for e in ENTRIES) == sorted(codes)
 
 

@@ -17,7 +17,14 @@ from presieve.backend.statistics.scan_filters import Scans
 from presieve.cost.decision import keeps
 from presieve.driver.options import Options
 from presieve.driver.order import order_of
-from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, solve
+from presieve.driver.solve import (
+    CLAIMS_TEXT,
+    ERASED_TEXT,
+    ERASES,
+    SOURCE_CLAIMS,
+    Solution,
+    solve,
+)
 from presieve.driver.stages.aggregated import GroupDecision
 from presieve.driver.stages.columns import ColumnDecision
 from presieve.driver.stages.compiled import CompileDecision
@@ -297,6 +304,8 @@ def _with_rewrite(report: BoundaryReport, solution: Solution, made: Rewrite) -> 
     assumptions = solution.assumptions
     if made.erases and made.kind != "none" and all(a["code"] != ERASES for a in assumptions):
         assumptions = (*assumptions, {"code": ERASES, "text": ERASED_TEXT})
+    if made.claims and made.kind != "none":
+        assumptions = (*assumptions, {"code": SOURCE_CLAIMS, "text": CLAIMS_TEXT})
     return replace(
         report,
         kind=made.kind,

@@ -25,6 +25,8 @@ Policy = Literal["default", "assume", "strict"]
 
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
+SOURCE_CLAIMS = "source-claims"
+CLAIMS_TEXT = "a source applies the filters that it claims to apply as Spark would"
 ERASES = "may-erase-error"
 _NONE: Mapping[Assumption, str] = MappingProxyType({})
 

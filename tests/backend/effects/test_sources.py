@@ -86,6 +86,27 @@ def aside(df: DataFrame, policy: Policy = "default") -> BoundaryReport:
     return boundary
 
 
+def claimed(df: DataFrame) -> bool:
+    """Whether the source gets a filter under the policy that assumes it to do what it claims."""
+    boundary = explain(df, cost="always", policy="assume").boundaries[0]
+    text = plan_text(optimize(df, cost="always", policy="assume"))
+    listed = "source-claims" in {a["code"] for a in boundary.assumptions}
+    assert listed != ("array_contains(array(" in text)
+    return listed
+
+
+def test_claims_are_assumed_under_one_policy_alone(sly: DataFrame) -> None:
+    df = counted(sly).filter("m >= 1")
+    assert "array_contains(array(" in plan_text(optimize(df, cost="always"))
+    assert claimed(df)
+    assert not any(
+        a["code"] == "source-claims"
+        for policy in ("default", "strict")
+        for b in explain(df, cost="always", policy=policy).boundaries
+        for a in b.assumptions
+    )
+
+
 def test_it_lies(sly: DataFrame) -> None:
     assert {r.k for r in sly.filter("k = 'abc'").collect()} == {"abc", "ABC", "Abc", "aBC"}
 
@@ -100,7 +121,7 @@ def test_a_grouped_aggregate(sly: DataFrame) -> None:
 def test_tables_of_groups(sly: DataFrame) -> None:
     df = sly.groupBy("g").applyInPandas(abc_rows, "g bigint, m bigint").filter("m > 1")
     untouched(df)  # it may give other rows when it is read again
-    aside(df, policy="assume")
+    assert claimed(df)
 
 
 def test_rows_of_tables(sly: DataFrame) -> None:

@@ -126,6 +126,11 @@ class Sources:
         """Whether a pre-filter that reads these attributes must be kept from the scans."""
         return not self.faithful or self.narrow is None or not self.narrow.isdisjoint(read)
 
+    @property
+    def taken_at_their_word(self) -> Sources:
+        """The same if all of them apply the filters that they claim as Spark does."""
+        return Sources(True, self.narrow or frozenset())
+
 
 def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary) -> Sources:
     """The scans below a boundary. Raises :class:`DeclineSignal` ``source`` where a filter of ours

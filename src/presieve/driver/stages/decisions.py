@@ -38,12 +38,14 @@ class Proof:
 class Rewrite:
     """How a proven pushdown is put into the plan, as far as it says more than the edit: of which
     kind it is there, whether the filters stay as they are (``stays``), and whether an error may be
-    gone that something around the function raises (``erases``).
+    gone that something around the function raises (``erases``). ``claims``: it is handed to a
+    source that may take the pre-filter for another one.
     """
 
     kind: Kind
     stays: bool
     erases: bool
+    claims: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from presieve.backend.effects.sources import Sources
 from presieve.backend.plans import (
     Opened,
     OpenSite,
@@ -284,6 +286,9 @@ class Pipeline:
     ) -> tuple[Rewrite, SiteEdit] | Declined:
         """What changes in the plan, or why what is proved cannot be put into it."""
         solution = grounded.solution
+        claims = self.options.policy == "assume" and not site.sources().faithful
+        if claims:
+            site = replace(site, sources=partial(_claimed, site.sources))
         valid = valid_texts(self.options.declare)
         # Where a row that is kept may raise on its way to a function, the function must be called.
         called = solution.kind != "empty" and not site.has_quiet_arguments(valid)
@@ -296,13 +301,17 @@ class Pipeline:
             return Declined(ERASES, ERASED_TEXT)
         # A filter on fields of a struct stays as it is, although less of it would do.
         stays = called or edit.stays or (solution.kind == "split" and not edit.removed)
-        return Rewrite(_kind(solution, stays=stays), stays, erases), edit
+        return Rewrite(_kind(solution, stays=stays), stays, erases, claims), edit
 
     def _gate(self, opened: Opened, decisions: list[SiteDecision]) -> list[SiteDecision]:
         """With the edits that pay."""
         if self.options.cost == "always" and not self.reading.for_report:
             return decisions  # nobody would see what they cost
         return gated(opened, decisions, refuse=self.options.cost != "always")
+
+
+def _claimed(sources: Callable[[], Sources]) -> Sources:
+    return sources().taken_at_their_word
 
 
 def _kind(solution: Solution, *, stays: bool) -> Kind:
