@@ -44,6 +44,7 @@ MODULES = tuple(
                 *("groupby.test_groupby", "groupby.test_rank", "groupby.test_apply_func"),
                 *("groupby.test_cumulative", "frame.test_reindexing", "computation.test_pivot"),
                 *("computation.test_melt", "computation.test_missing_data", "test_sql"),
+                *("computation.test_combine", "reshape.test_merge_asof"),
             ),
         ),
     )
