@@ -81,7 +81,9 @@ PREIMAGES = {
     "greatest(i, 3) > 5": "i >= 6",
     "CASE WHEN i > 3 THEN 'a' ELSE 'b' END = 'a'": "i >= 4",
     "CASE WHEN isnull(x < 3) THEN false ELSE x < 3 END": "x < 3.0D",
-    "NOT coalesce(i = 3, false)": "i < 3 OR i >= 4 OR i IS NULL",
+    "NOT coalesce(i = 3, false)": "nothing",  # one value less skips nothing
+    "nullif(i, 3) < 10": "i <= 9",
+    "NOT coalesce(i BETWEEN 3 AND 4, false)": "i < 3 OR i >= 5 OR i IS NULL",
     "CASE WHEN isnan(x) OR x IS NULL THEN 0D ELSE x END > 5D": (
         "x > 5.0D AND x <= double('Infinity')"
     ),

@@ -115,6 +115,18 @@ def values(intervals: Iterable[Interval], *, null: bool = False) -> ValueSet:
     return ValueSet(tuple(found), null)
 
 
+def without_holes(found: ValueSet) -> ValueSet:
+    """With the values that are missing alone between two intervals."""
+    merged: list[Interval] = []
+    for low, high in found.intervals:
+        end = merged[-1][1] if merged else None
+        if end is not None and low == after(end):
+            merged[-1] = (merged[-1][0], high)
+        else:
+            merged.append((low, high))
+    return ValueSet(tuple(merged), found.null)
+
+
 def _reaches(end: Point | None, low: Point | None) -> bool:
     return end is None or low is None or low <= end  # type: ignore[operator]
 

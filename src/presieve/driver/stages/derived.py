@@ -30,9 +30,10 @@ from presieve.driver.solve import ERASED_TEXT, ERASES
 from presieve.driver.stages.computed_columns import standing
 from presieve.driver.stages.gate import COST
 from presieve.errors import Declined, DeclineSignal
+from presieve.ir.sorts import STRING, strip
 from presieve.ir.terms import Term
 from presieve.ir.walk import variables
-from presieve.semantics.intervals import Interval, ValueSet, values
+from presieve.semantics.intervals import Interval, ValueSet, values, without_holes
 from presieve.semantics.scan import loses
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.monotone import monotone
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 LEAST_SKIPPED = 0.05
 """The share of rows in row groups that a filter skips from which on it pays."""
+LEAST_OF_TEXTS = 0.6
+"""The same of texts: to compare the rows that are left costs about as much as to read as many."""
 
 _READ = "the filter is not known to skip row groups of the files"
 
@@ -142,7 +145,7 @@ class _Followed:
 
     conditions: tuple[Tree, ...]
     nodes: tuple[ExprNode, ...]
-    clauses: list[Mapping[int, ValueSet]]
+    clauses: Sequence[Mapping[int, ValueSet]]
 
 
 def _followed(sources: RowSources, source: RowSource, facts: Sequence[Tree]) -> _Followed | None:
@@ -153,7 +156,9 @@ def _followed(sources: RowSources, source: RowSource, facts: Sequence[Tree]) -> 
         found = beyond(nodes, sources.zones)
     except (DeclineSignal, OverflowError, ValueError, TypeError):  # an expression of other shape
         return None
-    clauses = [c for c in found if c.keys() <= source.columns.keys() and _says(source, c)]
+    # No row group is skipped because it may have one value only.
+    filled = ({n: without_holes(s) for n, s in clause.items()} for clause in found)
+    clauses = [c for c in filled if c.keys() <= source.columns.keys() and _says(source, c)]
     return _Followed(trees, nodes, clauses)
 
 
@@ -166,19 +171,19 @@ def _may_raise(source: RowSource, zones: Zones) -> bool:
 
 
 def _says(source: RowSource, clause: Mapping[int, ValueSet]) -> bool:
-    """Whether a clause drops more than an end of a type, such as the least integer, which has no
-    opposite, and whether a scan loses no row by it.
+    """Whether a clause drops more than NULL and an end of a type, such as the least integer, which
+    has no opposite, and whether a scan loses no row by it.
     """
-    ends = any(_is_end(s.complement(), domain(source.types[n])) for n, s in clause.items())
-    return not ends and not _is_lossy(source, clause)
+    empty = any(_drops_nothing(s, domain(source.types[n])) for n, s in clause.items())
+    return not empty and not _is_lossy(source, clause)
 
 
-def _is_end(dropped: ValueSet, within: Interval) -> bool:
-    """Whether of all integers the first is dropped alone, or the last."""
-    present = dropped.intersection(values([within])).intervals
-    if within not in _INTEGERS or len(present) != 1:
-        return False
-    (low, high), (first, end) = present[0], within
+def _drops_nothing(kept: ValueSet, within: Interval) -> bool:
+    """Whether every value is kept, or of integers all but the first, or the last."""
+    dropped = kept.complement().intersection(values([within])).intervals
+    if not dropped or within not in _INTEGERS or len(dropped) != 1:
+        return not dropped
+    (low, high), (first, end) = dropped[0], within
     return (low, high) in ((first, first + 1), (end - 1, end))  # type: ignore[operator]
 
 
@@ -203,7 +208,9 @@ def _made(
     known = _estimated(source, term)
     skipped = None if known is None else known.skipped
     decision = replace(decision, verified=tuple(proofs), skipped=skipped)
-    if options.cost != "always" and skipped is not None and skipped < LEAST_SKIPPED:
+    texts = any(strip(v.sort) == STRING for v in variables(term))
+    least = LEAST_OF_TEXTS if texts else LEAST_SKIPPED
+    if options.cost != "always" and skipped is not None and skipped < least:
         return replace(decision, declined=Declined(COST, _READ))
     return replace(decision, predicate=made)
 
