@@ -21,7 +21,7 @@ GROUP = 2_000
 @pytest.fixture(scope="module")
 def grown(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
     """Ten row groups, of which ``n`` is greater from one to the next."""
-    path = tmp_path_factory.mktemp("measured") / "table.parquet"
+    path = tmp_path_factory.mktemp("grown") / "table.parquet"
     columns = {"k": [i % 100 for i in range(ROWS)], "n": pa.array(range(ROWS), pa.int64())}
     pq.write_table(pa.table(columns), path, row_group_size=GROUP)
     return spark.read.parquet(str(path))
