@@ -66,7 +66,9 @@ class Line:
 
     def __str__(self) -> str:
         nothing = (
-            "nothing that skips a row group" if self.is_read_whole else "nothing: Spark pushes it"
+            "nothing that skips enough row groups"
+            if self.is_read_whole
+            else "nothing: Spark pushes it"
         )
         cells = (_code(self.case.name), _code(self.derived) if self.derived else nothing)
         counts = (f"{n:,}" for n in (self.written, self.optimized, self.results))
