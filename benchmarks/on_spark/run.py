@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle, islice, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -191,15 +192,15 @@ def in_turns(
     gave the same rows.
 
     A first turn is not measured: it compiles code and reads the file into memory. The order
-    changes from turn to turn, so that no form always runs after the same one. ``measured`` runs a
-    form; without it that is :func:`run`.
+    changes from turn to turn, through all orders, so that no form always runs after the same one: a
+    short one takes longer after a long one. ``measured`` runs a form; without it that is
+    :func:`run`.
     """
     _, expected = run(forms[0])
     equal = all(run(form)[1] == expected for form in forms[1:])
     seconds: list[list[float]] = [[] for _ in forms]
-    for turn in range(turns):
-        for place in range(len(forms)):
-            at = (turn + place) % len(forms)
+    for order in islice(cycle(permutations(range(len(forms)))), turns):
+        for at in order:
             taken, rows = (measured or run)(forms[at])
             seconds[at].append(taken)
             equal = equal and rows in (expected, None)
