@@ -74,6 +74,12 @@ def test_each_conjunct(spark: SparkSession, sorted_: str) -> None:
     )
 
 
+def test_what_spark_cannot_plan_has_none(spark: SparkSession) -> None:
+    """A stream runs otherwise."""
+    stream = spark.readStream.format("rate").load().where("value > 3")
+    assert presieve.explain(stream).scans == ()
+
+
 def test_what_is_derived_is_offered(spark: SparkSession, sorted_: str) -> None:
     df = spark.read.parquet(sorted_).where("id + 1 < 100")
     assert set(offered(only_scan(df, cost="never")).values()) == {"unsupported"}

@@ -54,15 +54,15 @@ _LISTED = re.compile(rf"{_PUSHED}: (\[.*?\])(?:,? \w+: |$)")
 def contracts(gateway: ClassicGateway, df: DataFrame) -> tuple[ScanContract, ...]:
     """Of the scans of a DataFrame; none where Spark cannot plan it."""
     try:
-        return tuple(_contracts(gateway, df._jdf.queryExecution().sparkPlan()))
+        return tuple(_contracts(gateway, df))
     except GatewayError:
         return ()
 
 
 @guarded
-def _contracts(gateway: ClassicGateway, physical: Handle) -> list[ScanContract]:
+def _contracts(gateway: ClassicGateway, df: DataFrame) -> list[ScanContract]:
     found: list[ScanContract] = []
-    for leaf, above in _leaves(physical, None):
+    for leaf, above in _leaves(df._jdf.queryExecution().sparkPlan(), None):
         kind = _class(leaf)
         if kind in (_FILES, _ROWS, _BATCHES) and len(found) < MOST_SCANS:
             conjuncts = [] if above is None else list(_conjuncts(above.condition()))
