@@ -290,6 +290,7 @@ def test_copies_of_one_aggregate_with_different_filters(
     same_rows(sums.unionAll(sums), optimize(sums, cost="always").unionAll(sums))
 
 
+@pytest.mark.classic("the server reads such a query")
 def test_a_column_that_is_grouped_by_twice(tables: Tables) -> None:
     with named(tables.strange, "native_twice"):
         text = "SELECT team, max(v) AS m FROM native_twice GROUP BY team, team HAVING max(v) > 10"

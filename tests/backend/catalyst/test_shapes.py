@@ -129,6 +129,10 @@ def sizes(spark: SparkSession, tables: Tables) -> DataFrame:
     return spark.createDataFrame(rows, "size bigint, word string")
 
 
+JOINS_SAY = pytest.mark.classic("what joins say of the other side is read in plans of the JVM")
+
+
+@JOINS_SAY
 @pytest.mark.parametrize("how", ["inner", "right", "semi", "left", "full", "anti"])
 @pytest.mark.parametrize("where", ["below", "above"])
 def test_equal_columns_of_the_other_side(
@@ -150,6 +154,7 @@ def test_equal_columns_of_the_other_side(
         stays_above(df)
 
 
+@JOINS_SAY
 def test_equal_columns_through_projections(tables: Tables, sizes: DataFrame) -> None:
     counts = agg(tables.plain, "count_high", "bigint", "v")
     other = sizes.filter("size >= 1 OR word = 'x'").selectExpr("size AS s", "upper(word) AS w")
@@ -167,6 +172,7 @@ def test_doubles_that_are_equal_may_differ(tables: Tables) -> None:
     stays_above(top.join(other.filter("d >= 90"), top.m == other.d))
 
 
+@JOINS_SAY
 def test_alternatives_of_both_sides(tables: Tables, cities: DataFrame) -> None:
     joined = best(tables).join(cities, "team")
     df = joined.filter("(m >= 90 AND size > 1) OR (m >= 95 AND city = 'Oslo')")
