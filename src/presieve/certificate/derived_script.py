@@ -81,7 +81,7 @@ def script(certificate: DerivedCertificate, clause: Mapping[int, ValueSet]) -> s
     Raises :class:`presieve.errors.DeclineSignal` where the condition cannot be read.
     """
     node, _ = build(certificate.condition, 0, 0)
-    encoder = _Encoder(certificate, clause)
+    encoder = _Encoder(node, certificate, clause)
     encoder.fact(encoder.truth(node).true)
     for number, allowed in clause.items():
         encoder.fact(s_not(encoder.within(encoder.column(number, allowed), allowed)))
@@ -91,8 +91,12 @@ def script(certificate: DerivedCertificate, clause: Mapping[int, ValueSet]) -> s
 class _Encoder:
     """Expressions as terms, with the facts that define them."""
 
-    def __init__(self, certificate: DerivedCertificate, clause: Mapping[int, ValueSet]) -> None:
-        node, _ = build(certificate.condition, 0, 0)
+    def __init__(
+        self,
+        node: ExprNode,
+        certificate: DerivedCertificate,
+        clause: Mapping[int, ValueSet],
+    ) -> None:
         self._zones = certificate.zones
         self._declared: list[str] = []
         self._facts: list[str] = []

@@ -62,11 +62,11 @@ def estimate(scan: Scan) -> Estimate | None:
     if not set(read) <= scan.columns.keys() or not available():
         return None
     until = SECONDS.starts()
-    found = _groups(scan, read, until)
+    found = groups_of(scan, read, until)
     if found is None:
         return None
-    arriving = [g for g in found if True in _truths(scan.given, g, scan)]
-    known = [(g, _truths(scan.prefilter, g, scan)) for g in arriving]
+    arriving = [g for g in found if True in truths_in(scan.given, g, scan)]
+    known = [(g, truths_in(scan.prefilter, g, scan)) for g in arriving]
     open_ = [g for g, truths in known if True in truths and len(truths) > 1]
     total, unsure = _rows(arriving), _rows(open_)
     if not total:
@@ -89,7 +89,7 @@ def _rows(groups: Sequence[RowGroup]) -> int:
     return sum(g.rows for g in groups)
 
 
-def _groups(scan: Scan, read: Sequence[Var], until: Limit) -> list[RowGroup] | None:
+def groups_of(scan: Scan, read: Sequence[Var], until: Limit | None = None) -> list[RowGroup] | None:
     """The row groups of some of the files; None where one of them cannot be read."""
     columns = {scan.columns[v]: strip(v.sort) for v in read}
     found: list[RowGroup] = []
@@ -98,12 +98,13 @@ def _groups(scan: Scan, read: Sequence[Var], until: Limit) -> list[RowGroup] | N
         if groups is None:
             return None
         found += groups
-        if until.over:
+        if until is not None and until.over:
             break
     return found
 
 
-def _truths(term: Term, group: RowGroup, scan: Scan) -> frozenset[bool | None]:
+def truths_in(term: Term, group: RowGroup, scan: Scan) -> frozenset[bool | None]:
+    """The truth values that a condition may have in a row group."""
     return truths(term, {v: group.ranges[n] for v, n in scan.columns.items() if n in group.ranges})
 
 
@@ -142,7 +143,7 @@ def largest_share(scan: Scan) -> float | None:
     if len(read) < len(scan.keys) or not set(read) <= scan.columns.keys() or not available():
         return None
     until = SECONDS.starts()
-    groups = _groups(scan, read, until)
+    groups = groups_of(scan, read, until)
     if not groups:
         return None
     seen: Counter[tuple[Value, ...]] = Counter()

@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from presieve.cost.estimate import FILES, spread
-from presieve.cost.parquet import Range, RowGroup, available, row_groups
-from presieve.cost.skipping import truths
-from presieve.ir.sorts import strip
+from presieve.cost.estimate import FILES, groups_of, truths_in
+from presieve.cost.parquet import RowGroup, available
+from presieve.cost.scan import Scan
 from presieve.ir.terms import Term, Var
 from presieve.ir.walk import variables
 
@@ -37,37 +36,25 @@ class Groups:
     uses: tuple[Use, ...]
 
 
-def groups_of(
-    paths: Sequence[str], columns: Mapping[Var, str], conditions: Sequence[Term]
-) -> Groups | None:
-    """Of some of the files, if there are many; None where one cannot be read. ``columns`` are the
-    names in the files.
-    """
+def skipped_by(scan: Scan, conditions: Sequence[Term]) -> Groups | None:
+    """Of some of a scan's files, if there are many; None where one cannot be read."""
     read = variables(*conditions)
-    if not available() or not set(read) <= columns.keys():
+    if not available() or not set(read) <= scan.columns.keys():
         return None
-    asked = {columns[v]: strip(v.sort) for v in read}
-    files = spread(paths, FILES)
-    found: list[RowGroup] = []
-    for path in files:
-        groups = row_groups(path, asked)
-        if groups is None:
-            return None
-        found += groups
+    found = groups_of(scan, read)
+    if found is None:
+        return None
     passing = [
-        {i for i, group in enumerate(found) if True in truths(c, _ranges(group, columns))}
+        {i for i, group in enumerate(found) if True in truths_in(c, group, scan)}
         for c in conditions
     ]
     kept = set(range(len(found))).intersection(*passing)
     uses = [
-        Use(len(found) - len(those), _unknown(found, columns, condition))
+        Use(len(found) - len(those), _unknown(found, scan.columns, condition))
         for those, condition in zip(passing, conditions, strict=True)
     ]
-    return Groups(len(files), len(found), len(kept), tuple(uses))
-
-
-def _ranges(group: RowGroup, columns: Mapping[Var, str]) -> dict[Var, Range]:
-    return {v: group.ranges[n] for v, n in columns.items() if n in group.ranges}
+    files = min(len(scan.files), FILES)
+    return Groups(files, len(found), len(kept), tuple(uses))
 
 
 def _unknown(

@@ -14,17 +14,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree, expr_id
-from presieve.backend.classic.guarded import guarded
+from presieve.backend.classic.guarded import each, guarded
 from presieve.backend.classic.leaves import SOURCES
-from presieve.backend.classic.names import unqualified
+from presieve.backend.classic.names import files_name, unqualified
+from presieve.backend.classic.parts import conjuncts
 from presieve.backend.filtered.sides import columns_of
 from presieve.backend.gateway import GatewayError, Handle
 from presieve.backend.statistics.estimates import local
 from presieve.backend.statistics.scan_contracts import Contract, Offered, ScanContract
 from presieve.backend.statistics.scan_filters import split_list
-from presieve.cost.groups import Groups, Use, groups_of
+from presieve.cost.groups import Groups, Use, skipped_by
+from presieve.cost.scan import Scan
 from presieve.errors import Declined
-from presieve.ir.terms import Term, Var
+from presieve.ir.terms import SQL_TRUE, Term, Var
 from presieve.ir.walk import variables
 from presieve.sql.catalyst import expression
 
@@ -65,24 +67,19 @@ def _contracts(gateway: ClassicGateway, df: DataFrame) -> list[ScanContract]:
     for leaf, above in _leaves(df._jdf.queryExecution().sparkPlan(), None):
         kind = _class(leaf)
         if kind in (_FILES, _ROWS, _BATCHES) and len(found) < MOST_SCANS:
-            conjuncts = [] if above is None else list(_conjuncts(above.condition()))
-            found.append(_Scan(gateway, leaf, kind, conjuncts).contract())
+            parts = [] if above is None else list(conjuncts(above.condition()))
+            found.append(_Scan(gateway, leaf, kind, parts).contract())
     return found
 
 
 def _leaves(node: Handle, above: Handle | None) -> Iterator[tuple[Handle, Handle | None]]:
     """The leaves of a physical plan, each with the filter right above it."""
-    children = list(_each(node.children()))
+    children = list(each(node.children()))
     if not children:
         yield node, above
     filter_ = node if _class(node) == "FilterExec" else None
     for child in children:
         yield from _leaves(child, filter_)
-
-
-def _each(found: Handle) -> Iterator[Handle]:
-    """The members of a ``Seq``."""
-    return (found.apply(i) for i in range(int(found.size())))
 
 
 def _class(found: Handle) -> str:
@@ -92,14 +89,6 @@ def _class(found: Handle) -> str:
 @guarded
 def _metadata(leaf: Handle, kind: str) -> Handle:
     return leaf.scan().getMetaData() if kind == _BATCHES else leaf.metadata()
-
-
-def _conjuncts(condition: Handle) -> Iterator[Handle]:
-    if _class(condition) == "And":
-        yield from _conjuncts(condition.left())
-        yield from _conjuncts(condition.right())
-    else:
-        yield condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +109,11 @@ class _Scan:
     """A scan of a physical plan."""
 
     def __init__(
-        self, gateway: ClassicGateway, leaf: Handle, kind: str, conjuncts: Sequence[Handle]
+        self, gateway: ClassicGateway, leaf: Handle, kind: str, above: Sequence[Handle]
     ) -> None:
         self._gateway, self._leaf, self._kind = gateway, leaf, kind
         self._pushed = split_list(self._said())
-        self._above = [self._conjunct(c) for c in conjuncts]
+        self._above = [self._conjunct(c) for c in above]
 
     def contract(self) -> ScanContract:
         """What becomes of each conjunct, and what statistics make of those that are offered."""
@@ -157,14 +146,12 @@ class _Scan:
         table = self._leaf.tableIdentifier()
         if table.isDefined():
             return str(table.get().unquotedString())
-        paths = list(_each(self._leaf.relation().location().rootPaths()))
-        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        return str(paths[0].toString()) + more if paths else ""
+        return files_name(self._leaf.relation())
 
     def _alone(self) -> Iterator[Offered]:
         """What Spark does not evaluate."""
         if self._kind == _FILES:
-            for condition in _each(self._leaf.partitionFilters()):
+            for condition in each(self._leaf.partitionFilters()):
                 conjunct = self._conjunct(condition)
                 if not conjunct.is_inferred:
                     yield Offered(conjunct.sql, "exact", DIRECTORIES)
@@ -202,8 +189,8 @@ class _Scan:
         chosen = location.listFiles(self._leaf.partitionFilters(), self._leaf.dataFilters())
         uris = [
             str(file.getPath().toUri().toString())
-            for directory in _each(chosen)
-            for file in _each(directory.files())
+            for directory in each(chosen)
+            for file in each(directory.files())
         ]
         made = replace(made, files=every, files_read=len(uris))
         handed = [c for c in shown if c.offered in self._pushed]
@@ -219,7 +206,7 @@ class _Scan:
         paths = [path for path in map(local, uris) if path is not None]
         if not known or len(paths) < len(uris):
             return made
-        found = groups_of(paths, columns, [term for _, term in known])
+        found = skipped_by(Scan(tuple(paths), columns, SQL_TRUE), [term for _, term in known])
         if found is None or not found.groups:
             return made
         notes = _notes(found, known)

@@ -25,7 +25,7 @@ from presieve.backend.classic.glance import (
     filters_an_operator,
     has_boundaries,
 )
-from presieve.backend.classic.guarded import guarded, java_class, java_constant
+from presieve.backend.classic.guarded import each, guarded, java_class, java_constant
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.outputs import to_project, with_projections
 from presieve.backend.classic.parts import Parts
@@ -216,8 +216,7 @@ class ClassicGateway:
     @guarded
     def repeatable(self, plan: Java) -> bool:
         """As in :class:`Gateway`. A subquery may be computed for each of its places."""
-        found = plan.collectLeaves()
-        again = all(leaves.repeatable(found.apply(i)) for i in range(found.size()))
+        again = all(map(leaves.repeatable, each(plan.collectLeaves())))
         return again and not self.mentions(plan, "PLAN_EXPRESSION")
 
     def unread(self, plan: Java) -> None:
@@ -344,7 +343,7 @@ class ClassicGateway:
         )
         made = self.dataset(made).queryExecution().analyzed()
         given = groups.aggregateExpressions() if below is child else self.seq([])
-        own = {int(e.exprId().id()): e for e in map(given.apply, range(given.size()))}
+        own = {int(e.exprId().id()): e for e in each(given)}
 
         def output(attribute: Java) -> Java:
             number, nullable = int(attribute.exprId().id()), bool(attribute.nullable())

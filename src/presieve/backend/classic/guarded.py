@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -45,3 +45,8 @@ def java_constant(jvm: Handle, name: str, member: str) -> Handle:
 
 _classes: WeakKeyDictionary[Handle, dict[str, Handle]] = WeakKeyDictionary()
 _constants: WeakKeyDictionary[Handle, dict[tuple[str, str], Handle]] = WeakKeyDictionary()
+
+
+def each(sequence: Handle) -> Iterator[Handle]:
+    """The members of a ``Seq`` of the JVM."""
+    return (sequence.apply(i) for i in range(int(sequence.size())))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from presieve.backend.classic.guarded import each
 from presieve.backend.gateway import Handle
 
 SOURCES = "org.apache.spark.sql.execution.datasources."
@@ -33,11 +34,9 @@ def file_stamps(relation: Handle) -> list[tuple[str, int, int]]:
     location = relation.relation().location()
     if location.getClass().getSimpleName() != "InMemoryFileIndex":
         return []
-    files = location.allFiles()
-    statuses = (files.apply(i) for i in range(files.size()))
     return sorted(
         (str(f.getPath().toString()), int(f.getLen()), int(f.getModificationTime()))
-        for f in statuses
+        for f in each(location.allFiles())
     )
 
 
@@ -79,8 +78,7 @@ def repeatable(leaf: Handle) -> bool:
 
 def scans(physical: Handle) -> list[tuple[str, dict[str, str]]]:
     """Of every leaf of a physical plan: its name, and what it says about pushed filters."""
-    leaves = physical.collectLeaves()
-    return [_scan(leaves.apply(i)) for i in range(leaves.size())]
+    return [_scan(leaf) for leaf in each(physical.collectLeaves())]
 
 
 def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:

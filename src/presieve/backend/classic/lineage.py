@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.row_effects import reasons
 from presieve.backend.catalyst.trees import Node, walk
-from presieve.backend.classic.guarded import guarded, java_class
+from presieve.backend.classic.guarded import each, guarded, java_class
 from presieve.backend.classic.names import source_name, unqualified
+from presieve.backend.classic.parts import conjuncts
 from presieve.backend.gateway import Handle
 
 if TYPE_CHECKING:
@@ -126,20 +127,16 @@ def _optimized(gateway: ClassicGateway, plan: Handle) -> Handle:
 
 
 def _subqueries(plan: Handle) -> list[Handle]:
-    return list(_each(plan.subqueriesAll()))
+    return list(each(plan.subqueriesAll()))
 
 
 def _leaves(plan: Handle) -> Iterator[Handle]:
-    return _each(plan.collectLeaves())
-
-
-def _each(found: Handle) -> Iterator[Handle]:
-    return (found.apply(i) for i in range(int(found.size())))
+    return each(plan.collectLeaves())
 
 
 def _numbers(leaf: Handle) -> dict[int, int]:
     """The positions of a relation's columns by their numbers in the plan."""
-    return {int(a.exprId().id()): place for place, a in enumerate(_each(leaf.output()))}
+    return {int(a.exprId().id()): place for place, a in enumerate(each(leaf.output()))}
 
 
 def _read_uses(
@@ -210,7 +207,7 @@ def _condition(
     if not str(above.getClass().getName()).endswith(".Filter"):
         return None, True
     output = columns.output()
-    parts = list(_conjuncts(above.condition()))
+    parts = list(conjuncts(above.condition()))
     kept, whole = [], True
     for part in parts:
         if _is_implied(part, parts):
@@ -226,14 +223,6 @@ class _Unmovable(Exception):
     """A condition rests on something else than the columns of its source."""
 
 
-def _conjuncts(condition: Handle) -> Iterator[Handle]:
-    if str(condition.getClass().getName()) == _EXPRESSIONS + "And":
-        yield from _conjuncts(condition.left())
-        yield from _conjuncts(condition.right())
-    else:
-        yield condition
-
-
 def _is_implied(part: Handle, parts: Sequence[Handle]) -> bool:
     """Whether it says of an operand that it is not NULL, which a comparison with it says, too."""
     if str(part.getClass().getName()) != _EXPRESSIONS + "IsNotNull":
@@ -242,7 +231,7 @@ def _is_implied(part: Handle, parts: Sequence[Handle]) -> bool:
     return any(
         bool(operand.semanticEquals(part.child()))
         for comparison in compared
-        for operand in _each(comparison.children())
+        for operand in each(comparison.children())
     )
 
 
@@ -257,7 +246,7 @@ def _moved(
         if place is None or str(output.apply(place).dataType()) != str(expression.dataType()):
             raise _Unmovable
         return output.apply(place)
-    children = [_moved(gateway, c, output, places) for c in _each(expression.children())]
+    children = [_moved(gateway, c, output, places) for c in each(expression.children())]
     return expression.withNewChildren(gateway.seq(children)) if children else expression
 
 
@@ -271,7 +260,7 @@ def _combined(gateway: ClassicGateway, name: str, parts: Sequence[Handle]) -> Ha
 
 def _needed(gateway: ClassicGateway, source: _Source) -> NeededRows:
     leaf = source.leaves[0]
-    columns = tuple(str(a.name()) for a in _each(leaf.output()))
+    columns = tuple(str(a.name()) for a in each(leaf.output()))
     unseen, why = (tuple(dict.fromkeys(texts)) for texts in (source.unseen, source.reasons))
     if not source.conditions:  # the optimized plan does not read it
         none = gateway.filter_sql("false", leaf)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
+from presieve.backend.classic.guarded import each
 from presieve.backend.classic.leaves import FILES, SOURCES
 from presieve.backend.gateway import Handle
 
@@ -27,15 +28,19 @@ def source_name(leaf: Handle) -> str:
             return str(table.get().identifier().unquotedString())
         base = leaf.relation()
         if str(base.getClass().getName()) == FILES:
-            paths = base.location().rootPaths()
-            more = int(paths.size()) - 1
-            return str(paths.head().toString()) + (f" and {more} more" if more > 0 else "")
+            return files_name(base)
         kind = str(base.getClass().getName())
     if kind == SOURCES + "v2.DataSourceV2Relation":
         return str(leaf.name())
-    output = leaf.output()
-    columns = ", ".join(str(output.apply(i).name()) for i in range(int(output.size())))
+    columns = ", ".join(str(column.name()) for column in each(leaf.output()))
     return f"{kind.rsplit('.', 1)[-1].rstrip('$')}({columns})"
+
+
+def files_name(relation: Handle) -> str:
+    """The first of the paths of a ``HadoopFsRelation``, and how many more there are."""
+    paths = relation.location().rootPaths()
+    more = int(paths.size()) - 1
+    return str(paths.head().toString()) + (f" and {more} more" if more > 0 else "")
 
 
 def unqualified(gateway: ClassicGateway, condition: Handle, tree: Tree) -> str:

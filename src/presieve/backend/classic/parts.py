@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.guarded import guarded, java_class
+from presieve.backend.classic.guarded import each, guarded, java_class
 from presieve.backend.gateway import Handle
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Parts:
     @guarded
     def output(self, plan: Handle) -> list[Handle]:
         """The output attributes of a plan."""
-        return _list(plan.output())
+        return list(each(plan.output()))
 
     @guarded
     def rebuilt(self, node: Handle, expressions: Sequence[Handle], child: Handle) -> Handle:
@@ -92,5 +92,10 @@ class Parts:
         return bool(one.semanticEquals(other))
 
 
-def _list(seq: Handle) -> list[Handle]:
-    return [seq.apply(i) for i in range(seq.size())]
+def conjuncts(condition: Handle) -> Iterator[Handle]:
+    """What a condition is a conjunction of."""
+    if str(condition.getClass().getName()) == f"{_EXPRESSIONS}.And":
+        yield from conjuncts(condition.left())
+        yield from conjuncts(condition.right())
+    else:
+        yield condition

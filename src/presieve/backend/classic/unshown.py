@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import PIVOT_FIRST, is_pivot, is_pivoted
 from presieve.backend.catalyst.trees import LITERAL, JsonNode, Node, nodes_inside, walk
+from presieve.backend.classic.guarded import each
 
 if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
@@ -49,9 +50,8 @@ def _is_bytes(node: JsonNode) -> bool:
 
 
 def _literals(gateway: ClassicGateway, plan: Handle) -> Iterator[Handle]:
-    operators = gateway.in_order(plan)
-    for i in range(int(operators.size())):
-        for expression in gateway.expressions(operators.apply(i)):
+    for operator in each(gateway.in_order(plan)):
+        for expression in gateway.expressions(operator):
             yield from gateway.inside(expression, LITERAL)
 
 
@@ -72,7 +72,7 @@ def _fill_pivots(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
 
 def _fill_pivot(node: JsonNode, type_: object, values: Handle) -> None:
     try:
-        texts = [_text(type_, values.apply(i)) for i in range(int(values.size()))]
+        texts = [_text(type_, value) for value in each(values)]
     except ValueError:
         return
     literal = {"class": LITERAL, "num-children": 0, "dataType": type_}

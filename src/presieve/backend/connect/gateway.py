@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
@@ -68,7 +68,9 @@ class ConnectGateway:
             self._origin = self._client.origin(df)
         relation = self._with_texts(self._client.relation(df))
         # Where the optimizer moves no filters, sources may get them.
-        if not is_interesting(relation) and not (_filters(relation) and moves_no_filters(self)):
+        if not is_interesting(relation) and not (
+            _filters(_each(relation)) and moves_no_filters(self)
+        ):
             return Operator(_UNREAD, {NOTES: notes(relation)}, (), (), relation, ())
         plan = self._resolved(relation)
         self._opened = self._opened or plan
@@ -406,7 +408,7 @@ def is_interesting(relation: Relation) -> bool:
     every = list(_each(relation))
     if any(r.WhichOneof("rel_type") in _OF_TABLES for r in every):
         return True
-    if not _filters(relation):
+    if not _filters(every):
         return False
     return any(_is_boundary(r) or _calls(operators.inner(r)) for r in every)
 
@@ -421,12 +423,12 @@ def _each(relation: Relation) -> Iterator[Relation]:
         stack += [part for _, part in inputs(here)]
 
 
-def _filters(relation: Relation) -> bool:
-    """Whether there is a filter in a plan, or the condition of a join."""
+def _filters(relations: Iterable[Relation]) -> bool:
+    """Whether one of them is a filter, or a join with a condition."""
     return any(
         r.WhichOneof("rel_type") == "filter"
         or (r.WhichOneof("rel_type") == "join" and r.join.HasField("join_condition"))
-        for r in _each(relation)
+        for r in relations
     )
 
 

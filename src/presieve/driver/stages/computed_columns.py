@@ -10,16 +10,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree, expr_id
 from presieve.cost.estimate import spread
 from presieve.cost.parquet import Range, available, row_groups, some_rows
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import FLOAT, strip
+from presieve.ir.sorts import DATE, FLOAT, strip
 from presieve.ir.terms import Var
 from presieve.semantics.intervals import NULL, Point, ValueSet, after, only, values
+from presieve.semantics.values import from_python
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.evaluation import Box, Evaluation, NoRowError
 from presieve.sql.piecewise import INTEGERS, Zones
@@ -34,7 +35,6 @@ MOST_FILES = 64
 READ_FILES, READ_ROWS = 4, 32
 """Files of which rows are read, and how many."""
 
-_EPOCH = date(1970, 1, 1).toordinal()
 _NONE = "__HIVE_DEFAULT_PARTITION__"
 """The directory of rows without a value."""
 
@@ -104,7 +104,7 @@ def _placed(
 def _point(text: str, type_: str) -> Point:
     """Raises :class:`ValueError` where it is of a type that is not read here."""
     if type_ == "date":
-        return date.fromisoformat(text).toordinal() - _EPOCH
+        return cast("int", from_python(date.fromisoformat(text), DATE))
     if type_ in INTEGERS:
         return int(text)
     if type_ == "string":
