@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import functions as F
 from tests.support.spark_version import is_before
 
 import presieve
@@ -110,8 +111,11 @@ def test_reports_have_them(spark: SparkSession, sorted_: str) -> None:
 def test_texts_and_timestamps(spark: SparkSession, sorted_: str) -> None:
     """Spark offers more than the reader of Parquet has a use for."""
     df = spark.read.parquet(sorted_)
-    (note,) = only_scan(df.where("s LIKE '%77'")).notes
-    assert "how they end" in note
+    (note,) = only_scan(df.where("s LIKE '%7%'")).notes
+    assert "what they contain" in note
+    odd = presieve.explain(df.where("s LIKE '%77'"))  # by dictionaries
+    assert odd.scans[0].groups_read == GROUPS // 2
+    assert odd.measure().written.scanned == ROWS // 2
     assert only_scan(df.where("s >= 't019'")).groups_read == 2
     ntz = df.where("ntz < TIMESTAMP_NTZ '1970-01-01 00:01:00'")
     report = presieve.explain(ntz)
@@ -122,17 +126,59 @@ def test_texts_and_timestamps(spark: SparkSession, sorted_: str) -> None:
 def test_one_row_group_and_no_extremes(spark: SparkSession, tmp_path: Path) -> None:
     table = pa.table({"id": range(100), "t": pa.array(range(100), pa.timestamp("us", "UTC"))})
     pq.write_table(table, tmp_path / "one.parquet")
-    (note,) = only_scan(spark.read.parquet(str(tmp_path / "one.parquet")).where("id > 900")).notes
+    one = spark.read.parquet(str(tmp_path / "one.parquet"))
+    (note,) = only_scan(one.where("id IN (9, 90)")).notes
     assert "one row group" in note
+    assert not only_scan(one.where("id > 900")).notes
     int96 = tmp_path / "int96.parquet"
     pq.write_table(table, int96, row_group_size=10, use_deprecated_int96_timestamps=True)
     times = spark.read.parquet(str(int96))
     scan = only_scan(times.where("t < TIMESTAMP '1970-01-01 00:00:00Z'"))
     assert (scan.groups, scan.groups_read) == (10, 10)
     assert "INT96" in scan.notes[0]
-    pq.write_table(table, tmp_path / "bare.parquet", row_group_size=10, write_statistics=False)
-    scan = only_scan(spark.read.parquet(str(tmp_path / "bare.parquet")).where("id < 10"))
-    assert "no extremes of id that" in scan.notes[0]
+    bare = str(tmp_path / "bare.parquet")
+    pq.write_table(table, bare, row_group_size=10, write_statistics=False)
+    assert only_scan(spark.read.parquet(bare).where("id < 10")).groups_read == 1  # by dictionaries
+    options = {"row_group_size": 10, "write_statistics": False, "use_dictionary": False}
+    pq.write_table(table, tmp_path / "none.parquet", **options)
+    scan = only_scan(spark.read.parquet(str(tmp_path / "none.parquet")).where("id < 10"))
+    assert "no statistics of id" in scan.notes[0]
+
+
+def test_pages_and_buckets(spark: SparkSession, tmp_path: Path) -> None:
+    """One row group, as Spark writes it; the rows are those that come out of the scan."""
+    path = str(tmp_path / "sorted")
+    spark.range(200_000, numPartitions=1).write.parquet(path)
+    report = presieve.explain(spark.read.parquet(path).where("id < 1000"))
+    (scan,) = report.scans
+    assert (scan.groups, scan.groups_read, scan.rows) == (1, 1, 200_000)
+    assert scan.rows_read == report.measure().written.scanned == 20_000
+    assert "10.0% are read, as far as pages tell" in str(report)
+    numbers = spark.range(8000).selectExpr("id % 100 AS k", "id AS v")
+    numbers.repartition(2).write.bucketBy(8, "k").saveAsTable("in_buckets")
+    try:
+        scan = only_scan(spark.table("in_buckets").where("k = 7 AND v >= 0"), cost="never")
+        assert scan.files is not None
+        assert scan.files_read == scan.files // 8
+        derived = presieve.explain(spark.table("in_buckets").where("k + 1 = 8"))
+        assert derived.derived[0].derived.startswith("k IN (7,")  # and a number that overflows
+        assert (derived.derived[0].skipped or 0.0) > 0.4
+        assert derived.scans[0].files_read in (scan.files // 8, scan.files // 4)
+    finally:
+        spark.sql("DROP TABLE in_buckets")
+
+
+def test_a_filter_that_only_pages_skip_by(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "sorted")
+    spark.range(200_000, numPartitions=1).write.parquet(path)
+    (found,) = presieve.explain(spark.read.parquet(path).where("id + 1 < 1000")).derived
+    assert found.derived.startswith("id < 999")
+    assert found.skipped == pytest.approx(0.9)
+    shuffled = str(tmp_path / "shuffled")
+    spark.range(200_000, numPartitions=1).orderBy(F.xxhash64("id")).write.parquet(shuffled)
+    (left,) = presieve.explain(spark.read.parquet(shuffled).where("id + 1 < 1000")).derived
+    assert left.derived == ""
+    assert "row groups or pages" in left.declined[0].reason
 
 
 @pytest.mark.skipif(is_before("4.1"), reason="Spark hands no filters to Python data sources")

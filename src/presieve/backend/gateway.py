@@ -268,6 +268,12 @@ class Gateway(Protocol):
     def count(self, plan: Handle, most: int) -> int:
         """The number of rows of a plan, which is run, or ``most`` where there are more."""
 
+    def skipped(self, relation: Handle, condition: str) -> float | None:
+        """The share of the rows of a relation over files of this machine that a scan of it skips by
+        a condition, of SQL: by directories, row groups and pages. An estimate, from a few files;
+        None where nothing is known.
+        """
+
     def stored_columns(self, relation: Handle) -> frozenset[str]:
         """The columns of such a relation that Spark reads from the files by these names: not those
         that directories are named for, nor any where columns are looked up by number.

@@ -52,11 +52,7 @@ def available() -> bool:
 
 def row_groups(path: str, columns: Mapping[str, Sort]) -> list[RowGroup] | None:
     """The row groups of a file; None where it cannot be read or lacks one of the columns."""
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return None
-    footer = _footer(path, stat.st_mtime_ns, stat.st_size)
+    footer = _footer_of(path)
     if footer is None:
         return None
     places = {footer.schema.column(i).path: i for i in range(len(footer.schema))}
@@ -74,14 +70,40 @@ def row_groups(path: str, columns: Mapping[str, Sort]) -> list[RowGroup] | None:
 
 def extent(path: str) -> tuple[int, int] | None:
     """Rows and bytes of a file; None where it cannot be read."""
+    footer = _footer_of(path)
+    try:
+        return None if footer is None else (footer.num_rows, os.path.getsize(path))
+    except OSError:
+        return None
+
+
+def without_extremes(paths: Sequence[str], names: Iterable[str]) -> list[str]:
+    """The columns that have values in some row group of these files, and extremes in none."""
+    silent, known = dict.fromkeys(names, False), set()
+    for footer in filter(None, map(_footer_of, paths)):
+        for chunk in _chunks(footer):
+            name, statistics = chunk.path_in_schema, chunk.statistics
+            if name in silent and (statistics is None or not statistics.has_min_max):
+                nulls = statistics is not None and statistics.null_count == chunk.num_values
+                silent[name] |= not nulls
+            elif name in silent:
+                known.add(name)
+    return [name for name, values in silent.items() if values and name not in known]
+
+
+def _chunks(footer: FileMetaData) -> Iterable[Any]:
+    for index in range(footer.num_row_groups):
+        group = footer.row_group(index)
+        yield from (group.column(i) for i in range(group.num_columns))
+
+
+def _footer_of(path: str) -> FileMetaData | None:
+    """The footer of a file as it is now; None where it cannot be read."""
     try:
         stat = os.stat(path)
     except OSError:
         return None
-    if not available():
-        return None
-    footer = _footer(path, stat.st_mtime_ns, stat.st_size)
-    return None if footer is None else (footer.num_rows, stat.st_size)
+    return _footer(path, stat.st_mtime_ns, stat.st_size) if available() else None
 
 
 @lru_cache(maxsize=256)

@@ -36,3 +36,30 @@ class Estimate:
     least: float
     skipped: float
     rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a reader decodes of files that were looked at: ``read`` of the ``rows``, in
+    ``groups_read`` of the row ``groups``. ``used``: it makes use of the filters that it has.
+    """
+
+    rows: int = 0
+    read: int = 0
+    groups: int = 0
+    groups_read: int = 0
+    used: bool = True
+
+    def __add__(self, other: Reads) -> Reads:
+        return Reads(
+            self.rows + other.rows,
+            self.read + other.read,
+            self.groups + other.groups,
+            self.groups_read + other.groups_read,
+            self.used and other.used,
+        )
+
+    @property
+    def skipped(self) -> float:
+        """The share of rows that are not decoded."""
+        return 1 - self.read / self.rows if self.rows else 0.0

@@ -77,7 +77,7 @@ def derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
     yield "filter", files.where
     yield "derived", files.derived or "nothing"
     if files.skipped is not None:
-        yield "skips", f"{percent(files.skipped)} of the rows, in whole row groups"
+        yield "skips", f"{percent(files.skipped)} of the rows, in row groups or pages"
     for reason in files.declined:
         yield "declined", str(reason)
     for assumption in files.assumptions:
@@ -92,6 +92,8 @@ def scan_facts(scan: ScanContract) -> Iterator[tuple[str, str]]:
         yield "files", f"{scan.files_read} of {scan.files} are read"
     if scan.groups is not None:
         yield "row groups", f"{scan.groups_read} of {scan.groups} are read"
+    if scan.rows and scan.rows_read is not None:
+        yield "rows", f"{percent(scan.rows_read / scan.rows)} are read, as far as pages tell"
     for note in scan.notes:
         yield "note", note
 

@@ -11,24 +11,21 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from presieve.backend.catalyst.trees import ATTRIBUTE, Tree, expr_id
+from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.classic.guarded import each, guarded
 from presieve.backend.classic.leaves import SOURCES
 from presieve.backend.classic.names import files_name, unqualified
 from presieve.backend.classic.parts import conjuncts
-from presieve.backend.filtered.sides import columns_of
+from presieve.backend.classic.reads import FILE_SCAN, Chosen, Reader, chosen, handed, is_parquet
 from presieve.backend.gateway import GatewayError, Handle
 from presieve.backend.statistics.estimates import local
 from presieve.backend.statistics.scan_contracts import Contract, Offered, ScanContract
 from presieve.backend.statistics.scan_filters import split_list
-from presieve.cost.groups import Groups, Use, skipped_by
-from presieve.cost.scan import Scan
-from presieve.errors import Declined
-from presieve.ir.terms import SQL_TRUE, Term, Var
-from presieve.ir.walk import variables
-from presieve.sql.catalyst import expression
+from presieve.cost.estimate import Limit
+from presieve.cost.parquet import without_extremes
+from presieve.cost.scan import Reads
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
@@ -36,8 +33,7 @@ if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
 
 MOST_SCANS = 32
-MOST_FILES = 4096
-"""Scans of a plan, and files of a scan, beyond which nothing more is looked at."""
+"""Scans of a plan beyond which nothing more is looked at."""
 
 COMPUTED = "it computes something; scans are offered comparisons of columns with constants"
 TWO_COLUMNS = "it compares columns; scans are offered comparisons of columns with constants"
@@ -46,9 +42,13 @@ SUBQUERY = "it has a subquery"
 REFUSED = "the source does not take it"
 AGAIN = "Spark evaluates it again"
 CLAIMED = "the source claims to apply it, and Spark does not look again"
-DIRECTORIES = "directories are chosen by it"
+SECONDS = Limit(2.0, 4.0)
+"""Until then files are opened for each of the conditions."""
 
-_FILES, _ROWS, _BATCHES = "FileSourceScanExec", "RowDataSourceScanExec", "BatchScanExec"
+DIRECTORIES = "directories are chosen by it"
+UNUSED = "the reader of Parquet compares no values of this type (as of TIMESTAMP_NTZ, and INT96)"
+
+_FILES, _ROWS, _BATCHES = FILE_SCAN, "RowDataSourceScanExec", "BatchScanExec"
 _PUSHED = "PushedFilters"
 _LISTED = re.compile(rf"{_PUSHED}: (\[.*?\])(?:,? \w+: |$)")
 
@@ -182,70 +182,43 @@ class _Scan:
     # Statistics
 
     def _with_files(self, made: ScanContract, shown: Sequence[_Conjunct]) -> ScanContract:
-        location = self._leaf.relation().location()
-        every = len(location.inputFiles())
-        if every > MOST_FILES:
-            return replace(made, files=every)
-        chosen = location.listFiles(self._leaf.partitionFilters(), self._leaf.dataFilters())
-        uris = [
-            str(file.getPath().toUri().toString())
-            for directory in each(chosen)
-            for file in each(directory.files())
-        ]
-        made = replace(made, files=every, files_read=len(uris))
-        handed = [c for c in shown if c.offered in self._pushed]
-        format_ = _class(self._leaf.relation().fileFormat())
-        if format_ != "ParquetFileFormat" or not handed:
+        files = chosen(self._gateway, self._leaf)
+        if files is None:
             return made
-        return self._with_groups(made, handed, uris)
+        made = replace(made, files=files.files, files_read=files.chosen)
+        asked = [c for c in shown if c.offered in self._pushed]
+        if not asked or not is_parquet(self._leaf) or not files.are_local:
+            return made
+        filters = {str(f.toString()): f for f in handed(self._leaf)}
+        read = self._read(list(filters.values()), files)
+        alone = [(c, self._read([filters[c.offered]], files)) for c in asked if c.offered]
+        notes = tuple(
+            f"{conjunct.sql} skips nothing: {_why(conjunct, found, files.some)}"
+            for conjunct, found in alone
+            if found.rows and not found.skipped
+        )
+        counted = replace(made, groups=read.groups, groups_read=read.groups_read, notes=notes)
+        return replace(counted, rows=read.rows, rows_read=read.read) if read.rows else made
 
-    def _with_groups(
-        self, made: ScanContract, handed: Sequence[_Conjunct], uris: Sequence[str]
-    ) -> ScanContract:
-        known, columns = self._terms(handed)
-        paths = [path for path in map(local, uris) if path is not None]
-        if not known or len(paths) < len(uris):
-            return made
-        found = skipped_by(Scan(tuple(paths), columns, SQL_TRUE), [term for _, term in known])
-        if found is None or not found.groups:
-            return made
-        notes = _notes(found, known)
-        return replace(made, groups=found.groups, groups_read=found.kept, notes=tuple(notes))
-
-    def _terms(
-        self, handed: Sequence[_Conjunct]
-    ) -> tuple[list[tuple[_Conjunct, Term]], dict[Var, str]]:
-        """The conjuncts that are understood, and the names of their columns."""
-        types = {expr_id(n): n for c in handed for n in c.tree if n["class"] == ATTRIBUTE}
-        output = self._gateway.attributes(self._leaf)
-        columns, _ = columns_of(tuple(a for a in output if a.id in types))
-        timezone = self._gateway.conf("spark.sql.session.timeZone", "UTC")
-        read = ((c, expression(c.tree, columns, timezone)) for c in handed)
-        known = [(c, term) for c, term in read if not isinstance(term, Declined)]
-        return known, {v: v.name for v in columns.values()}
+    def _read(self, filters: Sequence[Handle], files: Chosen) -> Reads:
+        return Reader(self._gateway, self._leaf, filters).of_all(files.some, SECONDS)
 
 
 _INSIDE = ("StringEndsWith(", "StringContains(")
-_Known: TypeAlias = tuple[_Conjunct, Term]
 
 
-def _notes(found: Groups, known: Sequence[_Known]) -> Iterator[str]:
-    """Why conjuncts skip nothing."""
-    if found.groups == found.files == 1:
-        yield "the file is one row group, of which nothing can be skipped: write smaller ones"
-        return
-    for (conjunct, term), use in zip(known, found.uses, strict=True):
-        if use.skipped == 0:
-            yield f"{conjunct.sql} skips nothing: {_why(conjunct, term, use)}"
-
-
-def _why(conjunct: _Conjunct, term: Term, use: Use) -> str:
-    names = ", ".join(dict.fromkeys(v.name for v in variables(term)))
+def _why(conjunct: _Conjunct, found: Reads, uris: Sequence[str]) -> str:
+    columns = [node for node in conjunct.tree if node["class"] == ATTRIBUTE]
+    names = list(dict.fromkeys(str(node["name"]) for node in columns))
     if conjunct.offered is not None and conjunct.offered.startswith(_INSIDE):
         return "extremes of texts say nothing of what they contain and how they end"
-    if use.unknown:
-        return (
-            f"the footers have no extremes of {', '.join(use.unknown)} that Spark uses (it has no "
-            "use for those of TIMESTAMP_NTZ, and there are none of INT96)"
-        )
-    return f"every row group may have such rows; sort by {names} when the files are written"
+    if not found.used:
+        return UNUSED
+    paths = [path for path in map(local, uris) if path is not None]
+    silent = without_extremes(paths, names)
+    if silent:
+        return f"the files have no statistics of {', '.join(silent)}"
+    order = f"sort by {', '.join(names)} when the files are written"
+    if found.groups == 1:
+        return f"the file is one row group; {order}, in smaller ones or with indexes of pages"
+    return f"every row group may have such rows; {order}"

@@ -18,7 +18,7 @@ from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst.boundary import FLAT_MAPS
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
-from presieve.backend.classic import leaves, sources
+from presieve.backend.classic import leaves, reads, sources
 from presieve.backend.classic.condensed import condensed
 from presieve.backend.classic.glance import (
     filters_an_aggregate,
@@ -523,6 +523,10 @@ class ClassicGateway:
     @guarded
     def count(self, plan: Java, most: int) -> int:
         return int(self.dataset(plan).limit(most).count())
+
+    @guarded
+    def skipped(self, relation: Java, condition: str) -> float | None:
+        return reads.skipped(self, self.filter_sql(condition, relation))
 
     @guarded
     def stored_columns(self, relation: Java) -> frozenset[str]:

@@ -4,7 +4,7 @@ next one, that says what was otherwise before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from presieve.backend.gateway import Handle
 
@@ -49,6 +49,12 @@ class Spark43:
         """What the ``CacheManager`` has for a plan."""
         return manager.lookupCachedData(session, plan)
 
+    def parquet_filters(self, made: Handle, arguments: Sequence[object], types: Handle) -> Handle:
+        """What writes filters as the reader of Parquet has them, for columns of these types, which
+        are an ``Option``.
+        """
+        return made(*arguments, types)
+
 
 class Spark42(Spark43):
     """Spark 4.2."""
@@ -56,6 +62,10 @@ class Spark42(Spark43):
     def inline_cte(self, rule: Handle) -> Handle:
         """As above."""
         return rule(False, False)
+
+    def parquet_filters(self, made: Handle, arguments: Sequence[object], types: Handle) -> Handle:
+        """As above: types are those of the files."""
+        return made(*arguments)
 
 
 class Spark41(Spark42):

@@ -344,6 +344,9 @@ class ConnectGateway:
         """No job is run on a server. Raises :class:`GatewayError`."""
         raise GatewayError("data are not checked on Spark Connect")
 
+    def skipped(self, relation: Operator, condition: str) -> None:
+        """Not known, as for :meth:`parquet_files`."""
+
     def stored_columns(self, relation: Operator) -> frozenset[str]:
         """None, as there are no files."""
         return frozenset()

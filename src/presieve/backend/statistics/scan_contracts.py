@@ -41,9 +41,11 @@ class ScanContract:
         source: The table, the files, or what Spark calls the source.
         offered: The conjuncts.
         files: How many files there are; None if unknown, as all that follows.
-        files_read: How many files are left where directories are chosen.
-        groups: How many row groups the files have whose footers were looked at.
-        groups_read: How many of these statistics do not rule out.
+        files_read: How many files are left where directories and buckets are chosen.
+        groups: How many row groups those of the files have that were looked at.
+        groups_read: How many of these extremes, dictionaries and Bloom filters do not rule out.
+        rows: How many rows these files have.
+        rows_read: How many of these the indexes of pages do not rule out, either.
         notes: Why conjuncts skip nothing, and what would change that.
     """
 
@@ -53,4 +55,6 @@ class ScanContract:
     files_read: int | None = None
     groups: int | None = None
     groups_read: int | None = None
+    rows: int | None = None
+    rows_read: int | None = None
     notes: tuple[str, ...] = ()

@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING
 from presieve.backend.catalyst.leaf_conditions import conjunction
 from presieve.backend.catalyst.trees import Tree
 from presieve.backend.filtered.opening import with_filters
+from presieve.backend.gateway import GatewayError
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import Predicate, predicate
 from presieve.backend.statistics.edits import of_scan
 from presieve.certificate.check import Rejected
 from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
 from presieve.cost.estimate import estimate
-from presieve.cost.scan import Estimate, Scan
+from presieve.cost.scan import Scan
 from presieve.driver.declare import computed_columns
 from presieve.driver.solve import ERASED_TEXT, ERASES
 from presieve.driver.stages.computed_columns import standing
 from presieve.driver.stages.gate import COST
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import STRING, strip
-from presieve.ir.terms import Term
 from presieve.ir.walk import variables
 from presieve.semantics.intervals import Interval, ValueSet, values, without_holes
 from presieve.semantics.scan import loses
@@ -48,17 +48,17 @@ if TYPE_CHECKING:
     from presieve.driver.options import Options
 
 LEAST_SKIPPED = 0.05
-"""The share of rows in row groups that a filter skips from which on it pays."""
+"""The share of rows that a filter skips in the files from which on it pays."""
 LEAST_OF_TEXTS = 0.6
 """The same of texts: to compare the rows that are left costs about as much as to read as many."""
 
-_READ = "the filter is not known to skip row groups of the files"
+_READ = "the filter is not known to skip row groups or pages of the files"
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedDecision:
     """What is derived for the files at one place, with a proof for each of the conditions there,
-    or why nothing is. ``skipped`` is the share of rows in row groups that the filter skips, if
+    or why nothing is. ``skipped`` is the share of rows that the filter skips in the files, if
     that is known; ``erases``: the conditions may raise for rows that are not read any more.
     """
 
@@ -119,7 +119,7 @@ def _decided(sources: RowSources, source: RowSource, options: Options) -> Derive
     """What is derived for one place; None where nothing follows that Spark does not push."""
     plain = _followed(sources, source, ())
     facts = standing(source, sources.zones)
-    found = _followed(sources, source, list(facts.values())) if facts else plain
+    found = (_followed(sources, source, list(facts.values())) if facts else None) or plain
     if found is None or plain is None or not found.clauses:
         return None
     rests = found.clauses != plain.clauses
@@ -205,22 +205,28 @@ def _made(
         made = predicate(term, source.columns, sources.timezone)
     except DeclineSignal as signal:
         return replace(decision, declined=signal.declined)
-    known = _estimated(source, term)
-    skipped = None if known is None else known.skipped
-    decision = replace(decision, verified=tuple(proofs), skipped=skipped)
     texts = any(strip(v.sort) == STRING for v in variables(term))
     least = LEAST_OF_TEXTS if texts else LEAST_SKIPPED
+    skipped = _skipped(sources, source, made, least) if source.files else None
+    decision = replace(decision, verified=tuple(proofs), skipped=skipped)
     if options.cost != "always" and skipped is not None and skipped < least:
         return replace(decision, declined=Declined(COST, _READ))
     return replace(decision, predicate=made)
 
 
-def _estimated(source: RowSource, term: Term) -> Estimate | None:
-    """What the filter keeps of the files; None where nothing is known."""
-    if not source.files:
-        return None
-    columns = {v: v.name for v in variables(term)}
-    return of_scan(lambda: Scan(source.files, columns, term), estimate)
+def _skipped(sources: RowSources, source: RowSource, made: Predicate, least: float) -> float | None:
+    """The share of rows that the filter skips in the files, by their footers if that is ``least``,
+    and else by all that Spark's own scan goes by; None where nothing is known.
+    """
+    columns = {v: v.name for v in variables(made.term)}
+    known = of_scan(lambda: Scan(source.files, columns, made.term), estimate)
+    if known is not None and known.skipped >= least:
+        return known.skipped
+    leaf = sources.gateway.node(sources.plan, source.path)
+    try:
+        return sources.gateway.skipped(leaf, made.sql)
+    except GatewayError:
+        return None if known is None else known.skipped
 
 
 _INTEGERS = frozenset(domain(name) for name in INTEGERS)

@@ -1,0 +1,179 @@
+"""Untrusted. What a scan of files reads of them, by Spark's own code: which files it chooses, which
+row groups the reader of Parquet keeps, and which rows of these their pages leave. Nothing that is
+proved depends on it.
+
+Directories are chosen by the columns that they are named for, files by the bucket in their name
+(``FileSourceScanExec``). The reader compares extremes, dictionaries and Bloom filters of row
+groups, and then the extremes of pages (``ParquetFileReader``). It is opened here as Spark opens it,
+and no row is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from presieve.backend.classic.guarded import each, guarded, java_class, java_constant
+from presieve.backend.gateway import Handle
+from presieve.backend.statistics.estimates import local
+from presieve.cost.estimate import Limit, spread
+from presieve.cost.scan import Reads
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+FILE_SCAN = "FileSourceScanExec"
+MOST_FILES = 4096
+"""Files of a scan beyond which nothing more is looked at."""
+OPENED = 8
+"""Files that are opened, at most."""
+SECONDS = Limit(0.05, 0.1)
+"""What is being opened when they are over is the last."""
+
+_SQL = "org.apache.spark.sql"
+_PARQUET = "org.apache.parquet"
+_FLAGS = ("Date", "Timestamp", "Decimal", "StringPredicate")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """How many ``files`` a scan has, how many of them it chooses, and the URIs of ``some``, from
+    the middle of equal parts.
+    """
+
+    files: int
+    chosen: int
+    some: tuple[str, ...]
+
+    @property
+    def are_local(self) -> bool:
+        """Whether those are files of this machine: nothing is read of remote file systems."""
+        return None not in map(local, self.some)
+
+
+@guarded
+def chosen(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
+    """The files that a ``FileSourceScanExec`` chooses; None where it has too many."""
+    location = scan.relation().location()
+    every = len(location.inputFiles())
+    if every > MOST_FILES:
+        return None
+    listed = each(location.listFiles(scan.partitionFilters(), scan.dataFilters()))
+    files = [
+        (directory.files(), i) for directory in listed for i in range(directory.files().size())
+    ]
+    buckets = scan.optionalBucketSet()
+    if buckets.isDefined():
+        utils = java_class(gateway.spark._jvm, f"{_SQL}.execution.datasources.BucketingUtils")
+        names = (found.apply(i).getPath().getName() for found, i in files)
+        numbers = [utils.getBucketId(name) for name in names]
+        kept = [not n.isDefined() or buckets.get().get(n.get()) for n in numbers]
+        files = [file for file, is_kept in zip(files, kept, strict=True) if is_kept]
+    some = (found.apply(i).getPath() for found, i in spread(files, OPENED))
+    return Chosen(every, len(files), tuple(str(path.toUri().toString()) for path in some))
+
+
+def is_parquet(scan: Handle) -> bool:
+    """Whether the files of a scan are of Parquet."""
+    return str(scan.relation().fileFormat().getClass().getSimpleName()) == "ParquetFileFormat"
+
+
+def handed(scan: Handle) -> list[Handle]:
+    """The filters that a scan hands to its reader, as sources have them."""
+    return list(each(scan.pushedDownFilters()))
+
+
+class Reader:
+    """The reader of Parquet with some of the filters that a scan hands to it. Everything may raise
+    :class:`GatewayError`.
+    """
+
+    @guarded
+    def __init__(self, gateway: ClassicGateway, scan: Handle, filters: Sequence[Handle]) -> None:
+        self._gateway, self._scan, self._filters = gateway, scan, filters
+        jvm: Handle = gateway.spark._jvm
+        self._conf = gateway.jsession.sessionState().newHadoopConf()
+        self._path = java_class(jvm, "org.apache.hadoop.fs.Path")
+        self._input = java_class(jvm, f"{_PARQUET}.hadoop.util.HadoopInputFile")
+        self._open = java_class(jvm, f"{_PARQUET}.hadoop.ParquetFileReader").open
+        self._options: Handle | None = None
+        self._used = False
+
+    def of_all(self, uris: Sequence[str], limit: Limit = SECONDS) -> Reads:
+        """What is kept of these files, of fewer where the limit is over."""
+        until, found = limit.starts(), Reads()
+        for uri in uris:
+            found += self.of(uri)
+            if until.over:
+                break
+        return found
+
+    @guarded
+    def of(self, uri: str) -> Reads:
+        """What is kept of a file. Its schema and the filters as the reader has them are taken from
+        the first one.
+        """
+        file = self._input.fromPath(self._path(uri), self._conf)
+        if self._options is None:
+            with_all = self._open(file)
+            try:
+                self._options = self._with_filter(with_all.getFileMetaData().getSchema())
+            finally:
+                with_all.close()
+        reader = self._open(file, self._options)
+        try:
+            blocks = reader.getFooter().getBlocks()
+            # To iterate over a list of the JVM ends with an error there, which takes long.
+            rows = sum(int(blocks.get(i).getRowCount()) for i in range(blocks.size()))
+            read, kept = int(reader.getFilteredRecordCount()), int(reader.getRowGroups().size())
+            return Reads(rows, read, int(blocks.size()), kept, self._used)
+        finally:
+            reader.close()
+
+    def _with_filter(self, schema: Handle) -> Handle:
+        jvm = self._gateway.spark._jvm
+        options = java_class(jvm, f"{_PARQUET}.HadoopReadOptions").builder(self._conf)
+        found = self._filter(schema)
+        if found is not None:
+            compat = java_class(jvm, f"{_PARQUET}.filter2.compat.FilterCompat")
+            options = options.withRecordFilter(compat.get(found))
+            self._used = True
+        return options.build()
+
+    def _filter(self, schema: Handle) -> Handle | None:
+        """The conjunction of what the reader of Parquet understands (``ParquetFilters.scala``)."""
+        jvm = self._gateway.spark._jvm
+        conf = self._gateway.jsession.sessionState().conf()
+        if not conf.parquetFilterPushDown():
+            return None
+        correct = java_constant(jvm, f"{_SQL}.internal.LegacyBehaviorPolicy", "CORRECTED")
+        rebase = java_class(jvm, f"{_SQL}.catalyst.util.RebaseDateTime.RebaseSpec")
+        filters = java_class(jvm, f"{_SQL}.execution.datasources.parquet.ParquetFilters")
+        flags = [getattr(conf, f"parquetFilterPushDown{name}")() for name in _FLAGS]
+        most, exact = conf.parquetFilterPushDownInFilterThreshold(), conf.caseSensitiveAnalysis()
+        none = java_constant(jvm, "scala.Option", "empty")
+        arguments = (schema, *flags, most, exact, rebase(correct, none))
+        types = java_class(jvm, "scala.Option").apply(self._scan.requiredSchema())
+        made = self._gateway.adapter.parquet_filters(filters, arguments, types)
+        found = [made.createFilter(f) for f in self._filters]
+        both = java_class(jvm, f"{_PARQUET}.filter2.predicate.FilterApi")
+        known = [f.get() for f in found if f.isDefined()]
+        return reduce(getattr(both, "and"), known) if known else None
+
+
+@guarded
+def skipped(gateway: ClassicGateway, filtered: Handle) -> float | None:
+    """The share of the rows that the scan of a filter on files of this machine skips; None where
+    they are elsewhere, not of Parquet, or read otherwise.
+    """
+    leaves = each(gateway.dataset(filtered).queryExecution().sparkPlan().collectLeaves())
+    scan = next(leaves)
+    if str(scan.getClass().getSimpleName()) != FILE_SCAN or not is_parquet(scan):
+        return None
+    files = chosen(gateway, scan)
+    if files is None or not files.files or not files.are_local:
+        return None
+    read = Reader(gateway, scan, handed(scan)).of_all(files.some)
+    return 1 - files.chosen / files.files * (1 - read.skipped)
