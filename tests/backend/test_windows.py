@@ -16,6 +16,8 @@ from presieve.driver.optimize import explain, optimize
 from presieve.driver.options import Cost
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = [
@@ -176,6 +178,16 @@ def test_first_rows(rows: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     _check(
         rows.orderBy("n", "v", "s", "o").limit(40).filter("n < 5"), "n < 5 OR n IS NULL", "always"
     )
+
+
+@pytest.mark.classic("a client of Spark Connect does not see files")
+def test_first_rows_where_pages_are_skipped(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "sorted")
+    spark.range(200_000, numPartitions=1).selectExpr("id", "id % 10 AS k").write.parquet(path)
+    table = spark.read.parquet(path)
+    _check(table.orderBy("id").limit(40).filter("id < 1000"), "id < 1000 OR id IS NULL")
+    unsorted = table.orderBy("k", "id").limit(40).filter("k < 1")
+    assert optimize(unsorted) is unsorted
 
 
 TWINS = {

@@ -130,3 +130,18 @@ def test_declarations_about_other_places(by_day: DataFrame) -> None:
     df = by_day.where("ts < TIMESTAMP '2024-01-02 00:00:00'")
     for declared in ("other = to_date(ts)", "day = to_date(other)", "day = nonsense(ts)"):
         assert presieve.optimize(df, declare=declared) is df
+
+
+def test_what_is_not_understood_changes_nothing(
+    by_day: DataFrame, caplog: pytest.LogCaptureFixture
+) -> None:
+    deep = "abs(" * 120 + "id" + ")" * 120
+    strange = f"{DECLARED} AND {deep} = id"
+    df = by_day.where("year(ts) = 2023")
+    (alone,) = presieve.explain(df, cost="always").derived
+    assert alone.derived
+    (with_it,) = presieve.explain(df, cost="always", declare=strange).derived
+    assert with_it.derived == alone.derived
+    assert "not understood" in caplog.text
+    (other,) = presieve.explain(df, cost="always", declare=(strange, DECLARED)).derived
+    assert "day" in other.derived

@@ -85,6 +85,18 @@ def estimate(scan: Scan) -> Estimate | None:
     )
 
 
+def skipped(scan: Scan, least: float) -> float | None:
+    """The share of rows that a scan skips, by footers if that is ``least``, and else by all that
+    it goes by, which takes longer to ask; None where nothing is known.
+    """
+    known = estimate(scan)
+    by_groups = None if known is None else known.skipped
+    if by_groups is not None and by_groups >= least:
+        return by_groups
+    by_all = scan.skips()
+    return by_groups if by_all is None else by_all
+
+
 def _rows(groups: Sequence[RowGroup]) -> int:
     return sum(g.rows for g in groups)
 

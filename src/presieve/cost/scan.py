@@ -1,11 +1,12 @@
-"""Untrusted. A scan of local Parquet files below a boundary: what a backend says of it. Data only.
+"""Untrusted. A scan of local Parquet files below a boundary: what a backend says of it. Data only,
+but for one question that the backend answers.
 
 ``Estimate`` is what the other modules make of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from presieve.ir.terms import SQL_TRUE, Term, Var
@@ -16,6 +17,8 @@ class Scan:
     """``files`` are paths of this machine. ``columns`` are the names in the files of the variables
     of which ``prefilter`` and ``keys`` speak, the grouping columns of the boundary, and ``given``:
     what the filters say, as far as it is understood, that stand between the scan and the boundary.
+    ``skips`` says which share of the rows the scan skips by the pre-filter, by all that it goes by;
+    None where that is not known.
     """
 
     files: tuple[str, ...]
@@ -23,6 +26,7 @@ class Scan:
     prefilter: Term
     given: Term = SQL_TRUE
     keys: tuple[Term, ...] = ()
+    skips: Callable[[], float | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ filters say is taken along as far as it is understood.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.catalyst.boundary import PROJECT
@@ -24,12 +25,13 @@ from presieve.backend.catalyst.trees import (
 )
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 from presieve.backend.problems.problem import BoundaryInput
+from presieve.backend.rewrite import predicate
 from presieve.backend.statistics.footers import RELATION
 from presieve.cost.scan import Scan
-from presieve.errors import Declined, SortError
+from presieve.errors import Declined, DeclineSignal, SortError
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import Scope, Term, Var
-from presieve.ir.walk import rewrite
+from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import Attribute, variable_of
 from presieve.sql.catalyst import expression
 
@@ -62,7 +64,8 @@ def scan_below(
     keys = [known[k.id] for k in source.names.keys if k.id in known]
     try:
         over_scan = rewrite(prefilter, lambda v: inputs.get(v, v))
-        files = gateway.parquet_files(gateway.node(root, node.path))
+        leaf = gateway.node(root, node.path)
+        files = gateway.parquet_files(leaf)
     except (SortError, GatewayError):
         return None
     paths = tuple(local(f) for f in files)
@@ -70,7 +73,25 @@ def scan_below(
         return None
     scan = tuple(p for p in paths if p is not None)
     rows, (kept, passing, *groups) = _renamed(columns, over_scan, sql_conjunction(given), *keys)
-    return Scan(scan, rows, kept, passing, tuple(groups))
+    skips = partial(_skips, gateway, leaf, over_scan, attributes, timezone)
+    return Scan(scan, rows, kept, passing, tuple(groups), skips)
+
+
+def _skips(
+    gateway: Gateway, leaf: Handle, prefilter: Term, stored: Sequence[Attribute], timezone: str
+) -> float | None:
+    """The share of the rows of a relation that its scan skips by the pre-filter; None where that
+    is not known.
+    """
+    read = set(variables(prefilter))
+    taken = {a.id: (v, a.name) for a in stored if (v := variable_of(a)) in read and v is not None}
+    named = {v: Var(Scope.ROW, name, v.sort) for v, name in taken.values()}
+    try:
+        term = rewrite(prefilter, lambda v: named[v])
+        made = predicate(term, {i: named[v] for i, (v, _) in taken.items()}, timezone)
+        return gateway.skipped(leaf, made.sql)
+    except (DeclineSignal, GatewayError):
+        return None
 
 
 def _attribute(tree: Tree) -> Attribute:

@@ -40,10 +40,17 @@ _NONE = "__HIVE_DEFAULT_PARTITION__"
 
 
 def standing(source: RowSource, zones: Zones) -> dict[str, Tree]:
-    """The declared facts but for those that files refute, of which a warning is logged."""
+    """The declared facts but for those that files refute, and those of a form that is not known;
+    of both a warning is logged.
+    """
     found = {}
     for text, tree in source.facts.items():
-        file = _refuting(source, tree, zones)
+        try:
+            node, _ = build(tree, 0, 0)
+        except (DeclineSignal, OverflowError, ValueError, TypeError):
+            logger.warning("declare %r is not used: it is not understood", text)
+            continue
+        file = _refuting(source, tree, node, zones)
         if file is None:
             found[text] = tree
         else:
@@ -51,12 +58,11 @@ def standing(source: RowSource, zones: Zones) -> dict[str, Tree]:
     return found
 
 
-def _refuting(source: RowSource, tree: Tree, zones: Zones) -> str | None:
+def _refuting(source: RowSource, tree: Tree, node: ExprNode, zones: Zones) -> str | None:
     """A file with a row, or a row group of rows, for which the fact is false."""
     if not available():
         return None
     try:
-        node, _ = build(tree, 0, 0)
         read = {expr_id(n) for n in tree if n["class"] == ATTRIBUTE}
         sampled = spread(source.files, READ_FILES)
         for path in (*sampled, *spread(source.files, MOST_FILES)):
@@ -64,7 +70,7 @@ def _refuting(source: RowSource, tree: Tree, zones: Zones) -> str | None:
             if any(_is_false(node, zones, box) for box in boxes):
                 return path
     except (DeclineSignal, OverflowError, ValueError, TypeError):
-        return None  # it is not understood
+        return None  # a value that is not read here
     return None
 
 

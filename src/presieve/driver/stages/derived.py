@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.leaf_conditions import conjunction
@@ -24,7 +25,7 @@ from presieve.backend.rewrite import Predicate, predicate
 from presieve.backend.statistics.edits import of_scan
 from presieve.certificate.check import Rejected
 from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
-from presieve.cost.estimate import estimate
+from presieve.cost.estimate import skipped
 from presieve.cost.scan import Scan
 from presieve.driver.declare import computed_columns
 from presieve.driver.solve import ERASED_TEXT, ERASES
@@ -119,7 +120,7 @@ def _decided(sources: RowSources, source: RowSource, options: Options) -> Derive
     """What is derived for one place; None where nothing follows that Spark does not push."""
     plain = _followed(sources, source, ())
     facts = standing(source, sources.zones)
-    found = (_followed(sources, source, list(facts.values())) if facts else None) or plain
+    found = _followed(sources, source, list(facts.values())) if facts else plain
     if found is None or plain is None or not found.clauses:
         return None
     rests = found.clauses != plain.clauses
@@ -207,9 +208,9 @@ def _made(
         return replace(decision, declined=signal.declined)
     texts = any(strip(v.sort) == STRING for v in variables(term))
     least = LEAST_OF_TEXTS if texts else LEAST_SKIPPED
-    skipped = _skipped(sources, source, made, least) if source.files else None
-    decision = replace(decision, verified=tuple(proofs), skipped=skipped)
-    if options.cost != "always" and skipped is not None and skipped < least:
+    share = _skipped(sources, source, made, least) if source.files else None
+    decision = replace(decision, verified=tuple(proofs), skipped=share)
+    if options.cost != "always" and share is not None and share < least:
         return replace(decision, declined=Declined(COST, _READ))
     return replace(decision, predicate=made)
 
@@ -218,15 +219,17 @@ def _skipped(sources: RowSources, source: RowSource, made: Predicate, least: flo
     """The share of rows that the filter skips in the files, by their footers if that is ``least``,
     and else by all that Spark's own scan goes by; None where nothing is known.
     """
+
+    def skips() -> float | None:
+        try:
+            return sources.gateway.skipped(leaf, made.sql)
+        except GatewayError:
+            return None
+
     columns = {v: v.name for v in variables(made.term)}
-    known = of_scan(lambda: Scan(source.files, columns, made.term), estimate)
-    if known is not None and known.skipped >= least:
-        return known.skipped
     leaf = sources.gateway.node(sources.plan, source.path)
-    try:
-        return sources.gateway.skipped(leaf, made.sql)
-    except GatewayError:
-        return None if known is None else known.skipped
+    scan = Scan(source.files, columns, made.term, skips=skips)
+    return of_scan(lambda: scan, partial(skipped, least=least))
 
 
 _INTEGERS = frozenset(domain(name) for name in INTEGERS)

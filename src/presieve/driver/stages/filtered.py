@@ -6,9 +6,10 @@ The search for what goes below is not trusted (:mod:`presieve.synthesis.windows`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from presieve.backend.filtered.joins import JoinSite
 from presieve.backend.filtered.leaves import RELATION
@@ -28,8 +29,8 @@ from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.joined import JoinCertificate
 from presieve.certificate.two_rows import TwoRowClaim, VerifiedFilters, check_filters
 from presieve.certificate.windowed import WindowCertificate
-from presieve.cost.estimate import estimate
-from presieve.cost.scan import Estimate
+from presieve.cost.estimate import estimate, skipped
+from presieve.cost.scan import Estimate, Scan
 from presieve.driver.solve import ERASED_TEXT, ERASES
 from presieve.driver.stages.gate import COST
 from presieve.errors import Declined
@@ -56,6 +57,9 @@ MOST = 0.95
 """The share of rows beyond which a filter is not worth its evaluation."""
 
 Accepted: TypeAlias = VerifiedFilters | Verified
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +136,10 @@ def _decided(operators: FilteredOperators, site: AnySite, options: Options) -> F
         return replace(decision, declined=Declined("no-proof", reason))
     if options.policy == "strict" and site.erases:
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
-    known = list(_estimated(operators, site, below))
+    known = list(_asked(operators, site, below, estimate))
     shares = [k.least for k in known if k is not None]
     decision = replace(decision, selectivity=min(shares, default=None))
-    dear = _dear(site, known) if options.cost != "always" else ""
+    dear = _dear(operators, site, below, known) if options.cost != "always" else ""
     if dear:
         return replace(decision, declined=Declined(COST, dear))
     return _inserted(operators, replace(decision, verified=result), below)
@@ -162,18 +166,26 @@ def _unknown(term: Term, known: frozenset[Term]) -> Term:
     return sql_conjunction(p for p, text in zip(parts, here, strict=True) if text not in known)
 
 
-def _estimated(
-    operators: FilteredOperators, site: AnySite, below: Sequence[Term]
-) -> Iterator[Estimate | None]:
-    """What is known of the rows that each filter keeps."""
+def _asked(
+    operators: FilteredOperators,
+    site: AnySite,
+    below: Sequence[Term],
+    ask: Callable[[Scan], T | None],
+) -> Iterator[T | None]:
+    """What is known of each filter and the scan below it."""
     opened, plan = operators.opened, operators.plan
     for side, term in zip(site.sides, below, strict=True):
         if sql_conjuncts(term):
             here = to_scope(term, Scope.KEY, Scope.ROW)
-            yield estimated(opened, plan, side.input, estimate, here)
+            yield estimated(opened, plan, side.input, ask, here)
 
 
-def _dear(site: AnySite, known: Sequence[Estimate | None]) -> str:
+def _dear(
+    operators: FilteredOperators,
+    site: AnySite,
+    below: Sequence[Term],
+    known: Sequence[Estimate | None],
+) -> str:
     """Why filters below would not pay, or nothing. A window or a join exchanges and sorts all rows,
     which costs more than any filter. The first rows are found in one pass, so that only rows count
     that are not read at all.
@@ -182,15 +194,17 @@ def _dear(site: AnySite, known: Sequence[Estimate | None]) -> str:
         return _SHARED
     if site.operator in EXCHANGING:
         return _ALL if all(k is not None and k.least > MOST for k in known) else ""
-    skipping = any(k is not None and k.skipped >= LEAST_SKIPPED for k in known)
-    return "" if skipping else _READ
+    shares = _asked(operators, site, below, partial(skipped, least=LEAST_SKIPPED))
+    return "" if any(s is not None and s >= LEAST_SKIPPED for s in shares) else _READ
 
 
 EXCHANGING = ("Window", "Join", "Intersect", "Except", RELATION)
 LEAST_SKIPPED = 0.1
-"""The share of rows in row groups that a filter skips from which on it pays below a limit."""
+"""The share of rows that a filter skips in files from which on it pays below a limit."""
 
-_READ = "the first rows are found in one pass, and the filter is not known to skip row groups"
+_READ = (
+    "the first rows are found in one pass, and the filter is not known to skip row groups or pages"
+)
 
 
 def _why_not(site: AnySite) -> Declined | None:
