@@ -153,7 +153,7 @@ def test_pages_and_buckets(spark: SparkSession, tmp_path: Path) -> None:
     (scan,) = report.scans
     assert (scan.groups, scan.groups_read, scan.rows) == (1, 1, 200_000)
     assert scan.rows_read == report.measure().written.scanned == 20_000
-    assert "10.0% are read, as far as pages tell" in str(report)
+    assert "10.0% of 200,000 are read" in str(report)
     numbers = spark.range(8000).selectExpr("id % 100 AS k", "id AS v")
     numbers.repartition(2).write.bucketBy(8, "k").saveAsTable("in_buckets")
     try:

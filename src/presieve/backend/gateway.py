@@ -46,13 +46,14 @@ class Source:
     outermost first; ``files``: files of Spark's own formats; ``raw``: it is handed conditions as
     Catalyst has them, and not only those of a list. ``by_columns``: which rows there are, or what
     is in one column, may depend on which other columns are read, as malformed ones are dropped or
-    recorded.
+    recorded. ``aside``: the columns of which it must not be handed filters.
     """
 
     names: tuple[str, ...]
     files: bool = False
     raw: bool = False
     by_columns: bool = False
+    aside: frozenset[str] = frozenset()
 
 
 class Gateway(Protocol):

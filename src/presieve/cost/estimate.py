@@ -93,8 +93,7 @@ def skipped(scan: Scan, least: float) -> float | None:
     by_groups = None if known is None else known.skipped
     if by_groups is not None and by_groups >= least:
         return by_groups
-    by_all = scan.skips()
-    return by_groups if by_all is None else by_all
+    return max((s for s in (by_groups, scan.skips()) if s is not None), default=None)
 
 
 def _rows(groups: Sequence[RowGroup]) -> int:

@@ -93,7 +93,7 @@ def scan_facts(scan: ScanContract) -> Iterator[tuple[str, str]]:
     if scan.groups is not None:
         yield "row groups", f"{scan.groups_read} of {scan.groups} are read"
     if scan.rows and scan.rows_read is not None:
-        yield "rows", f"{percent(scan.rows_read / scan.rows)} are read, as far as pages tell"
+        yield "rows", f"{percent(scan.rows_read / scan.rows)} of {scan.rows:,} are read"
     for note in scan.notes:
         yield "note", note
 

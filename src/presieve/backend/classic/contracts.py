@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
+from presieve.backend.classic import iceberg
 from presieve.backend.classic.guarded import each, guarded
 from presieve.backend.classic.leaves import SOURCES
 from presieve.backend.classic.names import files_name, unqualified
@@ -40,6 +41,7 @@ TWO_COLUMNS = "it compares columns; scans are offered comparisons of columns wit
 PYTHON = "it calls a Python function"
 SUBQUERY = "it has a subquery"
 REFUSED = "the source does not take it"
+SILENT = "the source does not say that it takes it"
 AGAIN = "Spark evaluates it again"
 CLAIMED = "the source claims to apply it, and Spark does not look again"
 SECONDS = Limit(2.0, 4.0)
@@ -112,21 +114,29 @@ class _Scan:
         self, gateway: ClassicGateway, leaf: Handle, kind: str, above: Sequence[Handle]
     ) -> None:
         self._gateway, self._leaf, self._kind = gateway, leaf, kind
-        self._pushed = split_list(self._said())
+        self._iceberg = iceberg.is_scan(leaf)
+        self._pushed = iceberg.handed(leaf) if self._iceberg else split_list(self._said())
         self._above = [self._conjunct(c) for c in above]
 
     def contract(self) -> ScanContract:
         """What becomes of each conjunct, and what statistics make of those that are offered."""
         shown = [c for c in self._above if not c.is_inferred]
         made = ScanContract(self._name(), (*self._alone(), *map(self._offered, shown)))
+        if self._iceberg and (counted := iceberg.rows(self._leaf)) is not None:
+            return replace(made, rows=counted[0], rows_read=counted[1])
         return self._with_files(made, shown) if self._kind == _FILES else made
 
     def _conjunct(self, condition: Handle) -> _Conjunct:
         tree: Tree = json.loads(self._gateway.json(condition))
+        return _Conjunct(tree, unqualified(self._gateway, condition, tree), self._text(condition))
+
+    def _text(self, condition: Handle) -> str | None:
+        """A condition in the words in which the scan says what it was handed."""
+        if self._iceberg:
+            return iceberg.offered(self._gateway, condition)
         strategy = getattr(self._gateway.spark._jvm, SOURCES + "DataSourceStrategy$")
         offered = getattr(strategy, "MODULE$").translateFilter(condition, True)
-        text = str(offered.get().toString()) if offered.isDefined() else None
-        return _Conjunct(tree, unqualified(self._gateway, condition, tree), text)
+        return str(offered.get().toString()) if offered.isDefined() else None
 
     def _said(self) -> str:
         """The filters that the scan says it was handed."""
@@ -159,7 +169,8 @@ class _Scan:
         again = {c.offered for c in self._above}
         for text in self._pushed:
             text = text.removeprefix("*")  # of JDBC: evaluated there
-            if text not in again and not text.startswith("IsNotNull("):
+            inferred = text.startswith("IsNotNull(") or text.endswith(iceberg.NOT_NULL)
+            if text not in again and not inferred:
                 yield Offered(text, "exact", CLAIMED)
 
     def _offered(self, conjunct: _Conjunct) -> Offered:
@@ -170,7 +181,8 @@ class _Scan:
         if conjunct.offered is not None:
             if conjunct.offered in self._pushed:
                 return "inexact", AGAIN
-            return "unsupported", REFUSED
+            silent = self._kind == _BATCHES and not self._iceberg and not self._pushed
+            return "unsupported", SILENT if silent else REFUSED
         names = [str(node["class"]).rsplit(".", 1)[-1] for node in conjunct.tree]
         if any(name.startswith("Python") for name in names):
             return "unsupported", PYTHON

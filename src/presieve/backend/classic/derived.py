@@ -33,13 +33,14 @@ from presieve.backend.catalyst.trees import (
     walk,
 )
 from presieve.backend.catalyst.windows import is_windowed
+from presieve.backend.classic import iceberg
 from presieve.backend.classic.arguments import computed_arguments, with_columns
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.guarded import guarded
 from presieve.backend.classic.names import source_name, unqualified
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.time_zones import zones
-from presieve.backend.effects.sources import scanned
+from presieve.backend.effects.sources import ICEBERG, scanned
 from presieve.backend.filtered.joins import is_paired
 from presieve.backend.filtered.sides import columns_of
 from presieve.backend.gateway import GatewayError, Handle
@@ -74,7 +75,7 @@ _AGGREGATED = re.compile(
     rf"^[ :+-]*Aggregate\b.*(?:\({_CALL}|\b{_CALL}(?:distinct )?[^#()]*[-+*/(])", re.MULTILINE
 )
 """An aggregate function of something that is computed, or inside of something."""
-_FILES = re.compile(r"^[ :+-]*Relation .*\] (?:parquet|orc)$", re.MULTILINE)
+_FILES = re.compile(r"^[ :+-]*Relation(?: .*\] (?:parquet|orc)$|V2\b)", re.MULTILINE)
 _NUMBER = re.compile(r"#(\d+)")
 _NAMED = re.compile(r" AS [^#\n]*?#(\d+)")
 
@@ -100,7 +101,8 @@ class RowSource:
     ``conditions``, trees of Catalyst, is true; ``evaluated`` is all that is computed before it is
     dropped. ``columns`` and their ``types`` are those that proofs can speak of, by number, and
     ``sql`` are the conditions for a person. ``files`` are paths of this machine; there are none
-    where some are elsewhere. ``facts`` are what is declared of columns that are computed of others.
+    where some are elsewhere. ``asked``: what a scan skips can be asked of Spark. ``facts`` are what
+    is declared of columns that are computed of others.
     """
 
     path: tuple[int, ...]
@@ -112,6 +114,7 @@ class RowSource:
     files: tuple[str, ...]
     sql: str
     operator: str = ""
+    asked: bool = False
     facts: Mapping[str, Tree] = field(default_factory=dict)
 
 
@@ -319,7 +322,7 @@ def _source(
     source, scans = gateway.source(leaf), scanned(gateway, plan, root, [path], native=False)
     if not scans.faithful or source.by_columns:
         return None
-    if not any(name.endswith(_FORMATS) for name in source.names):
+    if source.names != ICEBERG and not any(name.endswith(_FORMATS) for name in source.names):
         return None
     attributes = gateway.attributes(leaf)
     known, _ = columns_of(attributes)
@@ -329,7 +332,10 @@ def _source(
     needed = [each for each in found if each is not None]
     if len(needed) < len(found):
         return None
-    paths = tuple(map(local, gateway.parquet_files(leaf)))
+    of_iceberg = source.names == ICEBERG
+    uris = iceberg.some_files(leaf) if of_iceberg else gateway.parquet_files(leaf)
+    paths = tuple(map(local, uris))
+    files = tuple(p for p in paths if p is not None) if None not in paths else ()
     return RowSource(
         path,
         source_name(leaf),
@@ -337,8 +343,9 @@ def _source(
         tuple(tree for facts in uses for tree in facts.evaluated()),
         columns,
         types,
-        tuple(p for p in paths if p is not None) if None not in paths else (),
+        files,
         " OR ".join(sql for _, sql in needed),
+        asked=bool(files) or of_iceberg,
         facts={t: fact for t in conditions.declared if (fact := _fact(gateway, leaf, t))},
     )
 

@@ -543,7 +543,7 @@ class ClassicGateway:
 
     @guarded
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:
-        return leaves.scans(self.dataset(plan).queryExecution().sparkPlan())
+        return reads.scans(self.dataset(plan).queryExecution().sparkPlan())
 
     @guarded
     def optimized_text(self, plan: Java) -> str:

@@ -8,6 +8,7 @@ from presieve.backend.classic.guarded import each
 from presieve.backend.gateway import Handle
 
 SOURCES = "org.apache.spark.sql.execution.datasources."
+_RELATION = SOURCES + "LogicalRelation"
 FILES = SOURCES + "HadoopFsRelation"
 _PARQUET = SOURCES + "parquet.ParquetFileFormat"
 BY_FIELD_ID = "spark.sql.parquet.fieldId.read.enabled"
@@ -19,6 +20,8 @@ _HELD = frozenset(("LocalRelation", "OneRowRelation", "Range"))
 
 def parquet_files(relation: Handle) -> list[str]:
     """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
+    if relation.getClass().getName() != _RELATION:
+        return []
     base = relation.relation()
     if not _reads_files(base):
         return []
@@ -74,22 +77,6 @@ def repeatable(leaf: Handle) -> bool:
     if kind == "LogicalRDD":
         return str(leaf.rdd().outputDeterministicLevel().toString()) == "DETERMINATE"
     return kind in _HELD
-
-
-def scans(physical: Handle) -> list[tuple[str, dict[str, str]]]:
-    """Of every leaf of a physical plan: its name, and what it says about pushed filters."""
-    return [_scan(leaf) for leaf in each(physical.collectLeaves())]
-
-
-def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
-    found: dict[str, str] = {}
-    if leaf.getClass().getSimpleName() == "FileSourceScanExec":
-        metadata = leaf.metadata()
-        for key in ("PushedFilters", "PartitionFilters"):
-            value = metadata.get(key)
-            if value.isDefined():
-                found[key] = str(value.get())
-    return str(leaf.nodeName()), found
 
 
 def _reads_files(base: Handle) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from presieve.backend.classic import iceberg
 from presieve.backend.classic.guarded import each, guarded, java_class, java_constant
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
@@ -163,6 +164,24 @@ class Reader:
         return reduce(getattr(both, "and"), known) if known else None
 
 
+def scans(physical: Handle) -> list[tuple[str, dict[str, str]]]:
+    """Of every leaf of a physical plan: its name, and what it says about pushed filters."""
+    return [_scan(leaf) for leaf in each(physical.collectLeaves())]
+
+
+def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
+    found: dict[str, str] = {}
+    if iceberg.is_scan(leaf):
+        found["PartitionFilters"] = f"[{', '.join(map(iceberg.in_catalyst, iceberg.handed(leaf)))}]"
+    if leaf.getClass().getSimpleName() == FILE_SCAN:
+        metadata = leaf.metadata()
+        for key in ("PushedFilters", "PartitionFilters"):
+            value = metadata.get(key)
+            if value.isDefined():
+                found[key] = str(value.get())
+    return str(leaf.nodeName()), found
+
+
 @guarded
 def skipped(gateway: ClassicGateway, filtered: Handle) -> float | None:
     """The share of the rows that the scan of a filter on files of this machine skips; None where
@@ -170,6 +189,9 @@ def skipped(gateway: ClassicGateway, filtered: Handle) -> float | None:
     """
     leaves = each(gateway.dataset(filtered).queryExecution().sparkPlan().collectLeaves())
     scan = next(leaves)
+    if iceberg.is_scan(scan):
+        counted = iceberg.rows(scan) if local(iceberg.location(scan)) is not None else None
+        return None if counted is None else 1 - counted[1] / counted[0]
     if str(scan.getClass().getSimpleName()) != FILE_SCAN or not is_parquet(scan):
         return None
     files = chosen(gateway, scan)

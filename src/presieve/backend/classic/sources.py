@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 from py4j.java_gateway import is_instance_of
 
 from presieve.backend.classic.guarded import java_class
 from presieve.backend.classic.leaves import FILES, SOURCES
-from presieve.backend.effects.sources import CORRUPT_RECORD, PARSED, by_columns
+from presieve.backend.effects.sources import CORRUPT_RECORD, ICEBERG, PARSED, by_columns
 from presieve.backend.gateway import Handle, Source
 
 if TYPE_CHECKING:
@@ -27,8 +29,36 @@ def source(gateway: ClassicGateway, leaf: Handle) -> Source:
         parsed = table.lower().startswith(tuple(SOURCES + "v2." + p for p in PARSED))
         builder = leaf.table().newScanBuilder(leaf.options())
         raw = _is(gateway, builder, "org.apache.spark.sql.internal.connector", _RAW_V2)
+        if table == ICEBERG[0]:
+            return _iceberg(leaf, raw=raw)
         return Source((table,), table.startswith(SOURCES + "v2."), raw, parsed)
     return Source((name,))
+
+
+_COMPARED = re.compile(r"boolean|integer|long|date|timestamp(_ntz)?|decimal\(.*")
+"""Types, as JSON has them, of which Iceberg compares the extremes of files as Spark does: it has no
+NaN among them, and texts as strings of another encoding.
+"""
+_TRANSFORMS = re.compile(r"identity|void|bucket\[.*|(year|month|day|hour)s?")
+"""How columns are partitioned such that filters on them keep the right files. Truncated numbers
+wrap around at the least one, so that rows next to it are lost.
+"""
+
+
+def _iceberg(leaf: Handle, *, raw: bool) -> Source:
+    """A table of Iceberg, by the types of its columns and how files were ever partitioned."""
+    table = leaf.table().table()
+    schema = table.schema()
+    truncated = {
+        str(schema.findColumnName(field.sourceId()))
+        for spec in list(table.specs().values())
+        for field in list(spec.fields())
+        if not _TRANSFORMS.fullmatch(str(field.transform().toString()))
+    }
+    types = {f["name"]: f["type"] for f in json.loads(str(leaf.schema().json()))["fields"]}
+    other = {n for n, t in types.items() if not (isinstance(t, str) and _COMPARED.fullmatch(t))}
+    names = (ICEBERG[0], str(table.getClass().getName()))
+    return Source(names, raw=raw, aside=frozenset(truncated | other))
 
 
 def _relation(gateway: ClassicGateway, name: str, base: Handle) -> Source:

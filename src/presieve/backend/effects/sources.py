@@ -29,6 +29,7 @@ from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, node_at, refer
 from presieve.backend.effects.raising import trees
 from presieve.backend.gateway import Gateway, Handle, Source
 from presieve.errors import Declined, DeclineSignal
+from presieve.plan.algebra import Attribute
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _FORMATS = ("parquet.Parquet", "orc.Orc", "json.Json", "csv.CSV", "text.Text")
@@ -65,6 +66,9 @@ def by_columns(
     return name.lower() in {c.lower() for c in columns()}
 
 
+ICEBERG = ("org.apache.iceberg.spark.source.SparkTable", "org.apache.iceberg.BaseTable")
+"""A table of Iceberg, and not one of those that describe it."""
+
 FAITHFUL: frozenset[tuple[str, ...]] = frozenset(
     (
         # Rows that are there already: Spark filters them.
@@ -84,6 +88,8 @@ FAITHFUL: frozenset[tuple[str, ...]] = frozenset(
         *((_FILES, _DATASOURCES + f + "FileFormat", _CATALOG, "in-memory") for f in _FORMATS),
         *((_DATASOURCES + "v2." + f + "Table",) for f in _FORMATS),
         *(("files", f) for f in SERVER_FORMATS),
+        # Metadata are compared with filters by code that is not Spark's: on some columns alone.
+        ICEBERG,
     )
 )
 """What leaves read from, as :class:`presieve.backend.gateway.Source` names it."""
@@ -116,7 +122,8 @@ _STOPPING = frozenset(
 @dataclass(frozen=True, slots=True)
 class Sources:
     """The scans that a pre-filter may reach: whether all of them are ``faithful``, and the input
-    attributes that are computed from numbers of 8 or 16 bits in files (``narrow``; None: any may).
+    attributes that are computed from columns of which a scan is handed no filter, such as numbers
+    of 8 or 16 bits in files (``narrow``; None: any may).
     """
 
     faithful: bool
@@ -202,8 +209,7 @@ def _read(gateway: Gateway, plan: Handle, root: Node, input_: Node, native: bool
         handle = gateway.node(plan, leaf.path)
         source = gateway.source(handle)
         if source.names in FAITHFUL:
-            types = {a.id: a.type for a in gateway.attributes(handle)} if source.files else {}
-            narrow |= {i for i, type_ in types.items() if type_ in ("tinyint", "smallint")}
+            narrow |= set(_kept_from(source, gateway.attributes(handle)))
             continue
         faithful = False
         known = _ROWS if source.names[0] not in _ONLY_FILTERS else _ROWS | _CLASSES
@@ -212,6 +218,14 @@ def _read(gateway: Gateway, plan: Handle, root: Node, input_: Node, native: bool
         if shared or computes or source.raw or not through <= known:
             raise DeclineSignal("source", _reason(source))
     return Sources(faithful, _computed(nodes, narrow))
+
+
+def _kept_from(source: Source, columns: Iterable[Attribute]) -> Iterable[int]:
+    """The columns of which a scan is handed no filter."""
+    for column in columns:
+        narrow = source.files and column.type in ("tinyint", "smallint")
+        if narrow or column.name in source.aside:
+            yield column.id
 
 
 def _reason(source: Source) -> str:

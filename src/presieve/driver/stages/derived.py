@@ -208,7 +208,7 @@ def _made(
         return replace(decision, declined=signal.declined)
     texts = any(strip(v.sort) == STRING for v in variables(term))
     least = LEAST_OF_TEXTS if texts else LEAST_SKIPPED
-    share = _skipped(sources, source, made, least) if source.files else None
+    share = _skipped(sources, source, made, least) if source.asked else None
     decision = replace(decision, verified=tuple(proofs), skipped=share)
     if options.cost != "always" and share is not None and share < least:
         return replace(decision, declined=Declined(COST, _READ))

@@ -1,0 +1,86 @@
+"""Untrusted. What tables of Iceberg make of filters, for reports: as its scans describe themselves.
+
+Iceberg says which filters a scan has in its own words. A condition is translated into them by its
+own code (``SparkV2Filters``), so that both can be compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from presieve.backend.classic.guarded import guarded, java_class
+from presieve.backend.classic.leaves import SOURCES
+from presieve.backend.gateway import Handle
+from presieve.backend.statistics.estimates import local
+from presieve.backend.statistics.scan_filters import split_list
+from presieve.cost.estimate import FILES
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_SPARK = "org.apache.iceberg.spark"
+_FILTERS, _END = "[filters=", ", groupedBy="
+NOT_NULL = " IS NOT NULL"
+
+
+def is_scan(leaf: Handle) -> bool:
+    """Whether a leaf of a physical plan is a scan of Iceberg."""
+    if leaf.getClass().getSimpleName() != "BatchScanExec":
+        return False
+    return str(leaf.scan().getClass().getName()).startswith(f"{_SPARK}.source.")
+
+
+@guarded
+def location(leaf: Handle) -> str:
+    """Where the files of a scan are, as a URI."""
+    return str(leaf.table().table().location())
+
+
+@guarded
+def some_files(relation: Handle) -> list[str]:
+    """The URIs of some files of a table on this machine, as it is now; none of other tables."""
+    table = relation.table().table()
+    if local(str(table.location())) is None:
+        return []
+    tasks = table.newScan().planFiles()
+    try:
+        found = tasks.iterator()
+        return [str(found.next().file().path()) for _ in range(FILES) if found.hasNext()]
+    finally:
+        tasks.close()
+
+
+@guarded
+def handed(leaf: Handle) -> list[str]:
+    """The filters of a scan."""
+    _, _, rest = str(leaf.scan().description()).partition(_FILTERS)
+    return split_list(rest.rpartition(_END)[0])
+
+
+def in_catalyst(text: str) -> str:
+    """A filter as Spark would print it."""
+    column, _, rest = text.partition(NOT_NULL)
+    return f"({text})" if rest or column == text else f"isnotnull({column})"
+
+
+@guarded
+def offered(gateway: ClassicGateway, condition: Handle) -> str | None:
+    """A condition in Iceberg's words; None where it has none for it."""
+    jvm = gateway.spark._jvm
+    strategy = getattr(getattr(jvm, SOURCES + "v2.DataSourceV2Strategy$"), "MODULE$")
+    predicate = strategy.translateFilterV2(condition)
+    if not predicate.isDefined():
+        return None
+    found = java_class(jvm, f"{_SPARK}.SparkV2Filters").convert(predicate.get())
+    return None if found is None else str(java_class(jvm, f"{_SPARK}.Spark3Util").describe(found))
+
+
+@guarded
+def rows(leaf: Handle) -> tuple[int, int] | None:
+    """How many rows the table of a scan has, and how many the files that its scan
+    chooses; None where that is not known.
+    """
+    snapshot = leaf.table().table().currentSnapshot()
+    total = None if snapshot is None else snapshot.summary().get("total-records")
+    read = leaf.scan().estimateStatistics().numRows()
+    return (int(total), int(read.getAsLong())) if total and read.isPresent() else None
