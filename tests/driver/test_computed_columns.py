@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.driver.conditions import rows
+from tests.support.spark_version import is_before
 
 import presieve
 
@@ -142,6 +143,6 @@ def test_what_is_not_understood_changes_nothing(
     assert alone.derived
     (with_it,) = presieve.explain(df, cost="always", declare=strange).derived
     assert with_it.derived == alone.derived
-    assert "not understood" in caplog.text
+    assert is_before("4.0") or "not understood" in caplog.text  # 3.5 does not analyze it
     (other,) = presieve.explain(df, cost="always", declare=(strange, DECLARED)).derived
     assert "day" in other.derived

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from tests.support.running import plan_text, same_rows
 
 import presieve
-from presieve.backend.classic import iceberg
 from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.classic.scans import iceberg
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -245,6 +245,28 @@ def test_tables_about_tables(spark: SparkSession, table: DataFrame) -> None:
     """They evaluate filters by rules of their own."""
     files = spark.table("ice.db.events.files").where("record_count + 1 > 2")
     assert presieve.optimize(files, cost="always") is files
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WITH t AS (SELECT * FROM ice.db.events) "
+        "SELECT a.id, b.k FROM t a JOIN t b ON a.id = b.id + 1 WHERE year(a.ts) = 2023",
+        "WITH t AS (SELECT * FROM ice.db.events) "
+        "SELECT id FROM t WHERE year(ts) = 2023 UNION ALL SELECT id FROM t WHERE id + 1 > 19000",
+        "WITH t AS (SELECT * FROM ice.db.events) "
+        "SELECT id, (SELECT max(k) FROM t) AS m FROM t WHERE year(ts) = 2023",
+        "WITH t AS (SELECT * FROM ice.db.events) "
+        "SELECT id FROM t WHERE year(ts) = 2023 AND id + 40 IN (SELECT id FROM t WHERE k = 1)",
+        "WITH t AS (SELECT * FROM ice.db.events) SELECT a.id, b.m FROM t a "
+        "JOIN (SELECT max(id) AS m, min(ts) AS n FROM t) b ON a.id < b.m WHERE year(a.ts) = 2023",
+    ],
+)
+def test_definitions_that_are_read_twice(spark: SparkSession, table: DataFrame, text: str) -> None:
+    """One of them needs rows that the other does not."""
+    df = spark.sql(text)
+    assert df.count() > 0
+    same_rows(df, presieve.optimize(df, cost="always"))
 
 
 def test_words(table: DataFrame) -> None:

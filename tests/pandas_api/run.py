@@ -19,7 +19,7 @@ import pyspark.pandas as ps
 from tests.pandas_api.programs import ORDERED, PROGRAMS, Program
 
 import presieve
-from presieve.backend.classic.reads import scans
+from presieve.backend.classic.scans.reads import scans
 from presieve.backend.statistics.scan_filters import split_list
 from presieve.driver.options import given
 from presieve.driver.session import Setting, enabled_as

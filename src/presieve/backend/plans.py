@@ -420,8 +420,8 @@ def scan_contracts(opened: Opened, df: DataFrame) -> tuple[ScanContract, ...]:
     """What the scans of a DataFrame evaluate of its filters; nothing on Spark Connect, whose
     clients do not see plans.
     """
-    from presieve.backend.classic.contracts import contracts
     from presieve.backend.classic.gateway import ClassicGateway
+    from presieve.backend.classic.scans.contracts import contracts
 
     gateway = opened.gateway
     return contracts(gateway, df) if isinstance(gateway, ClassicGateway) else ()

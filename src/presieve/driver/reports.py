@@ -103,15 +103,16 @@ def filtered_report(decision: FilteredDecision) -> BoundaryReport:
 def derived_report(decision: DerivedDecision) -> DerivedReport:
     """Files or rows of an operator, and the filter that is derived for them."""
     source, made = decision.source, decision.predicate
-    erased = ({"code": ERASES, "text": ERASED_ROW},)
-    declared = ({"code": "declared", "text": text} for text in decision.declared if made)
+    assumed = [("declared", text) for text in decision.declared]
+    assumed += [(SOURCE_CLAIMS, CLAIMS_TEXT)] if source.claims else []
+    assumed += [(ERASES, ERASED_ROW)] if decision.erases else []
     return DerivedReport(
         source.name,
         source.sql,
         "" if made is None else made.sql,
         decision.skipped,
         () if decision.declined is None else (decision.declined,),
-        (*declared, *(erased if decision.erases and made is not None else ())),
+        tuple({"code": code, "text": text} for code, text in assumed if made is not None),
         source.operator,
         tuple(v.certificate.to_json() for v in decision.verified if made is not None),
     )

@@ -33,12 +33,12 @@ from presieve.backend.catalyst.trees import (
     walk,
 )
 from presieve.backend.catalyst.windows import is_windowed
-from presieve.backend.classic import iceberg
 from presieve.backend.classic.arguments import computed_arguments, with_columns
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.guarded import guarded
 from presieve.backend.classic.names import source_name, unqualified
 from presieve.backend.classic.parts import Parts
+from presieve.backend.classic.scans import iceberg
 from presieve.backend.classic.time_zones import zones
 from presieve.backend.effects.sources import ICEBERG, scanned
 from presieve.backend.filtered.joins import is_paired
@@ -101,8 +101,9 @@ class RowSource:
     ``conditions``, trees of Catalyst, is true; ``evaluated`` is all that is computed before it is
     dropped. ``columns`` and their ``types`` are those that proofs can speak of, by number, and
     ``sql`` are the conditions for a person. ``files`` are paths of this machine; there are none
-    where some are elsewhere. ``asked``: what a scan skips can be asked of Spark. ``facts`` are what
-    is declared of columns that are computed of others.
+    where some are elsewhere. ``asked``: what a scan skips can be asked of Spark. ``claims``: the
+    source is taken at its word. ``facts`` are what is declared of columns that are computed of
+    others.
     """
 
     path: tuple[int, ...]
@@ -115,6 +116,7 @@ class RowSource:
     sql: str
     operator: str = ""
     asked: bool = False
+    claims: bool = False
     facts: Mapping[str, Tree] = field(default_factory=dict)
 
 
@@ -134,9 +136,12 @@ class RowSources:
 
 @or_declined
 @guarded
-def open_sources(opened: Opened, df: DataFrame, declared: Sequence[str] = ()) -> RowSources | None:
-    """The sources of a DataFrame in a classic session; None where nothing is computed in a filter
-    or ``declared`` to be, or rows may come out of a cache. What is true now (``current_date``) is
+def open_sources(
+    opened: Opened, df: DataFrame, declared: Sequence[str] = (), *, trusting: bool = False
+) -> RowSources | None:
+    """The sources of a DataFrame in a classic session, with ``trusting`` those, too, that are not
+    known to apply filters as Spark does; None where nothing is computed in a filter or ``declared``
+    to be, or rows may come out of a cache. What is true now (``current_date``) is
     in the optimized plan a constant, which a filter must not keep.
     """
     gateway = opened.gateway
@@ -154,7 +159,7 @@ def open_sources(opened: Opened, df: DataFrame, declared: Sequence[str] = ()) ->
     if _are_copies(gateway, written, plan, others, optimized):
         return None
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    conditions = _Conditions(gateway, optimized, root, tuple(declared))
+    conditions = _Conditions(gateway, optimized, root, tuple(declared), trusting)
     leaves = ((path, conditions, known) for path, known in uses.items())
     found = (_source(gateway, (plan, written), *leaf) for leaf in leaves)
     return _sources(gateway, plan, timezone, found)
@@ -246,8 +251,14 @@ def _are_copies(
     other numbers: a definition that is used twice has copies.
     """
     mine = [gateway.node(plan, n.path) for n in walk(written) if not n.children]
-    theirs = [gateway.node(optimized, n.path) for n in others]
+    theirs = [_relation(gateway.node(optimized, n.path)) for n in others]
     return any(bool(a.sameResult(b)) for a in mine for b in theirs)
+
+
+def _relation(leaf: Handle) -> Handle:
+    """What a leaf of an optimized plan was before the source was handed anything."""
+    scanned_ = leaf.getClass().getSimpleName() == "DataSourceV2ScanRelation"
+    return leaf.relation() if scanned_ else leaf
 
 
 def _is_legacy(gateway: ClassicGateway) -> bool:
@@ -263,6 +274,7 @@ class _Conditions:
     plan: Handle
     root: Node
     declared: tuple[str, ...] = ()
+    trusting: bool = False
     handles: dict[tuple[tuple[int, ...], tuple[str, ...]], Handle] = field(default_factory=dict)
 
     def of(self, facts: Facts, columns: Collection[int]) -> tuple[Tree, str] | None:
@@ -320,13 +332,14 @@ def _source(
         return None
     leaf = gateway.node(plan, path)
     source, scans = gateway.source(leaf), scanned(gateway, plan, root, [path], native=False)
-    if not scans.faithful or source.by_columns:
+    known = source.names == ICEBERG or any(name.endswith(_FORMATS) for name in source.names)
+    claims = conditions.trusting and not scans.faithful
+    if source.by_columns or not (claims or (scans.faithful and known)):
         return None
-    if source.names != ICEBERG and not any(name.endswith(_FORMATS) for name in source.names):
-        return None
+    scans = scans.taken_at_their_word if claims else scans
     attributes = gateway.attributes(leaf)
-    known, _ = columns_of(attributes)
-    columns = {i: v for i, v in known.items() if not scans.aside([i])}
+    named, _ = columns_of(attributes)
+    columns = {i: v for i, v in named.items() if not scans.aside([i])}
     types = {a.id: a.type for a in attributes}
     found = [conditions.of(facts, types) for facts in uses]
     needed = [each for each in found if each is not None]
@@ -346,6 +359,7 @@ def _source(
         files,
         " OR ".join(sql for _, sql in needed),
         asked=bool(files) or of_iceberg,
+        claims=claims,
         facts={t: fact for t in conditions.declared if (fact := _fact(gateway, leaf, t))},
     )
 

@@ -18,7 +18,7 @@ from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst.boundary import FLAT_MAPS
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
-from presieve.backend.classic import leaves, reads, sources
+from presieve.backend.classic import leaves, sources
 from presieve.backend.classic.condensed import condensed
 from presieve.backend.classic.glance import (
     filters_an_aggregate,
@@ -32,6 +32,7 @@ from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.pruned import pruned
 from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.results import with_own_results
+from presieve.backend.classic.scans import reads
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
 from presieve.backend.classic.unshown import with_unshown

@@ -87,7 +87,8 @@ def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Der
     if options.cost == "never":
         return Derived(df)
     declared = computed_columns(options.declare)
-    return _derived(open_sources(opened, df, declared), df, options)
+    trusting = options.policy == "assume"
+    return _derived(open_sources(opened, df, declared, trusting=trusting), df, options)
 
 
 def with_readable_filters(df: DataFrame, options: Options) -> Derived:

@@ -14,12 +14,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
-from presieve.backend.classic import iceberg
 from presieve.backend.classic.guarded import each, guarded
 from presieve.backend.classic.leaves import SOURCES
 from presieve.backend.classic.names import files_name, unqualified
 from presieve.backend.classic.parts import conjuncts
-from presieve.backend.classic.reads import FILE_SCAN, Chosen, Reader, chosen, handed, is_parquet
+from presieve.backend.classic.scans import iceberg
+from presieve.backend.classic.scans.reads import (
+    FILE_SCAN,
+    Chosen,
+    Reader,
+    chosen,
+    handed,
+    is_parquet,
+)
 from presieve.backend.gateway import GatewayError, Handle
 from presieve.backend.statistics.estimates import local
 from presieve.backend.statistics.scan_contracts import Contract, Offered, ScanContract

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic import iceberg
 from presieve.backend.classic.guarded import each, guarded, java_class, java_constant
+from presieve.backend.classic.scans import iceberg
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
 from presieve.cost.estimate import Limit, spread

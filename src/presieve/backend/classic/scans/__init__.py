@@ -1,0 +1,1 @@
+"""Untrusted. What scans of a classic session are handed, and what they read."""
