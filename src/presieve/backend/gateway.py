@@ -187,6 +187,11 @@ class Gateway(Protocol):
         numbers, which keep their names and numbers.
         """
 
+    def own_readers(self, plan: Handle) -> Handle:
+        """The plan with sources that no other plan hands filters to. Raises :class:`GatewayError`
+        where they cannot be had.
+        """
+
     def as_projection(
         self, flat_map: Handle, expressions: Sequence[str], kept: str | None
     ) -> Handle:

@@ -383,7 +383,10 @@ def _is_of_batches(site: SiteProblem, about: Iterable[Var]) -> bool:
 def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
     """The DataFrame with all edits made: same columns with the same attribute numbers."""
     gateway = opened.gateway
-    df = gateway.dataframe(rewrite_plan(gateway, opened.plan, edits, opened.timezone))
+    plan = rewrite_plan(gateway, opened.plan, edits, opened.timezone)
+    if any(one.site.sources().claims for one in edits):
+        plan = gateway.own_readers(plan)
+    df = gateway.dataframe(plan)
     if not gateway.same_output(opened.plan, gateway.analyzed(df)):
         raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
     return df

@@ -33,6 +33,7 @@ from presieve.backend.classic.pruned import pruned
 from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.scans import reads
+from presieve.backend.classic.scans.readers import own_readers
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
 from presieve.backend.classic.unshown import with_unshown
@@ -304,6 +305,9 @@ class ClassicGateway:
             made = self._resolved(sql, child, nullable=True)
             changed[number] = columns.apply(number).withNewChildren(self.seq([made]))
         return self._project(self.seq(changed), child)
+
+    def own_readers(self, plan: Java) -> Java:
+        return own_readers(self, plan)
 
     @guarded
     def as_projection(self, flat_map: Java, expressions: Sequence[str], kept: str | None) -> Java:

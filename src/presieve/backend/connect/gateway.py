@@ -332,6 +332,10 @@ class ConnectGateway:
     def is_cached(self, plan: Operator) -> bool:
         return self._client.is_cached(plan.message)
 
+    def own_readers(self, plan: Operator) -> Operator:
+        """The plan: a server makes all sources of a plan anew each time."""
+        return plan
+
     def parquet_files(self, relation: Operator) -> list[str]:
         """None: files of the server need not be here, and others may have their names."""
         return []

@@ -123,11 +123,13 @@ _STOPPING = frozenset(
 class Sources:
     """The scans that a pre-filter may reach: whether all of them are ``faithful``, and the input
     attributes that are computed from columns of which a scan is handed no filter, such as numbers
-    of 8 or 16 bits in files (``narrow``; None: any may).
+    of 8 or 16 bits in files (``narrow``; None: any may). ``claims``: what they claim is taken for
+    true.
     """
 
     faithful: bool
     narrow: frozenset[int] | None
+    claims: bool = False
 
     def aside(self, read: Iterable[int]) -> bool:
         """Whether a pre-filter that reads these attributes must be kept from the scans."""
@@ -136,7 +138,7 @@ class Sources:
     @property
     def taken_at_their_word(self) -> Sources:
         """The same if all of them apply the filters that they claim as Spark does."""
-        return Sources(True, self.narrow or frozenset())
+        return Sources(True, self.narrow or frozenset(), claims=not self.faithful)
 
 
 def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary) -> Sources:

@@ -20,7 +20,7 @@ from presieve.backend.catalyst.leaf_conditions import conjunction
 from presieve.backend.catalyst.trees import Tree
 from presieve.backend.filtered.opening import with_filters
 from presieve.backend.gateway import GatewayError
-from presieve.backend.plans import Opened
+from presieve.backend.plans import Opened, or_declined
 from presieve.backend.rewrite import Predicate, predicate
 from presieve.backend.statistics.edits import of_scan
 from presieve.certificate.check import Rejected
@@ -110,11 +110,21 @@ def _derived(sources: RowSources | Declined | None, df: DataFrame, options: Opti
     decisions = [d for s in sources.found if (d := _decided(sources, s, options)) is not None]
     filters = {d.source.path: d.predicate for d in decisions if d.predicate is not None}
     changed = filters or sources.changed
-    made = with_filters(sources.gateway, sources.plan, filters) if changed else df
+    made = _with(sources, filters, [d.source for d in decisions]) if changed else df
     if isinstance(made, Declined):
         refused = (replace(d, predicate=None, declined=made) for d in decisions)
         return Derived(df, tuple(refused))
     return Derived(made, tuple(decisions))
+
+
+@or_declined
+def _with(
+    sources: RowSources, filters: Mapping[tuple[int, ...], Predicate], read: Sequence[RowSource]
+) -> DataFrame | Declined:
+    """The DataFrame with these filters."""
+    claims = any(source.claims for source in read if source.path in filters)
+    plan = sources.gateway.own_readers(sources.plan) if claims else sources.plan
+    return with_filters(sources.gateway, plan, filters)
 
 
 def _decided(sources: RowSources, source: RowSource, options: Options) -> DerivedDecision | None:

@@ -1,0 +1,54 @@
+"""Trusted. Readers of Python data sources that no other plan has.
+
+Spark asks a Python data source once for its reader and keeps it for all DataFrames of one
+``load()`` (``PythonDataSourceV2.readInfo``), with the filters that the first plan with such has
+handed to it. What one plan may leave out, the others lose. So a plan that hands over more filters
+than as written gets relations of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from presieve.backend.classic.guarded import guarded, java_class
+from presieve.backend.classic.leaves import SOURCES
+from presieve.backend.gateway import GatewayError, Handle
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_PYTHON = SOURCES + "v2.python."
+_RELATION = SOURCES + "v2.DataSourceV2Relation"
+
+
+@guarded
+def own_readers(gateway: ClassicGateway, plan: Handle) -> Handle:
+    """The plan with a reader of its own for each Python data source. Raises :class:`GatewayError`
+    where another source has got the name since.
+    """
+    below = gateway.children(plan)
+    if not below:
+        return _own(gateway, plan) if _is_python(plan) else plan
+    made = [own_readers(gateway, child) for child in below]
+    same = all(new is old for new, old in zip(made, below, strict=True))
+    return plan if same else gateway.with_children(plan, made)
+
+
+def _is_python(leaf: Handle) -> bool:
+    if str(leaf.getClass().getName()) != _RELATION:
+        return False
+    return str(leaf.table().getClass().getName()) == _PYTHON + "PythonTable"
+
+
+def _own(gateway: ClassicGateway, leaf: Handle) -> Handle:
+    jvm, table = gateway.spark._jvm, leaf.table()
+    field = table.getClass().getDeclaredField("ds")
+    field.setAccessible(True)
+    known, name = field.get(table), str(table.name())
+    source = java_class(jvm, _PYTHON + "PythonDataSourceV2")()
+    source.setShortName(name)
+    if not bool(source.source().equals(known.source())):
+        raise GatewayError(f"the data source {name} is another one now")
+    made = java_class(jvm, _PYTHON + "PythonTable")(source, name, table.schema())
+    rest = [leaf.productElement(i) for i in range(1, leaf.productArity())]
+    return leaf.copy(made, *rest)
