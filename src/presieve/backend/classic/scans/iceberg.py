@@ -77,10 +77,13 @@ def offered(gateway: ClassicGateway, condition: Handle) -> str | None:
 
 @guarded
 def rows(leaf: Handle) -> tuple[int, int] | None:
-    """How many rows the table of a scan has, and how many the files that its scan
-    chooses; None where that is not known.
+    """How many rows the table of a scan has, and how many the files that it chooses; None where
+    that is not known, as of a table as it was once.
     """
     snapshot = leaf.table().table().currentSnapshot()
     total = None if snapshot is None else snapshot.summary().get("total-records")
     read = leaf.scan().estimateStatistics().numRows()
-    return (int(total), int(read.getAsLong())) if total and read.isPresent() else None
+    if not total or not read.isPresent():
+        return None
+    counted = int(total), int(read.getAsLong())
+    return counted if 0 <= counted[1] <= counted[0] else None

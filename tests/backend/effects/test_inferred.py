@@ -1,0 +1,82 @@
+"""Of a filter of ours and an equality Spark infers a filter on another column, and hands it to the
+scan of that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import functions as F
+from tests.support.running import plan_text, same_rows
+
+import presieve
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.classic("what a scan loses is seen in classic sessions")
+
+
+@pytest.fixture(scope="module")
+def narrow(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    """300 in the file is 44 in a column of 8 bits, but its extremes are 300."""
+    folder = tmp_path_factory.mktemp("narrow")
+    pq.write_table(pa.table({"k": pa.array([300, 300], pa.int32())}), folder / "a.parquet")
+    return spark.read.schema("k tinyint").parquet(str(folder))
+
+
+@pytest.fixture
+def numbers(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([(43, 1), (44, 2), (45, 44)], "t tinyint, i int")
+
+
+def is_44(number: int | None) -> bool:
+    return number is not None and number == 44
+
+
+def called(df: DataFrame, column: str) -> DataFrame:
+    return df.where(F.udf(is_44, "boolean")(column))
+
+
+JOINS: dict[str, Callable[[DataFrame, DataFrame], DataFrame]] = {
+    "above a join": lambda a, b: called(a.join(b, a.t == b.k), "t"),
+    "below a join": lambda a, b: called(a, "t").join(b, a.t == b.k),
+    "with a cast": lambda a, b: called(a.join(b, a.i == b.k.cast("int")), "i"),
+    "by another name": lambda a, b: (
+        called(a, "t")
+        .withColumnRenamed("t", "u")
+        .join(b.withColumnRenamed("k", "m"), F.col("u") == F.col("m"))
+    ),
+    "by a third": lambda a, b: called(
+        a.join(a.select(F.col("t").alias("s")), F.col("s") == a.t).join(b, F.col("s") == b.k), "t"
+    ),
+    "in a filter": lambda a, b: called(a.crossJoin(b).where("t = k"), "t"),
+    "above a group": lambda a, b: called(a.groupBy("t").count(), "t").join(b, F.col("t") == b.k),
+    "a semi-join": lambda a, b: called(a.join(b, a.t == b.k, "left_semi"), "t"),
+    "a union": lambda a, b: (
+        called(a.select("t"), "t").union(called(a.select("t"), "t")).join(b, F.col("t") == b.k)
+    ),
+}
+
+
+@pytest.mark.xfail(strict=True, reason="the scan that a filter is inferred for is not asked")
+@pytest.mark.parametrize("name", JOINS)
+def test_what_is_inferred_drops_nothing(name: str, numbers: DataFrame, narrow: DataFrame) -> None:
+    df = JOINS[name](numbers, narrow)
+    assert df.count() > 0
+    same_rows(df, presieve.optimize(df, cost="always"))
+
+
+def test_others_are_handed_filters(
+    spark: SparkSession, numbers: DataFrame, narrow: DataFrame, tmp_path: object
+) -> None:
+    """A column of the same table that no equality leads to."""
+    path = f"{tmp_path}/rows"
+    numbers.write.parquet(path)
+    rows = spark.read.parquet(path)
+    df = called(rows.join(narrow, rows.t == narrow.k), "i")
+    assert "EqualTo(i,44)" in plan_text(presieve.optimize(df, cost="always", compile="never"))
