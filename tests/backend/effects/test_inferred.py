@@ -63,7 +63,6 @@ JOINS: dict[str, Callable[[DataFrame, DataFrame], DataFrame]] = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="the scan that a filter is inferred for is not asked")
 @pytest.mark.parametrize("name", JOINS)
 def test_what_is_inferred_drops_nothing(name: str, numbers: DataFrame, narrow: DataFrame) -> None:
     df = JOINS[name](numbers, narrow)

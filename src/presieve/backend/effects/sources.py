@@ -12,8 +12,9 @@ or 16 where the column is of such a type, but compares statistics with all of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, Boundary
 from presieve.backend.catalyst.definitions import CTE_REFERENCE
@@ -21,9 +22,12 @@ from presieve.backend.catalyst.operators import (
     ALWAYS_PASSED,
     DEDUPLICATE,
     DISTINCT,
-    JOIN,
+    EQUALITIES,
+    PASSED,
     UNION,
     WINDOW,
+    conditions,
+    outputs,
 )
 from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, node_at, references, walk
 from presieve.backend.effects.raising import trees
@@ -107,8 +111,8 @@ _ROWS = ALWAYS_PASSED | {UNION}
 """Operators through which Spark moves a filter of ours without deriving others from it."""
 _CLASSES = frozenset((AGGREGATE, WINDOW, DISTINCT, DEDUPLICATE))
 """The same, but some sources compute them themselves where no filter stands in between."""
-_NAMING = ALWAYS_PASSED | {AGGREGATE, WINDOW, DISTINCT, DEDUPLICATE, JOIN}
-"""Operators whose columns have the numbers of those below, or are aliases."""
+_BY_PLACE = frozenset((UNION, LOGICAL + "Intersect", LOGICAL + "Except"))
+"""Operators whose columns are those below by their place."""
 _STOPPING = frozenset(
     LOGICAL + name
     for name in (
@@ -117,28 +121,35 @@ _STOPPING = frozenset(
     )
 )
 """No filter moves past these by itself."""
+_SAME = (LOGICAL + name for name in ("LocalLimit", "GlobalLimit", "Offset", "Tail", "Sample"))
+_NAMING = PASSED | _BY_PLACE | _STOPPING | frozenset(_SAME)
+"""Operators whose columns have the numbers of those below, are aliases, by their place, or new."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The scans that a pre-filter may reach: whether all of them are ``faithful``, and the input
-    attributes that are computed from columns of which a scan is handed no filter, such as numbers
-    of 8 or 16 bits in files (``narrow``; None: any may). ``claims``: what they claim is taken for
-    true.
+    """The scans that a pre-filter may reach: whether those below are all ``faithful``, and the
+    columns of which a filter must be kept from scans, as it would reach one that loses rows by it
+    (``narrow``) or is not known (``unknown``), wherever in the plan. None: it may be any column.
+    ``claims``: what sources claim is taken for true.
     """
 
     faithful: bool
     narrow: frozenset[int] | None
+    unknown: frozenset[int] | None = frozenset()
     claims: bool = False
 
     def aside(self, read: Iterable[int]) -> bool:
         """Whether a pre-filter that reads these attributes must be kept from the scans."""
-        return not self.faithful or self.narrow is None or not self.narrow.isdisjoint(read)
+        if not self.faithful or self.narrow is None or self.unknown is None:
+            return True
+        return not (self.narrow | self.unknown).isdisjoint(read)
 
     @property
     def taken_at_their_word(self) -> Sources:
         """The same if all of them apply the filters that they claim as Spark does."""
-        return Sources(True, self.narrow or frozenset(), claims=not self.faithful)
+        trusted = not self.faithful or self.unknown != frozenset()
+        return Sources(True, self.narrow, claims=trusted)
 
 
 def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary) -> Sources:
@@ -154,10 +165,8 @@ def scanned(
     gateway: Gateway, plan: Handle, root: Node, paths: Iterable[tuple[int, ...]], *, native: bool
 ) -> Sources:
     """The same of the operators at some paths, above which Spark itself aggregates (``native``)."""
-    found = [_read(gateway, plan, root, node_at(root, path), native) for path in paths]
-    narrow = frozenset(i for one in found for i in one.narrow or ())
-    known = all(one.narrow is not None for one in found)
-    return Sources(all(one.faithful for one in found), narrow if known else None)
+    faithful = [_is_faithful(gateway, plan, root, node_at(root, path), native) for path in paths]
+    return Sources(all(faithful), *_kept(gateway, plan, root))
 
 
 def check_replaceable(
@@ -198,20 +207,18 @@ def ignores_corrupt_files(gateway: Gateway) -> Declined | None:
     return Declined("conf", f"{_IGNORE_CORRUPT} is true: rows depend on which columns are read")
 
 
-def _read(gateway: Gateway, plan: Handle, root: Node, input_: Node, native: bool) -> Sources:
+def _is_faithful(gateway: Gateway, plan: Handle, root: Node, input_: Node, native: bool) -> bool:
+    """Whether all scans below do with a filter what it says."""
     nodes = list(_reached(input_))
     leaves = [n for n in nodes if not n.children]
     shared = any(n.kind == CTE_REFERENCE for n in leaves)
     if shared:  # a filter of ours takes part in what all references together ask for
         leaves = [n for n in walk(root) if not n.children]
     leaves = [n for n in leaves if n.kind != CTE_REFERENCE and n.kind not in _STOPPING]
-    narrow: set[int] = set()
     faithful = True
     for leaf in leaves:
-        handle = gateway.node(plan, leaf.path)
-        source = gateway.source(handle)
+        source = gateway.source(gateway.node(plan, leaf.path))
         if source.names in FAITHFUL:
-            narrow |= set(_kept_from(source, gateway.attributes(handle)))
             continue
         faithful = False
         known = _ROWS if source.names[0] not in _ONLY_FILTERS else _ROWS | _CLASSES
@@ -219,7 +226,37 @@ def _read(gateway: Gateway, plan: Handle, root: Node, input_: Node, native: bool
         computes = native and source.names[0] not in _ONLY_FILTERS
         if shared or computes or source.raw or not through <= known:
             raise DeclineSignal("source", _reason(source))
-    return Sources(faithful, _computed(nodes, narrow))
+    return faithful
+
+
+Kept: TypeAlias = tuple[frozenset[int] | None, frozenset[int] | None]
+
+
+def _kept(gateway: Gateway, plan: Handle, root: Node) -> Kept:
+    """The columns of a plan of which filters are kept from scans: those of sources that lose rows
+    by them and of sources that are not known, and all that these are equal to or computed from, as
+    Spark infers filters of one from those of the other (``InferFiltersFromConstraints``).
+    """
+    known = _last.get("root")
+    if known is not None and known[0] is root:
+        return known[1]
+    narrow: set[int] = set()
+    unknown: set[int] = set()
+    for leaf in (n for n in walk(root) if not n.children and n.kind != CTE_REFERENCE):
+        handle = gateway.node(plan, leaf.path)
+        source, columns = gateway.source(handle), gateway.attributes(handle)
+        if source.names in FAITHFUL:
+            narrow |= set(_kept_from(source, columns))
+        else:
+            unknown |= {c.id for c in columns}
+    links = _links(root) if narrow or unknown else []
+    found = _linked(narrow, links), _linked(unknown, links)
+    _last["root"] = root, found
+    return found
+
+
+_last: dict[str, tuple[Node, Kept]] = {}
+"""Of the plan that was asked about last: every boundary of it asks."""
 
 
 def _kept_from(source: Source, columns: Iterable[Attribute]) -> Iterable[int]:
@@ -248,20 +285,34 @@ def _reached(node: Node) -> Iterable[Node]:
             stack += here.children
 
 
-def _computed(nodes: list[Node], leaves: set[int]) -> frozenset[int] | None:
-    """The attributes that are computed from these, at whatever place; None where it is not known
-    which, since an operator gives columns new numbers.
+def _links(root: Node) -> list[Set[int]] | None:
+    """The columns of a plan among which Spark may infer filters; None where an operator gives
+    columns other numbers, and it is not known which.
     """
-    if not leaves:
+    links: list[Set[int]] = []
+    for node in walk(root):
+        if node.kind == CTE_REFERENCE or (node.children and node.kind not in _NAMING):
+            return None
+        links += [references(c.tree) for c in conditions(node) if c.tree[0]["class"] in EQUALITIES]
+        links += [{expr_id(t[0]), *references(t)} for t in trees(node) if t[0]["class"] == ALIAS]
+        if node.kind in _BY_PLACE:
+            columns = [outputs(n) for n in (node, *node.children)]
+            known = [c for c in columns if c is not None]
+            if len(known) < len(columns):
+                return None
+            links += map(set, zip(*known, strict=True))
+    return links
+
+
+def _linked(columns: Collection[int], links: Sequence[Set[int]] | None) -> frozenset[int] | None:
+    """These and all others that links lead to; None where it may be any."""
+    if not columns:
         return frozenset()
-    if not {n.kind for n in nodes if n.children} <= _NAMING:
+    if links is None:
         return None
-    made = [
-        (expr_id(t[0]), references(t)) for n in nodes for t in trees(n) if t[0]["class"] == ALIAS
-    ]
-    found = set(leaves)
+    found = set(columns)
     while True:
-        more = {i for i, read in made if i not in found and not read.isdisjoint(found)}
+        more = {i for link in links if not found.isdisjoint(link) for i in link} - found
         if not more:
             return frozenset(found)
         found |= more
