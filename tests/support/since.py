@@ -159,6 +159,7 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/effects/test_sources.py::test_a_grouped_aggregate",
         "backend/effects/test_sources.py::test_a_join_may_hand_it_more",
         "backend/effects/test_sources.py::test_a_scalar_function",
+        "backend/effects/test_sources.py::test_claims_are_assumed_under_one_policy_alone",
         "backend/effects/test_sources.py::test_an_aggregate_of_sparks_own",
         "backend/effects/test_sources.py::test_below_a_union",
         "backend/effects/test_sources.py::test_below_what_passes_rows_on",

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
 from tests.support.running import plan_text, same_rows
+from tests.support.spark_version import is_before
 
 import presieve
 
@@ -68,6 +69,35 @@ def test_what_is_inferred_drops_nothing(name: str, numbers: DataFrame, narrow: D
     df = JOINS[name](numbers, narrow)
     assert df.count() > 0
     same_rows(df, presieve.optimize(df, cost="always"))
+
+
+def is_large(number: int | None) -> bool:
+    return number is not None and number >= 201
+
+
+@pytest.mark.skipif(is_before("4.1"), reason="Spark hands no filters to Python data sources")
+@pytest.mark.parametrize("place", ["above", "below"])
+def test_a_source_that_is_not_known(spark: SparkSession, place: str) -> None:
+    """It claims to apply filters that it applies otherwise, and none of ours is meant for it."""
+    from tests.driver.lakehouse import Wrong
+
+    key = "spark.sql.python.filterPushdown.enabled"
+    before = spark.conf.get(key)
+    spark.conf.set(key, "true")
+    try:
+        spark.dataSource.register(Wrong)
+        other = spark.read.format("wrong_lakehouse").load().drop("day")
+        few = spark.createDataFrame([(n,) for n in range(190, 210)], "n int")
+        large = F.udf(is_large, "boolean")
+        df = few.join(other, few.n == other.id)
+        if place == "above":
+            df = few.where(large("n")).join(other, F.col("n") == other.id)
+        else:
+            df = df.where(large("n"))
+        assert df.count() == 9
+        same_rows(df, presieve.optimize(df, cost="always"))
+    finally:
+        spark.conf.set(key, before or "false")
 
 
 def test_others_are_handed_filters(
