@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from tests.support.spark_version import is_before
 
 import presieve
+from presieve.driver.solve import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,3 +77,10 @@ def test_another_source_of_the_same_name(spark: SparkSession, table: DataFrame) 
     spark.dataSource.register(Other)
     better = presieve.optimize(df, policy="assume")
     assert better.count() == df.count() == 100
+
+
+@pytest.mark.parametrize("policy", ["default", "assume"])
+def test_what_is_only_optimized_hands_over_nothing(table: DataFrame, policy: Policy) -> None:
+    """Nor do filters of the user that would reach the source."""
+    presieve.optimize(table.where("id < 100 AND abs(k) < 9"), policy=policy)
+    assert table.count() == ROWS

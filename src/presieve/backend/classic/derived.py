@@ -43,7 +43,7 @@ from presieve.backend.classic.time_zones import zones
 from presieve.backend.effects.sources import ICEBERG, scanned
 from presieve.backend.filtered.joins import is_paired
 from presieve.backend.filtered.sides import columns_of
-from presieve.backend.gateway import GatewayError, Handle
+from presieve.backend.gateway import GatewayError, Handle, Source
 from presieve.backend.plans import Opened, function_name, or_declined, session_declines
 from presieve.backend.statistics.estimates import local
 from presieve.errors import Declined
@@ -151,7 +151,9 @@ def open_sources(
     if not _may_derive(gateway, plan, (lambda _: True) if declared else _computes):
         return None
     written = gateway.tree(plan)
-    optimized = df._jdf.queryExecution().optimizedPlan()
+    optimized = _optimized(gateway, df, (plan, written), trusting=trusting)
+    if optimized is None:
+        return None
     root = gateway.tree(optimized)
     if any(n.kind == _CACHED for n in walk(root)):
         return None
@@ -163,6 +165,26 @@ def open_sources(
     leaves = ((path, conditions, known) for path, known in uses.items())
     found = (_source(gateway, (plan, written), *leaf) for leaf in leaves)
     return _sources(gateway, plan, timezone, found)
+
+
+def _optimized(
+    gateway: ClassicGateway, df: DataFrame, within: tuple[Handle, Node], *, trusting: bool
+) -> Handle | None:
+    """The optimized plan; None where no source may be handed anything. To optimize a plan hands
+    filters to sources, and a Python data source keeps them.
+    """
+    plan, written = within
+    leaves = (gateway.node(plan, n.path) for n in walk(written) if not n.children)
+    if not trusting and not any(_is_known(gateway.source(leaf)) for leaf in leaves):
+        return None
+    own = gateway.own_readers(plan) if trusting else plan
+    execution = df._jdf.queryExecution() if own is plan else gateway.dataset(own).queryExecution()
+    return execution.optimizedPlan()
+
+
+def _is_known(source: Source) -> bool:
+    """Whether scans of the source are known to do with a filter what it says, on some columns."""
+    return source.names == ICEBERG or any(name.endswith(_FORMATS) for name in source.names)
 
 
 @or_declined
@@ -332,9 +354,8 @@ def _source(
         return None
     leaf = gateway.node(plan, path)
     source, scans = gateway.source(leaf), scanned(gateway, plan, root, [path], native=False)
-    known = source.names == ICEBERG or any(name.endswith(_FORMATS) for name in source.names)
     claims = conditions.trusting and not scans.faithful
-    if source.by_columns or not (claims or (scans.faithful and known)):
+    if source.by_columns or not (claims or (scans.faithful and _is_known(source))):
         return None
     scans = scans.taken_at_their_word if claims else scans
     attributes = gateway.attributes(leaf)
