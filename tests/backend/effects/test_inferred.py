@@ -17,6 +17,8 @@ from tests.support.spark_version import is_before
 import presieve
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.classic("what a scan loses is seen in classic sessions")
@@ -71,6 +73,31 @@ def test_what_is_inferred_drops_nothing(name: str, numbers: DataFrame, narrow: D
     same_rows(df, presieve.optimize(df, cost="always"))
 
 
+SUBQUERIES = {
+    "exists": "EXISTS (SELECT 1 FROM narrow n WHERE CAST(n.k AS int) = w.i)",
+    "in": "i IN (SELECT CAST(k AS int) FROM narrow)",
+    "in an exists": "EXISTS (SELECT 1 FROM wide v WHERE v.i = w.i AND EXISTS "
+    "(SELECT 1 FROM narrow n WHERE CAST(n.k AS int) = v.i))",
+    "scalar": "2 = (SELECT count(k) FROM narrow n WHERE CAST(n.k AS int) = w.i)",
+}
+
+
+@pytest.mark.xfail(strict=False, reason="subqueries are not asked about")
+@pytest.mark.parametrize("name", SUBQUERIES)
+@pytest.mark.parametrize("condition", ["i DIV 1 = 44", "is_44(i)"])
+def test_what_is_inferred_in_subqueries_drops_nothing(
+    spark: SparkSession, narrow: DataFrame, tmp_path: Path, name: str, condition: str
+) -> None:
+    path = str(tmp_path / "wide")
+    spark.range(40, 50).selectExpr("CAST(id AS int) AS i").write.parquet(path)
+    spark.read.parquet(path).createOrReplaceTempView("wide")
+    narrow.createOrReplaceTempView("narrow")
+    spark.udf.register("is_44", is_44, "boolean")
+    df = spark.sql(f"SELECT * FROM wide w WHERE {condition} AND {SUBQUERIES[name]}")
+    assert df.count() == 1
+    same_rows(df, presieve.optimize(df, cost="always"))
+
+
 def is_large(number: int | None) -> bool:
     return number is not None and number >= 201
 
@@ -101,7 +128,7 @@ def test_a_source_that_is_not_known(spark: SparkSession, place: str) -> None:
 
 
 def test_others_are_handed_filters(
-    spark: SparkSession, numbers: DataFrame, narrow: DataFrame, tmp_path: object
+    spark: SparkSession, numbers: DataFrame, narrow: DataFrame, tmp_path: Path
 ) -> None:
     """A column of the same table that no equality leads to."""
     path = f"{tmp_path}/rows"
