@@ -218,6 +218,9 @@ class Gateway(Protocol):
     def children(self, node: Handle) -> list[Handle]:
         """The children of a node."""
 
+    def subqueries(self, plan: Handle) -> list[Handle]:
+        """The plans of the subqueries in the expressions of a plan, and of those in these."""
+
     def dataframe(self, plan: Handle) -> DataFrame:
         """A DataFrame of a logical plan, which is analyzed (and checked) on the way."""
 

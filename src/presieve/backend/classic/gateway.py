@@ -400,6 +400,9 @@ class ClassicGateway:
             pending.extend(reversed(self.children(here)))
 
     @guarded
+    def subqueries(self, plan: Java) -> list[Java]:
+        return list(each(plan.subqueriesAll()))
+
     def dataframe(self, plan: Java) -> DataFrame:
         return ClassicDataFrame(self.dataset(plan), self.spark)
 

@@ -332,6 +332,10 @@ class ConnectGateway:
     def is_cached(self, plan: Operator) -> bool:
         return self._client.is_cached(plan.message)
 
+    def subqueries(self, plan: Operator) -> list[Operator]:
+        """None: plans with subqueries in expressions are not read."""
+        return []
+
     def own_readers(self, plan: Operator) -> Operator:
         """The plan: a server makes all sources of a plan anew each time."""
         return plan

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, Boundary
@@ -29,7 +30,16 @@ from presieve.backend.catalyst.operators import (
     conditions,
     outputs,
 )
-from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, node_at, references, walk
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    Node,
+    expr_id,
+    node_at,
+    nodes_inside,
+    references,
+    walk,
+)
 from presieve.backend.effects.raising import trees
 from presieve.backend.gateway import Gateway, Handle, Source
 from presieve.errors import Declined, DeclineSignal
@@ -121,6 +131,8 @@ _STOPPING = frozenset(
     )
 )
 """No filter moves past these by itself."""
+_SUBQUERIES = ("Subquery", ".ListQuery", ".Exists")
+"""How the classes of expressions end that have a plan in them."""
 _SAME = (LOGICAL + name for name in ("LocalLimit", "GlobalLimit", "Offset", "Tail", "Sample"))
 _NAMING = PASSED | _BY_PLACE | _STOPPING | frozenset(_SAME)
 """Operators whose columns have the numbers of those below, are aliases, by their place, or new."""
@@ -148,8 +160,7 @@ class Sources:
     @property
     def taken_at_their_word(self) -> Sources:
         """The same if all of them apply the filters that they claim as Spark does."""
-        trusted = not self.faithful or self.unknown != frozenset()
-        return Sources(True, self.narrow, claims=trusted)
+        return Sources(True, self.narrow, claims=True)
 
 
 def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary) -> Sources:
@@ -240,16 +251,22 @@ def _kept(gateway: Gateway, plan: Handle, root: Node) -> Kept:
     known = _last.get("root")
     if known is not None and known[0] is root:
         return known[1]
+    inner = gateway.subqueries(plan)
+    parts = [(plan, root), *((sub, gateway.tree(sub)) for sub in inner)]
     narrow: set[int] = set()
     unknown: set[int] = set()
-    for leaf in (n for n in walk(root) if not n.children and n.kind != CTE_REFERENCE):
-        handle = gateway.node(plan, leaf.path)
-        source, columns = gateway.source(handle), gateway.attributes(handle)
-        if source.names in FAITHFUL:
-            narrow |= set(_kept_from(source, columns))
-        else:
-            unknown |= {c.id for c in columns}
-    links = _links(root) if narrow or unknown else []
+    for handle, tree in parts:
+        for leaf in (n for n in walk(tree) if not n.children and n.kind != CTE_REFERENCE):
+            here = gateway.node(handle, leaf.path)
+            source, columns = gateway.source(here), gateway.attributes(here)
+            if source.names in FAITHFUL:
+                narrow |= set(_kept_from(source, columns))
+            else:
+                unknown |= {c.id for c in columns}
+    links: list[Set[int]] | None = []
+    if narrow or unknown:
+        shown = {c.id for sub in inner for c in gateway.attributes(sub)}
+        links = _links([tree for _, tree in parts], shown)
     found = _linked(narrow, links), _linked(unknown, links)
     _last["root"] = root, found
     return found
@@ -285,15 +302,22 @@ def _reached(node: Node) -> Iterable[Node]:
             stack += here.children
 
 
-def _links(root: Node) -> list[Set[int]] | None:
-    """The columns of a plan among which Spark may infer filters; None where an operator gives
-    columns other numbers, and it is not known which.
+def _links(roots: Iterable[Node], shown: Set[int]) -> list[Set[int]] | None:
+    """The columns of a plan and its subqueries among which Spark may infer filters; None where an
+    operator gives columns other numbers, and it is not known which. A condition with a subquery may
+    compare its columns with those that subqueries have ``shown``.
     """
     links: list[Set[int]] = []
-    for node in walk(root):
+    for node in chain.from_iterable(map(walk, roots)):
         if node.kind == CTE_REFERENCE or (node.children and node.kind not in _NAMING):
             return None
-        links += [references(c.tree) for c in conditions(node) if c.tree[0]["class"] in EQUALITIES]
+        for part in conditions(node):
+            if any(str(n["class"]).endswith(_SUBQUERIES) for n in part.tree):
+                links.append(references(part.tree) | shown)
+            elif part.tree[0]["class"] in EQUALITIES:
+                # Those of a query around this one stand inside of a node (``OuterReference``).
+                inside = nodes_inside(part.tree)
+                links.append({expr_id(n) for n in inside if n["class"] == ATTRIBUTE})
         links += [{expr_id(t[0]), *references(t)} for t in trees(node) if t[0]["class"] == ALIAS]
         if node.kind in _BY_PLACE:
             columns = [outputs(n) for n in (node, *node.children)]
