@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.running import handing_filters
 from tests.support.spark_version import is_before
 
 import presieve
@@ -211,17 +212,12 @@ def test_a_data_source_by_itself() -> None:
 @pytest.mark.second
 @pytest.mark.classic("one kind of session is enough")
 def test_a_guarded_source_on_spark(spark: SparkSession) -> None:
-    key = "spark.sql.python.filterPushdown.enabled"
-    before = spark.conf.get(key)
-    spark.conf.set(key, "true")
     condition = "k = 'A'"
-    try:
+    with handing_filters(spark):
         spark.dataSource.register(Source)
         wrong = spark.read.format("contract_test").load().where(condition).count()
         spark.dataSource.register(guarded(Source))
         right = spark.read.format("contract_test").load().where(condition).count()
-    finally:
-        spark.conf.set(key, before or "false")
     assert (wrong, right) == (2, 1)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.driver.conditions import rows
+from tests.support.running import handing_filters
 from tests.support.spark_version import is_before
 
 import presieve
@@ -24,13 +25,10 @@ pytestmark = [
 def sources(spark: SparkSession) -> Iterator[None]:
     from tests.driver.lakehouse import Lakehouse, Wrong
 
-    key = "spark.sql.python.filterPushdown.enabled"
-    before = spark.conf.get(key)
-    spark.conf.set(key, "true")
     spark.dataSource.register(Lakehouse)
     spark.dataSource.register(Wrong)
-    yield
-    spark.conf.set(key, before or "false")
+    with handing_filters(spark):
+        yield
 
 
 @pytest.fixture

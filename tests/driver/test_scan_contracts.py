@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
+from tests.support.running import handing_filters
 from tests.support.spark_version import is_before
 
 import presieve
@@ -205,15 +206,10 @@ def test_what_a_python_source_claims(spark: SparkSession) -> None:
         def reader(self, schema: Any) -> Any:
             return Reader()
 
-    key = "spark.sql.python.filterPushdown.enabled"
-    before = spark.conf.get(key)
-    spark.conf.set(key, "true")
-    try:
+    with handing_filters(spark):
         spark.dataSource.register(Claims)
         scan = only_scan(spark.read.format("claims_equality").load().where("a = 1 AND b > 1"))
         assert [(o.text, o.contract) for o in scan.offered] == [
             ("EqualTo(a,1)", "exact"),
             ("b > 1", "unsupported"),
         ]
-    finally:
-        spark.conf.set(key, before or "false")

@@ -15,7 +15,7 @@ from presieve.driver.solve import Policy
 from presieve.report.model import BoundaryReport
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 SORTED = ("Window", "GlobalLimit")
@@ -79,6 +79,18 @@ def by_footers(df: DataFrame, kind: str) -> str:
     On Spark Connect they are not read, and the filter stays above.
     """
     return "partial" if is_connect(df) else kind
+
+
+@contextmanager
+def handing_filters(spark: SparkSession) -> Iterator[None]:
+    """Python data sources are handed filters, as they are not by default."""
+    key = "spark.sql.python.filterPushdown.enabled"
+    before = spark.conf.get(key)
+    spark.conf.set(key, "true")
+    try:
+        yield
+    finally:
+        spark.conf.set(key, before or "false")
 
 
 @contextmanager

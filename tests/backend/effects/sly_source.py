@@ -82,4 +82,3 @@ class SlySource(DataSource):
 
 def register(spark: SparkSession) -> None:
     spark.dataSource.register(SlySource)
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
-from tests.support.running import plan_text, same_rows
+from tests.support.running import handing_filters, plan_text, same_rows
 from tests.support.spark_version import is_before
 
 import presieve
@@ -107,10 +107,7 @@ def test_a_source_that_is_not_known(spark: SparkSession, place: str) -> None:
     """It claims to apply filters that it applies otherwise, and none of ours is meant for it."""
     from tests.driver.lakehouse import Wrong
 
-    key = "spark.sql.python.filterPushdown.enabled"
-    before = spark.conf.get(key)
-    spark.conf.set(key, "true")
-    try:
+    with handing_filters(spark):
         spark.dataSource.register(Wrong)
         other = spark.read.format("wrong_lakehouse").load().drop("day")
         few = spark.createDataFrame([(n,) for n in range(190, 210)], "n int")
@@ -122,8 +119,6 @@ def test_a_source_that_is_not_known(spark: SparkSession, place: str) -> None:
             df = df.where(large("n"))
         assert df.count() == 9
         same_rows(df, presieve.optimize(df, cost="always"))
-    finally:
-        spark.conf.set(key, before or "false")
 
 
 def test_others_are_handed_filters(

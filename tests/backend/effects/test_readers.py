@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.sql import functions as F
+from tests.support.running import handing_filters
 from tests.support.spark_version import is_before
 
 import presieve
@@ -29,12 +30,9 @@ ROWS = 2400
 def table(spark: SparkSession) -> Iterator[DataFrame]:
     from tests.driver.lakehouse import Lakehouse
 
-    key = "spark.sql.python.filterPushdown.enabled"
-    before = spark.conf.get(key)
-    spark.conf.set(key, "true")
-    spark.dataSource.register(Lakehouse)
-    yield spark.read.format("lakehouse").load()
-    spark.conf.set(key, before or "false")
+    with handing_filters(spark):
+        spark.dataSource.register(Lakehouse)
+        yield spark.read.format("lakehouse").load()
 
 
 def test_spark_has_one_reader(table: DataFrame) -> None:

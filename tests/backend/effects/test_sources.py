@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from tests.support.running import is_connect, plan_text, safe, same_rows, settled, untouched
+from tests.support.running import (
+    handing_filters,
+    is_connect,
+    plan_text,
+    safe,
+    same_rows,
+    settled,
+    untouched,
+)
 
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy
@@ -58,10 +66,9 @@ def sly(spark: SparkSession) -> Iterator[DataFrame]:
     from tests.backend.effects import sly_source
 
     cloudpickle.register_pickle_by_value(sly_source)  # type: ignore[no-untyped-call]
-    before = spark.conf.get("spark.sql.python.filterPushdown.enabled")
-    sly_source.register(spark)
-    yield spark.read.format("sly").load()
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", str(before))
+    with handing_filters(spark):
+        sly_source.register(spark)
+        yield spark.read.format("sly").load()
     cloudpickle.unregister_pickle_by_value(sly_source)  # type: ignore[no-untyped-call]
 
 

@@ -35,7 +35,7 @@ from presieve.backend.catalyst.trees import (
 from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.classic.arguments import computed_arguments, with_columns
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.backend.classic.guarded import guarded
+from presieve.backend.classic.guarded import guarded, simple_class
 from presieve.backend.classic.names import source_name, unqualified
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.scans import iceberg
@@ -279,7 +279,7 @@ def _are_copies(
 
 def _relation(leaf: Handle) -> Handle:
     """What a leaf of an optimized plan was before the source was handed anything."""
-    scanned_ = leaf.getClass().getSimpleName() == "DataSourceV2ScanRelation"
+    scanned_ = simple_class(leaf) == "DataSourceV2ScanRelation"
     return leaf.relation() if scanned_ else leaf
 
 

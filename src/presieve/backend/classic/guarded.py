@@ -50,3 +50,15 @@ _constants: WeakKeyDictionary[Handle, dict[tuple[str, str], Handle]] = WeakKeyDi
 def each(sequence: Handle) -> Iterator[Handle]:
     """The members of a ``Seq`` of the JVM."""
     return (sequence.apply(i) for i in range(int(sequence.size())))
+
+
+def members(items: Handle) -> Iterator[Handle]:
+    """The members of a ``List`` of the JVM. To iterate over it as in Python ends with an error of
+    the JVM, which takes ten milliseconds.
+    """
+    return (items.get(i) for i in range(int(items.size())))
+
+
+def simple_class(found: Handle) -> str:
+    """The name of the class of an object of the JVM, without its package."""
+    return str(found.getClass().getSimpleName())

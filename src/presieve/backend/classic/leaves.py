@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
-from presieve.backend.classic.guarded import each
+from presieve.backend.classic.guarded import each, simple_class
 from presieve.backend.gateway import Handle
 
 SOURCES = "org.apache.spark.sql.execution.datasources."
-_RELATION = SOURCES + "LogicalRelation"
+RELATION = SOURCES + "LogicalRelation"
+RELATION_V2 = SOURCES + "v2.DataSourceV2Relation"
 FILES = SOURCES + "HadoopFsRelation"
 _PARQUET = SOURCES + "parquet.ParquetFileFormat"
 BY_FIELD_ID = "spark.sql.parquet.fieldId.read.enabled"
@@ -20,7 +21,7 @@ _HELD = frozenset(("LocalRelation", "OneRowRelation", "Range"))
 
 def parquet_files(relation: Handle) -> list[str]:
     """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
-    if relation.getClass().getName() != _RELATION:
+    if relation.getClass().getName() != RELATION:
         return []
     base = relation.relation()
     if not _reads_files(base):
@@ -35,7 +36,7 @@ def file_stamps(relation: Handle) -> list[tuple[str, int, int]]:
     if not parquet_files(relation):
         return []
     location = relation.relation().location()
-    if location.getClass().getSimpleName() != "InMemoryFileIndex":
+    if simple_class(location) != "InMemoryFileIndex":
         return []
     return sorted(
         (str(f.getPath().toString()), int(f.getLen()), int(f.getModificationTime()))
@@ -64,14 +65,14 @@ def is_listed_once(relation: Handle) -> bool:
     base = relation.relation()
     if not _reads_files(base) or relation.catalogTable().isDefined():
         return False
-    return str(base.location().getClass().getSimpleName()) == "InMemoryFileIndex"
+    return simple_class(base.location()) == "InMemoryFileIndex"
 
 
 def repeatable(leaf: Handle) -> bool:
     """Whether a leaf gives the same rows when it is read more than once in one execution: files,
     rows in the plan, and RDDs that Spark itself computes again where a task is retried.
     """
-    kind = str(leaf.getClass().getSimpleName())
+    kind = simple_class(leaf)
     if kind == "LogicalRelation":
         return _reads_files(leaf.relation())
     if kind == "LogicalRDD":

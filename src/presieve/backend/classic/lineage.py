@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.row_effects import reasons
 from presieve.backend.catalyst.trees import Node, walk
-from presieve.backend.classic.guarded import each, guarded, java_class
+from presieve.backend.classic.guarded import each, guarded, java_class, simple_class
 from presieve.backend.classic.names import source_name, unqualified
 from presieve.backend.classic.parts import conjuncts
 from presieve.backend.gateway import Handle
@@ -97,7 +97,7 @@ def needed_rows(gateway: ClassicGateway, plan: Handle) -> list[NeededRows]:
         same = [s for s in sources if bool(s.leaves[0].sameResult(leaf))]
         if same:
             same[0].leaves.append(leaf)
-        elif str(leaf.getClass().getSimpleName()) not in _NO_SOURCES:
+        elif simple_class(leaf) not in _NO_SOURCES:
             sources.append(_Source([leaf]))
     optimized = _optimized(gateway, plan)
     _read_uses(gateway, optimized, (), sources)
@@ -167,7 +167,7 @@ def _read_uses(
 
 def _has_no_rows(leaf: Handle) -> bool:
     """Whether it is what the optimizer puts in the place of a plan that has none, or no source."""
-    kind = str(leaf.getClass().getSimpleName())
+    kind = simple_class(leaf)
     return kind in (*_NO_SOURCES, "EmptyRelation") or (
         kind == "LocalRelation" and bool(leaf.data().isEmpty())
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.classic.guarded import simple_class
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.metrics import OF_OPERATORS, ROWS_OUT, Measurement
 
@@ -31,7 +32,7 @@ def _operators(plan: Handle) -> Iterator[Handle]:
     """The operators of a physical plan, also behind the stages of adaptive execution. What a stage
     is used for again is not computed again, and not met again either.
     """
-    kind = str(plan.getClass().getSimpleName())
+    kind = simple_class(plan)
     if kind == "AdaptiveSparkPlanExec":
         yield from _operators(plan.executedPlan())
     elif kind.endswith("QueryStageExec"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.classic.guarded import each
-from presieve.backend.classic.leaves import FILES, SOURCES
+from presieve.backend.classic.leaves import FILES, RELATION, RELATION_V2
 from presieve.backend.gateway import Handle
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
 def source_name(leaf: Handle) -> str:
     """The table, the files, or what kind of relation it is and its columns."""
     kind = str(leaf.getClass().getName())
-    if kind == SOURCES + "LogicalRelation":
+    if kind == RELATION:
         table = leaf.catalogTable()
         if table.isDefined():
             return str(table.get().identifier().unquotedString())
@@ -30,7 +30,7 @@ def source_name(leaf: Handle) -> str:
         if str(base.getClass().getName()) == FILES:
             return files_name(base)
         kind = str(base.getClass().getName())
-    if kind == SOURCES + "v2.DataSourceV2Relation":
+    if kind == RELATION_V2:
         return str(leaf.name())
     columns = ", ".join(str(column.name()) for column in each(leaf.output()))
     return f"{kind.rsplit('.', 1)[-1].rstrip('$')}({columns})"

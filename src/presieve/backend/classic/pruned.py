@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS
+from presieve.backend.classic.guarded import simple_class
 from presieve.backend.classic.parts import Parts
 from presieve.backend.gateway import GatewayError, Handle
 
@@ -22,7 +23,7 @@ _Kept = Sequence[Collection[int]]
 
 def pruned(gateway: ClassicGateway, flat_map: Handle, kept: _Kept) -> Handle:
     """As :meth:`Gateway.pruned`."""
-    parts, name = Parts(gateway), str(flat_map.getClass().getSimpleName())
+    parts, name = Parts(gateway), simple_class(flat_map)
     for kinds, build in _BUILD.items():
         if name in kinds:
             return build(parts, flat_map, kept)

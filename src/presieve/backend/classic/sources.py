@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from py4j.java_gateway import is_instance_of
 
-from presieve.backend.classic.guarded import java_class
-from presieve.backend.classic.leaves import FILES, SOURCES
+from presieve.backend.classic.guarded import java_class, members
+from presieve.backend.classic.leaves import FILES, RELATION, RELATION_V2, SOURCES
 from presieve.backend.effects.sources import CORRUPT_RECORD, ICEBERG, PARSED, by_columns
 from presieve.backend.gateway import Handle, Source
 
@@ -22,9 +22,9 @@ _RAW_V2 = "SupportsPushDownCatalystFilters"
 def source(gateway: ClassicGateway, leaf: Handle) -> Source:
     """As :meth:`Gateway.source`."""
     name = str(leaf.getClass().getName())
-    if name == SOURCES + "LogicalRelation":
+    if name == RELATION:
         return _relation(gateway, name, leaf.relation())
-    if name == SOURCES + "v2.DataSourceV2Relation":
+    if name == RELATION_V2:
         table = str(leaf.table().getClass().getName())
         parsed = table.lower().startswith(tuple(SOURCES + "v2." + p for p in PARSED))
         builder = leaf.table().newScanBuilder(leaf.options())
@@ -51,8 +51,8 @@ def _iceberg(leaf: Handle, *, raw: bool) -> Source:
     schema = table.schema()
     truncated = {
         str(schema.findColumnName(field.sourceId()))
-        for spec in list(table.specs().values())
-        for field in list(spec.fields())
+        for spec in table.specs().values().toArray()
+        for field in members(spec.fields())
         if not _TRANSFORMS.fullmatch(str(field.transform().toString()))
     }
     types = {f["name"]: f["type"] for f in json.loads(str(leaf.schema().json()))["fields"]}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from presieve.backend.filtered.joins import JoinSite
@@ -29,7 +29,7 @@ from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.joined import JoinCertificate
 from presieve.certificate.two_rows import TwoRowClaim, VerifiedFilters, check_filters
 from presieve.certificate.windowed import WindowCertificate
-from presieve.cost.estimate import estimate, skipped
+from presieve.cost.estimate import estimate
 from presieve.cost.scan import Estimate, Scan
 from presieve.driver.solve import ERASED_TEXT, ERASES
 from presieve.driver.stages.gate import COST
@@ -194,7 +194,10 @@ def _dear(
         return _SHARED
     if site.operator in EXCHANGING:
         return _ALL if all(k is not None and k.least > MOST for k in known) else ""
-    shares = _asked(operators, site, below, partial(skipped, least=LEAST_SKIPPED))
+    shares = chain(
+        (None if k is None else k.skipped for k in known),
+        _asked(operators, site, below, lambda scan: scan.skips()),
+    )
     return "" if any(s is not None and s >= LEAST_SKIPPED for s in shares) else _READ
 
 

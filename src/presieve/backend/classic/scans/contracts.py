@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
-from presieve.backend.classic.guarded import each, guarded
+from presieve.backend.classic.guarded import each, guarded, simple_class
 from presieve.backend.classic.leaves import SOURCES
 from presieve.backend.classic.names import files_name, unqualified
 from presieve.backend.classic.parts import conjuncts
@@ -74,7 +74,7 @@ def contracts(gateway: ClassicGateway, df: DataFrame) -> tuple[ScanContract, ...
 def _contracts(gateway: ClassicGateway, df: DataFrame) -> list[ScanContract]:
     found: list[ScanContract] = []
     for leaf, above in _leaves(df._jdf.queryExecution().sparkPlan(), None):
-        kind = _class(leaf)
+        kind = simple_class(leaf)
         if kind in (_FILES, _ROWS, _BATCHES) and len(found) < MOST_SCANS:
             parts = [] if above is None else list(conjuncts(above.condition()))
             found.append(_Scan(gateway, leaf, kind, parts).contract())
@@ -86,13 +86,9 @@ def _leaves(node: Handle, above: Handle | None) -> Iterator[tuple[Handle, Handle
     children = list(each(node.children()))
     if not children:
         yield node, above
-    filter_ = node if _class(node) == "FilterExec" else None
+    filter_ = node if simple_class(node) == "FilterExec" else None
     for child in children:
         yield from _leaves(child, filter_)
-
-
-def _class(found: Handle) -> str:
-    return str(found.getClass().getSimpleName())
 
 
 @guarded

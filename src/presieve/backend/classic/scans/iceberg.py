@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.guarded import guarded, java_class
+from presieve.backend.classic.guarded import guarded, java_class, simple_class
 from presieve.backend.classic.leaves import SOURCES
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
@@ -25,7 +25,7 @@ NOT_NULL = " IS NOT NULL"
 
 def is_scan(leaf: Handle) -> bool:
     """Whether a leaf of a physical plan is a scan of Iceberg."""
-    if leaf.getClass().getSimpleName() != "BatchScanExec":
+    if simple_class(leaf) != "BatchScanExec":
         return False
     return str(leaf.scan().getClass().getName()).startswith(f"{_SPARK}.source.")
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from presieve.backend.classic.guarded import guarded, java_class
-from presieve.backend.classic.leaves import SOURCES
+from presieve.backend.classic.leaves import RELATION_V2, SOURCES
 from presieve.backend.gateway import GatewayError, Handle
 
 if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
 
 _PYTHON = SOURCES + "v2.python."
-_RELATION = SOURCES + "v2.DataSourceV2Relation"
 
 
 @guarded
@@ -35,7 +34,7 @@ def own_readers(gateway: ClassicGateway, plan: Handle) -> Handle:
 
 
 def _is_python(leaf: Handle) -> bool:
-    if str(leaf.getClass().getName()) != _RELATION:
+    if str(leaf.getClass().getName()) != RELATION_V2:
         return False
     return str(leaf.table().getClass().getName()) == _PYTHON + "PythonTable"
 

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.guarded import each, guarded, java_class, java_constant
+from presieve.backend.classic.guarded import (
+    each,
+    guarded,
+    java_class,
+    java_constant,
+    members,
+    simple_class,
+)
 from presieve.backend.classic.scans import iceberg
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
@@ -78,7 +85,7 @@ def chosen(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
 
 def is_parquet(scan: Handle) -> bool:
     """Whether the files of a scan are of Parquet."""
-    return str(scan.relation().fileFormat().getClass().getSimpleName()) == "ParquetFileFormat"
+    return simple_class(scan.relation().fileFormat()) == "ParquetFileFormat"
 
 
 def handed(scan: Handle) -> list[Handle]:
@@ -125,11 +132,9 @@ class Reader:
                 with_all.close()
         reader = self._open(file, self._options)
         try:
-            blocks = reader.getFooter().getBlocks()
-            # To iterate over a list of the JVM ends with an error there, which takes long.
-            rows = sum(int(blocks.get(i).getRowCount()) for i in range(blocks.size()))
+            blocks = [int(b.getRowCount()) for b in members(reader.getFooter().getBlocks())]
             read, kept = int(reader.getFilteredRecordCount()), int(reader.getRowGroups().size())
-            return Reads(rows, read, int(blocks.size()), kept, self._used)
+            return Reads(sum(blocks), read, len(blocks), kept, self._used)
         finally:
             reader.close()
 
@@ -173,7 +178,7 @@ def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
     found: dict[str, str] = {}
     if iceberg.is_scan(leaf):
         found["PartitionFilters"] = f"[{', '.join(map(iceberg.in_catalyst, iceberg.handed(leaf)))}]"
-    if leaf.getClass().getSimpleName() == FILE_SCAN:
+    if simple_class(leaf) == FILE_SCAN:
         metadata = leaf.metadata()
         for key in ("PushedFilters", "PartitionFilters"):
             value = metadata.get(key)
@@ -192,7 +197,7 @@ def skipped(gateway: ClassicGateway, filtered: Handle) -> float | None:
     if iceberg.is_scan(scan):
         counted = iceberg.rows(scan) if local(iceberg.location(scan)) is not None else None
         return None if counted is None else 1 - counted[1] / counted[0]
-    if str(scan.getClass().getSimpleName()) != FILE_SCAN or not is_parquet(scan):
+    if simple_class(scan) != FILE_SCAN or not is_parquet(scan):
         return None
     files = chosen(gateway, scan)
     if files is None or not files.files or not files.are_local:
