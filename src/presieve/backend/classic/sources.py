@@ -51,7 +51,7 @@ def _iceberg(leaf: Handle, *, raw: bool) -> Source:
     schema = table.schema()
     truncated = {
         str(schema.findColumnName(field.sourceId()))
-        for spec in table.specs().values().toArray()
+        for spec in table.specs().values()
         for field in members(spec.fields())
         if not _TRANSFORMS.fullmatch(str(field.transform().toString()))
     }
