@@ -78,6 +78,7 @@ def test_unknown_is_pushed_below_python_and_where_it_is_cheap() -> None:
     assert decide([one(PYTHON, None)]).pays
     assert decide([one(PYTHON, None, texts(20))]).pays
     assert decide([one(NATIVE, None)]).pays
+    assert decide([one(NATIVE, None, texts(1))]).pays
     assert not decide([one(NATIVE, None, texts(20))]).pays
 
 
@@ -126,6 +127,12 @@ def test_every_operator_costs(sort: Sort, value: int | float | str) -> None:
     single = app(Op.SQL_LT, v, lit(sort, value))
     double = app(Op.SQL_AND, single, app(Op.SQL_GE, v, lit(sort, value)))
     assert 0 < check(single) < check(double)
+
+
+def test_a_text_is_made_into_an_object_once() -> None:
+    first, second = check(texts(1)), check(texts(2))
+    assert second - first < first / 2
+    assert not decide([one(native(2, 1, sorts=True), 0.9, texts(1))]).pays
 
 
 def test_texts_are_dearer_than_numbers() -> None:

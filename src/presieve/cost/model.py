@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from presieve.ir.sorts import TEXTS, Decimal, Sort, strip
-from presieve.ir.terms import App, Op, Term
+from presieve.ir.terms import App, Op, Term, Var
 from presieve.ir.walk import subterms
 
 SCAN = 10.0
@@ -34,6 +34,8 @@ of it.
 """
 
 _NUMBERS, _TEXTS, _DECIMALS, _OTHER = 1.0, 8.0, 6.0, 0.3
+_TEXT = 50.0
+"""Making an object of a column's text: once, however often it is compared."""
 _COMPARES = frozenset(
     (Op.SQL_EQ, Op.SQL_EQ_NULLSAFE, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE, Op.SAME)
 )
@@ -45,7 +47,8 @@ def check(term: Term, kept: float = 1.0) -> float:
     the share of rows on which it holds.
     """
     operators = sum(_operator(t) for t in subterms(term) if isinstance(t, App))
-    return FILTER + operators + GUESS * kept * (1 - kept)
+    texts = {t for t in subterms(term) if isinstance(t, Var) and strip(t.sort) in TEXTS}
+    return FILTER + operators + _TEXT * len(texts) + GUESS * kept * (1 - kept)
 
 
 def _operator(node: App) -> float:
