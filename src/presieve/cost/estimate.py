@@ -87,9 +87,12 @@ def estimate(scan: Scan) -> Estimate | None:
 
 def skipped(scan: Scan, least: float) -> float | None:
     """The share of rows that a scan skips, by footers if that is ``least``, and else by all that
-    it goes by, which takes longer to ask; None where nothing is known.
+    it goes by, which takes longer to ask, unless footers tell that it keeps every row; None where
+    nothing is known.
     """
     known = estimate(scan)
+    if known is not None and known.kept == 1 and not known.rows and len(scan.files) <= FILES:
+        return 0.0
     by_groups = None if known is None else known.skipped
     if by_groups is not None and by_groups >= least:
         return by_groups

@@ -98,12 +98,12 @@ def descend(path: Path) -> tuple[Moved, ...]:
 
 def _descended(path: Path) -> Iterator[Moved]:
     copied = False
+    below = _Below(path)
     for level, operator in enumerate(path):
-        below = path[:level]
         match operator:
             case Filter(conjuncts):
                 for number, conjunct in enumerate(conjuncts):
-                    term, reads, weaker = _down(below, conjunct.term, conjunct.refs)
+                    term, reads, weaker = below.down(level, conjunct.term, conjunct.refs)
                     yield Moved(level, number, term, copied or weaker, reads)
             case JoinPreserved(on=on) | JoinNullable(on=on) | JoinExistence(on=on):
                 for number, conjunct in enumerate(on):
@@ -111,7 +111,7 @@ def _descended(path: Path) -> Iterator[Moved]:
                     if not isinstance(term, Declined):
                         term = below_condition(operator, term)
                     if not isinstance(term, Declined):
-                        term, reads, _ = _down(below, term, conjunct.refs)
+                        term, reads, _ = below.down(level, term, conjunct.refs)
                         yield Moved(level, number, term, True, reads)
             case _:
                 pass
@@ -126,27 +126,53 @@ def arrives(moved: Moved) -> bool:
 _OTHER_ROWS = Declined(NO_PATH, "the filter reads other rows")
 
 
-def _down(
-    below: Path, conjunct: Term | Declined, reads: frozenset[int]
-) -> tuple[Term | Declined, frozenset[int], bool]:
-    """The conjunct below a path, what it reads there, and whether it is weaker than it was. Of one
-    that is not understood it is still known by what it reads whether it speaks of the rows below.
-    """
-    weaker = False
-    for operator in reversed(below):
-        if not isinstance(conjunct, Declined):
-            reads = _read(conjunct)
+class _Below:
+    """What conjuncts are below the operators of a path."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[tuple[int, frozenset[int]], frozenset[int] | None] = {}
+
+    def down(
+        self, level: int, conjunct: Term | Declined, reads: frozenset[int]
+    ) -> tuple[Term | Declined, frozenset[int], bool]:
+        """The conjunct below this many operators, what it reads there, and whether it is weaker
+        than it was. Of one that is not understood it is still known by what it reads whether it
+        speaks of the rows below.
+        """
+        weaker = False
+        while level and not isinstance(conjunct, Declined):
+            operator, reads = self._path[level - 1], _read(conjunct)
             moved = through(operator, conjunct)
             if isinstance(moved, Declined) and isinstance(operator, Join):
                 copy = implied(operator, conjunct)
                 weaker, moved = weaker or copy is not None, moved if copy is None else copy
-            conjunct = moved
-        if isinstance(conjunct, Declined):
-            found = None if conjunct.code == NO_PATH else attributes_below(operator, reads)
-            if found is None:
+            if not isinstance(moved, Declined):
+                level -= 1
+            elif moved.code == NO_PATH:
                 return _OTHER_ROWS, frozenset(), weaker
-            reads = found
-    return conjunct, reads if isinstance(conjunct, Declined) else _read(conjunct), weaker
+            conjunct = moved
+        if not isinstance(conjunct, Declined):
+            return conjunct, _read(conjunct), weaker
+        found = None if level and conjunct.code == NO_PATH else self._attributes(level, reads)
+        if found is None:
+            return _OTHER_ROWS, frozenset(), weaker
+        return conjunct, found, weaker
+
+    def _attributes(self, level: int, reads: frozenset[int]) -> frozenset[int] | None:
+        """What such an expression reads below this many operators. Those of one place that read
+        the same are followed once.
+        """
+        passed = []
+        found: frozenset[int] | None = reads
+        while level and found is not None and (level, found) not in self._known:
+            passed.append((level, found))
+            level -= 1
+            found = attributes_below(self._path[level], found)
+        if level and found is not None:
+            found = self._known[level, found]
+        self._known.update(dict.fromkeys(passed, found))
+        return found
 
 
 def _read(conjunct: Term) -> frozenset[int]:

@@ -104,6 +104,12 @@ def facts_of(written: Node, optimized: Node, *, beside: bool) -> tuple[Uses, tup
     return uses, tuple(others)
 
 
+def facts_of_leaves(optimized: Node) -> Iterator[tuple[frozenset[int], Facts]]:
+    """The numbers of each leaf's columns, with all that may hold for its rows."""
+    for leaf, _, far in _places(optimized, is_leaf, NO_FACTS, NO_FACTS):
+        yield frozenset(_numbers(leaf)), far
+
+
 def facts_above(root: Node, asked: Callable[[Node], bool]) -> tuple[tuple[Node, Facts], ...]:
     """The facts at those operators of a plan that are asked for, in a plan that is deterministic as
     a whole. None where a number means two columns.

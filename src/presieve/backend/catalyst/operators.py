@@ -108,8 +108,11 @@ _LEFT_ALONE = (_PLANS + "LeftSemi$", _PLANS + "LeftAnti$")
 
 def conditions(node: Node) -> tuple[Conjunct, ...]:
     """What a filter consists of, or the condition of a join."""
-    tree = node.fields.get("condition") if node.kind in (FILTER, JOIN) else None
-    return split_conjuncts(tree) if tree else ()
+    if "condition" not in node.parsed:
+        tree = node.fields.get("condition") if node.kind in (FILTER, JOIN) else None
+        node.parsed["condition"] = split_conjuncts(tree) if tree else ()
+    found: tuple[Conjunct, ...] = node.parsed["condition"]
+    return found
 
 
 def outputs(node: Node) -> tuple[int, ...] | None:
@@ -228,17 +231,33 @@ def equal_columns(node: Node, child: int, columns: Set[int]) -> dict[int, JsonNo
     influence, and where equal values may differ.
     """
     found: dict[int, JsonNode] = {}
-    for part in conditions(node) if child in matched(node) else ():
-        if len(part.tree) != 3 or part.tree[0]["class"] not in EQUALITIES:
-            continue
-        one, other = part.tree[1:]
+    for one, other in _equalities(node) if child in matched(node) else ():
         for own, theirs in ((one, other), (other, one)):
-            if not (_is_attribute(own) and _is_attribute(theirs)) or expr_id(own) not in columns:
-                continue
-            alike = attribute_of(own).type == attribute_of(theirs).type
-            if alike and expr_id(theirs) not in columns and is_key_type(attribute_of(own).type):
+            if expr_id(own) in columns and expr_id(theirs) not in columns:
                 found[expr_id(theirs)] = own
     return found
+
+
+def _equalities(node: Node) -> tuple[tuple[JsonNode, JsonNode], ...]:
+    """The attributes of one type that a join compares, where equal values are the same."""
+    if "equalities" not in node.parsed:
+        pairs = (
+            part.tree[1:]
+            for part in conditions(node)
+            if len(part.tree) == 3 and part.tree[0]["class"] in EQUALITIES
+        )
+        node.parsed["equalities"] = tuple(
+            (one, other)
+            for one, other in pairs
+            if _is_attribute(one) and _is_attribute(other) and _are_alike(one, other)
+        )
+    found: tuple[tuple[JsonNode, JsonNode], ...] = node.parsed["equalities"]
+    return found
+
+
+def _are_alike(one: JsonNode, other: JsonNode) -> bool:
+    type_ = attribute_of(one).type
+    return type_ == attribute_of(other).type and is_key_type(type_)
 
 
 def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from presieve.errors import DeclineSignal
@@ -40,12 +40,15 @@ SIMPLE_NAMES = {tag: name for tag, name in JSON_TYPES.items() if name in SORTS}
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operator of a plan: ``path`` are the child numbers that lead to it from the root."""
+    """An operator of a plan: ``path`` are the child numbers that lead to it from the root.
+    ``parsed`` keeps what is read of the fields, each by its name, for whoever asks again.
+    """
 
     kind: str
     fields: JsonNode
     children: tuple[Node, ...]
     path: tuple[int, ...]
+    parsed: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

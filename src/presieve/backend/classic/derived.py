@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import (
@@ -21,10 +22,12 @@ from presieve.backend.catalyst.leaf_conditions import (
     conjunction,
     facts_above,
     facts_of,
+    facts_of_leaves,
 )
 from presieve.backend.catalyst.operators import JOIN
 from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
+    Conjunct,
     Node,
     Tree,
     expr_id,
@@ -35,7 +38,7 @@ from presieve.backend.catalyst.trees import (
 from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.classic.arguments import computed_arguments, with_columns
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.backend.classic.guarded import guarded, simple_class
+from presieve.backend.classic.guarded import each, guarded, simple_class
 from presieve.backend.classic.names import source_name, unqualified
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.scans import iceberg
@@ -96,14 +99,28 @@ def _computes(drawing: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Search:
+    """What is looked for: ``declared`` are facts of columns that are computed of others; with
+    ``trusting`` also sources that are not known to apply filters as Spark does are taken.
+    ``follows`` says whether something may follow from a condition for single columns.
+    ``condensed``: a large plan is read in its condensed form, to see whether something is to gain.
+    """
+
+    follows: Callable[[Tree, Zones], bool]
+    declared: tuple[str, ...] = ()
+    trusting: bool = False
+    condensed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RowSource:
     """Files at a place in the plan, or an ``operator`` there. A row is needed where one of the
     ``conditions``, trees of Catalyst, is true; ``evaluated`` is all that is computed before it is
     dropped. ``columns`` and their ``types`` are those that proofs can speak of, by number, and
-    ``sql`` are the conditions for a person. ``files`` are paths of this machine; there are none
-    where some are elsewhere. ``asked``: what a scan skips can be asked of Spark. ``claims``: the
-    source is taken at its word. ``facts`` are what is declared of columns that are computed of
-    others.
+    ``drawn`` gives the conditions in SQL for a person. ``files`` are paths of this machine; there
+    are none where some are elsewhere. ``asked``: what a scan skips can be asked of Spark.
+    ``claims``: the source is taken at its word. ``facts`` are what is declared of columns that are
+    computed of others.
     """
 
     path: tuple[int, ...]
@@ -113,17 +130,22 @@ class RowSource:
     columns: Mapping[int, Var]
     types: Mapping[int, str]
     files: tuple[str, ...]
-    sql: str
+    drawn: tuple[Callable[[], str], ...]
     operator: str = ""
     asked: bool = False
     claims: bool = False
     facts: Mapping[str, Tree] = field(default_factory=dict)
 
+    @property
+    def sql(self) -> str:
+        """The conditions, with a few calls of the JVM for each of their parts."""
+        return " OR ".join(drawn() for drawn in self.drawn)
+
 
 @dataclass(frozen=True, slots=True)
 class RowSources:
     """Those of a plan that filters may be derived for. ``changed``: it is another plan than that of
-    the DataFrame, of which more may be proved.
+    the DataFrame, of which more may be proved. ``condensed``: it is one that is only looked at.
     """
 
     gateway: ClassicGateway
@@ -132,49 +154,52 @@ class RowSources:
     zones: Zones
     found: tuple[RowSource, ...] = ()
     changed: bool = False
+    condensed: bool = False
 
 
 @or_declined
 @guarded
-def open_sources(
-    opened: Opened, df: DataFrame, declared: Sequence[str] = (), *, trusting: bool = False
-) -> RowSources | None:
-    """The sources of a DataFrame in a classic session, with ``trusting`` those, too, that are not
-    known to apply filters as Spark does; None where nothing is computed in a filter or ``declared``
-    to be, or rows may come out of a cache. What is true now (``current_date``) is
-    in the optimized plan a constant, which a filter must not keep.
+def open_sources(opened: Opened, df: DataFrame, search: Search) -> RowSources | None:
+    """The sources of a DataFrame in a classic session; None where nothing is computed in a filter
+    or declared to be, where nothing follows from a condition, or rows may come out of a cache. What
+    is true now (``current_date``) is in the optimized plan a constant, which a filter must not
+    keep.
     """
     gateway = opened.gateway
     if not isinstance(gateway, ClassicGateway):
         return None
     plan = gateway.analyzed(df)
-    if not _may_derive(gateway, plan, (lambda _: True) if declared else _computes):
+    if not _may_derive(gateway, plan, (lambda _: True) if search.declared else _computes):
         return None
-    written = gateway.tree(plan)
-    optimized = _optimized(gateway, df, (plan, written), trusting=trusting)
+    optimized = _optimized(gateway, df, plan, trusting=search.trusting)
     if optimized is None:
         return None
     root = gateway.tree(optimized)
     if any(n.kind == _CACHED for n in walk(root)):
         return None
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    conditions = _Conditions(gateway, optimized, root)
+    if not search.declared and not conditions.promise(search, timezone):
+        return None
+    condensed = gateway.condensed(plan) if search.condensed else None
+    plan = plan if condensed is None else condensed
+    written = gateway.tree(plan)
     uses, others = facts_of(written, root, beside=bool(optimized.deterministic()))
     if _are_copies(gateway, written, plan, others, optimized):
         return None
-    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    conditions = _Conditions(gateway, optimized, root, tuple(declared), trusting)
-    leaves = ((path, conditions, known) for path, known in uses.items())
-    found = (_source(gateway, (plan, written), *leaf) for leaf in leaves)
-    return _sources(gateway, plan, timezone, found)
+    places = ((plan, written, path) for path in uses)
+    found = (_source(conditions, search, at, uses[at[2]]) for at in places)
+    sources = _sources(gateway, plan, timezone, found)
+    return replace(sources, condensed=condensed is not None)
 
 
 def _optimized(
-    gateway: ClassicGateway, df: DataFrame, within: tuple[Handle, Node], *, trusting: bool
+    gateway: ClassicGateway, df: DataFrame, plan: Handle, *, trusting: bool
 ) -> Handle | None:
     """The optimized plan; None where no source may be handed anything. To optimize a plan hands
     filters to sources, and a Python data source keeps them.
     """
-    plan, written = within
-    leaves = (gateway.node(plan, n.path) for n in walk(written) if not n.children)
+    leaves = each(plan.collectLeaves())
     if not trusting and not any(_is_known(gateway.source(leaf)) for leaf in leaves):
         return None
     own = gateway.own_readers(plan) if trusting else plan
@@ -197,9 +222,9 @@ def open_functions(df: DataFrame) -> RowSources | None:
     """
     gateway = ClassicGateway(df.sparkSession)
     plan = gateway.analyzed(df)
-    if not _may_derive(gateway, plan, lambda text: _computes(text) or _AGGREGATED.search(text)):
-        return None
     if not gateway.glance(plan, skip_hopeless=True) and not gateway.has_filtered(plan):
+        return None
+    if not _may_derive(gateway, plan, lambda text: _computes(text) or _AGGREGATED.search(text)):
         return None
     if not gateway.cache_is_empty() or not gateway.deterministic(plan):
         return None
@@ -240,13 +265,13 @@ def _function(
     found = conditions.of(facts, types)
     if found is None:
         return None
-    tree, sql = found
+    tree, drawn = found
     terms = [expression(c.tree, columns, timezone) for c in split_conjuncts(tree)]
     if not any(isinstance(term, Declined) or computes(term) for term in terms):
         return None
     name, evaluated = function_name(node), tuple(facts.evaluated())
     operator = simple_kind(node)
-    return RowSource(node.path, name, (tree,), evaluated, columns, types, (), sql, operator)
+    return RowSource(node.path, name, (tree,), evaluated, columns, types, (), (drawn,), operator)
 
 
 def _may_derive(gateway: ClassicGateway, plan: Handle, looks: Callable[[str], object]) -> bool:
@@ -262,8 +287,8 @@ def _sources(
     gateway: ClassicGateway, plan: Handle, timezone: str, found: Iterable[RowSource | None]
 ) -> RowSources:
     sources = tuple(s for s in found if s is not None)
-    names = {z for s in sources for c in s.conditions for z in _zones(c)}
-    return RowSources(gateway, plan, timezone, zones(gateway, timezone, names), sources)
+    known = _zones(gateway, timezone, (c for s in sources for c in s.conditions))
+    return RowSources(gateway, plan, timezone, known, sources)
 
 
 def _are_copies(
@@ -295,22 +320,39 @@ class _Conditions:
     gateway: ClassicGateway
     plan: Handle
     root: Node
-    declared: tuple[str, ...] = ()
-    trusting: bool = False
     handles: dict[tuple[tuple[int, ...], tuple[str, ...]], Handle] = field(default_factory=dict)
 
-    def of(self, facts: Facts, columns: Collection[int]) -> tuple[Tree, str] | None:
+    def of(self, facts: Facts, columns: Collection[int]) -> tuple[Tree, Callable[[], str]] | None:
         """What holds at one use of a source, for the checker and for a person."""
         computed = {n: t for n, t in facts.computed.items() if not _has_like(t)}
         parts = about(replace(facts, computed=computed), columns)
         if not parts:
             return None
-        handles = [self._handle(path, part.route) for path, part in parts]
-        pairs = zip(parts, handles, strict=True)
-        trees = [_with_escapes(self.gateway, part.tree, h) for (_, part), h in pairs]
-        return conjunction(trees), " AND ".join(
-            unqualified(self.gateway, h, t) for h, t in zip(handles, trees, strict=True)
-        )
+        trees = [self._with_escapes(*part) for part in parts]
+        return conjunction(trees), partial(self._sql, parts, trees)
+
+    def promise(self, search: Search, timezone: str) -> bool:
+        """Whether something follows for some leaf, if all that may hold there does. It is seen
+        before the plan as written is read.
+        """
+        leaves = facts_of_leaves(self.root)
+        found = [self.of(facts, columns) for columns, facts in leaves]
+        trees = [each[0] for each in found if each is not None]
+        known = _zones(self.gateway, timezone, trees)
+        return any(search.follows(tree, known) for tree in trees)
+
+    def _sql(self, parts: Sequence[tuple[tuple[int, ...], Conjunct]], trees: Sequence[Tree]) -> str:
+        handles = (self._handle(path, part.route) for path, part in parts)
+        pairs = zip(handles, trees, strict=True)
+        return " AND ".join(unqualified(self.gateway, *pair) for pair in pairs)
+
+    def _with_escapes(self, path: tuple[int, ...], part: Conjunct) -> Tree:
+        """A condition, and in each LIKE the escape character, which its JSON has not."""
+        if not _has_like(part.tree):
+            return part.tree
+        likes = self.gateway.inside(self._handle(path, part.route), LIKE)
+        found = (str(h.escapeChar()) for h in likes)
+        return [{**n, "escapeChar": next(found)} if n["class"] == LIKE else n for n in part.tree]
 
     def _handle(self, path: tuple[int, ...], route: tuple[str, ...]) -> Handle:
         """A part of the condition of a filter or join. Each step of a route costs a call."""
@@ -331,30 +373,21 @@ def _has_like(tree: Tree) -> bool:
     return any(node["class"] == LIKE for node in tree)
 
 
-def _with_escapes(gateway: ClassicGateway, tree: Tree, condition: Handle) -> Tree:
-    """A condition, and in each LIKE the escape character, which its JSON has not."""
-    if not _has_like(tree):
-        return tree
-    found = (str(h.escapeChar()) for h in gateway.inside(condition, LIKE))
-    return [{**n, "escapeChar": next(found)} if n["class"] == LIKE else n for n in tree]
-
-
 def _source(
-    gateway: ClassicGateway,
-    within: tuple[Handle, Node],
-    path: tuple[int, ...],
     conditions: _Conditions,
+    search: Search,
+    place: tuple[Handle, Node, tuple[int, ...]],
     uses: Sequence[Facts],
 ) -> RowSource | None:
     """Files that Spark reads by itself, and those of their columns of which scans compare what they
     read; None for other sources, and where any row may be needed.
     """
-    plan, root = within
+    gateway, (plan, root, path) = conditions.gateway, place
     if not all(facts.conditions for facts in uses):
         return None
     leaf = gateway.node(plan, path)
     source, scans = gateway.source(leaf), scanned(gateway, plan, root, [path], native=False)
-    claims = conditions.trusting and not scans.faithful
+    claims = search.trusting and not scans.faithful
     if source.by_columns or not (claims or (scans.faithful and _is_known(source))):
         return None
     scans = scans.taken_at_their_word if claims else scans
@@ -378,10 +411,10 @@ def _source(
         columns,
         types,
         files,
-        " OR ".join(sql for _, sql in needed),
+        tuple(drawn for _, drawn in needed),
         asked=bool(files) or of_iceberg,
         claims=claims,
-        facts={t: fact for t in conditions.declared if (fact := _fact(gateway, leaf, t))},
+        facts={t: fact for t in search.declared if (fact := _fact(gateway, leaf, t))},
     )
 
 
@@ -401,5 +434,7 @@ def _fact(gateway: ClassicGateway, leaf: Handle, text: str) -> Tree | None:
     return tree
 
 
-def _zones(condition: Tree) -> list[str]:
-    return [str(n["timeZoneId"]) for n in condition if isinstance(n.get("timeZoneId"), str)]
+def _zones(gateway: ClassicGateway, timezone: str, conditions: Iterable[Tree]) -> Zones:
+    """The session's zone, and those that conditions name."""
+    named = (n.get("timeZoneId") for condition in conditions for n in condition)
+    return zones(gateway, timezone, {name for name in named if isinstance(name, str)})

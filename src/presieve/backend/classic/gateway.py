@@ -10,7 +10,7 @@ backend, which declines and leaves the DataFrame alone. One call over py4j costs
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from pyspark.sql.dataframe import DataFrame
@@ -163,8 +163,7 @@ class ClassicGateway:
     @guarded
     def json(self, tree: Java) -> str:
         """A plan or expression as Catalyst's JSON: its nodes in pre-order."""
-        with quick_ack(self.spark._jvm):
-            return str(tree.toJSON())
+        return self._long(tree.toJSON)
 
     @guarded
     def node(self, root: Java, path: Sequence[int]) -> Java:
@@ -173,20 +172,21 @@ class ClassicGateway:
     @guarded
     def schema_json(self, plan: Java) -> str:
         """The schema of a plan as ``StructType.json``, with collations and CHAR in metadata."""
-        return str(plan.schema().json())
+        return self._long(plan.schema().json)
 
     @guarded
     def outputs_json(self, aggregate: Java) -> str:
         """What an aggregate computes, as the JSON of a projection."""
-        return str(self._project(aggregate.aggregateExpressions(), self._one_row()).toJSON())
+        return self._long(self._project(aggregate.aggregateExpressions(), self._one_row()).toJSON)
 
     @guarded
     def output_json(self, plan: Java) -> str:
         """The plan's output attributes, as the JSON of a projection of them in their order."""
-        return str(self._project(plan.output(), self._one_row()).toJSON())
+        return self._long(self._project(plan.output(), self._one_row()).toJSON)
 
+    @guarded
     def same_output(self, plan: Java, other: Java) -> bool:
-        return self.output_json(plan) == self.output_json(other)
+        return bool(plan.output().equals(other.output()))
 
     def attributes(self, plan: Java) -> tuple[Attribute, ...]:
         """The output attributes of a plan, in order.
@@ -234,8 +234,11 @@ class ClassicGateway:
     @guarded
     def text(self, plan: Java) -> str:
         """Spark's own drawing of a plan."""
+        return self._long(plan.toString)
+
+    def _long(self, answer: Callable[[], object]) -> str:
         with quick_ack(self.spark._jvm):
-            return str(plan.toString())
+            return str(answer())
 
     @guarded
     def in_order(self, plan: Java) -> Java:
@@ -555,4 +558,4 @@ class ClassicGateway:
 
     @guarded
     def optimized_text(self, plan: Java) -> str:
-        return str(self.dataset(plan).queryExecution().optimizedPlan().toString())
+        return self._long(self.dataset(plan).queryExecution().optimizedPlan().toString)

@@ -131,11 +131,14 @@ def aggregated(opened: Opened, df: DataFrame, options: Options, *, changed: bool
     """The DataFrame with Spark's own aggregates in place of functions of groups. ``changed``: the
     plan of ``df`` is another one than was opened.
     """
+    if not changed and opened.written is not None:
+        condensed = open_groups(replace(opened, written=None), df, changed=False)
+        if not any(d.texts for d in _decided(condensed, options).values()):
+            return Aggregated(df)
     groups = open_groups(opened, df, changed=changed)
     if isinstance(groups, Declined):
         return Aggregated(df)
-    stage = _Stage(groups, options)
-    decided = {i: stage.decide(call) for i, call in enumerate(groups.found)}
+    decided = _decided(groups, options)
     made = settled(
         decided,
         lambda here: with_aggregates(
@@ -147,6 +150,13 @@ def aggregated(opened: Opened, df: DataFrame, options: Options, *, changed: bool
         lambda d, why: replace(d, declined=why),
     )
     return Aggregated(df if made is None else made.df, tuple(decided.values()))
+
+
+def _decided(groups: Groups | Declined, options: Options) -> dict[int, GroupDecision]:
+    if isinstance(groups, Declined):
+        return {}
+    stage = _Stage(groups, options)
+    return {i: stage.decide(call) for i, call in enumerate(groups.found)}
 
 
 def _columns(decision: GroupDecision) -> Mapping[str, AggregateColumn | ListColumn]:

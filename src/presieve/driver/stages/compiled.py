@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.compiling import RowCall, Values, open_calls, with_expressions
+from presieve.backend.compiling import Calls, RowCall, Values, open_calls, with_expressions
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import RowTexts
 from presieve.certificate.check import Rejected
@@ -75,10 +75,14 @@ def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) ->
     """The DataFrame with expressions in place of functions of rows. ``changed``: its plan is
     another one than was opened.
     """
+    if not changed and opened.written is not None:
+        condensed = open_calls(replace(opened, written=None), df, changed=False)
+        if not any(d.texts for d in _decided(condensed, policy).values()):
+            return Compiled(df)
     calls = open_calls(opened, df, changed=changed)
     if isinstance(calls, Declined):
         return Compiled(df)
-    decided = {i: _written(c, policy) for i, c in enumerate(calls.found)}
+    decided = _decided(calls, policy)
     made = settled(
         decided,
         lambda here: with_expressions(calls, {i: d.texts for i, d in here.items() if d.texts}),
@@ -86,6 +90,11 @@ def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) ->
         lambda d, why: replace(d, declined=why),
     )
     return Compiled(df if made is None else made.df, tuple(decided.values()))
+
+
+def _decided(calls: Calls | Declined, policy: Policy) -> dict[int, CompileDecision]:
+    found = () if isinstance(calls, Declined) else calls.found
+    return {i: _written(call, policy) for i, call in enumerate(found)}
 
 
 def _written(call: RowCall, policy: Policy) -> CompileDecision:

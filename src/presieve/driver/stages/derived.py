@@ -81,14 +81,22 @@ class Derived:
 
 
 def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Derived:
-    """The DataFrame with derived filters right above its files."""
-    from presieve.backend.classic.derived import open_sources
+    """The DataFrame with derived filters right above its files. A large plan is read as it is
+    written only if there is something to gain, or to be reported.
+    """
+    from presieve.backend.classic.derived import Search, open_sources
 
     if options.cost == "never":
         return Derived(df)
-    declared = computed_columns(options.declare)
-    trusting = options.policy == "assume"
-    return _derived(open_sources(opened, df, declared, trusting=trusting), df, options)
+    declared = tuple(computed_columns(options.declare))
+    search = Search(_may_follow, declared, trusting=options.policy == "assume")
+    first = replace(search, condensed=not opened.reading.for_report)
+    found = open_sources(opened, df, first)
+    if isinstance(found, Declined) or found is None or not found.condensed:
+        return _derived(found, df, options)
+    if all(d.predicate is None for d in _decisions(found, options)):
+        return Derived(df)
+    return _derived(open_sources(opened, df, search), df, options)
 
 
 def with_readable_filters(df: DataFrame, options: Options) -> Derived:
@@ -107,7 +115,7 @@ def with_readable_filters(df: DataFrame, options: Options) -> Derived:
 def _derived(sources: RowSources | Declined | None, df: DataFrame, options: Options) -> Derived:
     if sources is None or isinstance(sources, Declined):
         return Derived(df)
-    decisions = [d for s in sources.found if (d := _decided(sources, s, options)) is not None]
+    decisions = _decisions(sources, options)
     filters = {d.source.path: d.predicate for d in decisions if d.predicate is not None}
     changed = filters or sources.changed
     made = _with(sources, filters, [d.source for d in decisions]) if changed else df
@@ -115,6 +123,11 @@ def _derived(sources: RowSources | Declined | None, df: DataFrame, options: Opti
         refused = (replace(d, predicate=None, declined=made) for d in decisions)
         return Derived(df, tuple(refused))
     return Derived(made, tuple(decisions))
+
+
+def _decisions(sources: RowSources, options: Options) -> list[DerivedDecision]:
+    every = (_decided(sources, source, options) for source in sources.found)
+    return [decision for decision in every if decision is not None]
 
 
 @or_declined
@@ -172,6 +185,14 @@ def _followed(sources: RowSources, source: RowSource, facts: Sequence[Tree]) -> 
     filled = ({n: without_holes(s) for n, s in clause.items()} for clause in found)
     clauses = [c for c in filled if c.keys() <= source.columns.keys() and _says(source, c)]
     return _Followed(trees, nodes, clauses)
+
+
+def _may_follow(condition: Tree, zones: Zones) -> bool:
+    """Whether something may follow from a condition, or parts of it, that Spark does not push."""
+    try:
+        return bool(beyond([build(condition, 0, 0)[0]], zones))
+    except (DeclineSignal, OverflowError, ValueError, TypeError):  # a part may have another shape
+        return True
 
 
 def _may_raise(source: RowSource, zones: Zones) -> bool:
