@@ -31,6 +31,7 @@ class Version:
     """A version of Spark. ``unread`` are the evaluation types that do there what nothing here
     describes; ``by_column`` is that of :class:`presieve.lift.forms.RowsFunction`. ``connect``:
     plans of its Spark Connect are read, too. ``two_texts``: ``'a''b'`` is ``'a'`` and ``'b'``.
+    ``subqueries``: scans are handed the values of scalar subqueries.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Version:
     by_column: bool = False
     two_texts: bool = False
     connect: bool = True
+    subqueries: bool = True
 
     def reads(self, kinds: Collection[int]) -> frozenset[int]:
         """Those of these evaluation types that are read."""
@@ -47,7 +49,14 @@ class Version:
 VERSIONS: Mapping[str, Version] = {
     v.name: v
     for v in (
-        Version("3.5", unread=_BY_PANDAS, by_column=True, two_texts=True, connect=False),
+        Version(
+            "3.5",
+            unread=_BY_PANDAS,
+            by_column=True,
+            two_texts=True,
+            connect=False,
+            subqueries=False,
+        ),
         Version("4.0", unread=_BY_PANDAS, by_column=True, two_texts=True, connect=False),
         Version("4.1", by_column=True, connect=False),
         Version("4.2", connect=False),

@@ -19,7 +19,7 @@ from presieve.cost.scan import Estimate, Scan
 from presieve.cost.skipping import truths
 from presieve.ir.ops import app
 from presieve.ir.sorts import Sort, strip
-from presieve.ir.terms import Op, Term, Var
+from presieve.ir.terms import Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.semantics.compile import predicates
 from presieve.semantics.operators import Undefined
@@ -168,6 +168,29 @@ def largest_share(scan: Scan) -> float | None:
             break
     rows = seen.total()
     return 1 - _lowest(rows - max(seen.values()), rows) if rows else None
+
+
+def extremes(scan: Scan, most: int) -> tuple[int, int] | None:
+    """The least and the greatest key of the rows that arrive, which all are read, if they are not
+    more than ``most``. None where nothing is known, and where no row arrives.
+    """
+    (key,) = scan.keys
+    read = list(dict.fromkeys((key, *variables(scan.given))))
+    columns = [v for v in read if isinstance(v, Var)]
+    if len(columns) < len(read) or not set(columns) <= scan.columns.keys() or not available():
+        return None
+    groups = groups_of(scan, columns)
+    if groups is None or _rows(groups) > most or len(scan.files) > FILES:
+        return None
+    names, sorts = [scan.columns[v] for v in columns], [strip(v.sort) for v in columns]
+    given = app(Op.SQL_IS_TRUE, scan.given)
+    judge = predicates([given], [(Scope.ROW, [v.name for v in columns])])
+    every = (row for group in groups for row in some_rows(group, names, sorts, group.rows))
+    try:
+        found = [row[0] for row in every if isinstance(row[0], int) and judge(row)[0]]
+    except (Undefined, TypeError):
+        return None
+    return (min(found), max(found)) if found else None
 
 
 def spread(items: Sequence[T], most: int) -> list[T]:

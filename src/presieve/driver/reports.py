@@ -33,6 +33,7 @@ from presieve.driver.stages.derived import DerivedDecision
 from presieve.driver.stages.filtered import FilteredDecision
 from presieve.driver.stages.gate import COST
 from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
+from presieve.driver.stages.ranges import RangeDecision
 from presieve.errors import Declined, PresieveError
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
@@ -70,7 +71,7 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
     return ReportData(
         boundaries=(*found, *map(filtered_report, applied.filtered)),
         searches=(*searches, *(None for _ in applied.filtered)),
-        derived=tuple(map(derived_report, applied.derived)),
+        derived=(*map(derived_report, applied.derived), *map(range_report, applied.ranges)),
         changed=applied.df is not pipeline.written,
         seconds=time.perf_counter() - pipeline.started,
         plan_before=before,
@@ -115,6 +116,23 @@ def derived_report(decision: DerivedDecision) -> DerivedReport:
         tuple({"code": code, "text": text} for code, text in assumed if made is not None),
         source.operator,
         tuple(v.certificate.to_json() for v in decision.verified if made is not None),
+    )
+
+
+def range_report(decision: RangeDecision) -> DerivedReport:
+    """A side of a join, and the range of the other side's keys as a filter on it."""
+    site, verified = decision.site, decision.verified
+    made = verified is not None and decision.declined is None
+    erased = ({"code": ERASES, "text": ERASED_ROW},)
+    return DerivedReport(
+        site.files[0],
+        f"{site.column.name} = {site.key.name} of {site.files[1]}",
+        site.text if made else "",
+        decision.skipped,
+        () if decision.declined is None else (decision.declined,),
+        erased if made and site.erases else (),
+        "Join",
+        (site.certificate.to_json(),) if made else (),
     )
 
 

@@ -231,33 +231,32 @@ def equal_columns(node: Node, child: int, columns: Set[int]) -> dict[int, JsonNo
     influence, and where equal values may differ.
     """
     found: dict[int, JsonNode] = {}
-    for one, other in _equalities(node) if child in matched(node) else ():
+    for _, one, other in equalities(node) if child in matched(node) else ():
         for own, theirs in ((one, other), (other, one)):
             if expr_id(own) in columns and expr_id(theirs) not in columns:
                 found[expr_id(theirs)] = own
     return found
 
 
-def _equalities(node: Node) -> tuple[tuple[JsonNode, JsonNode], ...]:
-    """The attributes of one type that a join compares, where equal values are the same."""
+def equalities(node: Node) -> tuple[Tree, ...]:
+    """The equalities of attributes of one type in a join, where equal values are the same: the
+    operator, which is one of two, and both attributes.
+    """
     if "equalities" not in node.parsed:
-        pairs = (
-            part.tree[1:]
-            for part in conditions(node)
-            if len(part.tree) == 3 and part.tree[0]["class"] in EQUALITIES
-        )
-        node.parsed["equalities"] = tuple(
-            (one, other)
-            for one, other in pairs
-            if _is_attribute(one) and _is_attribute(other) and _are_alike(one, other)
-        )
-    found: tuple[tuple[JsonNode, JsonNode], ...] = node.parsed["equalities"]
+        node.parsed["equalities"] = tuple(c.tree for c in conditions(node) if _compares(c.tree))
+    found: tuple[Tree, ...] = node.parsed["equalities"]
     return found
 
 
-def _are_alike(one: JsonNode, other: JsonNode) -> bool:
-    type_ = attribute_of(one).type
-    return type_ == attribute_of(other).type and is_key_type(type_)
+def _compares(tree: Tree) -> bool:
+    if (
+        len(tree) != 3
+        or tree[0]["class"] not in EQUALITIES
+        or not all(map(_is_attribute, tree[1:]))
+    ):
+        return False
+    one, other = (attribute_of(n).type for n in tree[1:])
+    return one == other and is_key_type(one)
 
 
 def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:

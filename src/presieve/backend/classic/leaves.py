@@ -6,6 +6,7 @@ import json
 
 from presieve.backend.classic.guarded import each, simple_class
 from presieve.backend.gateway import Handle
+from presieve.cost.estimate import spread
 
 SOURCES = "org.apache.spark.sql.execution.datasources."
 RELATION = SOURCES + "LogicalRelation"
@@ -21,14 +22,27 @@ _HELD = frozenset(("LocalRelation", "OneRowRelation", "Range"))
 
 def parquet_files(relation: Handle) -> list[str]:
     """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
+    location = _location(relation)
+    return [] if location is None else [str(f) for f in location.inputFiles()]
+
+
+def some_parquet_files(relation: Handle, most: int) -> tuple[int, list[str]]:
+    """How many files there are, and at most so many of them; none where they are not listed yet."""
+    location = _location(relation)
+    if location is None or simple_class(location) != "InMemoryFileIndex":
+        return 0, []
+    files = location.inputFiles()
+    return len(files), [str(files[i]) for i in spread(range(len(files)), most)]
+
+
+def _location(relation: Handle) -> Handle | None:
+    """The index of the files of a ``LogicalRelation`` over Parquet."""
     if relation.getClass().getName() != RELATION:
-        return []
+        return None
     base = relation.relation()
-    if not _reads_files(base):
-        return []
-    if base.fileFormat().getClass().getName() != _PARQUET:
-        return []
-    return [str(f) for f in base.location().inputFiles()]
+    if not _reads_files(base) or base.fileFormat().getClass().getName() != _PARQUET:
+        return None
+    return base.location()
 
 
 def file_stamps(relation: Handle) -> list[tuple[str, int, int]]:

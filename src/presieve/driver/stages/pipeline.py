@@ -56,6 +56,7 @@ from presieve.driver.stages.derived import (
 )
 from presieve.driver.stages.filtered import Filtered, FilteredDecision, with_filters_below
 from presieve.driver.stages.gate import gated
+from presieve.driver.stages.ranges import RangeDecision, with_key_ranges
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
@@ -81,7 +82,8 @@ class Applied:
     below all boundaries of the plan, by number; there are none where nothing changes or nobody
     asks. ``columns`` say what was decided about the functions of tables, ``others`` are the others;
     ``compiled`` and ``aggregated`` say what was decided about functions of rows and of groups,
-    ``filtered`` about windows, limits and outer joins, ``derived`` about filters of files.
+    ``filtered`` about windows, limits and outer joins, ``derived`` about filters of files,
+    ``ranges`` about those of joins.
     """
 
     df: DataFrame
@@ -94,6 +96,7 @@ class Applied:
     aggregated: tuple[GroupDecision, ...] = ()
     filtered: tuple[FilteredDecision, ...] = ()
     derived: tuple[DerivedDecision, ...] = ()
+    ranges: tuple[RangeDecision, ...] = ()
 
 
 @dataclass(slots=True)
@@ -185,10 +188,12 @@ class Pipeline:
             df = groups.df
         last = pruned(opened, df, self.options.policy, changed=df is not self.df)
         stored = with_derived_filters(opened, last.df, self.options)
+        ranged = with_key_ranges(opened, stored.df, self.options)
         return replace(
             made,
-            df=stored.df,
+            df=ranged.df,
             derived=stored.decisions,
+            ranges=ranged.decisions,
             decisions=decisions,
             scans=scans,
             columns=last.decisions,

@@ -47,6 +47,7 @@ COMPUTED = "it computes something; scans are offered comparisons of columns with
 TWO_COLUMNS = "it compares columns; scans are offered comparisons of columns with constants"
 PYTHON = "it calls a Python function"
 SUBQUERY = "it has a subquery"
+WHEN_RUN = "its value is known when the plan runs, and Spark evaluates it again"
 REFUSED = "the source does not take it"
 SILENT = "the source does not say that it takes it"
 AGAIN = "Spark evaluates it again"
@@ -190,6 +191,9 @@ class _Scan:
         if any(name.startswith("Python") for name in names):
             return "unsupported", PYTHON
         if any("Subquery" in name for name in names):
+            by_value = self._gateway.version.subqueries and self._kind == _FILES
+            if by_value and names[1:] == ["AttributeReference", "ScalarSubquery"]:
+                return "inexact", WHEN_RUN
             return "unsupported", SUBQUERY
         plain = len(names) == 3 and names[1:] == ["AttributeReference"] * 2
         return "unsupported", TWO_COLUMNS if plain else COMPUTED

@@ -1,0 +1,346 @@
+"""Trusted. The range of the keys on one side of a join, as a filter on the other side.
+
+Lemma: of an inner or left semi join on ``k = s``, a row with ``k`` below the least or above the
+greatest ``s`` of the other side has no partner, and no influence. Which values these are is asked
+in the query itself, by two scalar subqueries over the other side. Spark evaluates subqueries before
+it reads files, and hands their values to scans (``FileSourceScanLike.pushedDownFilters``), unless
+it merges several into one that gives a struct (``MergeScalarSubqueries``). Therefore only the least
+key is that of an aggregate; the greatest is the first row in descending order.
+
+The other side is computed twice. It must be files below filters and projections that give the same
+rows again, and never raise: Spark need not compute a join's side as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import PROJECT
+from presieve.backend.catalyst.names import Names
+from presieve.backend.catalyst.operators import (
+    ALWAYS_PASSED,
+    FILTER,
+    JOIN,
+    attribute_of,
+    equalities,
+    outputs,
+)
+from presieve.backend.catalyst.trees import EXPRESSIONS, Node, expr_id, node_at, walk
+from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.classic.guarded import each, guarded, java_class, simple_class
+from presieve.backend.classic.leaves import RELATION, some_parquet_files
+from presieve.backend.classic.names import source_name
+from presieve.backend.classic.parts import Parts
+from presieve.backend.effects.raising import trees_raise
+from presieve.backend.effects.sources import Sources, dropped_by_columns, scanned
+from presieve.backend.gateway import Handle
+from presieve.backend.plans import Opened, or_declined, session_declines
+from presieve.backend.problems.problem import BoundaryInput
+from presieve.backend.statistics.estimates import local, scan_below
+from presieve.certificate.joined import JoinCertificate
+from presieve.cost.estimate import FILES
+from presieve.cost.parquet import extent
+from presieve.cost.scan import Scan
+from presieve.errors import DeclineSignal
+from presieve.ir.ops import app
+from presieve.ir.sorts import strip
+from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var, lit
+from presieve.plan.algebra import Attribute, variable_of
+from presieve.semantics.joins import Join
+from presieve.semantics.types import column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_PLANS = "org.apache.spark.sql.catalyst.plans."
+_KINDS = frozenset(_PLANS + name for name in ("Inner$", "LeftSemi$"))
+_TYPES = ("int", "bigint", "date", "timestamp")
+"""Types on which ``=``, ``<=`` and the extremes agree, and of which scans skip row groups."""
+_EQUAL = EXPRESSIONS + "EqualTo"
+"""Not ``<=>``: of NULL on both sides it is true."""
+_FILTER = tuple(
+    EXPRESSIONS + name
+    for name in (
+        *("And", "GreaterThanOrEqual", "AttributeReference", "ScalarSubquery"),
+        *("LessThanOrEqual", "AttributeReference", "ScalarSubquery"),
+    )
+)
+
+MAX_ROWS = 100_000
+"""Rows of the other side's files, at most: they are read once more."""
+MIN_ROWS = 500_000
+"""Rows of the files that are to be skipped in, at least: subqueries are jobs of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRange:
+    """A side of a join, at ``path``, whose rows have partners only where ``column`` is between the
+    extremes of ``key`` of the side at ``other``. ``files`` are those of both. ``erases``: an error
+    may be gone with a row.
+    """
+
+    path: tuple[int, ...]
+    other: tuple[int, ...]
+    column: Attribute
+    key: Attribute
+    files: tuple[str, str] = ("", "")
+    erases: bool = False
+
+    @property
+    def certificate(self) -> JoinCertificate:
+        """That the range may be a filter: the extremes are columns beside ``column``."""
+        type_ = self.column.type
+        made = [column(n, type_, True) for n in ("column", "least", "greatest", "key")]
+        columns = [c for c in made if c is not None]
+        *keys, key = columns
+        one, least, greatest = (Var(Scope.KEY, c.name, c.sort) for c in keys)
+        other = Var(Scope.ROW, key.name, key.sort)
+        between = _between(other, least, greatest)
+        join = Join(app(Op.SQL_EQ, one, other), left=False, right=False)
+        known = app(Op.SQL_OR, app(Op.SQL_IS_NULL, other), between)
+        below = _between(one, least, greatest)
+        return JoinCertificate(tuple(keys), (key,), join, known, below, SQL_TRUE)
+
+    @property
+    def text(self) -> str:
+        """The filter, for a person."""
+        ends = f"min({self.key.name}) AND max({self.key.name})"
+        return f"{self.column.name} BETWEEN {ends} of {self.files[1]}"
+
+
+def _between(value: Term, low: Term, high: Term) -> Term:
+    return app(Op.SQL_AND, app(Op.SQL_GE, value, low), app(Op.SQL_LE, value, high))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRanges:
+    """Those of a plan, which was ``written`` in another way."""
+
+    gateway: ClassicGateway
+    written: Handle
+    plan: Handle
+    root: Node
+    timezone: str
+    found: tuple[KeyRange, ...]
+
+    def scan(self, of: KeyRange, low: int, high: int) -> Scan | None:
+        """The files that the filter reaches, if these are the extremes."""
+        node = _followed(node_at(self.root, of.path), of.column.id)
+        one = variable_of(of.column)
+        if node is None or one is None:
+            return None
+        of_row = Var(Scope.ROW, one.name, one.sort)
+        ends = (lit(strip(one.sort), value) for value in (low, high))
+        return self._scan(node, Names((), (of.column,), (), {}), _between(of_row, *ends))
+
+    def keys(self, of: KeyRange) -> Scan | None:
+        """The files of the other side, with its keys and what its filters say."""
+        return self._scan(node_at(self.root, of.other), Names((of.key,), (), (), {}), SQL_TRUE)
+
+    def _scan(self, node: Node, read: Names, prefilter: Term) -> Scan | None:
+        below = BoundaryInput(node, read, lambda: Sources(True, frozenset()))
+        return scan_below(self.gateway, self.plan, below, prefilter, self.timezone)
+
+
+@or_declined
+@guarded
+def open_ranges(opened: Opened, df: DataFrame) -> KeyRanges | None:
+    """The joins of a classic DataFrame with a side that is large and one that is small; None where
+    there is none, where the plan has subqueries or is not deterministic, or something is cached.
+    """
+    gateway = opened.gateway
+    if not isinstance(gateway, ClassicGateway) or not gateway.version.subqueries:
+        return None
+    plan = written = gateway.analyzed(df)
+    if not gateway.mentions(plan, "JOIN") or gateway.refers(plan):
+        return None
+    if gateway.mentions(plan, "PLAN_EXPRESSION", "CURRENT_LIKE") or not gateway.cache_is_empty():
+        return None
+    if not gateway.deterministic(plan) or not _has_sizes(gateway, plan):
+        return None
+    if session_declines(gateway, plan) is not None:
+        return None
+    plan = _pushed(gateway, plan)
+    root = gateway.tree(plan)
+    erases = any(map(trees_raise, walk(root)))
+    found = (s for n in walk(root) if n.kind == JOIN for s in _of_join(n))
+    known = tuple(
+        replace(s, erases=erases, files=_names(gateway, plan, root, s))
+        for s in found
+        if _is_known(gateway, plan, root, s)
+    )
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    return KeyRanges(gateway, written, plan, root, timezone, known)
+
+
+_CATALYST = "org.apache.spark.sql.catalyst."
+_RULES = (
+    "analysis.EliminateSubqueryAliases",
+    "analysis.EliminateView",
+    "optimizer.EliminateResolvedHint",
+    "optimizer.PushDownPredicates",
+    "optimizer.PushDownPredicates",
+)
+"""What Spark's optimizer does first, too."""
+
+
+def _pushed(gateway: ClassicGateway, plan: Handle) -> Handle:
+    """The plan with filters on the sides of joins that they speak of."""
+    for name in _RULES:
+        plan = java_class(gateway.spark._jvm, _CATALYST + name).apply(plan)
+    return plan
+
+
+def _has_sizes(gateway: ClassicGateway, plan: Handle) -> bool:
+    """Whether there are files with many rows and others with few: seen before the plan is read."""
+    sizes = [_rows(leaf) for leaf in each(plan.collectLeaves())]
+    known = [size for size in sizes if size is not None]
+    return any(s >= MIN_ROWS for s in known) and any(s <= MAX_ROWS for s in known)
+
+
+def _rows(leaf: Handle) -> int | None:
+    """The rows of a leaf's Parquet files, by the footers of some of them."""
+    files, some = some_parquet_files(leaf, FILES)
+    known = [extent(path) for uri in some if (path := local(uri)) is not None]
+    counts = [found[0] for found in known if found is not None]
+    return sum(counts) * files // len(counts) if counts and len(counts) == len(some) else None
+
+
+def _of_join(join: Node) -> Iterator[KeyRange]:
+    """The keys that a join compares, each for the side that a range of the other is a filter of."""
+    if str(join.fields["joinType"].get("object")) not in _KINDS:
+        return
+    for side, child in enumerate(join.children):
+        other = join.children[1 - side]
+        here, there = (frozenset(outputs(n) or ()) for n in (child, other))
+        for operator, one, two in equalities(join):
+            own, key = (one, two) if expr_id(one) in here else (two, one)
+            known = expr_id(own) in here and expr_id(key) in there
+            if known and operator["class"] == _EQUAL and attribute_of(own).type in _TYPES:
+                yield KeyRange(child.path, other.path, attribute_of(own), attribute_of(key))
+
+
+def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> bool:
+    """Whether the other side is files that are read as often as one likes, and a filter on the
+    column changes nothing else.
+    """
+    nodes = list(walk(node_at(root, of.other)))
+    if not all(n.kind in (FILTER, PROJECT, RELATION) for n in nodes):
+        return False
+    if any(map(trees_raise, nodes)) or _followed(node_at(root, of.path), of.column.id) is None:
+        return False
+    if dropped_by_columns(gateway, plan, root, node_at(root, of.path[:-1])) is not None:
+        return False
+    rows = _rows(gateway.node(plan, nodes[-1].path))
+    if rows is None or rows > MAX_ROWS or not gateway.repeatable(gateway.node(plan, of.other)):
+        return False
+    try:
+        return not scanned(gateway, plan, root, [of.path], native=False).aside([of.column.id])
+    except DeclineSignal:
+        return False
+
+
+def _names(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> tuple[str, str]:
+    """The files of both sides, for a person."""
+    above = (_followed(node_at(root, of.path), of.column.id), node_at(root, of.other))
+    leaves = [n for top in above if top is not None for n in walk(top) if not n.children]
+    one, other = (source_name(gateway.node(plan, leaf.path)) for leaf in leaves)
+    return one, other
+
+
+def _followed(node: Node, number: int) -> Node | None:
+    """What stands on the files that a column comes from, without a join in between; None where it
+    is computed, or does not come from files.
+    """
+    while node.kind == JOIN:
+        sides = [n for n in node.children if number in (outputs(n) or ())]
+        if len(sides) != 1:
+            return None
+        (node,) = sides
+    below = node
+    while below.kind in ALWAYS_PASSED:
+        (below,) = below.children
+    return node if below.kind == RELATION and number in (outputs(below) or ()) else None
+
+
+@or_declined
+@guarded
+def with_ranges(ranges: KeyRanges, chosen: Sequence[KeyRange]) -> DataFrame:
+    """The DataFrame with these filters. Raises :class:`DeclineSignal` where Spark makes something
+    else of them.
+    """
+    gateway, wanted = ranges.gateway, {one.path: one for one in chosen}
+    parts = Parts(gateway)
+
+    def build(node: Handle, path: tuple[int, ...]) -> Handle:
+        if not any(p[: len(path)] == path for p in wanted):
+            return node
+        below = gateway.children(node)
+        children = [build(child, (*path, i)) for i, child in enumerate(below)]
+        same = all(new is old for new, old in zip(children, below, strict=True))
+        node = node if same else gateway.with_children(node, children)
+        one = wanted.get(path)
+        return node if one is None else _filtered(ranges, parts, node, one)
+
+    columns = parts.output(ranges.written)  # with the names of tables that they had
+    df = gateway.dataframe(parts.project(columns, build(ranges.plan, ())))
+    if not gateway.same_output(ranges.written, gateway.analyzed(df)):
+        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    return df
+
+
+def _filtered(ranges: KeyRanges, parts: Parts, side: Handle, of: KeyRange) -> Handle:
+    """A side of a join with the filter on it."""
+    gateway = ranges.gateway
+    utils = java_class(gateway.spark._jvm, "org.apache.spark.sql.classic.ExpressionUtils")
+    other = gateway.replaced(gateway.node(ranges.plan, of.other))
+    least, keys = (_keys(parts, other, of.key) for _ in range(2))
+    first = gateway.seq([keys.col("key").desc()])
+    least = least.selectExpr(gateway.seq(["min(key)"])).scalar()
+    greatest = keys.orderBy(first).limit(1).scalar()
+    one = utils.column(_handle(parts, side, of.column))
+    both = getattr(one.geq(least), "and")(one.leq(greatest))
+    made = gateway.dataset(side).filter(both).queryExecution().analyzed()
+    tree = gateway.condition_tree(made)
+    classes = tuple(n["class"] for n in tree) if tree is not None else ()
+    if classes != _FILTER or not gateway.same(made.child(), side):
+        raise DeclineSignal("plan-shape", "Spark makes another filter of a range of keys")
+    return made
+
+
+def _keys(parts: Parts, side: Handle, key: Attribute) -> Handle:
+    """The keys of a side that are not NULL, as a ``Dataset`` of its own."""
+    at = [int(a.exprId().id()) for a in parts.output(side)].index(key.id)
+    made = _renewed(parts, side)
+    named = parts.alias(parts.output(made)[at], "key")
+    return parts.gateway.dataset(parts.project([named], made)).filter("key IS NOT NULL")
+
+
+def _renewed(parts: Parts, node: Handle) -> Handle:
+    """Filters and projections of files with other numbers for all columns: a plan has none twice,
+    or the analyzer renews some of them (``DeduplicateRelations``).
+    """
+    gateway = parts.gateway
+    if not int(node.children().size()):
+        return node.newInstance()
+    (below,) = gateway.children(node)
+    made = _renewed(parts, below)
+    jvm: Handle = gateway.spark._jvm
+    pairs = zip(parts.output(below), parts.output(made), strict=True)
+    tuple_ = java_class(jvm, "scala.Tuple2")
+    maps = getattr(java_class(jvm, EXPRESSIONS + "AttributeMap$"), "MODULE$")
+    known = maps.apply(gateway.seq([tuple_(old, new) for old, new in pairs]))
+    node = gateway.with_children(node, [made]).rewriteAttrs(known)
+    if str(node.nodeName()) != "Project":
+        return node
+    columns = (
+        parts.alias(c.child(), str(c.name())) if simple_class(c) == "Alias" else c
+        for c in each(node.projectList())
+    )
+    return parts.project(list(columns), made)
+
+
+def _handle(parts: Parts, plan: Handle, attribute: Attribute) -> Handle:
+    return next(a for a in parts.output(plan) if int(a.exprId().id()) == attribute.id)
