@@ -89,6 +89,8 @@ ON_FEW = {
     "turned": "SELECT f.k, f.u, s.x FROM few s JOIN facts f ON s.{0} = f.{0} AND {1}",
     "semi": "SELECT k FROM facts f LEFT SEMI JOIN (SELECT * FROM few s WHERE {1}) s"
     " ON f.{0} = s.{0}",
+    "asked": "SELECT x FROM (SELECT * FROM few s WHERE {1}) s LEFT SEMI JOIN facts f"
+    " ON f.{0} = s.{0}",
     "hinted": "SELECT /*+ BROADCAST(s) */ f.k, s.x FROM facts f JOIN few s ON f.{0} = s.{0}"
     " WHERE {1}",
     "projected": "SELECT k, y FROM facts f JOIN (SELECT x AS y, {0} AS o FROM few s WHERE {1}) s"

@@ -170,9 +170,13 @@ def largest_share(scan: Scan) -> float | None:
     return 1 - _lowest(rows - max(seen.values()), rows) if rows else None
 
 
-def extremes(scan: Scan, most: int) -> tuple[int, int] | None:
-    """The least and the greatest key of the rows that arrive, which all are read, if they are not
-    more than ``most``. None where nothing is known, and where no row arrives.
+KEYS = 4_000
+"""Rows of which keys are read, at most."""
+
+
+def extremes(scan: Scan) -> tuple[int, int] | None:
+    """The least and the greatest key of the rows that arrive, of some of the rows. None where
+    nothing is known, and where too few rows arrive to say.
     """
     (key,) = scan.keys
     read = list(dict.fromkeys((key, *variables(scan.given))))
@@ -180,17 +184,24 @@ def extremes(scan: Scan, most: int) -> tuple[int, int] | None:
     if len(columns) < len(read) or not set(columns) <= scan.columns.keys() or not available():
         return None
     groups = groups_of(scan, columns)
-    if groups is None or _rows(groups) > most or len(scan.files) > FILES:
+    if not groups:
         return None
     names, sorts = [scan.columns[v] for v in columns], [strip(v.sort) for v in columns]
     given = app(Op.SQL_IS_TRUE, scan.given)
     judge = predicates([given], [(Scope.ROW, [v.name for v in columns])])
-    every = (row for group in groups for row in some_rows(group, names, sorts, group.rows))
+    most = max(1, KEYS // len(groups))
+    every = (row for g in groups for row in some_rows(g, names, sorts, most, whole=True))
     try:
         found = [row[0] for row in every if isinstance(row[0], int) and judge(row)[0]]
     except (Undefined, TypeError):
         return None
-    return (min(found), max(found)) if found else None
+    if not found or (_rows(groups) > KEYS and len(found) < _FEW):
+        return None
+    return min(found), max(found)
+
+
+_FEW = 8
+"""Rows of a sample that say nothing of the extremes of all."""
 
 
 def spread(items: Sequence[T], most: int) -> list[T]:

@@ -151,15 +151,22 @@ larger one the first rows are.
 
 
 def some_rows(
-    group: RowGroup, columns: Sequence[str], sorts: Sequence[Sort], most: int
+    group: RowGroup,
+    columns: Sequence[str],
+    sorts: Sequence[Sort],
+    most: int,
+    *,
+    whole: bool = False,
 ) -> list[tuple[Value, ...]]:
-    """At most so many rows of a row group, as values; none where they cannot be read."""
+    """At most so many rows of a row group, as values, of the ``whole`` also of a large one; none
+    where they cannot be read.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(group.path, buffer_size=1 << 16, pre_buffer=False) as file:
-            whole = group.size <= WHOLE or group.rows <= most
+            whole = whole or group.size <= WHOLE or group.rows <= most
             batches = file.iter_batches(
                 batch_size=group.rows if whole else most,
                 row_groups=[group.index],

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.ranges import MAX_ROWS, KeyRange, KeyRanges, open_ranges, with_ranges
+from presieve.backend.classic.ranges import KeyRange, KeyRanges, open_ranges, with_ranges
 from presieve.backend.plans import Opened
 from presieve.certificate.check import Rejected
 from presieve.certificate.two_rows import VerifiedFilters, check_filters
@@ -86,7 +86,7 @@ def _decided(ranges: KeyRanges, site: KeyRange, options: Options) -> RangeDecisi
 def _skipped(ranges: KeyRanges, site: KeyRange) -> float | None:
     """The share of rows that the range skips in whole row groups; None where it is not known."""
     keys = ranges.keys(site)
-    ends = None if keys is None else extremes(keys, MAX_ROWS)
+    ends = None if keys is None else extremes(keys)
     scan = None if ends is None else ranges.scan(site, *ends)
     known = None if scan is None else estimate(scan)
     return None if known is None else known.skipped
