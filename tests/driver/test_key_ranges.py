@@ -64,7 +64,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Non
 
 @pytest.fixture(autouse=True)
 def least(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranges, "MIN_ROWS", FACTS)
+    monkeypatch.setattr(ranges, "MIN_ROWS", FACTS // 2)
 
 
 def scanned(df: DataFrame) -> int:
@@ -218,7 +218,8 @@ def test_small_tables_are_left_alone(spark: SparkSession, monkeypatch: pytest.Mo
     monkeypatch.setattr(ranges, "MIN_ROWS", FACTS + 1)
     assert presieve.optimize(df, cost="always") is df
     monkeypatch.setattr(ranges, "MIN_ROWS", FACTS)
-    assert presieve.optimize(df) is not df
+    assert presieve.optimize(df) is df
+    assert presieve.optimize(df, cost="always") is not df
     monkeypatch.setattr(ranges, "MAX_ROWS", 10)
     assert presieve.optimize(df, cost="always") is df
 

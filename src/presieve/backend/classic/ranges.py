@@ -70,15 +70,17 @@ _FILTER = tuple(
 
 MAX_ROWS = 100_000
 """Rows of the other side's files, at most: they are read once more."""
-MIN_ROWS = 500_000
-"""Rows of the files that are to be skipped in, at least: subqueries are jobs of their own."""
+MIN_ROWS = 2_000_000
+"""Rows to skip, at least: two subqueries take as long as to read so many, of two columns."""
+LEAST_SKIPPED = 0.3
+"""The share of the rows that they are, at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
     """A side of a join, at ``path``, whose rows have partners only where ``column`` is between the
-    extremes of ``key`` of the side at ``other``. ``files`` are those of both. ``erases``: an error
-    may be gone with a row.
+    extremes of ``key`` of the side at ``other``. ``files`` are those of both, ``rows`` how many
+    there are in those of ``column``. ``erases``: an error may be gone with a row.
     """
 
     path: tuple[int, ...]
@@ -86,6 +88,7 @@ class KeyRange:
     column: Attribute
     key: Attribute
     files: tuple[str, str] = ("", "")
+    rows: int = 0
     erases: bool = False
 
     @property
@@ -102,6 +105,10 @@ class KeyRange:
         known = app(Op.SQL_OR, app(Op.SQL_IS_NULL, other), between)
         below = _between(one, least, greatest)
         return JoinCertificate(tuple(keys), (key,), join, known, below, SQL_TRUE)
+
+    def pays(self, share: float | None) -> bool:
+        """Whether to skip this share of the rows is worth two subqueries."""
+        return share is not None and share >= LEAST_SKIPPED and share * self.rows >= MIN_ROWS
 
     @property
     def text(self) -> str:
@@ -167,7 +174,7 @@ def open_ranges(opened: Opened, df: DataFrame) -> KeyRanges | None:
     erases = any(map(trees_raise, walk(root)))
     found = (s for n in walk(root) if n.kind == JOIN for s in _of_join(n))
     known = tuple(
-        replace(s, erases=erases, files=_names(gateway, plan, root, s))
+        replace(_named(gateway, plan, root, s), erases=erases)
         for s in found
         if _is_known(gateway, plan, root, s)
     )
@@ -242,12 +249,12 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
         return False
 
 
-def _names(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> tuple[str, str]:
-    """The files of both sides, for a person."""
+def _named(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> KeyRange:
+    """With the files of both sides."""
     above = (_followed(node_at(root, of.path), of.column.id), node_at(root, of.other))
     leaves = [n for top in above if top is not None for n in walk(top) if not n.children]
-    one, other = (source_name(gateway.node(plan, leaf.path)) for leaf in leaves)
-    return one, other
+    one, other = (gateway.node(plan, leaf.path) for leaf in leaves)
+    return replace(of, files=(source_name(one), source_name(other)), rows=_rows(one) or 0)
 
 
 def _followed(node: Node, number: int) -> Node | None:

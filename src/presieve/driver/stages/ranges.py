@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from presieve.driver.options import Options
 
-LEAST_SKIPPED = 0.3
-"""The share of rows that a range skips in the files from which on it pays for two subqueries."""
-
 _READ = "the range of the other side's keys is not known to skip as many row groups as it costs"
 
 
@@ -74,7 +71,7 @@ def _decided(ranges: KeyRanges, site: KeyRange, options: Options) -> RangeDecisi
     if options.policy == "strict" and site.erases:
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
     share = _skipped(ranges, site)
-    if options.cost != "always" and (share is None or share < LEAST_SKIPPED):
+    if options.cost != "always" and not site.pays(share):
         return replace(decision, declined=Declined(COST, _READ), skipped=share)
     verified = check_filters(site.certificate)
     if isinstance(verified, Rejected):
