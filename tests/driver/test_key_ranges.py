@@ -65,6 +65,7 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Non
 @pytest.fixture(autouse=True)
 def least(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranges, "MIN_ROWS", FACTS // 2)
+    monkeypatch.setattr(ranges, "MIN_BYTES", 0)
 
 
 def scanned(df: DataFrame) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import partial
 from typing import Protocol
 
@@ -217,12 +217,34 @@ def known_of_side(node: Node, child: int, columns: Set[int]) -> Iterator[Tree]:
     if child not in matched(node):
         return
     equal = equal_columns(node, child, columns)
-    own = [c.tree for c in conditions(node)]
-    for tree in (*own, *(_filters_on(node.children[1 - child], equal) if equal else ())):
-        if references(tree) <= columns:
+    for tree, read in _conditions_on(node, child, equal):
+        if read <= columns:
             yield tree
-        elif references(tree) <= equal.keys():
+        elif read <= equal.keys():
             yield [equal[expr_id(n)] if _is_attribute(n) else n for n in tree]
+
+
+def read_of_side(node: Node, child: int, columns: Set[int]) -> Iterator[frozenset[int]]:
+    """The columns of that side that each of these conditions reads."""
+    if child not in matched(node):
+        return
+    equal = equal_columns(node, child, columns)
+    for _, read in _conditions_on(node, child, equal):
+        if read <= columns:
+            yield read
+        elif read <= equal.keys():
+            yield frozenset(expr_id(equal[number]) for number in read)
+
+
+def _conditions_on(
+    node: Node, child: int, equal: Mapping[int, JsonNode]
+) -> Iterator[tuple[Tree, frozenset[int]]]:
+    """The conditions of a join and of the other side, with the columns that they read."""
+    if "read" not in node.parsed:
+        node.parsed["read"] = tuple((c.tree, references(c.tree)) for c in conditions(node))
+    yield from node.parsed["read"]
+    if equal:
+        yield from ((t, references(t)) for t in _filters_on(node.children[1 - child], equal))
 
 
 def equal_columns(node: Node, child: int, columns: Set[int]) -> dict[int, JsonNode]:

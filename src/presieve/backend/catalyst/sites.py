@@ -27,8 +27,8 @@ from presieve.backend.catalyst.operators import (
     PASSED,
     conditions,
     equal_columns,
-    known_of_side,
     outputs,
+    read_of_side,
     read_operator,
 )
 from presieve.backend.catalyst.table_functions import table_of
@@ -199,7 +199,7 @@ class _Reader:
 
     @cached_property
     def _merged(self) -> tuple[tuple[int, ...], ...]:
-        return merged_plans(self._root)
+        return merged_plans(self._root) if self._gateway.calls_python(self._plan) else ()
 
     def _may_meet(
         self, boundary: Node, here: Set[int], made: Set[int], chain: tuple[Node, ...]
@@ -211,7 +211,7 @@ class _Reader:
         for node, below in zip(chain, (boundary, *chain), strict=False):
             if node.kind == JOIN:
                 child = below.path[-1]
-                if any(_meet(references(t), made) for t in known_of_side(node, child, here)):
+                if any(_meet(read, made) for read in read_of_side(node, child, here)):
                     return True
                 equal = equal_columns(node, child, here)
                 here = here | equal.keys()

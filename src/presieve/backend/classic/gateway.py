@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
+from weakref import WeakKeyDictionary, ref
 
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
@@ -70,6 +71,10 @@ _OF_SUBQUERIES = (
 """What makes joins of EXISTS and IN, in the order in which Spark does it (``Optimizer.scala``)."""
 
 
+_analyzed: WeakKeyDictionary[DataFrame, Java] = WeakKeyDictionary()
+_drawn: dict[str, tuple[Callable[[], object], str]] = {}
+
+
 class ClassicGateway:
     """The private interfaces of one session; :class:`Gateway` says what methods are for."""
 
@@ -113,7 +118,10 @@ class ClassicGateway:
 
     @guarded
     def analyzed(self, df: DataFrame) -> Java:
-        return df._jdf.queryExecution().analyzed()
+        """As in :class:`Gateway`: for one DataFrame the same object."""
+        if df not in _analyzed:
+            _analyzed[df] = df._jdf.queryExecution().analyzed()
+        return _analyzed[df]
 
     @guarded
     def mentions(self, plan: Java, *patterns: str) -> bool:
@@ -233,8 +241,12 @@ class ClassicGateway:
 
     @guarded
     def text(self, plan: Java) -> str:
-        """Spark's own drawing of a plan."""
-        return self._long(plan.toString)
+        """Spark's own drawing of a plan. That of the last one is kept: several steps look at it."""
+        last, drawing = _drawn.get("last", (lambda: None, ""))
+        if last() is not plan:
+            drawing = self._long(plan.toString)
+            _drawn["last"] = ref(plan), drawing
+        return drawing
 
     def _long(self, answer: Callable[[], object]) -> str:
         with quick_ack(self.spark._jvm):

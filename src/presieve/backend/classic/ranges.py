@@ -13,6 +13,7 @@ rows again, and never raise: Spark need not compute a join's side as a whole.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -60,6 +61,7 @@ _TYPES = ("int", "bigint", "date", "timestamp")
 """Types on which ``=``, ``<=`` and the extremes agree, and of which scans skip row groups."""
 _EQUAL = EXPRESSIONS + "EqualTo"
 """Not ``<=>``: of NULL on both sides it is true."""
+_FILES = re.compile(r"^[ :+-]*Relation .*\] parquet$", re.MULTILINE)
 _FILTER = tuple(
     EXPRESSIONS + name
     for name in (
@@ -70,6 +72,8 @@ _FILTER = tuple(
 
 MAX_ROWS = 100_000
 """Rows of the other side's files, at most: they are read once more."""
+MIN_BYTES = 4_000_000
+"""What is smaller is read at once, however many rows it has."""
 MIN_ROWS = 2_000_000
 """Rows to skip, at least: two subqueries take as long as to read so many, of two columns."""
 LEAST_SKIPPED = 0.3
@@ -202,8 +206,12 @@ def _pushed(gateway: ClassicGateway, plan: Handle) -> Handle:
 
 def _has_sizes(gateway: ClassicGateway, plan: Handle) -> bool:
     """Whether there are files with many rows and others with few: seen before the plan is read."""
-    sizes = [_rows(leaf) for leaf in each(plan.collectLeaves())]
-    known = [size for size in sizes if size is not None]
+    if len(_FILES.findall(gateway.text(plan))) < 2:  # drawn before
+        return False
+    leaves = list(each(plan.collectLeaves()))
+    if not any(int(str(leaf.stats().sizeInBytes())) >= MIN_BYTES for leaf in leaves):
+        return False
+    known = [size for size in map(_rows, leaves) if size is not None]
     return any(s >= MIN_ROWS for s in known) and any(s <= MAX_ROWS for s in known)
 
 
