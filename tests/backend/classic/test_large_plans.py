@@ -335,3 +335,35 @@ def test_a_narrow_plan_is_not_condensed(spark: SparkSession) -> None:
     assert gateway.condensed(gateway.analyzed(narrow)) is None
     assert gateway.condensed(gateway.analyzed(columns(table, 3))) is None
     assert gateway.condensed(gateway.analyzed(widened(table, 30))) is not None
+
+
+@pytest.mark.classic("which plans the JVM is asked of")
+def test_of_files_the_plan_as_written_is_read_only_if_there_is_something_to_gain(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "sorted")
+    spark.range(4000).selectExpr("id AS k", "id AS v").repartitionByRange(8, "k").write.parquet(
+        path
+    )
+    table = spark.read.parquet(path)
+    wide = table
+    for i in range(60):
+        wide = wide.withColumn(f"w{i}", wide.v + i)
+    json = ClassicGateway.json
+    sizes: list[int] = []
+
+    def watched(self: ClassicGateway, tree: object) -> str:
+        found = json(self, tree)
+        sizes.append(len(found))
+        return found
+
+    monkeypatch.setattr(ClassicGateway, "json", watched)
+    all_, few = wide.where("w3 > 1"), wide.where("w3 > 3900")
+    assert optimize(all_) is all_
+    seen = max(sizes)
+    sizes.clear()
+    better = optimize(few)
+    assert max(sizes) > 5 * seen
+    assert better is not few
+    assert sorted(better.collect()) == sorted(few.collect())
+    assert len(better.collect()) == 102

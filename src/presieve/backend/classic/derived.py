@@ -79,6 +79,8 @@ _AGGREGATED = re.compile(
 )
 """An aggregate function of something that is computed, or inside of something."""
 _FILES = re.compile(r"^[ :+-]*Relation(?: .*\] (?:parquet|orc)$|V2\b)", re.MULTILINE)
+LARGE = 10_000
+"""Characters of the drawing of a plan that takes longer to read than what is found out in it."""
 _NUMBER = re.compile(r"#(\d+)")
 _NAMED = re.compile(r" AS [^#\n]*?#(\d+)")
 
@@ -103,13 +105,13 @@ class Search:
     """What is looked for: ``declared`` are facts of columns that are computed of others; with
     ``trusting`` also sources that are not known to apply filters as Spark does are taken.
     ``follows`` says whether something may follow from a condition for single columns.
-    ``condensed``: a large plan is read in its condensed form, to see whether something is to gain.
+    ``first``: of a large plan the optimized form is read, to see whether something is to gain.
     """
 
     follows: Callable[[Tree, Zones], bool]
     declared: tuple[str, ...] = ()
     trusting: bool = False
-    condensed: bool = False
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ class RowSource:
 @dataclass(frozen=True, slots=True)
 class RowSources:
     """Those of a plan that filters may be derived for. ``changed``: it is another plan than that of
-    the DataFrame, of which more may be proved. ``condensed``: it is one that is only looked at.
+    the DataFrame, of which more may be proved. ``first``: it is one that is only looked at.
     """
 
     gateway: ClassicGateway
@@ -154,7 +156,7 @@ class RowSources:
     zones: Zones
     found: tuple[RowSource, ...] = ()
     changed: bool = False
-    condensed: bool = False
+    first: bool = False
 
 
 @or_declined
@@ -181,16 +183,15 @@ def open_sources(opened: Opened, df: DataFrame, search: Search) -> RowSources | 
     conditions = _Conditions(gateway, optimized, root)
     if not search.declared and not conditions.promise(search, timezone):
         return None
-    condensed = gateway.condensed(plan) if search.condensed else None
-    plan = plan if condensed is None else condensed
-    written = gateway.tree(plan)
+    first = search.first and len(gateway.text(plan)) > LARGE and not any(map(_is_scan, walk(root)))
+    plan, written = (optimized, root) if first else (plan, gateway.tree(plan))
     uses, others = facts_of(written, root, beside=bool(optimized.deterministic()))
     if _are_copies(gateway, written, plan, others, optimized):
         return None
     places = ((plan, written, path) for path in uses)
     found = (_source(conditions, search, at, uses[at[2]]) for at in places)
     sources = _sources(gateway, plan, timezone, found)
-    return replace(sources, condensed=condensed is not None)
+    return replace(sources, first=first)
 
 
 def _optimized(
@@ -300,6 +301,11 @@ def _are_copies(
     mine = [gateway.node(plan, n.path) for n in walk(written) if not n.children]
     theirs = [_relation(gateway.node(optimized, n.path)) for n in others]
     return any(bool(a.sameResult(b)) for a in mine for b in theirs)
+
+
+def _is_scan(node: Node) -> bool:
+    """Whether a source of the second interface was handed something, and is another leaf by it."""
+    return node.kind.endswith("ScanRelation")
 
 
 def _relation(leaf: Handle) -> Handle:

@@ -90,9 +90,8 @@ def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Der
         return Derived(df)
     declared = tuple(computed_columns(options.declare))
     search = Search(_may_follow, declared, trusting=options.policy == "assume")
-    first = replace(search, condensed=not opened.reading.for_report)
-    found = open_sources(opened, df, first)
-    if isinstance(found, Declined) or found is None or not found.condensed:
+    found = open_sources(opened, df, replace(search, first=not opened.reading.for_report))
+    if isinstance(found, Declined) or found is None or not found.first:
         return _derived(found, df, options)
     if all(d.predicate is None for d in _decisions(found, options)):
         return Derived(df)
