@@ -10,6 +10,7 @@ backend, which declines and leaves the DataFrame alone. One call over py4j costs
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeAlias
 from weakref import WeakKeyDictionary, ref
@@ -72,7 +73,7 @@ _OF_SUBQUERIES = (
 
 
 _analyzed: WeakKeyDictionary[DataFrame, Java] = WeakKeyDictionary()
-_drawn: dict[str, tuple[Callable[[], object], str]] = {}
+_drawn: deque[tuple[Callable[[], object], str]] = deque(maxlen=3)
 
 
 class ClassicGateway:
@@ -241,12 +242,12 @@ class ClassicGateway:
 
     @guarded
     def text(self, plan: Java) -> str:
-        """Spark's own drawing of a plan. That of the last one is kept: several steps look at it."""
-        last, drawing = _drawn.get("last", (lambda: None, ""))
-        if last() is not plan:
-            drawing = self._long(plan.toString)
-            _drawn["last"] = ref(plan), drawing
-        return drawing
+        """Spark's own drawing of a plan. Some are kept: several steps look at the same."""
+        known = [drawing for of, drawing in _drawn if of() is plan]
+        if not known:
+            known = [self._long(plan.toString)]
+            _drawn.append((ref(plan), known[0]))
+        return known[0]
 
     def _long(self, answer: Callable[[], object]) -> str:
         with quick_ack(self.spark._jvm):
