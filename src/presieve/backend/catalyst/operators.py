@@ -196,7 +196,7 @@ def _passed(attribute: Attribute) -> Expr:
 def _join(node: Node, child: int, columns: frozenset[int], timezone: str) -> Operator | None:
     kind = str(node.fields["joinType"].get("object"))
     equal = equal_columns(node, child, columns)
-    on = tuple(read_expr(t, timezone) for t in known_of_side(node, child, columns))
+    on = tuple(read_expr(t, timezone) for t, _ in known_of_side(node, child, columns))
     variables = ((number, variable_of(attribute_of(own))) for number, own in equal.items())
     pairs = tuple((number, own) for number, own in variables if own is not None)
     for sides, side in (
@@ -209,31 +209,22 @@ def _join(node: Node, child: int, columns: frozenset[int], timezone: str) -> Ope
     return None
 
 
-def known_of_side(node: Node, child: int, columns: Set[int]) -> Iterator[Tree]:
+def known_of_side(
+    node: Node, child: int, columns: Set[int]
+) -> Iterator[tuple[Tree, frozenset[int]]]:
     """Conditions on some of the columns of one side of a join that hold for each of its rows that
-    has influence: parts of the join's condition, and those of the other side's filters on columns
-    that equal them.
+    has influence, and which of the columns they read: parts of the join's condition, and those of
+    the other side's filters on columns that equal them.
     """
     if child not in matched(node):
         return
     equal = equal_columns(node, child, columns)
     for tree, read in _conditions_on(node, child, equal):
         if read <= columns:
-            yield tree
+            yield tree, read
         elif read <= equal.keys():
-            yield [equal[expr_id(n)] if _is_attribute(n) else n for n in tree]
-
-
-def read_of_side(node: Node, child: int, columns: Set[int]) -> Iterator[frozenset[int]]:
-    """The columns of that side that each of these conditions reads."""
-    if child not in matched(node):
-        return
-    equal = equal_columns(node, child, columns)
-    for _, read in _conditions_on(node, child, equal):
-        if read <= columns:
-            yield read
-        elif read <= equal.keys():
-            yield frozenset(expr_id(equal[number]) for number in read)
+            here = [equal[expr_id(n)] if _is_attribute(n) else n for n in tree]
+            yield here, references(here)
 
 
 def _conditions_on(

@@ -27,8 +27,8 @@ from presieve.backend.catalyst.operators import (
     PASSED,
     conditions,
     equal_columns,
+    known_of_side,
     outputs,
-    read_of_side,
     read_operator,
 )
 from presieve.backend.catalyst.table_functions import table_of
@@ -211,7 +211,7 @@ class _Reader:
         for node, below in zip(chain, (boundary, *chain), strict=False):
             if node.kind == JOIN:
                 child = below.path[-1]
-                if any(_meet(read, made) for read in read_of_side(node, child, here)):
+                if any(_meet(read, made) for _, read in known_of_side(node, child, here)):
                     return True
                 equal = equal_columns(node, child, here)
                 here = here | equal.keys()
