@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
-from pyspark.sql.functions import pandas_udf, udf
+from pyspark.sql.functions import pandas_udf, udf  # type: ignore[attr-defined]
 from pyspark.sql.types import BooleanType, DateType, DoubleType, IntegerType, StringType
 
 import presieve
@@ -53,7 +53,7 @@ is_early = udf(lambda v: v is not None and v <= dt.date(1582, 10, 4), BooleanTyp
 sign_of = udf(lambda v: "none" if v is None else "zero" if v == 0 else "other", StringType())
 
 
-@pandas_udf(DoubleType())
+@pandas_udf(DoubleType())  # type: ignore[untyped-decorator]
 def identity_of_column(v: pd.Series) -> pd.Series:
     """The column itself."""
     return v
@@ -86,9 +86,13 @@ PIPELINES: dict[str, Make] = {
     "identity of a column": lambda t: t.select("id", identity_of_column("x").alias("r")).filter(
         "r >= 0"
     ),
-    "masks without a filter": lambda t: t.mapInPandas(_zeros, SCHEMA),
-    "batches passed on": lambda t: t.mapInArrow(_all_batches, SCHEMA).filter("x > 2.5"),
-    "batches passed on, zeros": lambda t: t.mapInArrow(_all_batches, SCHEMA).filter("x >= 0"),
+    "masks without a filter": lambda t: t.select("x", "id").mapInPandas(_zeros, "x double, id int"),
+    "batches passed on": lambda t: (
+        t.select("x", "id").mapInArrow(_all_batches, "x double, id int").filter("x > 2.5")
+    ),
+    "batches passed on, zeros": lambda t: (
+        t.select("x", "id").mapInArrow(_all_batches, "x double, id int").filter("x >= 0")
+    ),
     "early days": lambda t: t.select("id", is_early("d").alias("r")).filter("r"),
     "identity of days": lambda t: t.select("id", same_day("d").alias("r")).filter(
         "r <= DATE'1582-10-04'"

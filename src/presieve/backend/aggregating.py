@@ -34,7 +34,7 @@ from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, walk
 from presieve.backend.compiling import check_place, with_calls_apart
 from presieve.backend.effects.errors import may_not_arrive
-from presieve.backend.effects.sources import check_replaceable, read_sources
+from presieve.backend.effects.sources import columns_to_hide, read_sources
 from presieve.backend.gateway import GatewayError, Handle
 from presieve.backend.plans import Opened, or_declined
 from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
@@ -66,7 +66,8 @@ class GroupCall:
 
     ``folds`` are what they give, ``bounded`` the same, knowing how many rows files have and which
     values (as ``setting`` says), and ``outputs`` the columns that each of them makes. ``erases``: a
-    value may come that Python cannot hold, so that a function raises today.
+    value may come that Python cannot hold, so that a function raises today. ``hidden`` are the
+    names of keys that scans must not be handed comparisons with.
     """
 
     path: tuple[int, ...]
@@ -80,6 +81,7 @@ class GroupCall:
     setting: Setting | None = None
     outputs: tuple[tuple[Attribute, ...], ...] = ()
     erases: bool = False
+    hidden: frozenset[str] = frozenset()
 
     @property
     def loses_errors(self) -> bool:
@@ -150,7 +152,7 @@ class _Reader:
         found = read_lifted(gateway, handle, boundary, self.opened.setting)
         _check_read(found)
         columns = input_vars(found.names)
-        check_replaceable(gateway, self.plan, self.root, boundary, columns)
+        hidden = columns_to_hide(gateway, self.plan, self.root, boundary, columns)
         below = node_at(self.root, boundary.input_path)
         sources = cache(partial(read_sources, gateway, self.plan, self.root, boundary))
         input_ = BoundaryInput(below, found.names, sources)
@@ -172,6 +174,7 @@ class _Reader:
             setting=setting,
             outputs=tuple(tuple(made[i] for i in call.outputs) for call in boundary.calls),
             erases=bool(other or texts),
+            hidden=frozenset(columns[i].name for i in hidden if i in boundary.keys),
         )
 
     def _extent(self, input_: BoundaryInput) -> Setting | None:

@@ -31,7 +31,7 @@ from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, nodes_inside, walk
 from presieve.backend.effects.errors import may_not_arrive
 from presieve.backend.effects.raising import computed_of, guards, made_by_python, trees
-from presieve.backend.effects.sources import check_replaceable
+from presieve.backend.effects.sources import columns_to_hide
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
@@ -62,7 +62,8 @@ class RowCall:
     not sure. ``columns`` are the variables that it reads, by attribute. ``as_returned``: every
     object that a scalar UDF returns is the column's value; pandas chooses the type of a whole
     column by all of its values. ``erases``: a value may come that Python cannot hold, so that the
-    function raises today.
+    function raises today. ``hidden`` are the names of variables that scans must not be handed
+    comparisons with (:func:`presieve.backend.effects.sources.columns_to_hide`).
     """
 
     path: tuple[int, ...]
@@ -75,6 +76,7 @@ class RowCall:
     row: str = ""
     as_returned: bool = False
     erases: bool = False
+    hidden: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,7 @@ class _Reader:
         columns = self._columns(found.boundary, lifted)
         inputs = [a for a in boundary.inputs if a.id in call.arguments]
         by_arrow = call.arguments if call.arrow or node.kind != PROJECT else ()
-        check_replaceable(gateway, self.plan, self.root, boundary, columns)
+        hidden = columns_to_hide(gateway, self.plan, self.root, boundary, columns)
         below = self.root, node_at(self.root, boundary.input_path)
         other, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
         if node.kind == PROJECT:
@@ -205,6 +207,7 @@ class _Reader:
             row="" if found.kept is None else found.kept.name,
             as_returned=not call.whole and not lifted.converted,
             erases=bool(other or texts),
+            hidden=frozenset(columns[i].name for i in hidden),
         )
 
     def _columns(self, boundary: Boundary, lifted: Lifted) -> Mapping[int, Var]:

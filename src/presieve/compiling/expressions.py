@@ -9,8 +9,8 @@ text is not trusted: what Spark makes of it is read back and proved to be the fu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 
 from presieve.errors import DeclineSignal
 from presieve.ir.functions import SIGNATURES
@@ -81,6 +81,14 @@ class Writer:
         """Of columns that are called as their variables are, of these Spark types."""
         integers = {v: type_ for v, type_ in columns.items() if strip(v.sort) == INT}
         return cls({v: quote(v.name) for v in columns}, integers, ranges)
+
+    def hiding(self, columns: Collection[str]) -> Writer:
+        """The same with the columns of these names in a form that is the column, to the bit, and of
+        which Spark tells no data source: it has no word for it that sources know
+        (``DataSourceStrategy.translateFilter``), and does not simplify it.
+        """
+        hidden = {v: f"greatest({n}, {n})" for v, n in self.names.items() if v.name in columns}
+        return replace(self, names={**self.names, **hidden})
 
     def output(self, term: Term, raises: Term, type_: str, message: str) -> str:
         """An output of a declared type; where the function raises it does so, too. Raises

@@ -18,6 +18,7 @@ keeps too much. It can also keep too little (Spark 4.3, Parquet):
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -45,6 +46,16 @@ _SIGNS = {
 }
 _NEGATED = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _MIRRORED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+_LOSSLESS = re.compile(r"boolean|int|bigint|string|binary|decimal\(.*")
+
+
+def may_lose_by(type_: str) -> bool:
+    """Whether a scan may lose rows by comparing a column of this type of Spark's with a constant.
+    Of tinyint and smallint a file may hold more bits than are read. Structs have fields.
+    """
+    return _LOSSLESS.fullmatch(type_) is None
 
 
 def may_lose(prefilter: Term) -> Term:

@@ -342,6 +342,14 @@ def _branch(typed: Typed, type_: str, context: Context) -> Term:
     return _term(replace(typed, type=type_), context)
 
 
+def _twice(node: ExprNode, context: Context) -> Typed:
+    """The greatest of a value and itself, which Spark gives as it is: the first of equal ones."""
+    left, right = (meaning(child, context) for child in node.children)
+    if left != right:
+        raise DeclineSignal("sql-unsupported", "the greatest of several values")
+    return left
+
+
 _ERROR = PACKAGE + "RaiseError"
 _CHOICES = (PACKAGE + "CaseWhen", PACKAGE + "If")
 
@@ -391,6 +399,7 @@ RULES: dict[str, Rule] = {
     "Cast": (1, _cast),
     "CaseWhen": (None, _case),
     "If": (3, _case),
+    "Greatest": (2, _twice),
     "RaiseError": (None, _raised),
 }
 """Every class of Catalyst that is understood in a value."""

@@ -7,7 +7,10 @@ in a form that no source is given (:func:`presieve.sql.emit.aside`), and filters
 boundary stay as they are, so that what the source is handed is what it was handed before.
 
 Spark's Parquet reader has one such flaw itself. Of what a file holds as 32 bits it gives the last 8
-or 16 where the column is of such a type, but compares statistics with all of them.
+or 16 where the column is of such a type, but compares statistics with all of them. Of doubles,
+dates and timestamps a scan may lose rows, too (:mod:`presieve.semantics.scan`). Proofs of
+pre-filters cover that. Where an expression takes a function's place, Spark hands the scan filters
+of the user's, which no proof covers: so such columns are hidden in the expression.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ from presieve.backend.effects.raising import trees
 from presieve.backend.gateway import Gateway, Handle, Source
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
+from presieve.semantics.scan import may_lose_by
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _FORMATS = ("parquet.Parquet", "orc.Orc", "json.Json", "csv.CSV", "text.Text")
@@ -143,12 +147,14 @@ class Sources:
     """The scans that a pre-filter may reach: whether those below are all ``faithful``, and the
     columns of which a filter must be kept from scans, as it would reach one that loses rows by it
     (``narrow``) or is not known (``unknown``), wherever in the plan. None: it may be any column.
+    ``lossy`` are those and all others by some comparisons with which a scan may lose rows.
     ``claims``: what sources claim is taken for true.
     """
 
     faithful: bool
     narrow: frozenset[int] | None
     unknown: frozenset[int] | None = frozenset()
+    lossy: frozenset[int] | None = None
     claims: bool = False
 
     def aside(self, read: Iterable[int]) -> bool:
@@ -160,7 +166,7 @@ class Sources:
     @property
     def taken_at_their_word(self) -> Sources:
         """The same if all of them apply the filters that they claim as Spark does."""
-        return Sources(True, self.narrow, claims=True)
+        return Sources(True, self.narrow, lossy=self.lossy, claims=True)
 
 
 def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary) -> Sources:
@@ -180,21 +186,25 @@ def scanned(
     return Sources(all(faithful), *_kept(gateway, plan, root))
 
 
-def check_replaceable(
-    gateway: Gateway, plan: Handle, root: Node, boundary: Boundary, read: Iterable[int]
-) -> None:
-    """Raise :class:`DeclineSignal` where an expression over these attributes, in a function's
-    place, may change what comes out of the scans below: Spark moves filters past it that it does
-    not move past a function, reads its columns alone, and has some sources aggregate.
+def columns_to_hide(
+    gateway: Gateway, plan: Handle, root: Node, boundary: Boundary, read: Collection[int]
+) -> frozenset[int]:
+    """Those of these attributes that an expression in a function's place must hide: Spark moves
+    filters past it that it does not move past a function, and a scan loses rows by comparisons with
+    them. Raises :class:`DeclineSignal` where the expression may change what comes out of the scans
+    in another way: Spark reads its columns alone, and has some sources aggregate.
     """
     against = ignores_corrupt_files(gateway) or dropped_by_columns(
         gateway, plan, root, node_at(root, boundary.path)
     )
     if against is not None:
         raise DeclineSignal.of(against)
-    if read_sources(gateway, plan, root, boundary).aside(read):
+    sources = read_sources(gateway, plan, root, boundary)
+    unknown = sources.unknown is None or not sources.unknown.isdisjoint(read)
+    if not sources.faithful or unknown:
         reason = "a source below is not known to apply filters as Spark does; store its rows first"
         raise DeclineSignal("source", reason)
+    return frozenset(read) if sources.lossy is None else sources.lossy.intersection(read)
 
 
 def dropped_by_columns(gateway: Gateway, plan: Handle, root: Node, node: Node) -> Declined | None:
@@ -240,13 +250,16 @@ def _is_faithful(gateway: Gateway, plan: Handle, root: Node, input_: Node, nativ
     return faithful
 
 
-Kept: TypeAlias = tuple[frozenset[int] | None, frozenset[int] | None]
+Columns: TypeAlias = frozenset[int] | None
+"""By number; None: it may be any of them."""
+Kept: TypeAlias = tuple[Columns, Columns, Columns]
 
 
 def _kept(gateway: Gateway, plan: Handle, root: Node) -> Kept:
     """The columns of a plan of which filters are kept from scans: those of sources that lose rows
     by them and of sources that are not known, and all that these are equal to or computed from, as
-    Spark infers filters of one from those of the other (``InferFiltersFromConstraints``).
+    Spark infers filters of one from those of the other (``InferFiltersFromConstraints``). The last
+    are those of sources that may lose rows by some of them.
     """
     known = _last.get("root")
     if known is not None and known[0] is root:
@@ -255,19 +268,21 @@ def _kept(gateway: Gateway, plan: Handle, root: Node) -> Kept:
     parts = [(plan, root), *((sub, gateway.tree(sub)) for sub in inner)]
     narrow: set[int] = set()
     unknown: set[int] = set()
+    lossy: set[int] = set()
     for handle, tree in parts:
         for leaf in (n for n in walk(tree) if not n.children and n.kind != CTE_REFERENCE):
             here = gateway.node(handle, leaf.path)
             source, columns = gateway.source(here), gateway.attributes(here)
             if source.names in FAITHFUL:
                 narrow |= set(_kept_from(source, columns))
+                lossy |= {c.id for c in columns if source.files and may_lose_by(c.type)}
             else:
                 unknown |= {c.id for c in columns}
     links: list[Set[int]] | None = []
-    if narrow or unknown:
+    if narrow or unknown or lossy:
         shown = {c.id for sub in inner for c in gateway.attributes(sub)}
         links = _links([tree for _, tree in parts], shown)
-    found = _linked(narrow, links), _linked(unknown, links)
+    found = _linked(narrow, links), _linked(unknown, links), _linked(narrow | lossy, links)
     _last["root"] = root, found
     return found
 
@@ -334,9 +349,13 @@ def _linked(columns: Collection[int], links: Sequence[Set[int]] | None) -> froze
         return frozenset()
     if links is None:
         return None
-    found = set(columns)
-    while True:
-        more = {i for link in links if not found.isdisjoint(link) for i in link} - found
-        if not more:
-            return frozenset(found)
-        found |= more
+    linked: dict[int, list[Set[int]]] = {}
+    for link in links:
+        for number in link:
+            linked.setdefault(number, []).append(link)
+    reached, pending = set(columns), list(columns)
+    while pending:
+        for link in linked.pop(pending.pop(), ()):
+            pending += link - reached
+            reached |= link
+    return frozenset(reached)

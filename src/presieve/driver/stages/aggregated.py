@@ -239,7 +239,7 @@ class _Stage:
             decision = list_pays(self._largest(call), streamed=streamed)
             if not decision.pays:
                 raise DeclineSignal(COST, decision.reason)
-        return _written(found, _extent(call), call.function, call.outputs[number])
+        return _written(found, call, number)
 
     def _largest(self, call: GroupCall) -> float | None:
         """How many rows a group of the operator has at most, which is asked once."""
@@ -310,11 +310,9 @@ def _beyond(output: Output) -> Term:
     return and_(negate(is_none(output.term)), outside)
 
 
-def _written(
-    found: Aggregates, extent: Extent, function: str, attributes: Sequence[Attribute]
-) -> Reduced:
+def _written(found: Aggregates, call: GroupCall, number: int) -> Reduced:
     """The texts for one function. Raises :class:`DeclineSignal`."""
-    fold, images = found.problem.fold, found.images
+    fold, images, extent = found.problem.fold, found.images, _extent(call)
     columns = {fold.column(c.name): c for c in fold.columns}
     columns |= {fold.key(c.name): c for c in fold.keys}
     schema = tuple(SchemaColumn(c.name, c.type) for c in columns.values())
@@ -323,12 +321,12 @@ def _written(
     writer = AggregateWriter(Writer.of_columns(types, column_ranges(schema, extent)), rows)
     aggregates = {c.name: writer.call(c) for c in found.calls}
     aggregates |= {c.name: writer.fold(c) for c in found.lists}
-    over = writer.over()
+    over = writer.over().hiding(call.hidden)
     raises = _over(with_raised(fold).finish_raises, images)
     made = {o.name: (_over(o.term, images), o.type) for o in fold.outputs}
-    message = f"{function} raises for this group"
+    message = f"{call.function} raises for this group"
     outputs: dict[int, str] = {}
-    for a in attributes:
+    for a in call.outputs[number]:
         term, type_ = made[a.name]
         outputs[a.id] = over.output(term, raises, type_, message)
     return Reduced(found, {}, rows, aggregates, outputs, writer.summed)

@@ -120,7 +120,7 @@ def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
     columns = {fold.key(c.name): c for c in fold.keys}
     schema = tuple(SchemaColumn(c.name, c.type) for c in fold.keys)
     types = {v: c.type for v, c in columns.items()}
-    writer = Writer.of_columns(types, column_ranges(schema))
+    writer = Writer.of_columns(types, column_ranges(schema)).hiding(call.hidden)
     message = f"{call.function} raises for these values"
     made = {
         o.name: writer.output(o.term, fold.finish_raises, o.type, message)
