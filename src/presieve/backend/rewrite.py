@@ -23,6 +23,7 @@ from presieve.plan.algebra import struct_id
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import aside, emit_checked, normalized
+from presieve.sql.storage import without_equalities
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +209,9 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
         raise DeclineSignal("part-of-group", "a part of a group's rows would be dropped")
     _check_names(site, prefilter)
     if sql_conjuncts(prefilter) and not _is_there(site, prefilter, timezone):
-        below = predicate(prefilter, input_vars(site.names), timezone)
+        plain = not site.input_errors().may_raise
+        term = prefilter if plain else without_equalities(prefilter)
+        below = predicate(term, input_vars(site.names), timezone)
     if normalized(residual) == normalized(site.taken):
         return SiteEdit(site, below, None, frozenset())
     if not sql_conjuncts(residual):

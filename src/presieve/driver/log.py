@@ -52,6 +52,11 @@ def left_alone(df: DataFrame, why: Declined) -> None:
         logger.info("left alone: %s", why)
 
 
+def taken_back(why: Declined) -> None:
+    """Warn that a pass was taken back because of what Spark made of it: it has a bug."""
+    logger.warning("%s: the rows are not affected; please report it", why)
+
+
 def _is_new(df: DataFrame, what: str) -> bool:
     with _lock:
         lines = _logged.setdefault(df, set())

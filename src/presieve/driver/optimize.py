@@ -189,6 +189,8 @@ def optimized(
         log.function(df, function)
     for note in applied.opened.notes:
         log.left_alone(df, note)
+    for why in applied.taken_back:
+        log.taken_back(why)
     return applied.df, report
 
 

@@ -71,6 +71,7 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
     return ReportData(
         boundaries=(*found, *map(filtered_report, applied.filtered)),
         searches=(*searches, *(None for _ in applied.filtered)),
+        taken_back=applied.taken_back,
         derived=(*map(derived_report, applied.derived), *map(range_report, applied.ranges)),
         changed=applied.df is not pipeline.written,
         seconds=time.perf_counter() - pipeline.started,

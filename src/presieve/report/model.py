@@ -179,7 +179,8 @@ class ReportData:
     are Spark's plan trees; ``sizes`` are those of the scans whose files can be seen; ``measured``
     is None until somebody measures. ``searches`` search each of the boundaries once more and tell
     of it; None for those of which nothing was searched. ``declined``: why the plan was not read.
-    ``scans`` are those of the plan as rewritten.
+    ``scans`` are those of the plan as rewritten. ``taken_back`` says which passes are, as Spark
+    would have made something worse of them.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -194,6 +195,7 @@ class ReportData:
     declined: Declined | None = None
     derived: tuple[DerivedReport, ...] = ()
     scans: tuple[ScanContract, ...] = ()
+    taken_back: tuple[Declined, ...] = ()
 
     def traced(self, index: int) -> ReportData:
         """With the trace of one boundary, searched again unless it is there already."""

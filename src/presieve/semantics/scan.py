@@ -75,14 +75,34 @@ def may_lose(prefilter: Term) -> Term:
 
 def loses(prefilter: Term) -> bool:
     """Whether a scan may drop a row that the pre-filter keeps; over ROW and KEY."""
-    if may_lose(prefilter) == FALSE:
-        return False
-    parts = sql_conjuncts(prefilter)
-    alone = [c for part in parts for c in _alone(part)]
-    if any(_is_moved(c) or _one_zero(c) for part in parts for c in _comparisons(part)):
-        return True
+    return may_lose(prefilter) != FALSE and any(True for _ in losses(prefilter))
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A comparison of a column with a constant by which a scan may drop a row. Without a ``sign``:
+    it may be any comparison with the column.
+    """
+
+    column: Term
+    sign: str = ""
+    constant: Term | None = None
+
+
+def losses(condition: Term, beside: Term = TRUE) -> Iterator[Loss]:
+    """The comparisons of a condition, which is handed to a scan, by which it may drop a row that
+    passes both the condition and what is evaluated ``beside`` it; over ROW and KEY.
+    """
+    parts = sql_conjuncts(condition)
+    alone = (c for part in (*parts, *sql_conjuncts(beside)) for c in _alone(part))
     bounded = {c.left for c in alone if c.sign in _OF_NO_NAN}
-    return any(v not in bounded for part in parts for v in _scanned(part))
+    for part in parts:
+        suspects = set(_scanned(part)) - bounded
+        for c in _comparisons(part):
+            if c.left in suspects or _is_moved(c) or _one_zero(c):
+                yield Loss(c.left, c.sign, c.constant)
+        compared = {c.left for c in _comparisons(part)}
+        yield from map(Loss, suspects - compared)
 
 
 _OF_NO_NAN = ("<", "<=", "=")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from presieve.ir.ops import app, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import BOOL, FLOAT, TIMESTAMP, strip
-from presieve.ir.terms import FALSE, SQL_FALSE, TRUE, Lit, Op, Term, Var, lit, literal_value
+from presieve.ir.terms import FALSE, SQL_FALSE, TRUE, App, Lit, Op, Term, Var, lit, literal_value
 from presieve.semantics.intervals import NAN, Interval, Point, ValueSet, number, only
 from presieve.sql.piecewise import domain
 
@@ -23,6 +23,21 @@ def predicate_of(
         else SQL_FALSE
         for clause in clauses
     )
+
+
+def without_equalities(condition: Term) -> Term:
+    """The same condition with two comparisons in place of ``column = constant``. Spark puts the
+    constant of an equality into the conditions beside it, and of these into those that it infers
+    (``ConstantPropagation``), and evaluates them while it plans: where one raises at the constant,
+    the job fails even if no row has it.
+    """
+    match condition:
+        case App(Op.SQL_AND | Op.SQL_OR as op, args):
+            return app(op, *map(without_equalities, args))
+        case App(Op.SQL_EQ, (Var() as column, Lit() as constant)) if strip(column.sort) != BOOL:
+            ends = (app(op, column, constant) for op in (Op.SQL_GE, Op.SQL_LE))
+            return sql_conjunction(ends)
+    return condition
 
 
 def _member(column: Var, type_: str, allowed: ValueSet) -> Term:

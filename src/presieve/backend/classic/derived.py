@@ -197,15 +197,11 @@ def open_sources(opened: Opened, df: DataFrame, search: Search) -> RowSources | 
 def _optimized(
     gateway: ClassicGateway, df: DataFrame, plan: Handle, *, trusting: bool
 ) -> Handle | None:
-    """The optimized plan; None where no source may be handed anything. To optimize a plan hands
-    filters to sources, and a Python data source keeps them.
-    """
+    """The optimized plan; None where no source may be handed anything."""
     leaves = each(plan.collectLeaves())
     if not trusting and not any(_is_known(gateway.source(leaf)) for leaf in leaves):
         return None
-    own = gateway.own_readers(plan) if trusting else plan
-    execution = df._jdf.queryExecution() if own is plan else gateway.dataset(own).queryExecution()
-    return execution.optimizedPlan()
+    return gateway.optimized(df)
 
 
 def _is_known(source: Source) -> bool:

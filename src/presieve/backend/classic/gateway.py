@@ -466,6 +466,25 @@ class ClassicGateway:
         paths = to_separate(root, everywhere=everywhere)
         return separated(Parts(self), plan, paths) if paths else plan
 
+    @guarded
+    def optimized(self, df: DataFrame) -> Java:
+        """The optimized plan of a DataFrame. The DataFrame keeps it, so that it is computed once,
+        unless the optimizer looks at something that may change before the DataFrame runs: the
+        time, and the directories of a table, which it lists (``PruneFileSourcePartitions``). No
+        source is handed filters that it keeps.
+        """
+        plan = self.analyzed(df)
+        own = self.own_readers(plan)
+        if own is plan and (self._at_once or self._stays(plan)):
+            return df._jdf.queryExecution().optimizedPlan()
+        return self.dataset(own).queryExecution().optimizedPlan()
+
+    def _stays(self, plan: Java) -> bool:
+        """Whether optimizing a plan gives the same whenever it is done."""
+        if self.mentions(plan, "CURRENT_LIKE", "PLAN_EXPRESSION"):
+            return False
+        return all(map(leaves.stays, each(plan.collectLeaves())))
+
     # Around the plan
 
     @guarded

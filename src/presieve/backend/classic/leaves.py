@@ -40,7 +40,7 @@ def _location(relation: Handle) -> Handle | None:
     if relation.getClass().getName() != RELATION:
         return None
     base = relation.relation()
-    if not _reads_files(base) or base.fileFormat().getClass().getName() != _PARQUET:
+    if not reads_files(base) or base.fileFormat().getClass().getName() != _PARQUET:
         return None
     return base.location()
 
@@ -77,9 +77,26 @@ def is_listed_once(relation: Handle) -> bool:
     all DataFrames of a table (``InsertIntoHadoopFsRelationCommand``).
     """
     base = relation.relation()
-    if not _reads_files(base) or relation.catalogTable().isDefined():
+    if not reads_files(base) or relation.catalogTable().isDefined():
         return False
     return simple_class(base.location()) == "InMemoryFileIndex"
+
+
+def is_scan(leaf: Handle) -> bool:
+    """Whether a leaf of an optimized plan may be handed filters to skip rows by."""
+    if str(leaf.getClass().getName()) == RELATION:
+        return reads_files(leaf.relation())
+    return simple_class(leaf) == "DataSourceV2ScanRelation"
+
+
+def stays(leaf: Handle) -> bool:
+    """Whether the optimizer makes the same of a leaf at any time."""
+    kind = simple_class(leaf)
+    return (
+        kind in _HELD
+        or kind == "LogicalRDD"
+        or (kind == "LogicalRelation" and is_listed_once(leaf))
+    )
 
 
 def repeatable(leaf: Handle) -> bool:
@@ -88,11 +105,11 @@ def repeatable(leaf: Handle) -> bool:
     """
     kind = simple_class(leaf)
     if kind == "LogicalRelation":
-        return _reads_files(leaf.relation())
+        return reads_files(leaf.relation())
     if kind == "LogicalRDD":
         return str(leaf.rdd().outputDeterministicLevel().toString()) == "DETERMINATE"
     return kind in _HELD
 
 
-def _reads_files(base: Handle) -> bool:
+def reads_files(base: Handle) -> bool:
     return str(base.getClass().getName()) == FILES

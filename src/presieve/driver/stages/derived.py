@@ -39,7 +39,7 @@ from presieve.semantics.scan import loses
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.monotone import monotone
 from presieve.sql.piecewise import INTEGERS, Zones, domain, short, type_name
-from presieve.sql.storage import predicate_of
+from presieve.sql.storage import predicate_of, without_equalities
 from presieve.synthesis.storage import beyond, cuts
 
 if TYPE_CHECKING:
@@ -233,6 +233,8 @@ def _made(
     """The filter that is proved, if it pays."""
     source, clauses = decision.source, proofs[0].certificate.clauses
     term = predicate_of(clauses, source.columns, source.types)
+    if any(_may_raise(s, sources.zones) for s in sources.found):
+        term = without_equalities(term)
     try:
         made = predicate(term, source.columns, sources.timezone)
     except DeclineSignal as signal:

@@ -7,6 +7,8 @@ puts the rest into the plan. A pre-filter of an outer boundary is one more filte
 it, so that these wait for the next round. Each boundary is decided once. Before and after that,
 filters go below windows and outer joins (:mod:`presieve.driver.stages.filtered`). In the end,
 functions of tables are handed the columns that they need (:mod:`presieve.driver.stages.columns`).
+What comes out is compared with what was written (:mod:`presieve.driver.stages.outcome`), and a pass
+that made something worse is taken back.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -46,17 +49,19 @@ from presieve.driver.options import Options
 from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, not_of_all
 from presieve.driver.stages import ladder
 from presieve.driver.stages.aggregated import Aggregated, GroupDecision, aggregated
-from presieve.driver.stages.columns import ColumnDecision, pruned
+from presieve.driver.stages.columns import ColumnDecision, Pruned, pruned
 from presieve.driver.stages.compiled import Compiled, CompileDecision, compiled
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision
 from presieve.driver.stages.derived import (
+    Derived,
     DerivedDecision,
     with_derived_filters,
     with_readable_filters,
 )
 from presieve.driver.stages.filtered import Filtered, FilteredDecision, with_filters_below
 from presieve.driver.stages.gate import gated
-from presieve.driver.stages.ranges import RangeDecision, with_key_ranges
+from presieve.driver.stages.outcome import Objection, OutcomeCheck, outcome_check
+from presieve.driver.stages.ranges import Ranged, RangeDecision, with_key_ranges
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
@@ -70,6 +75,9 @@ logger = logging.getLogger("presieve")
 
 MAX_ROUNDS = 8
 """Boundaries that stand on one another, of which each may pass a filter on to the next."""
+
+TAKEN_BACK = "check"
+"""The code of what is taken back because of what Spark's optimizer makes of it."""
 
 LEAST = 0.1
 """Seconds for a boundary whose predecessors have used up the budget: small problems need less."""
@@ -97,13 +105,31 @@ class Applied:
     filtered: tuple[FilteredDecision, ...] = ()
     derived: tuple[DerivedDecision, ...] = ()
     ranges: tuple[RangeDecision, ...] = ()
+    taken_back: tuple[Declined, ...] = ()
+
+
+class Pass(StrEnum):
+    """What changes a plan, in order. ``REMOVAL`` is a part of the pre-filters: filters above a
+    boundary go, or are weakened.
+    """
+
+    READABLE = "filters above functions"
+    BELOW = "filters below windows and joins"
+    PREFILTERS = "pre-filters"
+    REMOVAL = "the removal of filters"
+    ROWS = "functions of rows as expressions"
+    GROUPS = "functions of groups as aggregates"
+    COLUMNS = "the choice of columns"
+    DERIVED = "derived filters"
+    RANGES = "ranges of join keys"
 
 
 @dataclass(slots=True)
 class Pipeline:
     """One optimization, which began at ``started`` (``time.perf_counter``). ``df`` is what was
     ``written``, with what follows from its conditions (:func:`with_readable_filters`). ``met`` are
-    the sites that were looked at.
+    the sites that were looked at. The passes that are ``off`` are left out; ``steps`` are the
+    DataFrames that the others made, in order.
     """
 
     written: DataFrame
@@ -111,6 +137,8 @@ class Pipeline:
     reading: Reading
     started: float
     met: list[OpenSite] = field(default_factory=list)
+    off: set[Pass] = field(default_factory=set)
+    steps: list[tuple[Pass, DataFrame]] = field(default_factory=list)
     df: DataFrame = field(init=False)
 
     @property
@@ -124,8 +152,62 @@ class Pipeline:
 
     def run(self) -> Applied | Declined:
         """All stages. What comes out may be the very DataFrame that was there before."""
-        readable = with_readable_filters(self.written, self.options)
-        self.df = readable.df
+        taken_back: list[Declined] = []
+        check: OutcomeCheck | None = None
+        while True:
+            self.met, self.steps = [], []
+            applied = self._attempt()
+            if isinstance(applied, Declined) or applied.df is self.written:
+                break
+            check = check or outcome_check(applied.opened, self.written)
+            refused = None if check is None else self._refused(check, applied)
+            if refused is None:
+                break
+            made_by, objection = refused
+            removal = made_by is Pass.PREFILTERS and objection.kind == "read"
+            if removal and Pass.REMOVAL not in self.off:
+                made_by = Pass.REMOVAL
+            else:
+                reason = f"{objection.reason}; {made_by} are taken back"
+                taken_back.append(Declined(TAKEN_BACK, reason))
+            self.off.add(made_by)
+        if isinstance(applied, Declined):
+            return applied
+        return replace(applied, taken_back=tuple(taken_back))
+
+    def _refused(self, check: OutcomeCheck, applied: Applied) -> tuple[Pass, Objection] | None:
+        """The first pass after which something is wrong with what comes out; None if nothing is."""
+        certified = [
+            predicate
+            for d in applied.decisions
+            if d.edit is not None
+            for predicate in (d.edit.prefilter, d.edit.beside)
+            if predicate is not None
+        ]
+        last = check.objection(applied.df, certified)
+        if last is None:
+            return None
+        for made_by, df in self.steps:
+            objection = check.objection(df, certified)
+            if objection is not None:
+                return made_by, objection
+        return self.steps[-1][0], last
+
+    def _runs(self, one: Pass) -> bool:
+        return one not in self.off
+
+    def _made(self, one: Pass, df: DataFrame) -> DataFrame:
+        """The DataFrame, which a pass has made."""
+        if df is not (self.steps[-1][1] if self.steps else self.written):
+            self.steps.append((one, df))
+        return df
+
+    def _attempt(self) -> Applied | Declined:
+        """All stages but those that are off."""
+        readable = Derived(self.written)
+        if self._runs(Pass.READABLE):
+            readable = with_readable_filters(self.written, self.options)
+        self.df = self._made(Pass.READABLE, readable.df)
         applied = self._rounds()
         if isinstance(applied, Declined):
             return applied
@@ -137,29 +219,37 @@ class Pipeline:
         first = self._open()
         if isinstance(first, Declined):
             return first
-        moved = with_filters_below(first, self.df, self.options)
+        moved = self._filtered(first, self.df)
         opened, df = self._again(first, moved.df), moved.df
         decided: dict[int, SiteDecision] = {}
         for left in reversed(range(MAX_ROUNDS)):
             here = self._round(opened, decided, wait=left > 0)
             if not here:
                 break
-            changed, made = _apply(df, opened, self._gate(opened, here))
+            gated_ = self._gate(opened, here) if self._runs(Pass.PREFILTERS) else _without(here)
+            changed, made = _apply(df, opened, gated_)
             decided |= {one.site.number: one for one in made}
             if changed is df:
                 continue
-            df = changed
+            df = self._made(Pass.PREFILTERS, changed)
             if opened.numbers <= decided.keys():
                 break  # no boundary is left that a pre-filter could meet
             again = reopen(opened, df, decided)
             if isinstance(again, Declined):
                 break
             opened = again
-        found = with_filters_below(opened, df, self.options) if df is not moved.df else Filtered(df)
+        found = self._filtered(opened, df) if df is not moved.df else Filtered(df)
         filtered = {d.site.number: d for d in (*moved.decisions, *found.decisions)}
         decisions = tuple(decided[n] for n in sorted(decided))
         applied = Applied(found.df, first, decisions, filtered=tuple(filtered.values()))
         return self._narrowed(opened, applied)
+
+    def _filtered(self, opened: Opened, df: DataFrame) -> Filtered:
+        if not self._runs(Pass.BELOW):
+            return Filtered(df)
+        made = with_filters_below(opened, df, self.options)
+        self._made(Pass.BELOW, made.df)
+        return made
 
     def _again(self, first: Opened, df: DataFrame) -> Opened:
         """The plan of ``df``, opened; without sites where it cannot be."""
@@ -181,17 +271,26 @@ class Pipeline:
         asked = self.reading.for_report and df is not self.df
         scans = scan_filters(first, df) if asked else ()
         rows, groups = Compiled(df), Aggregated(df)
-        if self.options.compile != "never" and self.options.cost != "never":
+        compiles = self.options.compile != "never" and self.options.cost != "never"
+        if compiles and self._runs(Pass.ROWS):
             rows = compiled(opened, df, self.options.policy, changed=df is not self.df)
-            changed = rows.df is not self.df
-            groups = aggregated(opened, rows.df, self.options, changed=changed)
-            df = groups.df
-        last = pruned(opened, df, self.options.policy, changed=df is not self.df)
-        stored = with_derived_filters(opened, last.df, self.options)
-        ranged = with_key_ranges(opened, stored.df, self.options)
+            df = self._made(Pass.ROWS, rows.df)
+        if compiles and self._runs(Pass.GROUPS):
+            groups = aggregated(opened, df, self.options, changed=df is not self.df)
+            df = self._made(Pass.GROUPS, groups.df)
+        last, stored, ranged = Pruned(df), Derived(df), Ranged(df)
+        if self._runs(Pass.COLUMNS):
+            last = pruned(opened, df, self.options.policy, changed=df is not self.df)
+            df = self._made(Pass.COLUMNS, last.df)
+        if self._runs(Pass.DERIVED):
+            stored = with_derived_filters(opened, df, self.options)
+            df = self._made(Pass.DERIVED, stored.df)
+        if self._runs(Pass.RANGES):
+            ranged = with_key_ranges(opened, df, self.options)
+            df = self._made(Pass.RANGES, ranged.df)
         return replace(
             made,
-            df=ranged.df,
+            df=df,
             derived=stored.decisions,
             ranges=ranged.decisions,
             decisions=decisions,
@@ -297,7 +396,7 @@ class Pipeline:
         valid = valid_texts(self.options.declare)
         # Where a row that is kept may raise on its way to a function, the function must be called.
         called = solution.kind != "empty" and not site.has_quiet_arguments(valid)
-        residual = site.taken if called else solution.residual
+        residual = site.taken if called or not self._runs(Pass.REMOVAL) else solution.residual
         edit = grounded.guard or plan_edit(opened, site, solution.prefilter, residual)
         if isinstance(edit, Declined):
             return edit
@@ -313,6 +412,10 @@ class Pipeline:
         if self.options.cost == "always" and not self.reading.for_report:
             return decisions  # nobody would see what they cost
         return gated(opened, decisions, refuse=self.options.cost != "always")
+
+
+def _without(decisions: Sequence[SiteDecision]) -> list[SiteDecision]:
+    return [replace(d, edit=None) for d in decisions]
 
 
 def _claimed(sources: Callable[[], Sources]) -> Sources:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.classic.guarded import each, guarded, simple_class
-from presieve.backend.classic.leaves import SOURCES
 from presieve.backend.classic.names import files_name, unqualified
 from presieve.backend.classic.parts import conjuncts
 from presieve.backend.classic.scans import iceberg
+from presieve.backend.classic.scans.optimized import offered_filter
 from presieve.backend.classic.scans.reads import (
     FILE_SCAN,
     Chosen,
@@ -138,9 +138,7 @@ class _Scan:
         """A condition in the words in which the scan says what it was handed."""
         if self._iceberg:
             return iceberg.offered(self._gateway, condition)
-        strategy = getattr(self._gateway.spark._jvm, SOURCES + "DataSourceStrategy$")
-        offered = getattr(strategy, "MODULE$").translateFilter(condition, True)
-        return str(offered.get().toString()) if offered.isDefined() else None
+        return offered_filter(self._gateway, condition)
 
     def _said(self) -> str:
         """The filters that the scan says it was handed."""

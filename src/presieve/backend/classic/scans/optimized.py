@@ -1,0 +1,133 @@
+"""Trusted. What Spark's optimizer makes of a DataFrame: which conditions stand at its scans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import PROJECT
+from presieve.backend.catalyst.operators import FILTER
+from presieve.backend.catalyst.trees import (
+    ATTRIBUTE,
+    JsonNode,
+    Node,
+    Tree,
+    expr_id,
+    simple_type,
+    split_conjuncts,
+)
+from presieve.backend.classic.guarded import guarded
+from presieve.backend.classic.leaves import SOURCES, is_scan
+from presieve.backend.gateway import Handle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql.dataframe import DataFrame
+
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_PRUNED_AT_RUN = "DynamicPruning"
+
+
+@dataclass(frozen=True, slots=True)
+class ScanCondition:
+    """A conjunct right above a leaf. ``key`` is the same for the same condition in another plan,
+    and ``offered`` says how Spark offers it to a source, if it does.
+    """
+
+    tree: Tree
+    key: str
+    offered: Callable[[], str | None]
+
+    @property
+    def types(self) -> Mapping[int, str]:
+        """The types of the columns that it reads, by number."""
+        columns = (node for node in self.tree if node["class"] == ATTRIBUTE)
+        return {expr_id(c): simple_type(c["dataType"], c.get("metadata")) for c in columns}
+
+    @property
+    def names(self) -> Mapping[int, str]:
+        """Their names."""
+        return {expr_id(c): str(c["name"]) for c in self.tree if c["class"] == ATTRIBUTE}
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizedScan:
+    """A leaf of an optimized plan: the numbers of its ``columns``, whether it ``is_scan``, which is
+    handed filters, and the conditions that are evaluated right above it.
+    """
+
+    columns: frozenset[int]
+    is_scan: bool
+    conditions: tuple[ScanCondition, ...]
+
+
+@guarded
+def optimized_scans(gateway: ClassicGateway, df: DataFrame) -> tuple[OptimizedScan, ...]:
+    """The scans of a DataFrame, those of its subqueries among them. Raises :class:`GatewayError`
+    with the error of Spark's optimizer, if it raises one.
+    """
+    optimized = gateway.optimized(df)
+    plans = [optimized, *gateway.subqueries(optimized)]
+    return tuple(scan for plan in plans for scan in _scans(gateway, plan, gateway.tree(plan), ()))
+
+
+def _scans(
+    gateway: ClassicGateway, plan: Handle, node: Node, above: tuple[Node, ...]
+) -> Iterator[OptimizedScan]:
+    """``above`` are the filters over a node that only projections are between."""
+    if not node.children:
+        columns = frozenset(expr_id(tree[0]) for tree in node.fields.get("output", []))
+        at = gateway.node(plan, node.path)
+        found = (c for filter_ in above for c in _conditions(gateway, plan, filter_))
+        yield OptimizedScan(columns, is_scan(at), tuple(found))
+        return
+    if node.kind == FILTER:
+        above = (*above, node)
+    elif node.kind != PROJECT:
+        above = ()
+    for child in node.children:
+        yield from _scans(gateway, plan, child, above)
+
+
+def _conditions(gateway: ClassicGateway, plan: Handle, filter_: Node) -> Iterator[ScanCondition]:
+    for part in split_conjuncts(filter_.fields["condition"]):
+        if any(_PRUNED_AT_RUN in str(node["class"]) for node in part.tree):
+            continue
+        offered = partial(_offered, gateway, plan, filter_.path, part.route)
+        yield ScanCondition(part.tree, _key(part.tree), offered)
+
+
+def _offered(
+    gateway: ClassicGateway, plan: Handle, path: tuple[int, ...], route: tuple[str, ...]
+) -> str | None:
+    condition = gateway.condition(gateway.node(plan, path))
+    for side in route:
+        condition = gateway.operand(condition, side)
+    return offered_filter(gateway, condition)
+
+
+@guarded
+def offered_filter(gateway: ClassicGateway, condition: Handle) -> str | None:
+    """A condition as Spark offers it to sources; None where it does not."""
+    strategy = getattr(gateway.spark._jvm, SOURCES + "DataSourceStrategy$")
+    offered = getattr(strategy, "MODULE$").translateFilter(condition, True)
+    return str(offered.get().toString()) if offered.isDefined() else None
+
+
+_UNSTABLE = frozenset(("jvmId", "qualifier", "metadata", "origin", "resultId"))
+
+
+def _key(tree: Tree) -> str:
+    return json.dumps([_stable(node) for node in tree], sort_keys=True, default=str)
+
+
+def _stable(node: JsonNode) -> JsonNode:
+    """What says the same in another plan: expressions but columns get new numbers there."""
+    if node["class"] == ATTRIBUTE:
+        return {"column": expr_id(node)}
+    return {k: v for k, v in node.items() if k not in _UNSTABLE and k != "exprId"}

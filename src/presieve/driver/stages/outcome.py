@@ -1,0 +1,240 @@
+"""Trusted. The last look at what comes out, whichever pass made it.
+
+It compares what Spark's optimizer makes of a plan with what it makes of the plan as written.
+Passes guard what they write. What Spark infers from that, moves and hands to scans is seen here
+alone. The check only objects: a pass that it objects to is taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from presieve.backend.catalyst.leaf_conditions import conjunction
+from presieve.backend.catalyst.operators import EQUALITIES, conditions
+from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, itself, walk
+from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.classic.scans.optimized import (
+    OptimizedScan,
+    ScanCondition,
+    optimized_scans,
+)
+from presieve.backend.classic.time_zones import zones
+from presieve.backend.effects.raising import trees
+from presieve.backend.gateway import GatewayError
+from presieve.backend.plans import Opened
+from presieve.backend.rewrite import Predicate
+from presieve.certificate.check import Rejected
+from presieve.certificate.derived import DerivedCertificate, check_derived
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.ops import sql_conjunction
+from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
+from presieve.ir.walk import rewrite
+from presieve.semantics.scan import Loss, losses, may_lose_by
+from presieve.semantics.types import column
+from presieve.sql.catalyst import expression
+from presieve.sql.catalyst_tree import build
+from presieve.synthesis.storage import cuts, necessary
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Kind: TypeAlias = Literal["scan", "error", "read", "output"]
+_Place: TypeAlias = tuple[int, str, str]
+"""A loss: the number of its column, the sign, and the constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a plan must not come out: a ``scan`` may lose rows, planning raises an ``error``, a scan
+    ``read``s more than as written, or the ``output`` is another one.
+    """
+
+    kind: Kind
+    reason: str
+
+
+def outcome_check(opened: Opened, written: DataFrame) -> OutcomeCheck | None:
+    """None on Spark Connect, whose clients do not see what the optimizer makes."""
+    gateway = opened.gateway
+    if not isinstance(gateway, ClassicGateway):
+        return None
+    return OutcomeCheck(gateway, written, gateway.conf("spark.sql.session.timeZone", "UTC"))
+
+
+class OutcomeCheck:
+    """Compares DataFrames with the one that was ``written``, in a classic session."""
+
+    def __init__(self, gateway: ClassicGateway, written: DataFrame, timezone: str) -> None:
+        self._gateway, self._written, self._timezone = gateway, written, timezone
+
+    def objection(self, df: DataFrame, certified: Iterable[Predicate]) -> Objection | None:
+        """Why ``df`` must not come out; None if nothing is wrong with it. ``certified`` are the
+        filters whose proofs cover what scans lose by them.
+        """
+        if df is self._written:
+            return None
+        gateway = self._gateway
+        if not gateway.same_output(gateway.analyzed(self._written), gateway.analyzed(df)):
+            return Objection("output", "its columns are others than as written")
+        try:
+            scans = optimized_scans(gateway, df)
+        except (GatewayError, DeclineSignal) as error:
+            if self._scans_as_written is None:
+                return None
+            return Objection("error", f"Spark cannot optimize the rewritten plan: {error}")
+        return self._lossy(df, scans, list(certified)) or self._unread(scans)
+
+    @cached_property
+    def _scans_as_written(self) -> tuple[OptimizedScan, ...] | None:
+        """None if Spark cannot optimize the plan as it is written."""
+        try:
+            return optimized_scans(self._gateway, self._written)
+        except (GatewayError, DeclineSignal):
+            return None
+
+    def _as_written(self, scan: OptimizedScan) -> Iterator[OptimizedScan]:
+        return (s for s in self._scans_as_written or () if s.columns == scan.columns)
+
+    # What scans lose
+
+    def _lossy(
+        self, df: DataFrame, scans: Iterable[OptimizedScan], certified: list[Predicate]
+    ) -> Objection | None:
+        suspects = [(s, c, loss) for s in scans if s.is_scan for c, loss in self._losses(s)]
+        if not suspects:
+            return None
+        covered = {p for predicate in certified for p in _covered(predicate)}
+        suspects = [x for x in suspects if not _is_covered(x[2], covered)]
+        if suspects and self._scans_as_written is None:
+            return None
+        suspects = [x for x in suspects if not self._was_there(x[0], x[1])]
+        if suspects:
+            same = _same_columns(self._gateway.tree(self._gateway.analyzed(df)))
+            covered = {(same.get(n, n), sign, constant) for n, sign, constant in covered}
+            suspects = [x for x in suspects if not _is_covered(x[2], covered, same)]
+        if not suspects:
+            return None
+        name = ", ".join(suspects[0][1].names.values())
+        return Objection("scan", f"a scan may lose rows by a comparison with {name}")
+
+    def _was_there(self, scan: OptimizedScan, condition: ScanCondition) -> bool:
+        before = list(self._as_written(scan))
+        keys = [{c.key for c in s.conditions} for s in before]
+        return bool(keys) and all(condition.key in k for k in keys)
+
+    def _losses(self, scan: OptimizedScan) -> Iterator[tuple[ScanCondition, _Place]]:
+        """The comparisons by which the scan may lose rows that pass all that is evaluated there."""
+        terms = [(c, self._term(c)) for c in scan.conditions]
+        every = sql_conjunction(t for _, t in terms if t is not None)
+        for condition, term in terms:
+            lossy = [n for n, type_ in condition.types.items() if may_lose_by(type_)]
+            if not lossy:
+                continue
+            narrow = any(condition.types[n] in ("tinyint", "smallint") for n in lossy)
+            if term is None or narrow:
+                places: list[_Place] = [(n, "", "") for n in lossy]
+            else:
+                places = list(map(_place, losses(term, every)))
+            if places and condition.offered() is not None:
+                yield from ((condition, place) for place in places)
+
+    def _term(self, condition: ScanCondition) -> Term | None:
+        """A condition over variables that are named by the numbers of their columns."""
+        known: dict[int, Term] = {}
+        for number, type_ in condition.types.items():
+            of_type = column(str(number), type_, True)
+            if of_type is not None:
+                known[number] = Var(Scope.ROW, of_type.name, of_type.sort)
+        term = expression(condition.tree, known, self._timezone)
+        return None if isinstance(term, Declined) else term
+
+    # What scans read
+
+    def _unread(self, scans: tuple[OptimizedScan, ...]) -> Objection | None:
+        """A filter that a scan had as written and has no more. One scan alone has what moves."""
+        if len(scans) < 2:
+            return None
+        for scan in scans:
+            for lost in self._lost(scan):
+                if scan.is_scan and lost.offered() is not None and not self._implies(scan, lost):
+                    name = ", ".join(lost.names.values())
+                    return Objection("read", f"a scan would lose the filter on {name} that it has")
+        return None
+
+    def _lost(self, scan: OptimizedScan) -> Iterator[ScanCondition]:
+        before = list(self._as_written(scan))
+        keys = {c.key for c in scan.conditions}
+        for condition in before[0].conditions if before else ():
+            everywhere = all(condition.key in {c.key for c in s.conditions} for s in before)
+            plain = not str(condition.tree[0]["class"]).endswith(".IsNotNull")
+            if everywhere and plain and condition.key not in keys:
+                yield condition
+
+    def _implies(self, scan: OptimizedScan, lost: ScanCondition) -> bool:
+        """Whether what the scan is handed now says as much."""
+        now = [c.tree for c in scan.conditions]
+        if not now:
+            return False
+        named = {n["timeZoneId"] for t in (*now, lost.tree) for n in t if n.get("timeZoneId")}
+        known = zones(self._gateway, self._timezone, named)
+        try:
+            clauses = necessary(build(lost.tree, 0, 0)[0], known)
+            condition = conjunction(now)
+            ends = cuts(build(condition, 0, 0)[0], known)
+            claim = DerivedCertificate(condition, clauses, known, ends)
+        except (DeclineSignal, OverflowError, ValueError, TypeError):
+            return False
+        return bool(clauses) and not isinstance(check_derived(claim), Rejected)
+
+
+def _place(loss: Loss) -> _Place:
+    assert isinstance(loss.column, Var)
+    constant = "" if loss.constant is None else repr(_literal(loss.constant))
+    return int(loss.column.name), loss.sign, constant
+
+
+def _literal(constant: Term) -> object:
+    return literal_value(constant) if isinstance(constant, Lit) else constant
+
+
+def _covered(predicate: Predicate) -> Iterator[_Place]:
+    """What a proof of a pre-filter covers."""
+    numbers = {v: n for n, v in predicate.attributes.items()}
+    named = rewrite(
+        predicate.term, lambda v: Var(Scope.ROW, str(numbers[v]), v.sort) if v in numbers else v
+    )
+    return map(_place, losses(named))
+
+
+def _is_covered(loss: _Place, covered: set[_Place], same: Mapping[int, int] | None = None) -> bool:
+    number, sign, constant = loss
+    if same is not None:
+        number = same.get(number, number)
+    if not sign:
+        return any(n == number for n, _, _ in covered)
+    return (number, sign, constant) in covered
+
+
+def _same_columns(root: Node) -> dict[int, int]:
+    """Of columns that are equal, by aliases and by conditions, one for all."""
+    leader: dict[int, int] = {}
+
+    def find(number: int) -> int:
+        while leader.get(number, number) != number:
+            number = leader[number]
+        return number
+
+    for node in walk(root):
+        pairs = [(expr_id(t[0]), itself(t[1:])) for t in trees(node) if t[0]["class"] == ALIAS]
+        for part in conditions(node):
+            if part.tree[0]["class"] in EQUALITIES and len(part.tree) == 3:
+                left, right = itself(part.tree[1:2]), itself(part.tree[2:])
+                if left is not None:
+                    pairs.append((expr_id(left), right))
+        for number, other in pairs:
+            if other is not None:
+                leader[find(number)] = find(expr_id(other))
+    return {number: find(number) for number in leader}
