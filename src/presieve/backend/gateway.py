@@ -192,6 +192,11 @@ class Gateway(Protocol):
         where they cannot be had.
         """
 
+    def own_listings(self, plan: Handle) -> Handle:
+        """The plan with relations whose files nobody lists anew. Raises :class:`GatewayError` where
+        these are other files than were listed.
+        """
+
     def as_projection(
         self, flat_map: Handle, expressions: Sequence[str], kept: str | None
     ) -> Handle:
@@ -288,9 +293,10 @@ class Gateway(Protocol):
         that directories are named for, nor any where columns are looked up by number.
         """
 
-    def is_settled(self, relation: Handle) -> bool:
-        """Whether a relation reads the files of now when what is made of the plan is executed:
-        that is done at once, or the relation keeps its list of files.
+    def is_settled(self, plan: Handle, path: Sequence[int]) -> bool:
+        """Whether the relation at ``path`` reads the files of now when what is made of the plan is
+        executed: that is done at once, or the relation keeps its list of files, once it is one of
+        :meth:`own_listings`. The files of a view are those of the time when it is read.
         """
 
     def source(self, leaf: Handle) -> Source:

@@ -392,6 +392,15 @@ def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
     return df
 
 
+@or_declined
+def with_own_listings(opened: Opened, df: DataFrame) -> DataFrame:
+    """The DataFrame, reading the very files whose footers were read."""
+    gateway = opened.gateway
+    plan = gateway.analyzed(df)
+    own = gateway.own_listings(plan)
+    return df if own is plan else gateway.dataframe(own)
+
+
 def is_same(opened: Opened, df: DataFrame) -> bool:
     """Whether the DataFrame has the very plan that was opened."""
     try:

@@ -27,7 +27,7 @@ from presieve.backend.classic.glance import (
     filters_an_operator,
     has_boundaries,
 )
-from presieve.backend.classic.guarded import each, guarded, java_class, java_constant
+from presieve.backend.classic.guarded import each, guarded, java_class, java_constant, simple_class
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.outputs import to_project, with_projections
 from presieve.backend.classic.parts import Parts
@@ -35,6 +35,7 @@ from presieve.backend.classic.pruned import pruned
 from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.scans import reads
+from presieve.backend.classic.scans.listings import own_listings
 from presieve.backend.classic.scans.readers import own_readers
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
@@ -172,7 +173,7 @@ class ClassicGateway:
     @guarded
     def json(self, tree: Java) -> str:
         """A plan or expression as Catalyst's JSON: its nodes in pre-order."""
-        return self._long(tree.toJSON)
+        return self.long_text(tree.toJSON)
 
     @guarded
     def node(self, root: Java, path: Sequence[int]) -> Java:
@@ -181,17 +182,19 @@ class ClassicGateway:
     @guarded
     def schema_json(self, plan: Java) -> str:
         """The schema of a plan as ``StructType.json``, with collations and CHAR in metadata."""
-        return self._long(plan.schema().json)
+        return self.long_text(plan.schema().json)
 
     @guarded
     def outputs_json(self, aggregate: Java) -> str:
         """What an aggregate computes, as the JSON of a projection."""
-        return self._long(self._project(aggregate.aggregateExpressions(), self._one_row()).toJSON)
+        return self.long_text(
+            self._project(aggregate.aggregateExpressions(), self._one_row()).toJSON
+        )
 
     @guarded
     def output_json(self, plan: Java) -> str:
         """The plan's output attributes, as the JSON of a projection of them in their order."""
-        return self._long(self._project(plan.output(), self._one_row()).toJSON)
+        return self.long_text(self._project(plan.output(), self._one_row()).toJSON)
 
     @guarded
     def same_output(self, plan: Java, other: Java) -> bool:
@@ -245,11 +248,12 @@ class ClassicGateway:
         """Spark's own drawing of a plan. Some are kept: several steps look at the same."""
         known = [drawing for of, drawing in _drawn if of() is plan]
         if not known:
-            known = [self._long(plan.toString)]
+            known = [self.long_text(plan.toString)]
             _drawn.append((ref(plan), known[0]))
         return known[0]
 
-    def _long(self, answer: Callable[[], object]) -> str:
+    def long_text(self, answer: Callable[[], object]) -> str:
+        """A text of the JVM that may be long."""
         with quick_ack(self.spark._jvm):
             return str(answer())
 
@@ -324,6 +328,9 @@ class ClassicGateway:
 
     def own_readers(self, plan: Java) -> Java:
         return own_readers(self, plan)
+
+    def own_listings(self, plan: Java) -> Java:
+        return plan if self._at_once else own_listings(self, plan)
 
     @guarded
     def as_projection(self, flat_map: Java, expressions: Sequence[str], kept: str | None) -> Java:
@@ -577,8 +584,13 @@ class ClassicGateway:
         return frozenset() if by_number else leaves.stored_columns(relation)
 
     @guarded
-    def is_settled(self, relation: Java) -> bool:
-        return self._at_once or leaves.is_listed_once(relation)
+    def is_settled(self, plan: Java, path: Sequence[int]) -> bool:
+        if self._at_once:
+            return True
+        above = (self.node(plan, path[:n]) for n in range(len(path)))
+        return leaves.is_listed_once(self.node(plan, path)) and leaves.VIEW not in map(
+            simple_class, above
+        )
 
     @guarded
     def source(self, leaf: Java) -> Source:
@@ -590,4 +602,4 @@ class ClassicGateway:
 
     @guarded
     def optimized_text(self, plan: Java) -> str:
-        return self._long(self.dataset(plan).queryExecution().optimizedPlan().toString)
+        return self.long_text(self.dataset(plan).queryExecution().optimizedPlan().toString)

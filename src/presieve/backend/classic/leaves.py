@@ -16,6 +16,9 @@ _PARQUET = SOURCES + "parquet.ParquetFileFormat"
 BY_FIELD_ID = "spark.sql.parquet.fieldId.read.enabled"
 """The setting by which columns are looked up by number, and not by name."""
 
+VIEW = "View"
+"""The operator over what a view is made of, by its class."""
+
 _HELD = frozenset(("LocalRelation", "OneRowRelation", "Range"))
 """Leaves whose rows are in the plan itself."""
 

@@ -359,7 +359,11 @@ class ConnectGateway:
         """None, as there are no files."""
         return frozenset()
 
-    def is_settled(self, relation: Operator) -> bool:
+    def own_listings(self, plan: Operator) -> Operator:
+        """Nothing that is decided rests on files."""
+        return plan
+
+    def is_settled(self, plan: Operator, path: Sequence[int]) -> bool:
         """The server lists files whenever it resolves a name."""
         return False
 

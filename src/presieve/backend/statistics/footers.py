@@ -74,7 +74,7 @@ def _rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
         # A side in whose place NULLs may stand counts as one row where it has none.
         return None if None in below else prod(max(1, count or 0) for count in below)
     relation = gateway.node(root, node.path)
-    if node.kind != RELATION or not gateway.is_settled(relation):
+    if node.kind != RELATION or not gateway.is_settled(root, node.path):
         return None
     footers = list(_read(gateway, relation))
     if not footers or None in footers:
@@ -189,7 +189,7 @@ def _scans(
             yield from _scans(gateway, root, node.children[side], wanted, through)
         return
     relation = gateway.node(root, node.path)
-    if node.kind != RELATION or not wanted or not gateway.is_settled(relation):
+    if node.kind != RELATION or not wanted or not gateway.is_settled(root, node.path):
         return
     stored = gateway.stored_columns(relation)
     columns = {

@@ -37,10 +37,12 @@ from presieve.backend.plans import (
     plan_edit,
     reopen,
     scan_filters,
+    with_own_listings,
 )
 from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.pruning import OtherFunction
 from presieve.backend.rewrite import SiteEdit
+from presieve.backend.statistics import footers
 from presieve.backend.statistics.scan_filters import Scans
 from presieve.driver.cache.checked import Query
 from presieve.driver.cache.lookup import solution_of
@@ -156,7 +158,10 @@ class Pipeline:
         check: OutcomeCheck | None = None
         while True:
             self.met, self.steps = [], []
+            answers = footers.answers()
             applied = self._attempt()
+            if not isinstance(applied, Declined) and footers.answers() != answers:
+                applied = self._with_own_listings(applied)
             if isinstance(applied, Declined) or applied.df is self.written:
                 break
             check = check or outcome_check(applied.opened, self.written)
@@ -174,6 +179,13 @@ class Pipeline:
         if isinstance(applied, Declined):
             return applied
         return replace(applied, taken_back=tuple(taken_back))
+
+    def _with_own_listings(self, applied: Applied) -> Applied | Declined:
+        """What was decided rests on files' footers: the DataFrame reads these very files."""
+        if applied.df is self.written:
+            return applied
+        df = with_own_listings(applied.opened, applied.df)
+        return df if isinstance(df, Declined) else replace(applied, df=df)
 
     def _refused(self, check: OutcomeCheck, applied: Applied) -> tuple[Pass, Objection] | None:
         """The first pass after which something is wrong with what comes out; None if nothing is."""

@@ -1,0 +1,66 @@
+"""Trusted. Listings of files that nobody lists anew.
+
+All DataFrames of one ``read`` share a listing of files (``InMemoryFileIndex``), and so do views of
+them: ``INSERT INTO`` a view and ``REFRESH TABLE`` list the files again for all. A plan that rests
+on what footers said reads the files of which they said it: its relations get a listing of their
+own. Of what is below a view no footers are asked.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from presieve.backend.classic.guarded import guarded, java_class, simple_class
+from presieve.backend.classic.leaves import SOURCES, VIEW, is_listed_once
+from presieve.backend.gateway import GatewayError, Handle
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_INDEX = SOURCES + "InMemoryFileIndex"
+_STAMP = re.compile(r"path=(.*?); .*?length=(\d+); .*?modification_time=(\d+)")
+
+
+@guarded
+def own_listings(gateway: ClassicGateway, plan: Handle) -> Handle:
+    """The plan with a listing of its own for each relation over files that are listed once, but for
+    those of views. Raises :class:`GatewayError` where the files are not those that were listed.
+    """
+    if simple_class(plan) == VIEW:
+        return plan
+    below = gateway.children(plan)
+    if not below:
+        return _own(gateway, plan) if is_listed_once(plan) else plan
+    children = [own_listings(gateway, child) for child in below]
+    if all(new is old for new, old in zip(children, below, strict=True)):
+        return plan
+    # Indexes of the same folders are equal, and ``withNewChildren`` keeps children that are.
+    return plan.withNewChildrenInternal(gateway.seq(children).toIndexedSeq())
+
+
+def _own(gateway: ClassicGateway, relation: Handle) -> Handle:
+    base = relation.relation()
+    shared, jvm = base.location(), gateway.spark._jvm
+    option = java_class(jvm, "scala.Option")
+    own = java_class(jvm, _INDEX)(
+        base.sparkSession(),
+        shared.rootPaths(),
+        base.options(),
+        option.empty(),
+        getattr(getattr(jvm, SOURCES + "NoopCache$"), "MODULE$"),
+        option.apply(shared.partitionSpec()),
+        option.empty(),
+    )
+    if _files(gateway, own) != _files(gateway, shared):
+        raise GatewayError("files have changed while the plan was optimized")
+    rest = [base.productElement(i) for i in range(1, int(base.productArity()))]
+    pinned = base.copy(own, *rest, base.sparkSession())
+    fields = [relation.productElement(i) for i in range(1, int(relation.productArity()))]
+    return relation.copy(pinned, *fields)
+
+
+def _files(gateway: ClassicGateway, index: Handle) -> list[tuple[str, ...]]:
+    """Path, length and time of modification of each file."""
+    text = gateway.long_text(index.allFiles().mkString)
+    return sorted(_STAMP.findall(text))
