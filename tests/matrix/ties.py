@@ -1,0 +1,65 @@
+"""A pipeline with rows that tie in another order: what Spark may give besides what it gave.
+
+No order is promised of rows that are equal in the ORDER BY of a window or of a limit. So a pipeline
+has several right results. Each of them is one of the pipeline as written, with the rows below its
+windows and limits put in some order: what is accepted was given by an order that was run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.trees import Node
+from presieve.backend.catalyst.windows import input_of, is_windowed
+from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.gateway import Handle
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ORDERS = 64
+"""Orders that are tried before a result is called wrong."""
+
+
+def in_other_orders(df: DataFrame) -> Iterator[DataFrame]:
+    """The pipeline with rows that tie in orders drawn at random; nothing without windows and
+    limits.
+    """
+    gateway = ClassicGateway(df.sparkSession)
+    plan = gateway.inlined(gateway.analyzed(df))
+    root = gateway.tree(plan)
+    if not any(_inputs(root)):
+        return
+    for seed in range(ORDERS):
+        yield gateway.dataframe(_shuffled(gateway, plan, root, seed))
+
+
+def _inputs(node: Node) -> Iterator[tuple[int, ...]]:
+    """The paths of what is sorted for windows and limits."""
+    if is_windowed(node):
+        yield input_of(node).path
+    for child in node.children:
+        yield from _inputs(child)
+
+
+def _shuffled(gateway: ClassicGateway, plan: Handle, root: Node, seed: int) -> Handle:
+    sorted_ = frozenset(_inputs(root))
+
+    def build(node: Handle, path: tuple[int, ...]) -> Handle:
+        below = gateway.children(node)
+        children = [build(child, (*path, i)) for i, child in enumerate(below)]
+        made = gateway.with_children(node, children) if children else node
+        return _in_random_order(gateway, made, seed) if path in sorted_ else made
+
+    return build(plan, ())
+
+
+def _in_random_order(gateway: ClassicGateway, rows: Handle, seed: int) -> Handle:
+    """The rows in one partition, sorted by a random number. The filter keeps all of them; without
+    it Spark drops this sort below another one.
+    """
+    from pyspark.sql import functions as F
+
+    mixed = gateway.dataframe(rows).repartition(1).sortWithinPartitions(F.rand(seed))
+    return gateway.analyzed(mixed.filter(F.rand(seed) + 1.0 > 0.0))
