@@ -55,8 +55,8 @@ class SiteEdit:
     ``prefilter`` is None where nothing is put below the boundary (it stands there already, or it
     is true), ``residual`` where nothing is put above it. ``removed`` are the conjuncts that the
     residual replaces: (operator, conjunct) of the path. ``beside`` is the pre-filter of the second
-    input, where there is one. ``stays``: the filters stay, although less of them would do.
-    ``guard`` restricts the pre-filter to where its proof holds.
+    input, where there is one. ``stays``: why the filters stay, although less of them may do;
+    empty where they do not. ``guard`` restricts the pre-filter to where its proof holds.
     """
 
     site: SiteProblem
@@ -64,7 +64,7 @@ class SiteEdit:
     residual: Predicate | None
     removed: frozenset[tuple[int, int]]
     beside: Predicate | None = None
-    stays: bool = False
+    stays: str = ""
     guard: Guard | None = None
 
     @property
@@ -116,13 +116,22 @@ class _Edits:
     paths: set[tuple[int, ...]] = field(default_factory=set)
 
 
+PARTLY = "the function is understood for some rows alone"
+CALLED = "it makes Spark call functions that may raise an error"
+MOVABLE = "Spark may hand parts of it to a source that need not apply them as they say"
+NOT_SHOWN = "what would do reads columns that the result does not have"
+FIELDS = "filters on fields of a struct are not weakened"
+"""Why filters stay."""
+
+
 def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
     """What :func:`_edit` says, of both inputs where there are two. Where it is not sure that a
     function is called which may raise, the filters stay: no row that is kept loses its error.
     """
     found = _edit(site, prefilter, site.taken if site.unsure else residual, timezone)
-    stays = site.partly or (site.unsure and normalized(residual) != normalized(site.taken))
-    found = replace(found, stays=found.stays or stays)
+    less = site.unsure and normalized(residual) != normalized(site.taken)
+    stays = PARTLY if site.partly else CALLED if less else found.stays
+    found = replace(found, stays=stays)
     return _for_sources(site, replace(found, beside=_beside(site, prefilter, timezone)))
 
 
@@ -135,7 +144,7 @@ def _for_sources(site: SiteProblem, planned: SiteEdit) -> SiteEdit:
         return planned
     if not site.sources().faithful:
         # Spark may move parts of the filters down to the source, which takes them as it likes.
-        planned = replace(planned, residual=None, removed=frozenset(), stays=True)
+        planned = replace(planned, residual=None, removed=frozenset(), stays=MOVABLE)
     one, other = (p and replace(p, aside=True) for p in (planned.prefilter, planned.beside))
     return replace(planned, prefilter=one, beside=other)
 
@@ -219,11 +228,11 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
     shown = set(output_vars(site.names, site.problem.fold).values())
     if site.boundary.single and not set(variables(residual)) <= shown:
         # It says again which rows the function gives: the filters say the rest.
-        return SiteEdit(site, below, None, frozenset())
+        return SiteEdit(site, below, None, frozenset(), stays=NOT_SHOWN)
     fields = {a.name for a in site.names.outputs if struct_id(a.id) != a.id}
     if any(v.scope is Scope.OUT and v.name in fields for v in variables(residual)):
         # What is proved with a weaker residual holds with the filter: it keeps less of the same.
-        return SiteEdit(site, below, None, frozenset(), stays=True)
+        return SiteEdit(site, below, None, frozenset(), stays=FIELDS)
     term, outputs = above(site.names, site.problem.fold, residual)
     return SiteEdit(site, below, predicate(term, outputs, timezone), site.moved)
 

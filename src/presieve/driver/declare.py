@@ -30,6 +30,7 @@ EXAMPLE = "NOT isnan(score)"
 BY_CALLER = "the caller"
 _VALID = re.compile(r"\s*is_valid_utf8\(\s*(?:(\w+)|`((?:[^`]|``)+)`)\s*\)\s*", re.ASCII | re.I)
 _COMPUTED = re.compile(r"\s*(?:\w+|`(?:[^`]|``)+`)\s*=.*[A-Za-z_`].*", re.ASCII | re.S)
+_WORD = re.compile(r"\w+", re.ASCII)
 _ELSEWHERE = {"unknown-column", "ambiguous-column"}
 
 
@@ -81,6 +82,12 @@ def valid_texts(declared: Declared) -> frozenset[str]:
     """
     found = (_VALID.fullmatch(text) for text in each(declared))
     return frozenset((m[1] or m[2].replace("``", "`")).lower() for m in found if m)
+
+
+def declared_text(name: str) -> str:
+    """What declares a column's texts as UTF-8."""
+    plain = _WORD.fullmatch(name)
+    return f"is_valid_utf8({name})" if plain else f"is_valid_utf8(`{name.replace('`', '``')}`)"
 
 
 def each(declared: Declared) -> Sequence[str]:

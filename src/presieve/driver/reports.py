@@ -35,13 +35,14 @@ from presieve.driver.stages.gate import COST
 from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
 from presieve.driver.stages.ranges import RangeDecision
 from presieve.errors import Declined, PresieveError
+from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
 from presieve.report.model import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.report.parts import Compiled, Remark
 from presieve.semantics.infix import invariant_words
 from presieve.semantics.joins import with_sides
-from presieve.sql.emit import emit
+from presieve.sql.emit import emit, normalized
 
 if TYPE_CHECKING:
     from presieve.report.trace import Trace
@@ -279,10 +280,11 @@ def boundary_report(decision: SiteDecision) -> BoundaryReport:
         report = _with_proof(report, proof)
         if decision.rewrite is not None:
             report = _with_rewrite(report, proof.solution, decision.rewrite)
+            report = _with_residual(report, proof, decision.rewrite)
     if decision.verdict is not None:
         report = _with_verdict(report, decision.verdict)
     if decision.taken_back:
-        report = replace(report, kind="none", prefilter="true", residual=report.where)
+        report = replace(report, kind="none", prefilter="true", residual=report.where, stays="")
     return report
 
 
@@ -303,13 +305,11 @@ def _with_proof(report: BoundaryReport, proof: Proof) -> BoundaryReport:
     """With what the solution says of the proof."""
     site, solution = proof.goal.site, proof.solution
     where = report.where if site.partly else _sql(site.problem.where, report.where)
-    certificate = solution.verified.certificate if solution.verified else None
     return replace(
         report,
         where=where,
         residual=where,
         invariant=invariant_words(solution.invariant),
-        residual_strength=certificate.residual_strength if certificate else "",
         strength=solution.strength if site.is_exact else "universe",
         assumptions=solution.assumptions,
         discharged=solution.discharged if solution.verified is not None else (),
@@ -333,6 +333,31 @@ def _with_rewrite(report: BoundaryReport, solution: Solution, made: Rewrite) -> 
         prefilter=_sql(solution.prefilter, "true"),
         residual=report.where if made.stays else _sql(solution.residual, report.where),
     )
+
+
+def _with_residual(report: BoundaryReport, proof: Proof, made: Rewrite) -> BoundaryReport:
+    """With what is known of the conjuncts that stand in the plan: of those of the proof whether all
+    are needed, if these stand there and no copy of them elsewhere.
+    """
+    site, solution = proof.goal.site, proof.solution
+    certificate = solution.verified.certificate if solution.verified else None
+    where = normalized(site.problem.where)
+    proved = normalized(solution.residual)
+    if made.kind == "none" or certificate is None:
+        return report
+    if made.stays and (proved != where or site.partly):
+        return replace(report, stays=_stays(proof, made.why) if made.why else "")
+    alone = site.is_exact and normalized(site.taken) == where
+    return replace(report, residual_strength=certificate.residual_strength if alone else "")
+
+
+def _stays(proof: Proof, why: str) -> str:
+    """Why the filter stays, and what would do, where that is something that filters can say."""
+    residual = proof.solution.residual
+    less = f", although {_sql(residual, 'less')} would do"
+    if not sql_conjuncts(residual):
+        less = ", although nothing is left to check"
+    return f"the whole filter stays{'' if proof.goal.site.partly else less}: {why}"
 
 
 def _with_verdict(report: BoundaryReport, verdict: Verdict) -> BoundaryReport:

@@ -33,7 +33,8 @@ class BoundaryReport:
         residual: What replaces the filter above the function.
         invariant: What relates the run over all rows to the run over those that pass.
         strength: ``"optimal"``, ``"regions"`` or ``"universe"``; empty if nothing is proved.
-        residual_strength: Whether every conjunct of the residual is ``"needed"``, as tables show.
+        residual_strength: Whether every conjunct of the residual is ``"needed"``, as tables show;
+            empty where the plan has another residual than the proof.
         assumptions: What the proof rests on without evidence.
         declined: Why nothing was pushed, with code, reason and place.
         seconds: The whole time for this boundary.
@@ -55,6 +56,7 @@ class BoundaryReport:
         keys: The result columns of a function of tables that hold a grouping column.
         compiled: What runs in place of the function; None if the function runs.
         not_compiled: Why the function runs in Python; empty if it does not.
+        stays: Why the whole filter stays, although less of it would do; empty if it does not.
     """
 
     operator: str
@@ -87,6 +89,7 @@ class BoundaryReport:
     keys: tuple[str, ...] = ()
     compiled: Compiled | None = None
     not_compiled: str = ""
+    stays: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,8 @@ def _proof(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
         yield "strength", words.strength(boundary.strength)
     if boundary.residual_strength and boundary.kind in words.WITH_RESIDUAL:
         yield "conjuncts", words.RESIDUAL_STRENGTHS[boundary.residual_strength]
+    if boundary.stays:
+        yield "conjuncts", boundary.stays
     if boundary.sentences:
         yield "invariant", "\n".join([invariant.HEADING, *boundary.sentences])
     elif boundary.invariant:

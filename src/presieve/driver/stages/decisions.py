@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from presieve.backend.plans import OpenSite
 from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.rewrite import SiteEdit
 from presieve.cost.decision import Candidate, Decision
+from presieve.driver.declare import declared_text
 from presieve.driver.solve import Solution
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
@@ -39,13 +40,33 @@ class Rewrite:
     """How a proven pushdown is put into the plan, as far as it says more than the edit: of which
     kind it is there, whether the filters stay as they are (``stays``), and whether an error may be
     gone that something around the function raises (``erases``). ``claims``: it is handed to a
-    source that may take the pre-filter for another one.
+    source that may take the pre-filter for another one. ``why`` the filters stay, although less of
+    them may do.
     """
 
     kind: Kind
     stays: bool
     erases: bool
     claims: bool = False
+    why: str = ""
+
+
+GUARDED = "it is for the rows of which a condition on the data does not hold: see the guarded plan"
+
+
+def unquiet(site: SiteProblem, valid: Collection[str]) -> str:
+    """Why Spark must go on to compute what a function is called with, as it does with the filter.
+    ``valid`` as in :meth:`SiteProblem.has_quiet_arguments`.
+    """
+    texts = sorted(name for name in site.sent.texts if name.lower() not in valid)
+    if not site.has_quiet_arguments({name.lower() for name in site.sent.texts}):
+        return "it makes Spark compute what the function is called with, which may raise an error"
+    declared = [declared_text(name) for name in texts]
+    advice = declared[0] if len(declared) == 1 else declared
+    return (
+        f"it makes Spark send {' and '.join(texts)} to Python, which raises an error on a text that"
+        f" is not UTF-8; if you know that all are, pass declare={advice!r}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

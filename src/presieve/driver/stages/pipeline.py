@@ -53,7 +53,14 @@ from presieve.driver.stages import ladder
 from presieve.driver.stages.aggregated import Aggregated, GroupDecision, aggregated
 from presieve.driver.stages.columns import ColumnDecision, Pruned, pruned
 from presieve.driver.stages.compiled import Compiled, CompileDecision, compiled
-from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision
+from presieve.driver.stages.decisions import (
+    GUARDED,
+    Goal,
+    Proof,
+    Rewrite,
+    SiteDecision,
+    unquiet,
+)
 from presieve.driver.stages.derived import (
     Derived,
     DerivedDecision,
@@ -415,9 +422,9 @@ class Pipeline:
         erases = site.may_erase_error(valid)
         if self.options.policy == "strict" and erases:
             return Declined(ERASES, ERASED_TEXT)
-        # A filter on fields of a struct stays as it is, although less of it would do.
-        stays = called or edit.stays or (solution.kind == "split" and not edit.removed)
-        return Rewrite(_kind(solution, stays=stays), stays, erases, claims), edit
+        why = GUARDED if grounded.guard else unquiet(site, valid) if called else edit.stays
+        stays = bool(why) or (solution.kind == "split" and not edit.removed)
+        return Rewrite(_kind(solution, stays=stays), stays, erases, claims, why), edit
 
     def _gate(self, opened: Opened, decisions: list[SiteDecision]) -> list[SiteDecision]:
         """With the edits that pay."""
