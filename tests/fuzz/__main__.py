@@ -33,6 +33,11 @@ def main() -> int:
         from tests.fuzz import lineage
 
         return lineage.run(options.lineage, options.seed, options.seconds)
+    if options.compiled_plans:
+        from tests.fuzz import compiled_plans
+
+        what = (options.compiled_plans, options.seed, options.seconds, options.start)
+        return compiled_plans.run(*what)
     if options.spark:
         from tests.fuzz import spark
 
@@ -128,6 +133,9 @@ def _options() -> argparse.Namespace:
         type=int,
         default=0,
         help="pipelines on Spark, whose lineage is checked, instead",
+    )
+    parser.add_argument(
+        "--compiled-plans", type=int, default=0, help="plans over hostile files on Spark instead"
     )
     parser.add_argument("--log", type=Path, default=Path("/tmp/presieve-fuzz.jsonl"))
     parser.add_argument("--save", type=Path, default=Path(__file__).parent / "cases")

@@ -7,6 +7,8 @@ import os
 import sys
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from typing import Any
@@ -31,9 +33,7 @@ class Loaded:
         if program.module:
             self.file = self._imported(program)
             return
-        self.file = f"<fuzz {label}>"
-        lines = program.source.splitlines(keepends=True)
-        linecache.cache[self.file] = (len(program.source), None, lines, self.file)
+        self.file = _shown(program.source, label)
         self.object = self.worker = _run(program.source, self.file, "fuzzed")
 
     def _imported(self, program: Program) -> str:
@@ -66,9 +66,26 @@ class Loaded:
             self.folder.cleanup()
 
 
-def _run(source: str, file: str, name: str) -> Any:
+@contextmanager
+def defined(source: str, label: str, name: str) -> Iterator[Any]:
+    """The function of that name in a source, which ``inspect`` finds meanwhile."""
+    file = _shown(source, label)
+    try:
+        yield _run(source, file, "fuzzed", name)
+    finally:
+        linecache.cache.pop(file)
+
+
+def _shown(source: str, label: str) -> str:
+    """The name of a file that is none, whose lines ``inspect`` finds."""
+    file = f"<fuzz {label}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    return file
+
+
+def _run(source: str, file: str, name: str, defining: str = NAME) -> Any:
     namespace: dict[str, Any] = {"__name__": name}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         exec(compile(source, file, "exec"), namespace)
-    return namespace[NAME]
+    return namespace[defining]

@@ -90,6 +90,7 @@ def session(folder: str) -> SparkSession:
         SparkSession.builder.master("local[1]")
         .appName("presieve-fuzz")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "1g")
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.sql.session.timeZone", "UTC")

@@ -1,0 +1,104 @@
+"""What a pipeline gives and what its scans read, by one run: the optimized form reads no more rows
+of a source than the form as written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from presieve.backend.statistics.metrics import ROWS_OUT
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The rows of a DataFrame, and how many rows came out of its scans, in sum for each source.
+
+    On Spark Connect ``scanned`` is None: the client has no plan with metrics.
+    """
+
+    rows: list[Row]
+    scanned: Counter[str] | None
+
+
+def run(df: DataFrame) -> Run:
+    """Collect the DataFrame, planned anew: after a run, what shuffles have written is not read."""
+    if type(df).__module__.startswith("pyspark.sql.connect."):
+        return Run(df.collect(), None)
+    planned = df.select("*")
+    rows = planned.collect()
+    return Run(rows, scanned(planned._jdf.queryExecution().executedPlan()))
+
+
+def scanned(plan: Any) -> Counter[str]:
+    """The rows out of the scans of a physical plan that has run, without its subqueries."""
+    counts: Counter[str] = Counter()
+    for leaf in _leaves(plan):
+        metric = leaf.metrics().get(ROWS_OUT)
+        if metric.isDefined():
+            counts[_source(leaf)] += max(0, int(metric.get().value()))
+    return counts
+
+
+def _leaves(plan: Any) -> Iterator[Any]:
+    """The leaves, also behind stages of adaptive execution. What is used again is read once."""
+    kind = _kind(plan)
+    if kind == "AdaptiveSparkPlanExec":
+        yield from _leaves(plan.executedPlan())
+    elif kind.endswith("QueryStageExec"):
+        yield from _leaves(plan.plan())
+    elif not kind.startswith("Reused"):
+        children = plan.children()
+        if children.isEmpty():
+            yield plan
+        for i in range(children.size()):
+            yield from _leaves(children.apply(i))
+
+
+def _source(scan: Any) -> str:
+    """What a scan reads: a table by its name, files by their folder, all else by its kind."""
+    match _kind(scan):
+        case "FileSourceScanExec":
+            table = scan.tableIdentifier()
+            if table.isDefined():
+                return str(table.get().unquotedString())
+            return str(scan.relation().location().rootPaths().mkString(", "))
+        case "BatchScanExec":
+            return str(scan.table().name())
+        case kind:
+            return kind
+
+
+def _kind(node: Any) -> str:
+    return str(node.getClass().getSimpleName())
+
+
+def reading_more(written: Run, optimized: Run) -> str:
+    """The sources of which the optimized form reads more rows than the one as written, in words."""
+    if written.scanned is None or optimized.scanned is None:
+        return ""
+    return ", ".join(
+        f"{count} rows of {source} in place of {written.scanned[source]}"
+        for source, count in sorted(optimized.scanned.items())
+        if count > written.scanned[source]
+    )
+
+
+_compared = True
+
+
+def compare_scans(asked: bool) -> None:
+    """Whether :func:`reads_no_more` looks at scans, for the test that runs."""
+    global _compared
+    _compared = asked
+
+
+def reads_no_more(written: Run, optimized: Run) -> None:
+    """No more rows come out of the scans of any source."""
+    more = reading_more(written, optimized)
+    assert not (_compared and more), f"the optimized form reads {more}"
