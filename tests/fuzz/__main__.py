@@ -38,6 +38,11 @@ def main() -> int:
 
         what = (options.compiled_plans, options.seed, options.seconds, options.start)
         return compiled_plans.run(*what)
+    if options.erring_conditions:
+        from tests.fuzz import erring_conditions
+
+        what = (options.erring_conditions, options.seed, options.seconds, options.start)
+        return erring_conditions.run(*what)
     if options.spark:
         from tests.fuzz import spark
 
@@ -136,6 +141,12 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument(
         "--compiled-plans", type=int, default=0, help="plans over hostile files on Spark instead"
+    )
+    parser.add_argument(
+        "--erring-conditions",
+        type=int,
+        default=0,
+        help="conditions that would raise on rows which are not there, on Spark, instead",
     )
     parser.add_argument("--log", type=Path, default=Path("/tmp/presieve-fuzz.jsonl"))
     parser.add_argument("--save", type=Path, default=Path(__file__).parent / "cases")
