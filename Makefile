@@ -4,10 +4,10 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test slow connect check format bench differential fuzz matrix contract tpcds versions iceberg wheel proofs docs screenshots
+.PHONY: help setup demo test slow connect check format bench differential fuzz matrix contract tpcds versions iceberg wheel proofs docs screenshots in-turn
 
 help:
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
 .venv/.ready: pyproject.toml scripts/setup.sh
 	@scripts/setup.sh
@@ -87,6 +87,9 @@ proofs: ## check the theory with Coq; says what to install where Coq is missing
 docs: .venv/.ready ## the documentation as a site, in build/docs
 	@$(VENV)/python -m sphinx -q -W --keep-going -n -c docs -d build/doctrees . build/docs
 	@echo "build/docs/index.html"
+
+in-turn: .venv/spark.jsa ## one of the long suites, which the number of commits chooses
+	@$(java) $(VENV)/python scripts/suite_in_turn.py $(ARGS)
 
 iceberg: .venv/.ready ## tables of Iceberg, on Spark 3.5 with Iceberg's own runtime
 	@$(java) $(VENV)/python scripts/iceberg.py $(ARGS)
