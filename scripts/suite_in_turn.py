@@ -26,12 +26,13 @@ GRACE = 120.0
 """Seconds for a suite to end, once it is told to."""
 
 CLOSING = 60.0
-"""Seconds before the end at which generators stop by themselves, and say what they found."""
+"""Seconds before the end at which pytest and generators stop, and say what they found."""
 
-PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+STOPPING = ("--stop-after", "{seconds}")
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", *STOPPING)
 SLOW = (*PYTEST, "--thorough", "-m", "slow or random")
 FUZZ = ("-m", "tests.fuzz", "--seed", "{seed}", "--seconds", "{seconds}")
-ON_SPARK = ("-m", "spark and not slow", "tests/backend", "tests/traps")
+ON_SPARK = (*STOPPING, "-m", "spark and not slow", "tests/backend", "tests/traps")
 """With arguments of their own, versions.py writes no page."""
 CONTRACT = """\
 import sys

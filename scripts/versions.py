@@ -51,15 +51,11 @@ def built(version: str) -> Path:
 
 
 def run(python: Path, *args: str) -> int:
-    """A module in an environment; what it gives back. Interrupted, it says how far it came."""
+    """A module in an environment; what it gives back."""
     path = os.pathsep.join([str(python.parent), os.environ.get("PATH", "")])
     code = os.pathsep.join(map(str, (ROOT / "src", ROOT)))
     env = {**os.environ, "PATH": path, "PYTHONPATH": code, "PRESIEVE_CACHE": "off"}
-    process = subprocess.Popen([str(python), "-m", *args], cwd=ROOT, env=env)
-    try:
-        return process.wait()
-    except KeyboardInterrupt:  # which pytest gets, too
-        sys.exit(process.wait())
+    return subprocess.run([str(python), "-m", *args], cwd=ROOT, env=env).returncode
 
 
 def main() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -51,6 +52,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--compiled", action="store_true", help="compare all rows with those of compiled functions"
     )
+    parser.addoption(
+        "--stop-after", type=float, help="begin no test after so many seconds; no failure by itself"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,6 +62,28 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "classic(reason): not on Spark Connect")
     be_thorough(config.getoption("--thorough"))
     compare_compiled(config.getoption("--compiled"))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    session.config.stash[_STARTED] = time.monotonic()
+
+
+_STARTED = pytest.StashKey[float]()
+
+
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """With ``--stop-after``, the test that has begun by then is the last."""
+    seconds = item.config.getoption("--stop-after")
+    if seconds is not None and time.monotonic() - item.config.stash[_STARTED] > seconds:
+        item.session.shouldstop = f"stopped after {seconds:.0f} seconds"
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A run that was stopped in time has failed only if a test has."""
+    stopped = str(session.shouldstop).startswith("stopped after")
+    if stopped and exitstatus == pytest.ExitCode.INTERRUPTED:
+        failed = session.testsfailed > 0
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED if failed else pytest.ExitCode.OK
 
 
 @pytest.fixture

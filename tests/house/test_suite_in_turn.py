@@ -119,3 +119,17 @@ def test_what_does_not_end_is_ended(script: Any, monkeypatch: pytest.MonkeyPatch
     stubborn = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); time.sleep(60)"
     outcome = script.run((sys.executable, "-c", stubborn), 2.0)
     assert outcome == script.Outcome(False, True, "")
+
+
+@pytest.mark.parametrize(("first", "code"), [("pass", 0), ("assert False", 1)])
+def test_pytest_stops_in_time_and_tells_whether_a_test_has_failed(
+    tmp_path: Path, first: str, code: int
+) -> None:
+    file = tmp_path / "test_two.py"
+    file.write_text(f"def test_one():\n    {first}\n\n\ndef test_two():\n    assert False\n")
+    options = ("-q", "-p", "tests.conftest", "-p", "no:cacheprovider", "--stop-after", "0")
+    command = (sys.executable, "-m", "pytest", *options, f"--rootdir={tmp_path}", str(file))
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == code, done.stdout
+    assert "stopped after 0 seconds" in done.stdout
+    assert ("1 failed" if code else "1 passed") in done.stdout
