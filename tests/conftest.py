@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.amount import be_thorough, left_to_make_slow, of_several_cases
+from tests.support.reading_more import why_reading_more
 from tests.support.running import compare_compiled
+from tests.support.scans import compare_scans
 from tests.support.since import why_left_out
 from tests.support.spark_version import WITHOUT_REBASING, is_before
 
@@ -29,6 +31,12 @@ os.environ["PRESIEVE_CACHE"] = "off"
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+@pytest.fixture(autouse=True)
+def scans_are_compared(request: pytest.FixtureRequest) -> None:
+    """No pipeline reads more once it is optimized, except in the tests that are listed."""
+    compare_scans(why_reading_more(request.node.nodeid) is None)
 
 
 @pytest.fixture(autouse=True)

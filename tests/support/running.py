@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import TYPE_CHECKING
+
+from tests.support.scans import reads_no_more, run
 
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.options import Cost
@@ -15,7 +17,7 @@ from presieve.driver.solve import Policy
 from presieve.report.model import BoundaryReport
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 
 SORTED = ("Window", "GlobalLimit")
@@ -138,12 +140,19 @@ def safe(df: DataFrame, *, policy: Policy = "default") -> DataFrame:
     return better
 
 
-def same_rows(df: DataFrame, *others: DataFrame) -> None:
-    """The same schema, and the same rows in some order; zeros are equal, whatever their signs."""
-    expected = counted(df)
+def same_rows(df: DataFrame, *others: DataFrame) -> int:
+    """The same schema, and the same rows in some order; zeros are equal, whatever their signs. Nor
+    do the others read more rows of a source. How many rows there are.
+    """
+    written = run(df)
+    expected = _counted(written.rows)
     for other in (*others, *([compiled(df)] if _compiled else [])):
         assert other.schema == df.schema
-        assert other is df or counted(other) == expected
+        if other is not df:
+            optimized = run(other)
+            assert _counted(optimized.rows) == expected
+            reads_no_more(written, optimized)
+    return len(written.rows)
 
 
 _compiled = False
@@ -189,7 +198,11 @@ def safe_each(df: DataFrame, filters: Sequence[str]) -> None:
 
 def counted(df: DataFrame) -> Counter[tuple[str, ...]]:
     """The rows with their multiplicities."""
-    return Counter(tuple(map(_text, row)) for row in df.collect())
+    return _counted(df.collect())
+
+
+def _counted(rows: Iterable[Row]) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(map(_text, row)) for row in rows)
 
 
 def _text(value: object) -> str:

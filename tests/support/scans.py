@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from presieve.backend.statistics.metrics import ROWS_OUT
+from presieve.driver.session import setting_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 class Run:
     """The rows of a DataFrame, and how many rows came out of its scans, in sum for each source.
 
-    On Spark Connect ``scanned`` is None: the client has no plan with metrics.
+    ``scanned`` is None on Spark Connect, whose client has no plan with metrics, and in an enabled
+    session, where another plan runs.
     """
 
     rows: list[Row]
@@ -28,7 +30,8 @@ class Run:
 
 def run(df: DataFrame) -> Run:
     """Collect the DataFrame, planned anew: after a run, what shuffles have written is not read."""
-    if type(df).__module__.startswith("pyspark.sql.connect."):
+    is_connect = type(df).__module__.startswith("pyspark.sql.connect.")
+    if is_connect or setting_of(df.sparkSession) is not None:
         return Run(df.collect(), None)
     planned = df.select("*")
     rows = planned.collect()

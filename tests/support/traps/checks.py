@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tests.support.running import SORTED
+from tests.support.scans import Run, reads_no_more, run
 
 import presieve
 from presieve.driver.optimize import explain, optimize
@@ -26,19 +27,41 @@ DEFAULT: Policy = "default"
 
 def outcome(df: DataFrame) -> Counter[str] | str:
     """The rows with their multiplicities, to the last bit and sign of zero; or that it raises."""
+    return _told(_run(df))
+
+
+def _run(df: DataFrame) -> Run | None:
+    """None where it raises."""
     from pyspark.errors import PySparkException
 
     try:
-        return Counter(repr(tuple(row)) for row in df.collect())
+        return run(df)
     except PySparkException:
-        return RAISES
+        return None
+
+
+def _told(result: Run | None) -> Counter[str] | str:
+    return RAISES if result is None else Counter(repr(tuple(row)) for row in result.rows)
+
+
+def _same_outcome(written: Run | None, better: DataFrame) -> None:
+    """The same rows, or an error in both; and no more rows are read."""
+    optimized = _run(better)
+    assert _told(optimized) == _told(written)
+    if written is not None and optimized is not None:
+        reads_no_more(written, optimized)
 
 
 def tempting(df: DataFrame, naive: DataFrame) -> Counter[str] | str:
     """What ``df`` gives, after seeing that the tempting rewrite gives something else."""
-    right, wrong = outcome(df), outcome(naive)
+    return _told(_tempted(df, naive))
+
+
+def _tempted(df: DataFrame, naive: DataFrame) -> Run | None:
+    written = _run(df)
+    right, wrong = _told(written), outcome(naive)
     assert wrong != right, f"the tempting rewrite is right here: {right}"
-    return right
+    return written
 
 
 @contextmanager
@@ -67,24 +90,24 @@ def left_alone(df: DataFrame, naive: DataFrame, why: str, *, policy: Policy = "d
     """
     with logged() as lines:
         better = optimize(df, policy=policy)
+    written = _tempted(df, naive)
     if any(f.pruned for f in explain(df, policy=policy).functions):
-        assert outcome(better) == outcome(df)
+        _same_outcome(written, better)
     else:
         assert better is df
     assert any(why in line for line in lines), lines
-    tempting(df, naive)
 
 
 def kept(
     df: DataFrame, naive: DataFrame, *, policy: Policy = "default"
 ) -> tuple[BoundaryReport, ...]:
     """Rewritten or left alone, the result is the same, and the tempting rewrite is wrong."""
-    right = tempting(df, naive)
+    written = _tempted(df, naive)
     for used in dict.fromkeys((DEFAULT, policy)):
         better = optimize(df, policy=used)
         if better is not df:
             assert better.schema == df.schema
-            assert outcome(better) == right
+            _same_outcome(written, better)
     return explain(df, policy=policy).boundaries
 
 
