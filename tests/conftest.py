@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 import time
@@ -46,6 +47,31 @@ def nothing_is_recalled() -> Iterator[None]:
     assert os.environ["PRESIEVE_CACHE"] == "off"
 
 
+class _TakenBack(logging.Handler):
+    """Collects what is said of passes that are taken back, which none of our own should be."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if message.startswith("[check]"):
+            self.messages.append(message)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_taken_back(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The check of what comes out objects to nothing, but where a test is about that."""
+    recorder = _TakenBack()
+    logger = logging.getLogger("presieve")
+    logger.addHandler(recorder)
+    yield
+    logger.removeHandler(recorder)
+    if request.node.get_closest_marker("taken_back") is None:
+        assert not recorder.messages
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """One process has sessions of one kind only."""
     parser.addoption(
@@ -68,6 +94,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """``classic`` marks what there is in classic sessions only; it gives the reason."""
     config.addinivalue_line("markers", "classic(reason): not on Spark Connect")
+    config.addinivalue_line("markers", "taken_back: a pass is taken back there, on purpose")
     be_thorough(config.getoption("--thorough"))
     compare_compiled(config.getoption("--compiled"))
 

@@ -54,6 +54,12 @@ class Rewrite:
 GUARDED = "it is for the rows of which a condition on the data does not hold: see the guarded plan"
 
 
+TAKEN_BACK = "check"
+"""The code of what is taken back because of what Spark's optimizer makes of it."""
+
+INFERRED = "Spark infers from it a filter for another scan, which would read more rows without it"
+
+
 def unquiet(site: SiteProblem, valid: Collection[str]) -> str:
     """Why Spark must go on to compute what a function is called with, as it does with the filter.
     ``valid`` as in :meth:`SiteProblem.has_quiet_arguments`.

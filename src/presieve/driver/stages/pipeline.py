@@ -55,6 +55,8 @@ from presieve.driver.stages.columns import ColumnDecision, Pruned, pruned
 from presieve.driver.stages.compiled import Compiled, CompileDecision, compiled
 from presieve.driver.stages.decisions import (
     GUARDED,
+    INFERRED,
+    TAKEN_BACK,
     Goal,
     Proof,
     Rewrite,
@@ -84,9 +86,6 @@ logger = logging.getLogger("presieve")
 
 MAX_ROUNDS = 8
 """Boundaries that stand on one another, of which each may pass a filter on to the next."""
-
-TAKEN_BACK = "check"
-"""The code of what is taken back because of what Spark's optimizer makes of it."""
 
 LEAST = 0.1
 """Seconds for a boundary whose predecessors have used up the budget: small problems need less."""
@@ -137,8 +136,8 @@ class Pass(StrEnum):
 class Pipeline:
     """One optimization, which began at ``started`` (``time.perf_counter``). ``df`` is what was
     ``written``, with what follows from its conditions (:func:`with_readable_filters`). ``met`` are
-    the sites that were looked at. The passes that are ``off`` are left out; ``steps`` are the
-    DataFrames that the others made, in order.
+    the sites that were looked at. The passes that are ``off`` are left out, with the reason;
+    ``steps`` are the DataFrames that the others made, in order.
     """
 
     written: DataFrame
@@ -146,7 +145,7 @@ class Pipeline:
     reading: Reading
     started: float
     met: list[OpenSite] = field(default_factory=list)
-    off: set[Pass] = field(default_factory=set)
+    off: dict[Pass, Declined] = field(default_factory=dict)
     steps: list[tuple[Pass, DataFrame]] = field(default_factory=list)
     df: DataFrame = field(init=False)
 
@@ -161,7 +160,6 @@ class Pipeline:
 
     def run(self) -> Applied | Declined:
         """All stages. What comes out may be the very DataFrame that was there before."""
-        taken_back: list[Declined] = []
         check: OutcomeCheck | None = None
         while True:
             self.met, self.steps = [], []
@@ -179,12 +177,11 @@ class Pipeline:
             removal = made_by is Pass.PREFILTERS and objection.kind == "read"
             if removal and Pass.REMOVAL not in self.off:
                 made_by = Pass.REMOVAL
-            else:
-                reason = f"{objection.reason}; {made_by} are taken back"
-                taken_back.append(Declined(TAKEN_BACK, reason))
-            self.off.add(made_by)
+            reason = f"{objection.reason}, so {made_by} are left out"
+            self.off[made_by] = Declined(TAKEN_BACK, reason)
         if isinstance(applied, Declined):
             return applied
+        taken_back = (why for one, why in self.off.items() if one is not Pass.REMOVAL)
         return replace(applied, taken_back=tuple(taken_back))
 
     def _with_own_listings(self, applied: Applied) -> Applied | Declined:
@@ -245,8 +242,7 @@ class Pipeline:
             here = self._round(opened, decided, wait=left > 0)
             if not here:
                 break
-            gated_ = self._gate(opened, here) if self._runs(Pass.PREFILTERS) else _without(here)
-            changed, made = _apply(df, opened, gated_)
+            changed, made = _apply(df, opened, self._allowed(self._gate(opened, here)))
             decided |= {one.site.number: one for one in made}
             if changed is df:
                 continue
@@ -262,6 +258,13 @@ class Pipeline:
         decisions = tuple(decided[n] for n in sorted(decided))
         applied = Applied(found.df, first, decisions, filtered=tuple(filtered.values()))
         return self._narrowed(opened, applied)
+
+    def _allowed(self, decisions: list[SiteDecision]) -> list[SiteDecision]:
+        """Without the edits, if what Spark makes of them is worse."""
+        why = self.off.get(Pass.PREFILTERS)
+        if why is None:
+            return decisions
+        return [d if d.edit is None else d.without_edit(why) for d in decisions]
 
     def _filtered(self, opened: Opened, df: DataFrame) -> Filtered:
         if not self._runs(Pass.BELOW):
@@ -415,7 +418,8 @@ class Pipeline:
         valid = valid_texts(self.options.declare)
         # Where a row that is kept may raise on its way to a function, the function must be called.
         called = solution.kind != "empty" and not site.has_quiet_arguments(valid)
-        residual = site.taken if called or not self._runs(Pass.REMOVAL) else solution.residual
+        inferred = not self._runs(Pass.REMOVAL)
+        residual = site.taken if called or inferred else solution.residual
         edit = grounded.guard or plan_edit(opened, site, solution.prefilter, residual)
         if isinstance(edit, Declined):
             return edit
@@ -423,6 +427,7 @@ class Pipeline:
         if self.options.policy == "strict" and erases:
             return Declined(ERASES, ERASED_TEXT)
         why = GUARDED if grounded.guard else unquiet(site, valid) if called else edit.stays
+        why = why or (INFERRED if inferred else "")
         stays = bool(why) or (solution.kind == "split" and not edit.removed)
         return Rewrite(_kind(solution, stays=stays), stays, erases, claims, why), edit
 
@@ -431,10 +436,6 @@ class Pipeline:
         if self.options.cost == "always" and not self.reading.for_report:
             return decisions  # nobody would see what they cost
         return gated(opened, decisions, refuse=self.options.cost != "always")
-
-
-def _without(decisions: Sequence[SiteDecision]) -> list[SiteDecision]:
-    return [replace(d, edit=None) for d in decisions]
 
 
 def _claimed(sources: Callable[[], Sources]) -> Sources:
