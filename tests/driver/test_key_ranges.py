@@ -287,3 +287,33 @@ def test_without_its_premises_it_is_refuted(solver: SolverName) -> None:
     assert isinstance(check_filters(preserved, solver), Rejected)
     all_match = replace(claim, join=replace(claim.join, on=SQL_TRUE))
     assert isinstance(check_filters(all_match, solver), Rejected)
+
+
+@pytest.mark.parametrize("writer", ["pyarrow", "spark"])
+@pytest.mark.parametrize("key", ["d", "ts"])
+def test_days_of_another_calendar(
+    spark: SparkSession, tmp_path: Path, key: str, writer: str
+) -> None:
+    """Of days that the other calendar has not a scan loses rows: they get no range."""
+    import datetime as dt
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    days = [dt.date(1582, 9, 25) + dt.timedelta(days=i) for i in range(30)] * (FACTS // 60)
+    columns = {
+        "d": pa.array(days),
+        "ts": pa.array(
+            [dt.datetime(d.year, d.month, d.day) for d in days], pa.timestamp("us", "UTC")
+        ),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "old.parquet", row_group_size=1000)
+    large = spark.read.parquet(str(tmp_path / "old.parquet"))
+    if writer == "spark":
+        large.write.parquet(str(tmp_path / "old"))
+        large = spark.read.parquet(str(tmp_path / "old"))
+    few = large.filter(f"{key} = '1582-10-10'").limit(1)
+    few.coalesce(1).write.parquet(str(tmp_path / "few"))
+    df = large.join(spark.read.parquet(str(tmp_path / "few")).select(key), key)
+    for cost in ("auto", "always"):
+        assert presieve.optimize(df, cost=cost).count() == df.count() == FACTS // 60

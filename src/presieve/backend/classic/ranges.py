@@ -40,6 +40,7 @@ from presieve.backend.gateway import Handle
 from presieve.backend.plans import Opened, or_declined, session_declines
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.statistics.estimates import local, scan_below
+from presieve.backend.statistics.footers import within_python
 from presieve.certificate.joined import JoinCertificate
 from presieve.cost.estimate import FILES
 from presieve.cost.parquet import extent
@@ -50,6 +51,7 @@ from presieve.ir.sorts import strip
 from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var, lit
 from presieve.plan.algebra import Attribute, variable_of
 from presieve.semantics.joins import Join
+from presieve.semantics.scan import may_lose_by
 from presieve.semantics.types import column
 
 if TYPE_CHECKING:
@@ -248,6 +250,8 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
         return False
     if dropped_by_columns(gateway, plan, root, node_at(root, of.path[:-1])) is not None:
         return False
+    if not _is_modern(gateway, plan, root, of):
+        return False
     rows = _rows(gateway.node(plan, nodes[-1].path))
     if rows is None or rows > MAX_ROWS or not gateway.repeatable(gateway.node(plan, of.other)):
         return False
@@ -255,6 +259,15 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
         return not scanned(gateway, plan, root, [of.path], native=False).aside([of.column.id])
     except DeclineSignal:
         return False
+
+
+def _is_modern(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> bool:
+    """Whether no row of the large side is lost by old extremes of the other: scans compare with old
+    days and moments as with others (:mod:`presieve.semantics.scan`), but not with later ones.
+    """
+    if not may_lose_by(of.column.type):
+        return True
+    return of.column.id in within_python(gateway, plan, node_at(root, of.path), [of.column.id])
 
 
 def _named(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> KeyRange:
