@@ -20,6 +20,7 @@ from presieve.certificate.derived_script import check_by_solver
 from presieve.certificate.joined import JoinCertificate
 from presieve.certificate.two_rows import VerifiedFilters, check_filters
 from presieve.certificate.windowed import WindowCertificate
+from presieve.certificate.zone_offsets import misstated_offsets
 
 TwoRows: TypeAlias = WindowCertificate | JoinCertificate
 Claim: TypeAlias = (
@@ -63,6 +64,16 @@ def check_claim(claim: Claim, solver: SolverName) -> Accepted | Rejected:
         case WindowCertificate() | JoinCertificate():
             return check_filters(claim, solver)
         case DerivedCertificate():
-            found = check_derived(claim)
-            return found if isinstance(found, Rejected) else check_by_solver(found, solver)
+            return _check_stored(claim, solver)
     return check(claim, solver)
+
+
+def _check_stored(claim: DerivedCertificate, solver: SolverName) -> VerifiedDerived | Rejected:
+    """Whoever derives a filter has asked for the offsets of zones; what is stored only names them,
+    so that they are compared first.
+    """
+    misstated = misstated_offsets(claim)
+    if misstated is not None:
+        return Rejected("offsets", misstated)
+    found = check_derived(claim)
+    return found if isinstance(found, Rejected) else check_by_solver(found, solver)

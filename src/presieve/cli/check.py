@@ -70,6 +70,8 @@ def _accepted(result: Accepted, solver: SolverOption) -> dict[str, object]:
 
 def _derived(result: VerifiedDerived, solver: SolverOption) -> dict[str, object]:
     """A filter for storage."""
+    from presieve.certificate.zone_offsets import assumed_offsets, offsets_text
+
     columns = {
         int(number["id"]): node["name"]
         for node in result.certificate.condition
@@ -79,12 +81,17 @@ def _derived(result: VerifiedDerived, solver: SolverOption) -> dict[str, object]
         " or ".join(f"{columns.get(n, n)} in {s}" for n, s in clause.items())
         for clause in result.certificate.clauses
     )
+    session = result.certificate.zones.session
     return {
         "verified": True,
         "solver": f"intervals and {solver.value}",
         "where": "the condition above the scan",
         "prefilter": "; ".join(sets),
-        "not_checked": ["that the condition is that of the plan", *NOT_CHECKED[2:]],
+        "rests_on": [offsets_text(*z) for z in assumed_offsets(result.certificate).items()],
+        "not_checked": [
+            f"that the condition is that of the plan, in the time zone {session}",
+            *NOT_CHECKED[2:],
+        ],
     }
 
 
