@@ -33,6 +33,7 @@ from typing import Any
 from presieve.certificate.certificate import FORMAT
 from presieve.certificate.check import Rejected, SolverName, check_types, decided, make_solver
 from presieve.certificate.compiled import Expression
+from presieve.certificate.required import check_required
 from presieve.errors import PresieveError
 from presieve.ir.fold import Field, Mode, Output, Problem
 from presieve.ir.ops import app, negate
@@ -284,6 +285,7 @@ def _check_form(certificate: AggregatedCertificate) -> None:
     if certificate.rows < 1:
         raise IllFormed("a group has rows")
     check_types(fold)
+    check_required(problem)
     rows = {Var(Scope.ROW, c.name, c.sort) for c in fold.columns}
     keys = {fold.key(c.name) for c in fold.keys}
     for a in certificate.aggregates:

@@ -10,9 +10,10 @@ from typing import Literal
 from presieve.certificate import obligations
 from presieve.certificate.certificate import Certificate
 from presieve.certificate.obligations import Claim
+from presieve.certificate.required import check_required
 from presieve.certificate.witness import check_residual_witnesses, check_witnesses
 from presieve.errors import PresieveError
-from presieve.ir.fold import PURE, Column, Fold, Output
+from presieve.ir.fold import Column, Fold, Output
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.sorts import strip
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE
@@ -148,6 +149,7 @@ def _check_form(certificate: Certificate) -> None:
     check_problem(problem)
     check_words(problem)
     check_types(problem.fold)
+    check_required(problem)
     check_prefilter(problem, certificate.prefilter)
     check_post(problem, certificate.residual)
     check_invariant(problem, certificate.invariant)
@@ -166,15 +168,13 @@ def _check_form(certificate: Certificate) -> None:
 
 def _check_hidden(certificate: Certificate) -> None:
     """Of a function that is not known nothing can be shown by tables: whether it ever gives the
-    values that they hold is not known either. What is assumed of it must be told.
+    values that they hold is not known either.
     """
     if not certificate.problem.fold.hidden:
         return
     witnesses = (*certificate.witnesses, *certificate.residual_witnesses)
     if certificate.strength != "universe" or witnesses:
         raise IllFormed("tables with values of an unknown function show nothing")
-    if all(a.code != PURE for a in certificate.problem.assumptions):
-        raise IllFormed(f"a function is called that no assumption {PURE} speaks of")
 
 
 def check_types(fold: Fold) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from presieve.certificate.certificate import FORMAT
 from presieve.certificate.check import Rejected, SolverName, check_types, decided, make_solver
+from presieve.certificate.required import check_required
 from presieve.errors import PresieveError
 from presieve.ir.fold import Fold, Mode, Problem
 from presieve.ir.ops import app, negate
@@ -189,6 +190,7 @@ def _check_form(certificate: CompiledCertificate) -> None:
         raise IllFormed("there must be one expression for each output")
     keys = {fold.key(c.name) for c in fold.keys}
     check_types(fold)
+    check_required(problem)
     for e in certificate.expressions:
         if e.value.sort != outputs[e.output].sort or e.safe.sort != BOOL or e.raises.sort != BOOL:
             raise IllFormed(f"the expression for {e.output} is of another sort")

@@ -125,6 +125,7 @@ def _conditions(claim: TwoRowClaim) -> dict[str, object]:
 
 
 def _verified(result: Verified) -> dict[str, object]:
+    from presieve.certificate.required import taken_as_stored
     from presieve.sql.emit import emit
 
     claim = result.certificate
@@ -143,6 +144,7 @@ def _verified(result: Verified) -> dict[str, object]:
         "may_erase_error": result.may_erase_error,
         "conditions": result.seconds,
         "seconds": sum(result.seconds.values()),
+        "taken_as_stored": list(taken_as_stored(claim.problem)),
         "not_checked": list(NOT_CHECKED),
     }
 
@@ -150,6 +152,7 @@ def _verified(result: Verified) -> dict[str, object]:
 def _replaced(result: VerifiedCompiled | VerifiedAggregated) -> dict[str, object]:
     """Expressions that take the place of a function."""
     from presieve.certificate import aggregated, compiled
+    from presieve.certificate.required import taken_as_stored
 
     claim = result.certificate
     calls: dict[str, object] = {"kind": compiled.KIND}
@@ -165,6 +168,7 @@ def _replaced(result: VerifiedCompiled | VerifiedAggregated) -> dict[str, object
         "assumptions": [_assumption(a) for a in claim.problem.assumptions],
         "conditions": result.seconds,
         "seconds": sum(result.seconds.values()),
+        "taken_as_stored": list(taken_as_stored(claim.problem)),
         "not_checked": [_MEANS, "that Spark reads the text as the value that is stored beside it"],
     }
 

@@ -48,12 +48,17 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output column, coerced to its declared Spark ``type``; ``term`` is over ACC and KEY."""
+    """An output column, coerced to its declared Spark ``type``; ``term`` is over ACC and KEY.
+
+    ``checked``: whatever gives an integer that does not fit the type, be it Arrow or Spark, raises
+    or gives something else, and the fold says so. Elsewhere it may wrap around without a word.
+    """
 
     name: str
     sort: Sort
     type: str
     term: Term
+    checked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

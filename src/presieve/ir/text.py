@@ -131,7 +131,7 @@ def print_fold(fold: Fold) -> str:
         lines.append(f"    {print_term(f.step)})")
     for o in fold.outputs:
         head = f"  (output {json.dumps(o.name)} {print_sort(o.sort)} {json.dumps(o.type)}"
-        lines.append(f"{head} {print_term(o.term)})")
+        lines.append(f"{head} {print_term(o.term)}{' checked' if o.checked else ''})")
     lines.append(f"  (raises {print_term(fold.step_raises)} {print_term(fold.finish_raises)}))")
     return "\n".join(lines)
 
@@ -285,9 +285,10 @@ def _fold(node: SExp) -> Fold:
             case ["field", name, sort, init, step]:
                 sort_ = parse_sort(_atom(sort))
                 fields.append(Field(_string(name), sort_, _term(init, {}), _term(step, {})))
-            case ["output", name, sort, type_, term]:
+            case ["output", name, sort, type_, term, *more] if more in ([], ["checked"]):
                 sort_ = parse_sort(_atom(sort))
-                outputs.append(Output(_string(name), sort_, _string(type_), _term(term, {})))
+                value = _term(term, {})
+                outputs.append(Output(_string(name), sort_, _string(type_), value, bool(more)))
             case ["raises", step, finish]:
                 raises = (_term(step, {}), _term(finish, {}))
             case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass, replace
 
-from presieve.ir.fold import Field, Fold, Output
+from presieve.ir.fold import Field, Fold
 from presieve.ir.ops import disjunction
 from presieve.ir.terms import FALSE, Scope, Term, Var
 from presieve.ir.walk import rewrite
@@ -79,7 +79,7 @@ def _renamed(part: Component, prefix: str) -> Fold:
         fold,
         fields=tuple(Field(prefix + f.name, f.sort, f.init, term(f.step)) for f in fold.fields),
         outputs=tuple(
-            Output(name, o.sort, o.type, term(o.term))
+            replace(o, name=name, term=term(o.term))
             for o, name in zip(fold.outputs, part.outputs, strict=True)
         ),
         step_raises=term(fold.step_raises),

@@ -88,7 +88,7 @@ def aggregate_fold(call: Aggregate, columns: tuple[Column, ...], output: SchemaC
             "native-aggregate",
             f"{call.function} returns {display_type(output.type)} here",
         )
-    result = Output(output.name, made.result.sort, output.type, made.result)
+    result = Output(output.name, made.result.sort, output.type, made.result, checked=True)
     return Fold(call.function, columns, (), made.fields, (result,), step_raises=made.raises)
 
 

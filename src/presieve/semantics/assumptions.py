@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 from presieve.errors import PresieveError
 from presieve.ir.fold import PURE, Assumption, Problem
@@ -21,12 +22,25 @@ EXACT = 2**53
 """Doubles hold every integer of a lesser magnitude, and no other becomes one of these."""
 
 
+class Need(Enum):
+    """How a checker knows that a problem must list an assumption, which may have been deleted."""
+
+    RESULT = "an integer among the results may not fit its type"
+    SUM = "the fold says what becomes of a sum that leaves its bounds"
+    CALL = "a column of the fold is the result of a function that is not read; one must be listed"
+    PROOF = "it need not: what rests on it is not proved without it"
+    NOTHING = "nothing in the problem tells: it is taken as it is stored"
+
+
 @dataclass(frozen=True, slots=True)
 class AssumptionTemplate:
-    """An assumption that is no condition on a row: its code, and its words with gaps."""
+    """An assumption that is no condition on a row: its code, its words with gaps, and how it is
+    known to be needed.
+    """
 
     code: str
     pattern: str
+    need: Need
 
     def of(self, **words: object) -> Assumption:
         """The assumption with its gaps filled."""
@@ -39,36 +53,46 @@ class AssumptionTemplate:
         return self.code == assumption.code and bool(re.fullmatch(form, assumption.text))
 
 
-SUM_IN_RANGE = AssumptionTemplate("int-range", "{what} over a group fits in 64 bits")
+SUM_IN_RANGE = AssumptionTemplate("int-range", "{what} over a group fits in 64 bits", Need.SUM)
 SUM_EXACT = AssumptionTemplate(
-    "int-range", "{what} over a group and of its magnitudes is at most 2^53"
+    "int-range", "{what} over a group and of its magnitudes is at most 2^53", Need.SUM
 )
 SUM_WITHIN = {2**63: SUM_IN_RANGE, EXACT: SUM_EXACT}
 """By the number that the magnitude of a sum is assumed to stay below."""
 RESULT_FITS = AssumptionTemplate(
     "int-range",
     "the result {name} fits in {type}: Spark fails or silently wraps around where it does not",
+    Need.RESULT,
 )
 ZERO_IN_HEAPS = AssumptionTemplate(
     "zero-sign",
     "where several zeros are in a heap, their signs do not matter: which comes first is open",
+    Need.NOTHING,
 )
-KEY_FORM = AssumptionTemplate("key-form", "any of the equal values of {name} may stand for a group")
+KEY_FORM = AssumptionTemplate(
+    "key-form", "any of the equal values of {name} may stand for a group", Need.NOTHING
+)
 SAME_FUNCTION = AssumptionTemplate(
-    "constant", "the function {name} of the module {module} is the same in the workers"
+    "constant",
+    "the function {name} of the module {module} is the same in the workers",
+    Need.NOTHING,
 )
 SAME_VALUE = AssumptionTemplate(
-    "constant", "the {what} is {value} in the workers, too: pass it by a closure to be sure"
+    "constant",
+    "the {what} is {value} in the workers, too: pass it by a closure to be sure",
+    Need.NOTHING,
 )
 IS_PURE = AssumptionTemplate(
     PURE,
     "{name} changes nothing, never raises, and gives the same {returns} whenever its arguments are"
     " the same",
+    Need.CALL,
 )
 REORDERED = AssumptionTemplate(
     "row-order",
     "functions may be given the rows of a group in another order, and sums of doubles be rounded "
     "otherwise",
+    Need.PROOF,
 )
 SENTENCES = (
     REORDERED,
@@ -85,26 +109,33 @@ def is_of_size(assumption: Assumption) -> bool:
     return assumption.code == SUM_IN_RANGE.code and assumption.term == TRUE
 
 
-CONDITIONS: Mapping[str, str] = {
-    "no-nan": "",
-    "no-null": "",
-    "nan-sorted": ": what is sorted with NaN is in no order",
-    "exact-int": ": beside a NULL pandas would round it",
-    "int-range": ", which has no absolute value",
-    "zero-sign": ": which of two zeros comes first is open",
-    "open-zero": ": which of two zeros comes first is open",
-    "declared": "",
-    "computed": "",
+CONDITIONS: Mapping[str, tuple[str, Need]] = {
+    "no-nan": ("", Need.PROOF),
+    "no-null": ("", Need.NOTHING),
+    "nan-sorted": (": what is sorted with NaN is in no order", Need.NOTHING),
+    "exact-int": (": beside a NULL pandas would round it", Need.NOTHING),
+    "int-range": (", which has no absolute value", Need.NOTHING),
+    "zero-sign": (": which of two zeros comes first is open", Need.NOTHING),
+    "open-zero": (": which of two zeros comes first is open", Need.PROOF),
+    "declared": ("", Need.PROOF),
+    "computed": ("", Need.PROOF),
 }
-"""The codes of conditions on rows, and why each is assumed."""
+"""The codes of conditions on rows, why each is assumed, and how it is known to be needed."""
 
 OPTIONAL = frozenset({"no-nan", "open-zero"})
 """Codes of assumptions that make a proof easier but are no part of what the fold means."""
 
 
+def unseen_codes() -> tuple[str, ...]:
+    """Codes of which nobody who checks a problem sees that an assumption was deleted."""
+    sentences = (s.code for s in SENTENCES if s.need is Need.NOTHING)
+    conditions = (code for code, (_, need) in CONDITIONS.items() if need is Need.NOTHING)
+    return tuple(dict.fromkeys([*conditions, *sentences]))
+
+
 def assumed(code: str, term: Term) -> Assumption:
     """The assumption that a condition holds on every row."""
-    return Assumption(code, _condition(term) + CONDITIONS[code], term)
+    return Assumption(code, _condition(term) + CONDITIONS[code][0], term)
 
 
 def restated(assumption: Assumption, meaning: Callable[[Term], Term]) -> Assumption:

@@ -104,7 +104,7 @@ def lift_list_fold(
     except DeclineSignal as signal:
         return signal.declined
     field = Field("acc", state.sort, init, ite(present, then, state))
-    made = Output(output.name, result.term.sort, output.type, result.term)
+    made = Output(output.name, result.term.sort, output.type, result.term, checked=True)
     raises = and_(present, step.raises)
     fold = Fold(call.function, columns, (), (field,), (made,), raises, result.raises)
     return Lifted(fold, (), "")

@@ -16,7 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from presieve.errors import DeclineSignal
-from presieve.ir.fold import Fold, Output
+from presieve.ir.fold import Fold
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite
 from presieve.lift.forms import Lifted, Request
@@ -146,7 +146,7 @@ def of_columns(fold: GroupFold, columns: tuple[str, ...], lifted: Lifted) -> Lif
         columns=tuple(replace(c, name=named[c.name]) for c in old.columns),
         keys=tuple(replace(c, name=named[c.name]) for c in old.keys),
         fields=tuple(replace(f, init=term(f.init), step=term(f.step)) for f in old.fields),
-        outputs=tuple(Output(o.name, o.sort, o.type, term(o.term)) for o in old.outputs),
+        outputs=tuple(replace(o, term=term(o.term)) for o in old.outputs),
         step_raises=term(old.step_raises),
         finish_raises=term(old.finish_raises),
     )

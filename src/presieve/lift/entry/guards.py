@@ -66,7 +66,7 @@ def lift_guards(
     if term is None or any(v.scope is not Scope.KEY for v in variables(term, sure, raises)):
         raise guards.declined or m.decline("early-return", "nothing is returned", source.node)
     column = attempt.request.returns[0]
-    made = Output(column.name, term.sort, column.type, term)
+    made = Output(column.name, term.sort, column.type, term, returns.checked)
     span = source.span(source.node)
     name = source.node.name
     fold = Fold(name, columns.columns(), columns.keys(), (), (made,), FALSE, raises, span)

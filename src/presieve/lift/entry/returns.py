@@ -80,6 +80,13 @@ class Returns:
     row: RowFunction | None = None
     arrow: bool = False
 
+    @property
+    def checked(self) -> bool:
+        """Whether an integer that does not fit its type is told, or becomes NULL, in every setting:
+        pandas wraps it around in some.
+        """
+        return self.arrow or self.row is not None
+
     def sort_of(self, column: SchemaColumn) -> Option:
         """The sort of the output where it is nullable. Declines ``return-type``."""
         base = sort_of(column.type)
@@ -110,7 +117,7 @@ def outputs(
         merged = tuple(ite(here, a, b) for a, b in zip(row, merged, strict=True))
     columns = zip(returns.columns, merged, strict=True)
     return (
-        tuple(Output(c.name, term.sort, c.type, term) for c, term in columns),
+        tuple(Output(c.name, term.sort, c.type, term, returns.checked) for c, term in columns),
         tuple(assumptions.values()),
     )
 

@@ -1,0 +1,82 @@
+"""Trusted. Which assumptions without a condition a problem must list, and what it does not show.
+
+No proof rests on them, so that it still holds where one was deleted, but of another function: one
+whose results are integers of any size, say. Here they are derived from the problem itself. How
+that is done for each of them, or why it cannot be, is in the tables of
+:mod:`presieve.semantics.assumptions`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from presieve.ir.fold import PURE, Fold, Output, Problem
+from presieve.ir.sorts import INT, strip
+from presieve.ir.terms import App, Lit, Op, Scope, Var
+from presieve.ir.walk import subterms
+from presieve.ir.wellformed import IllFormed
+from presieve.lift.values.ranges import column_ranges, field_ranges
+from presieve.semantics.assumptions import RESULT_FITS, SUM_WITHIN, unseen_codes
+from presieve.semantics.types import SchemaColumn
+
+
+def check_required(problem: Problem) -> None:
+    """Raises :class:`IllFormed` where an assumption is missing that the problem must list."""
+    for output in _unbounded(problem.fold):
+        fits = RESULT_FITS.of(name=output.name, type=output.type)
+        if not output.checked and fits not in problem.assumptions:
+            raise IllFormed(f"no assumption says that {fits.text}")
+    for name, limit in _bounded_sums(problem.fold):
+        _check_sum(problem, name, limit)
+    if problem.fold.hidden and all(a.code != PURE for a in problem.assumptions):
+        raise IllFormed(f"a function is called that no assumption {PURE} speaks of")
+
+
+def taken_as_stored(problem: Problem) -> tuple[str, ...]:
+    """What the problem says and nothing in it shows, for a person."""
+    codes = ", ".join(f"[{code}]" for code in unseen_codes())
+    checked = (
+        f"that the result {o.name} is checked to fit in {o.type}, so that it never wraps around"
+        for o in _unbounded(problem.fold)
+        if o.checked
+    )
+    return *checked, f"that it lists all that it assumes of the kinds {codes}"
+
+
+def _unbounded(fold: Fold) -> Iterator[Output]:
+    """The results that are integers, and of which it is not known that they fit their types."""
+    schema = tuple(SchemaColumn(c.name, c.type) for c in (*fold.columns, *fold.keys))
+    ranges = field_ranges(fold.fields, column_ranges(schema))
+    for output in fold.outputs:
+        if strip(output.sort) == INT and not ranges.fits(output.term, output.type):
+            yield output
+
+
+_SUM = re.compile(r"(?:u\d+\.)?sum\((.*)\)(?:#\d+)?", re.DOTALL)
+"""Fields that are sums of pandas or pyarrow, with the column, if it has a name. No variable of
+Python is called like that.
+"""
+
+
+def _bounded_sums(fold: Fold) -> Iterator[tuple[str, int]]:
+    """The sums of which the fold says that they raise at a limit, by their columns: it stands for
+    NumPy, which wraps around there, and for doubles, which round.
+    """
+    for term in subterms(fold.step_raises, fold.finish_raises):
+        match term:
+            case App(Op.PY_GE, (Var(Scope.ACC, name, _), Lit(_, int() as limit))):
+                found = _SUM.fullmatch(name)
+                if found is not None and limit in SUM_WITHIN:
+                    yield found[1], limit
+
+
+def _check_sum(problem: Problem, column: str, limit: int) -> None:
+    """A sum of a column is assumed in its name, and one of what is computed in that of its text."""
+    sentence = SUM_WITHIN[limit]
+    if column:
+        wanted = sentence.of(what=f"the sum of {column}")
+        if wanted not in problem.assumptions:
+            raise IllFormed(f"no assumption says that {wanted.text}")
+    elif not any(sentence.says(a) for a in problem.assumptions):
+        raise IllFormed(f"no assumption says that {sentence.of(what='a sum').text}")
