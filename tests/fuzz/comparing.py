@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tests.support.scans import Run, reading_more, run
+
+from presieve.driver.optimize import explain
+from presieve.driver.stages.ladder import BY_GUARD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,6 +51,20 @@ def compare(written: DataFrame, forms: Mapping[str, Callable[[], DataFrame]]) ->
     return Comparison(tuple(findings), rewritten=rewritten)
 
 
+def unless_guarded(found: Comparison, written: DataFrame) -> Comparison:
+    """Without what reads more because a guard has met rows that break an assumption: such a plan
+    reads its table again, for their groups.
+    """
+    if all(kind != READS_MORE for kind, _, _ in found.findings) or not _is_guarded(written):
+        return found
+    return replace(found, findings=tuple(f for f in found.findings if f[0] != READS_MORE))
+
+
+def _is_guarded(written: DataFrame) -> bool:
+    boundaries = explain(written).boundaries
+    return any(d["by"] == BY_GUARD for b in boundaries for d in b.discharged)
+
+
 def _differences(expected: Run, written: DataFrame, df: DataFrame) -> list[tuple[str, str]]:
     result = _run(df)
     if isinstance(result, str):
@@ -85,6 +102,8 @@ class Tally:
     rewritten: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
     findings: list[tuple[str, str]] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)
+    """What is wrong of the plan that came last."""
     told: int = 0
 
     def add(self, found: Comparison, plan: str, again: bool = False) -> None:
@@ -93,7 +112,10 @@ class Tally:
             self.plans += 1
             self.raising += found.raises
             self.rewritten += found.rewritten
-        self.wrong.update({kind for kind, _, _ in found.findings})
+            self.kinds = set()
+        kinds = {kind for kind, _, _ in found.findings}
+        self.wrong.update(kinds - self.kinds)
+        self.kinds |= kinds
         self.findings += [
             (kind, f"{kind}, {form}: {text[:SHOWN]}\n{plan}") for kind, form, text in found.findings
         ]

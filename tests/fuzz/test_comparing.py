@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
-from tests.fuzz import hostile_tables
+from tests.fuzz import comparing, hostile_tables
 from tests.fuzz.comparing import (
     CRASH,
     ERROR_ADDED,
@@ -17,6 +17,7 @@ from tests.fuzz.comparing import (
     Comparison,
     Tally,
     compare,
+    unless_guarded,
 )
 from tests.support import scans
 
@@ -68,6 +69,18 @@ def test_of_what_raises_as_written_nothing_is_asked(numbers: DataFrame) -> None:
     assert found == Comparison(raises=True)
 
 
+def test_what_a_guard_reads_again_is_no_fault(
+    numbers: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other rows are one, guarded or not."""
+    written = numbers.where("id < 5")
+    forms = {"more": lambda: numbers.where("id % 100 < 5"), "fewer": lambda: numbers.limit(0)}
+    found = compare(written, forms)
+    assert kinds(unless_guarded(found, written)) == [READS_MORE, OTHER_ROWS]
+    monkeypatch.setattr(comparing, "_is_guarded", lambda _: True)
+    assert kinds(unless_guarded(found, written)) == [OTHER_ROWS]
+
+
 def test_rows_out_of_scans_are_counted_by_source(
     numbers: DataFrame, spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -93,10 +106,11 @@ def test_a_source_of_which_more_is_read_is_named(numbers: DataFrame) -> None:
 
 
 def test_counts_are_of_plans(numbers: DataFrame) -> None:
-    """A plan with two wrong forms is one wrong plan, and its text is shown."""
+    """A plan with two wrong forms is one wrong plan, and so is one that goes on wrong."""
     forms = {name: lambda: numbers.limit(0) for name in ("first", "second")}
     tally = Tally("plans")
     tally.add(compare(numbers, forms), "the plan")
+    tally.add(compare(numbers, forms), "the plan", again=True)
     assert tally.is_bad
     assert tally.text(2.0) == (
         "fuzz, plans: 1 in 2 s, 0 raise as written, 1 rewritten; "

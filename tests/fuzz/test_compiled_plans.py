@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PLANS = 32
 """Of a thorough run; otherwise a part of them."""
-SEED, FIRST = 3, 14
+SEED, FIRST = 5, 5
 
 pytestmark = [
     pytest.mark.random,
