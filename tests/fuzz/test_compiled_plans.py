@@ -38,21 +38,11 @@ def test_plans_are_run_and_become_others(tally: Tally) -> None:
     assert tally.raising < 0.3 * tally.plans, tally.text(0)
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="Spark hands a scan the filter above a compiled function, by which the scan loses"
-    " -0.0 and rows beside NaN",
-)
 def test_rows_are_the_same(tally: Tally) -> None:
     wrong = tally.of(OTHER_ROWS, ERROR_ADDED, CRASH)
     assert not wrong, "\n\n".join(wrong)
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="a filter that moves below a function is missing above it, where Spark infers one for"
-    " the other side of a join",
-)
 def test_no_more_rows_are_read(tally: Tally) -> None:
     wrong = tally.of(READS_MORE)
     assert not wrong, "\n\n".join(wrong)

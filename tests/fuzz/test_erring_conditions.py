@@ -40,11 +40,6 @@ def test_conditions_are_run_and_filters_are_derived(tally: Tally) -> None:
 
 @pytest.mark.random
 @pytest.mark.classic("there, a client has no plan with metrics")
-@pytest.mark.xfail(
-    strict=False,
-    reason="Spark puts the constant of a derived equality into the condition beside it, and"
-    " computes that while it plans: an error is added",
-)
 def test_no_error_is_added(tally: Tally) -> None:
     wrong = tally.of(ERROR_ADDED)
     assert not wrong, "\n\n".join(wrong)
