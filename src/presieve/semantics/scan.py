@@ -101,8 +101,18 @@ def losses(condition: Term, beside: Term = TRUE) -> Iterator[Loss]:
         for c in _comparisons(part):
             if c.left in suspects or _is_moved(c) or _one_zero(c):
                 yield Loss(c.left, c.sign, c.constant)
-        compared = {c.left for c in _comparisons(part)}
-        yield from map(Loss, suspects - compared)
+        told = {c.left for c in _comparisons(part)} | set(_only_null_tested(part))
+        yield from map(Loss, suspects - told)
+
+
+def _only_null_tested(condition: Term) -> Iterator[Term]:
+    """The columns of which it is asked only whether they are NULL: of that statistics count all."""
+    asked: dict[Term, set[Op]] = {}
+    for node in subterms(condition):
+        if isinstance(node, App):
+            for a in node.args:
+                asked.setdefault(a, set()).add(node.op)
+    return (term for term, ops in asked.items() if ops == {Op.SQL_IS_NULL})
 
 
 _OF_NO_NAN = ("<", "<=", "=")

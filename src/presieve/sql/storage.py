@@ -26,14 +26,14 @@ def predicate_of(
 
 
 def without_equalities(condition: Term) -> Term:
-    """The same condition with two comparisons in place of ``column = constant``. Spark puts the
-    constant of an equality into the conditions beside it, and of these into those that it infers
-    (``ConstantPropagation``), and evaluates them while it plans: where one raises at the constant,
-    the job fails even if no row has it.
+    """The same condition with two comparisons in place of a conjunct ``column = constant``. Spark
+    puts the constant of such an equality into the conditions beside it, and into those that it
+    infers (``ConstantPropagation``), and evaluates them while it plans: where one raises at the
+    constant, the job fails even if no row has it.
     """
     match condition:
-        case App(Op.SQL_AND | Op.SQL_OR as op, args):
-            return app(op, *map(without_equalities, args))
+        case App(Op.SQL_AND, args):
+            return app(Op.SQL_AND, *map(without_equalities, args))
         case App(Op.SQL_EQ, (Var() as column, Lit() as constant)) if strip(column.sort) != BOOL:
             ends = (app(op, column, constant) for op in (Op.SQL_GE, Op.SQL_LE))
             return sql_conjunction(ends)

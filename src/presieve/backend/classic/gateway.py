@@ -482,15 +482,10 @@ class ClassicGateway:
         """
         plan = self.analyzed(df)
         own = self.own_readers(plan)
-        if own is plan and (self._at_once or self._stays(plan)):
-            return df._jdf.queryExecution().optimizedPlan()
-        return self.dataset(own).queryExecution().optimizedPlan()
-
-    def _stays(self, plan: Java) -> bool:
-        """Whether optimizing a plan gives the same whenever it is done."""
-        if self.mentions(plan, "CURRENT_LIKE", "PLAN_EXPRESSION"):
-            return False
-        return all(map(leaves.stays, each(plan.collectLeaves())))
+        of_now = self.mentions(plan, "CURRENT_LIKE", "PLAN_EXPRESSION")
+        stays = not of_now and all(map(leaves.stays, each(plan.collectLeaves())))
+        kept = own is plan and (self._at_once or stays)
+        return (df._jdf if kept else self.dataset(own)).queryExecution().optimizedPlan()
 
     # Around the plan
 

@@ -17,6 +17,7 @@ from presieve.backend.catalyst.operators import EQUALITIES, conditions
 from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, itself, walk
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.scans.optimized import (
+    METADATA,
     OptimizedScan,
     ScanCondition,
     optimized_scans,
@@ -111,6 +112,7 @@ class OutcomeCheck:
         if suspects and self._scans_as_written is None:
             return None
         suspects = [x for x in suspects if not self._was_there(x[0], x[1])]
+        suspects = [x for x in suspects if not _is_of_directories(x[0], x[1])]
         if suspects:
             same = _same_columns(self._gateway.tree(self._gateway.analyzed(df)))
             covered = {(same.get(n, n), sign, constant) for n, sign, constant in covered}
@@ -131,7 +133,7 @@ class OutcomeCheck:
         every = sql_conjunction(t for _, t in terms if t is not None)
         for condition, term in terms:
             lossy = [n for n, type_ in condition.types.items() if may_lose_by(type_)]
-            if not lossy:
+            if not lossy or (term is None and _is_of_late_days(condition)):
                 continue
             narrow = any(condition.types[n] in ("tinyint", "smallint") for n in lossy)
             if term is None or narrow:
@@ -188,6 +190,19 @@ class OutcomeCheck:
         except (DeclineSignal, OverflowError, ValueError, TypeError):
             return False
         return bool(clauses) and not isinstance(check_derived(claim), Rejected)
+
+
+def _is_of_directories(scan: OptimizedScan, condition: ScanCondition) -> bool:
+    """Whether it chooses directories, which Spark does by itself, or is on metadata of files."""
+    names = set(condition.names.values())
+    return names <= {*scan.directories(), METADATA}
+
+
+def _is_of_late_days(condition: ScanCondition) -> bool:
+    """Whether it compares dates alone, with days that both calendars call alike, or after 9999."""
+    dates = all(t == "date" for t in condition.types.values() if may_lose_by(t))
+    days = [str(n["value"]) for n in condition.tree if n.get("dataType") == "date" and "value" in n]
+    return dates and all(day.startswith("+") or day >= "1582-10-15" for day in days)
 
 
 def _place(loss: Loss) -> _Place:

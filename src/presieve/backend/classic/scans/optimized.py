@@ -20,7 +20,7 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
 )
 from presieve.backend.classic.guarded import guarded
-from presieve.backend.classic.leaves import SOURCES, is_scan
+from presieve.backend.classic.leaves import SOURCES, is_scan, reads_files
 from presieve.backend.gateway import Handle
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
 
 _PRUNED_AT_RUN = "DynamicPruning"
+METADATA = "_metadata"
+"""The column of what Spark knows of the file that a row is from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,14 @@ class ScanCondition:
 @dataclass(frozen=True, slots=True)
 class OptimizedScan:
     """A leaf of an optimized plan: the numbers of its ``columns``, whether it ``is_scan``, which is
-    handed filters, and the conditions that are evaluated right above it.
+    handed filters, and the conditions that are evaluated right above it. ``directories`` names the
+    columns that are read from the names of directories.
     """
 
     columns: frozenset[int]
     is_scan: bool
     conditions: tuple[ScanCondition, ...]
+    directories: Callable[[], frozenset[str]]
 
 
 @guarded
@@ -84,7 +88,7 @@ def _scans(
         columns = frozenset(expr_id(tree[0]) for tree in node.fields.get("output", []))
         at = gateway.node(plan, node.path)
         found = (c for filter_ in above for c in _conditions(gateway, plan, filter_))
-        yield OptimizedScan(columns, is_scan(at), tuple(found))
+        yield OptimizedScan(columns, is_scan(at), tuple(found), partial(_directories, at))
         return
     if node.kind == FILTER:
         above = (*above, node)
@@ -92,6 +96,14 @@ def _scans(
         above = ()
     for child in node.children:
         yield from _scans(gateway, plan, child, above)
+
+
+@guarded
+def _directories(leaf: Handle) -> frozenset[str]:
+    base = leaf.relation()
+    if not reads_files(base):
+        return frozenset()
+    return frozenset(map(str, base.partitionSchema().fieldNames()))
 
 
 def _conditions(gateway: ClassicGateway, plan: Handle, filter_: Node) -> Iterator[ScanCondition]:
