@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
@@ -250,6 +250,160 @@ RANGES = [
         "o >= 5",
     ),
 ]
+
+
+TEN = "INTERVAL '10' DAY"
+TEN_BEFORE = f"{RANGE} {TEN} PRECEDING {HERE}"
+SOME_DAYS = "BETWEEN DATE'2024-01-11' AND DATE'2024-01-13'"
+EARLY, LATE = "d < DATE '0001-01-01'", "d > DATE '9999-12-31'"  # bounds may wrap around
+OF_DAYS = {
+    "before": (
+        *("d", TEN_BEFORE, f"d {SOME_DAYS}"),
+        f"(d >= DATE '2024-01-01' OR {EARLY}) AND d <= DATE '2024-01-13'",
+    ),
+    "after": (
+        *("d", f"{RANGE} CURRENT ROW AND {TEN} FOLLOWING", f"d {SOME_DAYS}"),
+        f"d >= DATE '2024-01-11' AND (d <= DATE '2024-01-23' OR {LATE})",
+    ),
+    "descending": (
+        *("d DESC", TEN_BEFORE, f"d {SOME_DAYS}"),
+        f"d >= DATE '2024-01-11' AND (d <= DATE '2024-01-23' OR {LATE})",
+    ),
+    "on both sides": (
+        "d",
+        f"{RANGE} INTERVAL 5 DAYS PRECEDING AND INTERVAL '6' DAY FOLLOWING",
+        f"d {SOME_DAYS}",
+        f"(d >= DATE '2024-01-06' OR {EARLY}) AND (d <= DATE '2024-01-19' OR {LATE})",
+    ),
+    "no day": (
+        *("d", f"{RANGE} INTERVAL '0' DAY PRECEDING {HERE}", f"d {SOME_DAYS}"),
+        "d >= DATE '2024-01-11' AND d <= DATE '2024-01-13'",
+    ),
+    "days before": (
+        *("d", f"{RANGE} {TEN} PRECEDING AND INTERVAL '5' DAY PRECEDING", f"d {SOME_DAYS}"),
+        f"(d >= DATE '2024-01-01' OR {EARLY}) AND (d <= DATE '2024-01-13' OR {LATE})",
+    ),
+    "days after": (
+        *("d", f"{RANGE} INTERVAL '5' DAY FOLLOWING AND {TEN} FOLLOWING", f"d {SOME_DAYS}"),
+        f"d >= DATE '2024-01-11' AND (d <= DATE '2024-01-23' OR {LATE})",
+    ),
+    "days before, descending": (
+        *("d DESC", f"{RANGE} {TEN} PRECEDING AND INTERVAL '5' DAY PRECEDING", f"d {SOME_DAYS}"),
+        f"(d >= DATE '2024-01-11' OR {EARLY}) AND (d <= DATE '2024-01-23' OR {LATE})",
+    ),
+    "all days": (
+        *("d", f"{RANGE} INTERVAL '100000000' DAY PRECEDING {HERE}", "d > DATE'2024-01-20'"),
+        f"d > date_from_unix_date(-99980258) OR {EARLY}",
+    ),
+    "of a clock": (
+        *("t", TEN_BEFORE, "t >= TIMESTAMP'2024-04-02 00:00:00'"),
+        "t >= TIMESTAMP '2024-03-21 00:00:00Z'",
+    ),
+    "of a clock, after": (
+        *("t", f"{RANGE} CURRENT ROW AND {TEN} FOLLOWING", "t <= TIMESTAMP'2024-04-01 00:00:00'"),
+        "t <= TIMESTAMP '2024-04-13 00:00:00Z'",
+    ),
+}
+
+
+def of_days(df: DataFrame, name: str) -> DataFrame:
+    """The table with the rows of a frame, counted, in a session of UTC."""
+    key, frame, where, _ = OF_DAYS[name]
+    return windowed(df, "count(1)", f"{key} {frame}").filter(where)
+
+
+@pytest.fixture
+def utc(spark: SparkSession) -> Iterator[None]:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    yield
+    spark.conf.set("spark.sql.session.timeZone", before or "UTC")
+
+
+@pytest.fixture(scope="module")
+def ends(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    """Days next to each other, NULL, and the first and the last that Spark has. Python has no dates
+    for these, so that what is shown are numbers.
+    """
+    days = (
+        "CASE WHEN id % 9 = 0 THEN NULL ELSE date_add(DATE'2024-01-01', CAST(id % 31 AS INT)) END"
+    )
+    data = spark.range(90).selectExpr("CAST(id % 2 AS INT) AS k", "id AS n", f"{days} AS d")
+    for number in (*range(-(2**31), -(2**31) + 12), *range(2**31 - 12, 2**31)):
+        data = data.union(spark.sql(f"SELECT 1, {number}L, date_from_unix_date({number})"))
+    path = str(tmp_path_factory.mktemp("ends") / "rows")
+    data.coalesce(1).write.parquet(path)
+    return spark.read.parquet(path)
+
+
+@pytest.mark.parametrize("name", OF_DAYS)
+def test_intervals_of_days(utc: None, rows: DataFrame, ends: DataFrame, name: str) -> None:
+    key, _, _, expected = OF_DAYS[name]
+    df = of_days(rows, name)
+    (found,) = explain(df, cost="always").boundaries
+    assert expected in found.prefilter
+    same_rows(df, optimize(df, cost="always"))
+    if key.startswith("d"):
+        far = of_days(ends, name).select("k", "n", "w")
+        better = optimize(far, cost="always")
+        assert better is not far
+        same_rows(far, better)
+
+
+@pytest.mark.parametrize("name", OF_DAYS)
+def test_intervals_of_days_that_are_shorter(utc: None, rows: DataFrame, name: str) -> None:
+    """The filter above loses what frames reach."""
+    df = of_days(rows, name)
+    if name == "no day":
+        assert counted(of_days(rows.filter(OF_DAYS[name][2]), name)) == counted(df)
+        return
+    assert counted(of_days(rows.filter(OF_DAYS[name][2]), name)) != counted(df)
+
+
+def test_days_at_the_ends_of_their_type_move_others(ends: DataFrame) -> None:
+    """Without those, frames of other rows are others: a bound wraps around."""
+    df = of_days(ends, "days before").select("k", "n", "w")
+    kept = ends.filter("d >= DATE'2024-01-01'")
+    assert counted(of_days(kept, "days before").select("k", "n", "w")) != counted(df)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [f"{RANGE} UNBOUNDED PRECEDING AND 5 PRECEDING", f"{RANGE} 9 PRECEDING AND 5 PRECEDING"],
+)
+@pytest.mark.parametrize("key", ["d", "d DESC", "o", "o DESC"])
+def test_a_bound_that_leaps_over_all_rows(
+    spark: SparkSession, ends: DataFrame, key: str, frame: str
+) -> None:
+    """Of the first rows an upper bound before them wraps around to the last ones."""
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        numbered = ends.selectExpr("*", "unix_date(d) AS o")
+        low, high = "DATE'2024-01-08'", "DATE'2024-01-10'"
+        if key.startswith("o"):
+            low, high = f"unix_date({low})", f"unix_date({high})"
+        df = windowed(numbered, "count(1)", f"{key} {frame}")
+        df = df.filter(f"{key[0]} BETWEEN {low} AND {high}").select("k", "n", "w")
+        same_rows(df, optimize(df, cost="always"))
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+
+
+def test_a_bound_of_a_timestamp_may_raise(
+    spark: SparkSession, utc: None, rows: DataFrame, tmp_path: Path
+) -> None:
+    """Of the last instant that there is, no day later is known. A filter below drops that row."""
+    last = "SELECT 1 AS k, timestamp_micros(9223372036854775807L) AS t, 1L AS n"
+    path = str(tmp_path / "last")
+    rows.select("k", "t", "n").union(spark.sql(last)).coalesce(1).write.parquet(path)
+    frame = f"t {RANGE} CURRENT ROW AND {TEN} FOLLOWING"
+    made = windowed(spark.read.parquet(path), "count(1)", frame)
+    df = made.filter("t <= TIMESTAMP'2024-04-01 00:00:00'").select("n", "w")
+    with pytest.raises(Exception, match="overflow"):
+        df.collect()
+    (found,) = explain(df, cost="always").boundaries
+    assert [a["code"] for a in found.assumptions] == ["may-erase-error"]
+    assert optimize(df, cost="always", policy="strict") is df
 
 
 @pytest.mark.parametrize("ansi", ["true", "false"])

@@ -22,7 +22,18 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import to_scope
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.types import column
-from presieve.semantics.windows import Frame, SortKey, Window, influence
+from presieve.semantics.windows import (
+    CURRENT_ROW,
+    Bound,
+    Days,
+    Distance,
+    Frame,
+    Microseconds,
+    SortKey,
+    Units,
+    Window,
+    influence,
+)
 from presieve.sql.emit import emit
 from presieve.sql.parse import parse_predicate
 from presieve.synthesis.windows import clauses
@@ -61,9 +72,13 @@ class Case:
 
 def _frame(over: Over) -> Frame:
     if not over.rows:
-        return Frame(over.lower, over.upper)
+        return Frame(_bound(over.lower), _bound(over.upper))
     before, after = over.lower is None or over.lower < 0, over.upper is None or over.upper > 0
-    return Frame(None if before else 0, None if after else 0)
+    return Frame(None if before else CURRENT_ROW, None if after else CURRENT_ROW)
+
+
+def _bound(number: int | None) -> Bound:
+    return Units(number) if number else None if number is None else CURRENT_ROW
 
 
 def term(text: str) -> Term:
@@ -218,6 +233,22 @@ def test_bounds_that_wrap_around_have_influence_on_all() -> None:
     assert isinstance(check_filters(near), VerifiedFilters)
 
 
+def test_an_upper_bound_that_leaps_over_all_rows() -> None:
+    """It wraps around to the far end, so that rows there, or all, are in the frames of others."""
+    wraps = {"limits": (-(2**31), 2**31 - 1), "wraps": True}
+    ends = "(o < -2147483600 OR o > 2147483600 OR o IS NULL"
+    for over, where, right, wrong in (
+        (Over(-9, -5), "o = 50", f"{ends} OR o BETWEEN 41 AND 50)", "o <= 50 OR o IS NULL"),
+        (Over(None, -5), "o <= 50", "k = k OR k IS NULL", "o <= 50 OR o IS NULL"),
+    ):
+        case = Case((By("o"),), (over,), where, wrong)
+        claim = case.certificate()
+        assert isinstance(check_filters(claim), VerifiedFilters)
+        claim = replace(claim, window=replace(case.window, **wraps))  # type: ignore[arg-type]
+        assert isinstance(check_filters(claim), Rejected)
+        assert isinstance(check_filters(replace(claim, prefilter=term(right))), VerifiedFilters)
+
+
 def test_it_is_read_back() -> None:
     for case in RIGHT:
         claim = case.certificate()
@@ -225,6 +256,77 @@ def test_it_is_read_back() -> None:
         assert parse(data) == claim
         assert stored.parse(data) == claim
         assert isinstance(stored.check_claim(claim, "z3"), VerifiedFilters)
+
+
+KEYS = {
+    t: Var(Scope.ROW, "x", found.sort)
+    for t in ("int", "bigint", "date", "timestamp", "timestamp_ntz", "string", "double", "boolean")
+    if (found := column("x", t, True)) is not None
+}
+RIGHT_KIND: dict[str, type[Distance]] = {
+    "int": Units,
+    "bigint": Units,
+    "date": Days,
+    "timestamp": Microseconds,
+    "timestamp_ntz": Microseconds,
+}
+
+
+@pytest.mark.parametrize("kind", [Units, Days, Microseconds])
+@pytest.mark.parametrize("type_", KEYS)
+def test_a_frame_counts_what_its_key_counts(type_: str, kind: type[Distance]) -> None:
+    """No window has a frame of days over timestamps, or of microseconds over dates."""
+    key = SortKey(KEYS[type_])
+    for frame in (Frame(kind(-1), CURRENT_ROW), Frame(None, kind(1)), Frame(kind(-2), kind(-1))):
+        if RIGHT_KIND.get(type_) is kind:
+            influence(Window((), (key,), (frame,)))
+            continue
+        with pytest.raises(PresieveError, match=f"a frame counts {kind.__name__.lower()}"):
+            Window((), (key,), (frame,))
+
+
+def test_a_frame_with_a_distance_has_one_key() -> None:
+    frame = Frame(Units(-1), CURRENT_ROW)
+    for order in ((), (SortKey(VARS["o"]), SortKey(VARS["v"]))):
+        with pytest.raises(PresieveError):
+            Window((), order, (frame,))
+    with pytest.raises(PresieveError, match="days and units"):
+        Window((), (SortKey(VARS["o"]),), (Frame(Days(-1), Units(1)),))
+
+
+def of_days(frame: Frame, where: str, below: str) -> WindowCertificate:
+    """A claim about a window over dates."""
+    columns = tuple(c for t in ("date",) if (c := column("x", t, True)) is not None)
+    names = {"x": KEYS["date"]}
+    terms = [parse_predicate(text, names, "UTC") for text in (where, below)]
+    above, under = (t for t in terms if isinstance(t, Term))
+    window = Window((), (SortKey(KEYS["date"]),), (frame,))
+    return WindowCertificate(columns, window, to_scope(above, Scope.ROW, Scope.KEY), under)
+
+
+def test_days_of_dates() -> None:
+    where = "x BETWEEN DATE'2024-01-20' AND DATE'2024-01-22'"
+    frame = Frame(Days(-10), CURRENT_ROW)
+    for first, accepted in (("10", True), ("09", True), ("11", False), ("20", False)):
+        below = f"x >= DATE'2024-01-{first}' AND x <= DATE'2024-01-22'"
+        claim = of_days(frame, where, below)
+        for solver in ("z3", "cvc5"):
+            found = check_filters(claim, solver)  # type: ignore[arg-type]
+            assert isinstance(found, VerifiedFilters) is accepted, first
+        assert stored.parse(json.loads(claim.text())) == claim
+
+
+def test_frames_as_they_were_stored_before() -> None:
+    """A number by itself counts what the key counts."""
+    claim = of_days(Frame(Days(-10), CURRENT_ROW), "x > DATE'2024-01-20'", "x IS NOT NULL")
+    data = claim.to_json()
+    assert data["frames"] == [[[-10, "days"], 0]]
+    assert stored.parse({**data, "frames": [[-10, 0]]}) == claim
+    for name in ("microseconds", "units", "weeks"):
+        with pytest.raises(PresieveError):
+            stored.parse({**data, "frames": [[[-10, name], 0]]})
+    old = RIGHT[12].certificate()
+    assert stored.parse({**old.to_json(), "frames": [[-2, 0]]}) == old
 
 
 TAMPERED = [
