@@ -10,15 +10,24 @@ from typing import Any
 from presieve.certificate.certificate import FORMAT
 from presieve.certificate.two_rows import check_conditions, check_reads
 from presieve.ir.fold import Column
-from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
+from presieve.ir.sorts import strip
 from presieve.ir.terms import Scope, Term
 from presieve.ir.text import parse_term, print_term
 from presieve.ir.wellformed import IllFormed
 from presieve.semantics.types import column
-from presieve.semantics.windows import Frame, SortKey, Window, influence, obligations
+from presieve.semantics.windows import (
+    CURRENT_ROW,
+    DISTANCES,
+    Bound,
+    Distance,
+    Frame,
+    SortKey,
+    Window,
+    influence,
+    obligations,
+)
 
 KIND = "window"
-_NUMBERS = (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +50,7 @@ class WindowCertificate:
             "columns": [[c.name, c.type, c.sort != strip(c.sort)] for c in self.columns],
             "partition": [print_term(t) for t in window.partition],
             "order": [[print_term(k.value), k.descending, k.nulls_first] for k in window.order],
-            "frames": [[f.lower, f.upper] for f in window.frames],
+            "frames": [[_stored(f.lower), _stored(f.upper)] for f in window.frames],
             "raises": window.raises,
             "limits": window.limits,
             "wraps": window.wraps,
@@ -60,8 +69,8 @@ class WindowCertificate:
 
     def check_form(self) -> None:
         """Raises :class:`presieve.errors.PresieveError` unless these are conditions over columns
-        that there are, and frames of numbers over one key of numbers. What is no window, and shows
-        its rows as they are, has neither frames nor keys.
+        that there are. What is no window, and shows its rows as they are, has neither frames nor
+        keys.
         """
         window = self.window
         of_rows = (*window.partition, *(k.value for k in window.order))
@@ -70,11 +79,8 @@ class WindowCertificate:
         check_conditions((self.where,), (self.columns, Scope.KEY))
         if not window.frames and of_rows:
             raise IllFormed("a window has a frame")
-        if any(n for f in window.frames for n in (f.lower, f.upper)):
-            if len(window.order) != 1 or strip(window.order[0].value.sort) not in _NUMBERS:
-                raise IllFormed("a frame of numbers needs one sort key, of whole numbers")
-            if window.wraps and window.limits is None:
-                raise IllFormed("nothing is known of the type of the sort key")
+        if window.distances and window.wraps and window.limits is None:
+            raise IllFormed("nothing is known of the type of the sort key")
         influence(window)
 
     def text(self) -> str:
@@ -86,10 +92,11 @@ def parse(data: Mapping[str, Any]) -> WindowCertificate:
     """Read a certificate of this kind back. Raises what reading JSON that is none raises."""
     columns = [column(str(n), str(t), bool(nullable)) for n, t, nullable in data["columns"]]
     limits = data["limits"]
+    order = tuple(SortKey(parse_term(v), bool(d), bool(n)) for v, d, n in data["order"])
     window = Window(
         tuple(map(parse_term, data["partition"])),
-        tuple(SortKey(parse_term(v), bool(d), bool(n)) for v, d, n in data["order"]),
-        tuple(Frame(*(None if x is None else int(x) for x in f)) for f in data["frames"]),
+        order,
+        tuple(Frame(*(_bound(x, order) for x in f)) for f in data["frames"]),
         bool(data["raises"]),
         None if limits is None else (int(limits[0]), int(limits[1])),
         bool(data["wraps"]),
@@ -97,3 +104,26 @@ def parse(data: Mapping[str, Any]) -> WindowCertificate:
     known = tuple(c for c in columns if c is not None)
     where, prefilter = parse_term(data["where"]), parse_term(data["prefilter"])
     return WindowCertificate(known, window, where, prefilter)
+
+
+_NAMES = {kind.__name__.lower(): kind for kind in DISTANCES.values()}
+
+
+def _stored(bound: Bound) -> object:
+    """None, 0 for the current row, or a number and what it counts."""
+    if isinstance(bound, Distance):
+        return [bound.number, type(bound).__name__.lower()]
+    return None if bound is None else 0
+
+
+def _bound(data: Any, order: tuple[SortKey, ...]) -> Bound:
+    """Inverse of :func:`_stored`. A number by itself, as it was stored before, counts what the sort
+    key counts.
+    """
+    if data is None or data == 0:
+        return None if data is None else CURRENT_ROW
+    if isinstance(data, list):
+        number, name = data
+        return _NAMES[name](int(number))
+    (key,) = order
+    return DISTANCES[strip(key.value.sort)](int(data))

@@ -7,12 +7,14 @@ these are is a condition on two rows, the *influence*. A filter below has to kee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
+from presieve.errors import PresieveError
 from presieve.ir.fold import Fold
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import Option, strip
+from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Scope, Term, Var, int_lit
 from presieve.ir.walk import to_scope
 from presieve.semantics.build import and_, or_, substituted
@@ -28,26 +30,77 @@ class SortKey:
     descending: bool = False
     nulls_first: bool = True
 
+    def moved(self, value: int, by: Distance) -> int:
+        """What is so far from a value."""
+        return value - by.number if self.descending else value + by.number
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far a bound is from the row. It is added to the value of the sort key, or subtracted
+    where that is descending, so that each kind of key has distances of its own.
+    """
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Units(Distance):
+    """Of keys that are integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Days(Distance):
+    """Of dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Microseconds(Distance):
+    """Of timestamps."""
+
+
+DISTANCES: Mapping[Sort, type[Distance]] = {
+    INT: Units,
+    DATE: Days,
+    TIMESTAMP: Microseconds,
+    TIMESTAMP_NTZ: Microseconds,
+}
+"""By the sort of the key. Of other keys there are no distances."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentRow:
+    """The row itself with its peers, by all sort keys."""
+
+
+CURRENT_ROW = CurrentRow()
+Bound: TypeAlias = Distance | CurrentRow | None
+"""Where a frame ends; None where it does not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """The rows that one function reads, by how far they are from the row, in the order of sorting.
-
-    None is no bound. 0 is the row with its peers, by all sort keys. Other numbers are added to the
-    value of the only sort key, which is a whole number, or subtracted where it is descending.
+    A distance is one of the only sort key.
     """
 
-    lower: int | None = None
-    upper: int | None = None
+    lower: Bound = None
+    upper: Bound = None
+
+    @property
+    def distances(self) -> tuple[Distance, ...]:
+        """Those of its bounds that are any."""
+        return tuple(b for b in (self.lower, self.upper) if isinstance(b, Distance))
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Functions over the rows of each partition. ``partition`` are terms over ROW.
+    """Functions over the rows of each partition. ``partition`` are terms over ROW. Raises
+    :class:`PresieveError` where a distance is not of the kind of the only sort key.
 
     Partitions and sort keys may be left out from the last one on, and frames be wider than they
     are: then more rows are taken to have influence. ``limits`` are the least and the greatest value
-    of the sort key's type, where a frame has numbers, and ``wraps`` says whether a bound beyond
+    of the sort key's type, where a frame has distances, and ``wraps`` says whether a bound beyond
     them is computed without an error. ``raises``: a function, or an expression
     above, may raise on what other sets of rows make of a row.
     """
@@ -58,6 +111,28 @@ class Window:
     raises: bool = False
     limits: tuple[int, int] | None = None
     wraps: bool = False
+
+    def __post_init__(self) -> None:
+        kinds = {type(d) for d in self.distances}
+        if kinds and (len(self.order) != 1 or kinds != {self._kind}):
+            names = " and ".join(sorted(kind.__name__.lower() for kind in kinds))
+            raise PresieveError(f"a frame counts {names}, and not what the only sort key counts")
+
+    @property
+    def distances(self) -> frozenset[Distance]:
+        """Those of all frames."""
+        return frozenset(d for f in self.frames for d in f.distances)
+
+    @property
+    def bounds_raise(self) -> bool:
+        """Whether a bound is computed with an error where it does not fit its type: that of a
+        timestamp, by the row's own key. A filter below may drop such a row.
+        """
+        return any(isinstance(d, Microseconds) for d in self.distances)
+
+    @property
+    def _kind(self) -> type[Distance] | None:
+        return DISTANCES.get(strip(self.order[0].value.sort))
 
 
 HERE = "here."
@@ -125,8 +200,12 @@ def _of_key(term: Term) -> Term:
 
 
 def _within(window: Window, frame: Frame) -> Term:
-    """Whether ROW is in the frame of KEY."""
+    """Whether ROW is in the frame of KEY. Without a lower bound all rows are, where the upper one
+    may have leapt over them, once and for all.
+    """
     order = window.order
+    if window.wraps and frame.lower is None and _leaps(frame):
+        return TRUE
     parts: list[Term] = []
     if frame.upper is not None:
         parts.append(_up_to(order, frame.upper))
@@ -135,15 +214,15 @@ def _within(window: Window, frame: Frame) -> Term:
     return and_(*parts)
 
 
-def _up_to(order: tuple[SortKey, ...], by: int) -> Term:
-    if by:
+def _up_to(order: tuple[SortKey, ...], by: Distance | CurrentRow) -> Term:
+    if isinstance(by, Distance):
         (key,) = order
         return _at_most(key, key.value, _moved(key, by))
     return _before(order, [(k.value, _of_key(k.value)) for k in order])
 
 
-def _from(order: tuple[SortKey, ...], by: int) -> Term:
-    if by:
+def _from(order: tuple[SortKey, ...], by: Distance | CurrentRow) -> Term:
+    if isinstance(by, Distance):
         (key,) = order
         return _at_most(key, _moved(key, by), key.value)
     return _before(order, [(_of_key(k.value), k.value) for k in order])
@@ -158,29 +237,44 @@ def _before(order: tuple[SortKey, ...], values: list[tuple[Term, Term]]) -> Term
     return result
 
 
-def _moved(key: SortKey, by: int) -> Term:
+def _moved(key: SortKey, by: Distance) -> Term:
     """The value of KEY's row, so far from it."""
-    return _plus(_of_key(key.value), -by if key.descending else by)
+    return _of_key(_beside(key, by))
 
 
-def _plus(value: Term, number: int) -> Term:
-    return app(Op.SQL_INT_ADD, value, int_lit(number))
+def _beside(key: SortKey, by: Distance) -> Term:
+    """The value of ROW, so far from it."""
+    return app(Op.SQL_INT_ADD, key.value, int_lit(key.moved(0, by)))
 
 
 def _beyond(window: Window) -> Iterator[Term]:
     """Whether a bound of one of the two rows is computed as another number than it is. Spark goes
     through a partition with two places that only move on, so that this has influence on all rows.
+
+    The upper place is moved too far by a bound that is before its row, where that is among the
+    first: it wraps around to the far end, whose rows are then in the frames of all others.
     """
     if not window.wraps or window.limits is None:
         return
-    numbers = {n for f in window.frames for n in (f.lower, f.upper) if n}
-    for key in window.order if numbers else ():
+    far = {type(d)(-d.number) for f in window.frames if _leaps(f) for d in f.distances}
+    for key in window.order if window.distances else ():
         for end, op in zip(window.limits, (Op.SQL_LT, Op.SQL_GT), strict=True):
             limit = Lit(strip(key.value.sort), end)
-            for by in sorted(numbers):
-                bound = _plus(key.value, -by if key.descending else by)
+            for by in sorted(window.distances, key=_number):
+                bound = _beside(key, by)
                 yield _true(op, bound, limit)
                 yield _of_key(_true(op, bound, limit))
+            for by in sorted(far - window.distances, key=_number):
+                yield _true(op, _beside(key, by), limit)
+
+
+def _number(distance: Distance) -> int:
+    return distance.number
+
+
+def _leaps(frame: Frame) -> bool:
+    """Whether its upper bound is before the row."""
+    return isinstance(frame.upper, Distance) and frame.upper.number < 0
 
 
 def _at_most(key: SortKey, one: Term, other: Term) -> Term:

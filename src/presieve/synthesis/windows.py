@@ -17,10 +17,7 @@ from presieve.ir.sorts import (
     BOOL,
     DATE,
     FLOAT,
-    INT,
     STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
     Option,
     Sort,
     strip,
@@ -29,12 +26,10 @@ from presieve.ir.terms import Lit, Op, Scope, Term, literal_value
 from presieve.ir.walk import literals, to_scope, variables
 from presieve.semantics.compile import State, predicates
 from presieve.semantics.values import Value
-from presieve.semantics.windows import SortKey, Window, influence
+from presieve.semantics.windows import DISTANCES, Distance, SortKey, Window, influence
 
 DAYS = (-719_162, 2_932_896)
 """The first and the last day of the years 1 to 9999, which SQL can write."""
-
-_NUMBERS = (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
 
 def clauses(window: Window, where: Term, accepted: Callable[[Term], bool]) -> tuple[Term, ...]:
@@ -70,13 +65,13 @@ def _alternatives(window: Window, conjunct: Term) -> Iterator[tuple[Term, ...]]:
         return
     key = window.order[0]
     yield tuple(_widened(window, key, conjunct))
-    reach = {n for f in window.frames for n in (f.lower, f.upper) if n is not None}
+    reach = sorted(window.distances, key=lambda d: d.number)
     known = [x for x in literals(conjunct) if x.sort == strip(key.value.sort)]
     if not known or key.value.sort not in (known[0].sort, Option(known[0].sort)):
         return
     for strict, wide, end in ((Op.SQL_LT, Op.SQL_LE, max), (Op.SQL_GT, Op.SQL_GE, min)):
         bound = end(known, key=_place)
-        ends = (bound, end((_moved(bound, key, by) for by in (0, *sorted(reach))), key=_place))
+        ends = (bound, end((bound, *(_moved(bound, key, by) for by in reach)), key=_place))
         bounds = [app(op, key.value, x) for x in dict.fromkeys(ends) for op in (strict, wide)]
         yield tuple(c for b in bounds for c in _widened(window, key, b))
 
@@ -121,7 +116,7 @@ def _values(sort: Sort, terms: Iterable[Term]) -> list[Value]:
     """Values of a sort: those that terms name, and next to them."""
     inner = strip(sort)
     known = [literal_value(x) for x in literals(*terms) if x.sort == inner]
-    if inner in _NUMBERS:
+    if inner in DISTANCES:
         known = [n + by for n in known or [0] if isinstance(n, int) for by in (-1, 0, 1)]
     others = _OTHERS.get(inner, ())
     return [*dict.fromkeys((*known, *others)), *([None] if isinstance(sort, Option) else [])]
@@ -139,10 +134,10 @@ def _place(literal: Lit) -> Any:
     return literal_value(literal)
 
 
-def _moved(bound: Lit, key: SortKey, by: int) -> Lit:
-    if strip(bound.sort) not in _NUMBERS or not isinstance(bound.value, int):
+def _moved(bound: Lit, key: SortKey, by: Distance) -> Lit:
+    if not isinstance(bound.value, int):
         return bound
-    return Lit(bound.sort, bound.value + (-by if key.descending else by))
+    return Lit(bound.sort, key.moved(bound.value, by))
 
 
 def _widened(window: Window, key: SortKey, condition: Term) -> Iterator[Term]:
@@ -158,10 +153,10 @@ def _widened(window: Window, key: SortKey, condition: Term) -> Iterator[Term]:
 
 def _near_the_ends(window: Window, value: Term) -> Iterator[Term]:
     """Values whose bounds may not fit their type. Dates are compared with those that SQL has."""
-    numbers = [n for f in window.frames for n in (f.lower, f.upper) if n]
+    numbers = [abs(d.number) for d in window.distances]
     if not window.wraps or window.limits is None or not numbers:
         return
-    sort, most = strip(value.sort), max(map(abs, numbers))
+    sort, most = strip(value.sort), max(numbers)
     low, high = DAYS if sort == DATE else (window.limits[0] + most, window.limits[1] - most)
     yield app(Op.SQL_LT, value, Lit(sort, low))
     yield app(Op.SQL_GT, value, Lit(sort, high))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDAF, PYTHON_UDF
 from presieve.backend.catalyst.native_aggregates import (
@@ -34,7 +35,18 @@ from presieve.plan.algebra import Attribute
 from presieve.plan.product import Component, product
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import INT_RANGES
-from presieve.semantics.windows import Frame, SortKey, Window
+from presieve.semantics.windows import (
+    CURRENT_ROW,
+    Bound,
+    CurrentRow,
+    Days,
+    Distance,
+    Frame,
+    Microseconds,
+    SortKey,
+    Units,
+    Window,
+)
 from presieve.sql.catalyst import expression
 
 GLOBAL_LIMIT, LOCAL_LIMIT, SORT = (LOGICAL + n for n in ("GlobalLimit", "LocalLimit", "Sort"))
@@ -96,7 +108,7 @@ def read_window(node: Node, of: Columns) -> Window:
     """
     if node.kind != WINDOW:
         order = (sorted_below(node) or node).fields["order"]
-        return Window((), _sort_keys(order, of), (Frame(None, 0),))
+        return Window((), _sort_keys(order, of), (Frame(None, CURRENT_ROW),))
     keys = _sort_keys(node.fields["orderSpec"], of)
     partition = (of.term(t) for t in node.fields["partitionSpec"])
     type_ = _type(node.fields["orderSpec"], of)
@@ -211,27 +223,36 @@ def _frame(function: Tree, spec: Tree, type_: str) -> Frame:
     return Frame(_reach(lower, type_, -1), _reach(upper, type_, 1))
 
 
-_UNKNOWN = "unknown"
+@dataclass(frozen=True, slots=True)
+class _Unknown:
+    """A bound that is not read."""
+
+
+_Read: TypeAlias = Bound | _Unknown
+_UNKNOWN = _Unknown()
 _NAMED: JsonNode = {"class": ALIAS, "num-children": 1}
 
 
-def _bound(tree: Tree) -> int | str | None:
-    """A bound of a frame as a number of rows, days, microseconds or units; None is no bound."""
+def _bound(tree: Tree) -> _Read:
+    """A bound of a frame as it is written: an integer, or an interval, in microseconds."""
     head = tree[0]
     if head["class"] in _UNBOUNDED:
         return None
     if head["class"] == _CURRENT_ROW:
-        return 0
+        return CURRENT_ROW
     if head["class"] == _MINUS:
         inner = _bound(tree[1:])
-        return -inner if isinstance(inner, int) else _UNKNOWN
+        return replace(inner, number=-inner.number) if isinstance(inner, Distance) else inner
     if head["class"] == CAST and head["dataType"] in _WHOLE:
         return _bound(tree[1:])
-    counted = head["class"] == LITERAL and head["dataType"] in (*_WHOLE, *_OF_DAYS)
+    kind = _LITERALS.get(head["dataType"]) if head["class"] == LITERAL else None
     try:
-        return int(head["value"]) if counted else _UNKNOWN
+        number = None if kind is None else int(head["value"])
     except (TypeError, ValueError):
         return _UNKNOWN
+    if kind is None or number is None:
+        return _UNKNOWN
+    return kind(number) if number else CURRENT_ROW
 
 
 _WHOLE = ("byte", "short", "integer", "long")
@@ -244,24 +265,35 @@ _OF_DAYS = tuple(
 """Intervals that are stored in microseconds (``DayTimeIntervalType``). Those of months are stored
 in months, of which each has another length.
 """
+_LITERALS: Mapping[object, type[Distance]] = {
+    **dict.fromkeys(_WHOLE, Units),
+    **dict.fromkeys(_OF_DAYS, Microseconds),
+}
 
 
-def _side(bound: int | str | None, outwards: int) -> int | None:
-    """No bound, or 0 where the bound is on the other side of the row."""
-    return 0 if isinstance(bound, int) and bound * outwards <= 0 else None
+def _side(bound: _Read, outwards: int) -> Bound:
+    """No bound, or the current row where the bound is on the other side of it."""
+    if isinstance(bound, Distance):
+        return CURRENT_ROW if bound.number * outwards < 0 else None
+    return bound if isinstance(bound, CurrentRow) else None
 
 
-def _reach(bound: int | str | None, type_: str, outwards: int) -> int | None:
-    """The bound of a range."""
-    if not isinstance(bound, int):
-        return None
-    if bound == 0:
-        return 0
-    if type_ in ("timestamp", "timestamp_ntz") and abs(bound) >= _DAY:
-        # Days are those of a clock, which may be put forward or back.
-        return bound + outwards * 2 * _DAY or 0
-    if type_ in (*INT_RANGES, *_STORED):
-        return bound
+def _reach(bound: _Read, type_: str, outwards: int) -> Bound:
+    """The bound of a range, in what a sort key of this type counts."""
+    match bound:
+        case Units() if type_ in INT_RANGES:
+            return bound
+        case Units(number) if type_ == "date":
+            return Days(number)
+        case Microseconds(number) if type_ == "date" and number % _DAY == 0:
+            # Spark takes intervals of whole days alone (``ExtractANSIIntervalDays``).
+            return Days(number // _DAY)
+        case Microseconds(number) if type_ in ("timestamp", "timestamp_ntz"):
+            if abs(number) < _DAY:
+                return bound
+            # Days are those of a clock, which may be put forward or back.
+            wider = number + outwards * 2 * _DAY
+            return Microseconds(wider) if wider else CURRENT_ROW
     return _side(bound, outwards)
 
 

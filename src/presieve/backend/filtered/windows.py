@@ -63,7 +63,7 @@ def read_window_site(context: Context, site: Site) -> WindowSite:
         names_of(node),
         where,
         (side,),
-        side.errors.may_raise or window.raises,
+        side.errors.may_raise or window.raises or window.bounds_raise,
         len(sharing_exchange(context.gateway, context.plan, context.root, node)) > 1,
         window,
         whole,
