@@ -311,7 +311,7 @@ def test_days_of_dates() -> None:
         below = f"x >= DATE'2024-01-{first}' AND x <= DATE'2024-01-22'"
         claim = of_days(frame, where, below)
         for solver in ("z3", "cvc5"):
-            found = check_filters(claim, solver)  # type: ignore[arg-type]
+            found = check_filters(claim, solver)
             assert isinstance(found, VerifiedFilters) is accepted, first
         assert stored.parse(json.loads(claim.text())) == claim
 
