@@ -79,6 +79,8 @@ def is_listed_once(relation: Handle) -> bool:
     again. Those of a table are whenever something is written to it: Spark keeps one listing for
     all DataFrames of a table (``InsertIntoHadoopFsRelationCommand``).
     """
+    if str(relation.getClass().getName()) != RELATION:
+        return False
     base = relation.relation()
     if not reads_files(base) or relation.catalogTable().isDefined():
         return False
@@ -94,12 +96,7 @@ def is_scan(leaf: Handle) -> bool:
 
 def stays(leaf: Handle) -> bool:
     """Whether the optimizer makes the same of a leaf at any time."""
-    kind = simple_class(leaf)
-    return (
-        kind in _HELD
-        or kind == "LogicalRDD"
-        or (kind == "LogicalRelation" and is_listed_once(leaf))
-    )
+    return simple_class(leaf) in (*_HELD, "LogicalRDD") or is_listed_once(leaf)
 
 
 def repeatable(leaf: Handle) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from presieve.backend.catalyst.leaf_conditions import conjunction
 from presieve.backend.catalyst.operators import EQUALITIES, conditions
-from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, itself, walk
+from presieve.backend.catalyst.trees import ALIAS, CAST, JsonNode, Node, Tree, expr_id, itself, walk
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.scans.optimized import (
     METADATA,
@@ -233,6 +233,14 @@ def _is_covered(loss: _Place, covered: set[_Place], same: Mapping[int, int] | No
     return (number, sign, constant) in covered
 
 
+def _column(value: Tree) -> JsonNode | None:
+    """The column that a projected one is, perhaps cast to its own type, which Spark leaves out."""
+    cast = len(value) == 2 and value[0]["class"] == CAST
+    if cast and value[0]["dataType"] == value[1].get("dataType"):
+        return itself(value[1:])
+    return itself(value)
+
+
 def _same_columns(root: Node) -> dict[int, int]:
     """Of columns that are equal, by aliases and by conditions, one for all."""
     leader: dict[int, int] = {}
@@ -243,7 +251,7 @@ def _same_columns(root: Node) -> dict[int, int]:
         return number
 
     for node in walk(root):
-        pairs = [(expr_id(t[0]), itself(t[1:])) for t in trees(node) if t[0]["class"] == ALIAS]
+        pairs = [(expr_id(t[0]), _column(t[1:])) for t in trees(node) if t[0]["class"] == ALIAS]
         for part in conditions(node):
             if part.tree[0]["class"] in EQUALITIES and len(part.tree) == 3:
                 left, right = itself(part.tree[1:2]), itself(part.tree[2:])
