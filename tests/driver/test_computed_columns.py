@@ -71,13 +71,15 @@ def test_what_follows_by_itself_rests_on_nothing(by_day: DataFrame) -> None:
     report = presieve.explain(by_day.where("year(ts) = 2023"), declare=DECLARED, cost="always")
     assert {"ts", "day"} <= set(report.derived[0].derived.split())
     alone = presieve.explain(by_day.where("date_add(day, 1) = DATE '2024-01-05'"), cost="always")
-    assert [a["code"] for a in alone.derived[0].assumptions] == ["may-erase-error"]
+    assert alone.derived[0].derived
+    assert not alone.derived[0].assumptions
     both = presieve.explain(
         by_day.where("date_add(day, 1) = DATE '2024-01-05' AND id > 3"),
         declare="id = dayofyear(day)",
         cost="always",
     )
-    assert [a["code"] for a in both.derived[0].assumptions] == ["may-erase-error"]
+    assert both.derived[0].derived
+    assert not both.derived[0].assumptions
 
 
 def test_other_zones_are_wider(by_day: DataFrame, settings: SparkSession) -> None:

@@ -48,6 +48,8 @@ DOUBLES = [
     *("abs(x)", "floor(x)", "ceil(x)", "CAST(x AS int)", "CAST(x AS bigint)"),
     *("CAST(x AS smallint)", "floor(x / 2D + 1D)", "-abs(x - 3D)"),
 ]
+RAISING = ["floor(x)", "ceil(x)", "CAST(x AS int)", "CAST(x AS bigint)", "floor(x / 2D + 1D)"]
+"""In ANSI mode, on their pieces."""
 TEXTS = ["substring(s, 1, 3)", "left(s, 1)", "substr(s, 0, 2)"]
 
 COLUMNS = {"d": DATES, "ts": INSTANTS, "i": INTEGERS, "x": DOUBLES, "s": TEXTS}
@@ -182,7 +184,7 @@ def test_values_lie_where_the_catalogue_says(
 
 def _check(table: DataFrame, column: str, function: str, zones: Zones, ansi: str) -> None:
     known = _known(table, function, zones)
-    if ansi == "true" and any(one.raises for one in known):
+    if ansi == "true" and function in RAISING:
         return  # it has the same values where it does not raise
     values = [r[0] for r in table.select("raw").collect()]
     inside = [v for v in values if _is_known(known[0], _order(v))]

@@ -187,7 +187,7 @@ def _whole(argument: ExprNode, f: Callable[[float], int], span: Interval) -> Mon
         return max(low, min(f(x), end - 1)) if math.isfinite(x) else low if x < 0 else end - 1
 
     nothing = Piece((NAN, None), lambda _: 0, lambda _: 0)
-    return Monotone(argument, (Piece(_NUMBERS, cut, cut), nothing), raises=True)
+    return Monotone(argument, (Piece(_NUMBERS, cut, cut), nothing))
 
 
 # --- casts -----------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def _truncated(day: int, unit: str) -> int:
     return day
 
 
-_UNITS = {
+UNITS = {
     **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
     **dict.fromkeys(("MONTH", "MON", "MM"), "month"),
     "QUARTER": "quarter",
@@ -86,7 +86,7 @@ def year(node: ExprNode, _: Zones) -> Monotone | None:
 
 def date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
     argument, unit = node.children
-    name = _UNITS.get(str(constant(unit, zones)).upper())
+    name = UNITS.get(str(constant(unit, zones)).upper())
     if name is None:
         return None
     return exactly(argument, lambda d: _truncated(d, name), DAYS)  # type: ignore[arg-type]
@@ -96,13 +96,13 @@ def timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
     """The local time, cut, and back: each way by some offset of the zone."""
     unit, argument = node.children
     offsets, name = offsets_of(node, zones), str(constant(unit, zones)).upper()
-    if offsets is None or (name not in _UNITS and name not in _SPANS):
+    if offsets is None or (name not in UNITS and name not in _SPANS):
         return None
 
     def cut(local: int) -> int:
         if name in _SPANS:
             return local - local % _SPANS[name]
-        return _truncated(local // DAY, _UNITS[name]) * DAY
+        return _truncated(local // DAY, UNITS[name]) * DAY
 
     low, high = offsets
     return bracketed(
@@ -217,7 +217,7 @@ def unchanged(node: ExprNode, _: Zones) -> Monotone | None:
 
 # --- text ------------------------------------------------------------------------------------
 
-_FORMAT = re.compile(r"yyyy(?:[-/.]?MM(?:[-/.]?dd(?:[ ]?HH(?::?mm(?::?ss)?)?)?)?)?")
+FORMAT = re.compile(r"yyyy(?:[-/.]?MM(?:[-/.]?dd(?:[ ]?HH(?::?mm(?::?ss)?)?)?)?)?")
 _CODES = {"yyyy": "{0:04d}", "MM": "{1:02d}", "dd": "{2:02d}", "HH": "{3:02d}"}
 _CODES |= {"mm": "{4:02d}", "ss": "{5:02d}"}
 
@@ -259,7 +259,7 @@ def formatted(node: ExprNode, zones: Zones) -> Monotone | None:
     """The parts of an instant from the year on: as text they are in the same order."""
     argument, pattern = node.children
     offsets, text = offsets_of(node, zones), constant(pattern, zones)
-    if offsets is None or not isinstance(text, str) or not _FORMAT.fullmatch(text):
+    if offsets is None or not isinstance(text, str) or not FORMAT.fullmatch(text):
         return None
     form = re.sub("|".join(_CODES), lambda m: _CODES[m[0]], text)
     return written(argument, DAY, offsets, lambda x: _printed(x, form))  # type: ignore[arg-type]

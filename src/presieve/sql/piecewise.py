@@ -3,7 +3,8 @@
 Each is known on pieces of its argument's order, by two functions that never fall (or never rise)
 and have the function's value between them; mostly they are the same. Outside of the pieces it may
 do anything: raise, wrap around or give NULL, which depends on the session's mode. Of NULL each
-gives NULL, and of nothing else on its pieces. On them it raises only where that is said.
+gives NULL, and of nothing else on its pieces. On them it may raise, too, which is said in
+:mod:`presieve.sql.expressions.raising`, and has the value where it does not.
 """
 
 from __future__ import annotations
@@ -51,13 +52,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Monotone:
-    """A function of one argument, on disjoint pieces of its order. ``raises``: it may, on these
-    pieces, in some mode; it then has the value elsewhere.
-    """
+    """A function of one argument, on disjoint pieces of its order."""
 
     argument: ExprNode
     pieces: tuple[Piece, ...]
-    raises: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,12 +67,6 @@ class Facts:
             self.generators + other.generators,
         )
 
-    def evaluated(self) -> Iterator[Tree]:
-        """All conditions and columns, also those that are not followed: each of them may raise."""
-        yield from (part.tree for _, part in self.conditions)
-        yield from self.computed.values()
-        yield from self.generators
-
 
 NO_FACTS = Facts()
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from presieve.backend.catalyst.trees import (
     ALIAS,
-    ATTRIBUTE,
     CAST,
     EXPRESSIONS,
     LITERAL,
@@ -26,6 +25,7 @@ from presieve.semantics.aggregates import Aggregate, Overflow, aggregate_fold, i
 from presieve.semantics.build import get, is_none, ite, some
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.catalyst import expression
+from presieve.sql.expressions.raising import can_raise
 
 AGGREGATE_EXPRESSION = EXPRESSIONS + "aggregate.AggregateExpression"
 COMPLETE = EXPRESSIONS + "aggregate.Complete$"
@@ -43,21 +43,6 @@ KNOWN_FUNCTIONS = tuple(_NAMES)
 
 _REPEATABLE = ("max", "min", "bool_or", "bool_and")
 """Functions to which it makes no difference whether a value comes once or more: DISTINCT."""
-
-_TOTAL = frozenset(
-    EXPRESSIONS + "aggregate." + name
-    for name in (
-        *("Max", "Min", "Count", "CountIf", "BoolOr", "BoolAnd", "MaxBy", "MinBy", "First", "Last"),
-        *("AnyValue", "HyperLogLogPlusPlus", "CollectSet", "CollectList", "StddevSamp"),
-        *("StddevPop", "VarianceSamp", "VariancePop"),
-    )
-)
-"""Functions that raise on no group of columns."""
-_OF_NUMBERS = {
-    EXPRESSIONS + "aggregate.Average": ("byte", "short", "integer", "long", "double"),
-    EXPRESSIONS + "aggregate.Sum": ("double",),
-}
-"""The same, of columns of these types: doubles do not overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +88,7 @@ def native_call(tree: Tree) -> NativeCall:
     expected = 1 if not condition else 2
     if not complete or int(whole["num-children"]) != expected:
         return NativeCall("", (), [], False, name, "an aggregate function of an unusual shape")
-    total = _total(str(function["class"]), inside, condition)
+    total = not can_raise(tree[1:])
     known = _NAMES.get(str(function["class"]), "")
     if not known:
         why = f"filters are not pushed through the aggregate function {name}"
@@ -132,17 +117,6 @@ def children(tree: Tree, start: int) -> tuple[Tree, ...]:
         found.append(tree[position:end])
         position = end
     return tuple(found)
-
-
-def _total(function: str, arguments: tuple[Tree, ...], condition: Tree) -> bool:
-    """Columns and literals do not raise; of other arguments nothing is known."""
-    plain = all(len(a) == 1 for a in arguments) and not condition
-    if function in _TOTAL:
-        return plain
-    types = _OF_NUMBERS.get(function, ())
-    return plain and all(
-        a[0]["class"] == ATTRIBUTE and a[0]["dataType"] in types for a in arguments
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,6 @@ from presieve.backend.catalyst.trees import (
     Tree,
     expr_id,
 )
-from presieve.backend.effects.raising import can_raise
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Fold
 from presieve.ir.sorts import FLOAT, strip
@@ -48,6 +47,7 @@ from presieve.semantics.windows import (
     Window,
 )
 from presieve.sql.catalyst import expression
+from presieve.sql.expressions.raising import can_raise
 
 GLOBAL_LIMIT, LOCAL_LIMIT, SORT = (LOGICAL + n for n in ("GlobalLimit", "LocalLimit", "Sort"))
 
@@ -312,5 +312,5 @@ def _raises(function: Tree) -> bool:
         small = len(function) == 3 and function[1]["class"] == _SUM
         if small and function[2].get("dataType") in _SHORT:
             return False
-        return can_raise(function) and not native_call([_NAMED, *function]).total
+        return can_raise(function)
     return any(can_raise(t) for t in children(function, 0))

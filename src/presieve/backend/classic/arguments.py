@@ -25,11 +25,11 @@ from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.names import unqualified
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.separate import changed_at, distinct, replaced, tree_of, unlike
-from presieve.backend.effects.raising import can_raise
 from presieve.backend.filtered.sides import columns_of
 from presieve.backend.gateway import Handle
 from presieve.errors import DeclineSignal
 from presieve.ir.walk import computes
+from presieve.sql.expressions.raising import can_raise
 
 _OPAQUE = ("Lambda", "OuterReference", "Subquery", "Exists", "ListQuery", "PythonUD")
 """Parts of the names of expressions that stay where they are."""

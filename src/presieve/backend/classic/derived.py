@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -266,7 +266,7 @@ def _function(
     terms = [expression(c.tree, columns, timezone) for c in split_conjuncts(tree)]
     if not any(isinstance(term, Declined) or computes(term) for term in terms):
         return None
-    name, evaluated = function_name(node), tuple(facts.evaluated())
+    name, evaluated = function_name(node), tuple(conditions.evaluated(facts))
     operator = simple_kind(node)
     return RowSource(node.path, name, (tree,), evaluated, columns, types, (), (drawn,), operator)
 
@@ -332,6 +332,12 @@ class _Conditions:
             return None
         trees = [self._with_escapes(*part) for part in parts]
         return conjunction(trees), partial(self._sql, parts, trees)
+
+    def evaluated(self, facts: Facts) -> Iterator[Tree]:
+        """All that is computed at one use of a source, also what is not followed."""
+        yield from (self._with_escapes(*part) for part in facts.conditions)
+        yield from facts.computed.values()
+        yield from facts.generators
 
     def promise(self, search: Search, timezone: str) -> bool:
         """Whether something follows for some leaf, if all that may hold there does. It is seen
@@ -409,7 +415,7 @@ def _source(
         path,
         source_name(leaf),
         tuple(tree for tree, _ in needed),
-        tuple(tree for facts in uses for tree in facts.evaluated()),
+        tuple(tree for facts in uses for tree in conditions.evaluated(facts)),
         columns,
         types,
         files,

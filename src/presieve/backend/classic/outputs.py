@@ -26,8 +26,8 @@ from presieve.backend.classic.separate import (
     tree_of,
     unlike,
 )
-from presieve.backend.effects.raising import can_raise
 from presieve.backend.gateway import Handle
+from presieve.sql.expressions.raising import can_raise
 
 
 def to_project(root: Node) -> frozenset[tuple[int, ...]]:

@@ -21,10 +21,11 @@ from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree, walk
 from presieve.backend.classic.parts import Parts
-from presieve.backend.effects.raising import can_raise, trees
+from presieve.backend.effects.raising import trees
 from presieve.backend.gateway import Handle
 from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import SCALAR
+from presieve.sql.expressions.raising import can_raise
 
 _CALL = EXPRESSIONS + "PythonUDF"
 SORT = LOGICAL + "Sort"

@@ -4,6 +4,9 @@ finds built-in functions before those that a session registers (``sessionOrder``
 
 from __future__ import annotations
 
+from presieve.backend.catalyst.trees import EXPRESSIONS
+from presieve.sql.expressions.raising import can_raise
+
 _SCALAR = """
     + - * / % == = != <> <=> < <= > >= ! not and or & | ^ ~ in isnull isnotnull isnan when if
     coalesce nvl nvl2 nullif ifnull nanvl zeroifnull nullifzero greatest least negative positive
@@ -31,8 +34,18 @@ _SCALAR = """
 SCALAR = frozenset(_SCALAR.split())
 """Functions of values of one row that are deterministic."""
 
-TOTAL = frozenset(("upper", "ucase", "lower", "lcase", "length", "char_length"))
-"""Functions of one string that never raise: whatever is given for it becomes one without error."""
+_OF_TEXT = {"upper": "Upper", "ucase": "Upper", "lower": "Lower", "lcase": "Lower"}
+_OF_TEXT |= {"length": "Length", "char_length": "Length"}
+"""Functions of one string, and Catalyst's classes of them: whatever is given for it becomes one
+without error.
+"""
+_TEXT = {"class": EXPRESSIONS + "AttributeReference", "num-children": 0, "dataType": "string"}
+TOTAL = frozenset(
+    name
+    for name, kind in _OF_TEXT.items()
+    if not can_raise([{"class": EXPRESSIONS + kind, "num-children": 1}, _TEXT])
+)
+"""Those of them that never raise."""
 
 AGGREGATES = {
     "max": "Max",

@@ -14,8 +14,8 @@ from presieve.backend.connect.expressions import read
 from presieve.backend.connect.operators import Expression, Operator, Relation, inner, put_inputs
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import Scope, fold
-from presieve.backend.effects.raising import can_raise
 from presieve.lift.evaluation_types import SCALAR
+from presieve.sql.expressions.raising import can_raise
 
 _CALL = "common_inline_user_defined_function"
 

@@ -9,7 +9,7 @@ from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, TABLE_
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import Node
-from presieve.backend.effects.raising import can_raise, guards
+from presieve.backend.effects.raising import guards
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.statistics.footers import within_python
@@ -18,6 +18,7 @@ from presieve.ir.walk import variables
 from presieve.plan.algebra import Attribute
 from presieve.plan.pushdown import Moved
 from presieve.semantics.types import decimal_type
+from presieve.sql.expressions.raising import can_raise
 
 _ALWAYS_SENT = frozenset(
     ("boolean", "tinyint", "smallint", "int", "bigint", "unsupported:float", "double", "binary")

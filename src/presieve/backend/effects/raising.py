@@ -9,7 +9,6 @@ where another filter, which Spark moves down from above the boundary, comes afte
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -17,50 +16,14 @@ from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.definitions import CTE_DEFINITION, CTE_REFERENCE
 from presieve.backend.catalyst.trees import (
     ALIAS,
-    ATTRIBUTE,
-    CAST,
     EXPRESSIONS,
-    LITERAL,
-    SIMPLE_NAMES,
-    JsonNode,
     Node,
     Tree,
     expr_id,
     references,
     walk,
 )
-from presieve.sql.catalyst_tree import MEANING
-
-_TOTAL = frozenset(
-    EXPRESSIONS + name
-    for name in (
-        *("Alias", "And", "ArrayContains", "AttributeReference", "Between", "CaseWhen"),
-        *("Coalesce", "CommonExpressionDef", "CommonExpressionRef", "Concat", "Contains"),
-        *("CreateArray",),
-        *("EndsWith", "EqualNullSafe", "EqualTo", "GetStructField", "GreaterThan"),
-        *("GreaterThanOrEqual", "If", "IsValidUTF8"),
-        *("In", "InSet", "IsNaN", "IsNotNull", "IsNull", "Length", "LessThan", "LessThanOrEqual"),
-        *("Literal", "Lower", "Not", "NullIf", "Nvl", "Nvl2", "Or", "SortOrder", "StartsWith"),
-        *("Upper", "With"),
-        # Of dates: of timestamps they are cast.
-        *("Year", "Quarter", "Month", "DayOfMonth", "DayOfYear", "DayOfWeek", "WeekDay"),
-        *("WeekOfYear",),
-        *("aggregate.AggregateExpression", "aggregate.Count", "aggregate.Max", "aggregate.Min"),
-        *("aggregate.CountIf", "aggregate.BoolOr", "aggregate.BoolAnd", "aggregate.MaxBy"),
-        *("aggregate.MinBy",),
-    )
-)
-"""Expressions that never raise, or whose only child stands for them. Of everything else it is
-assumed that it can.
-"""
-
-_WIDER = ("byte", "short", "integer", "long", "double")
-"""Each fits into those after it, without an error."""
-_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
-_DIGITS = {"byte": 2, "short": 4, "integer": 9, "long": 18, "float": 400, "double": 400}
-"""So many digits before the point fit into these. The digits after it are cut off or rounded, which
-is no error.
-"""
+from presieve.sql.expressions.raising import can_raise
 
 _KEEPING = frozenset(
     LOGICAL + name
@@ -228,87 +191,3 @@ def trees(node: Node) -> Iterator[Tree]:
             for item in [value] if isinstance(value[0], dict) else value:
                 if isinstance(item, list) and item and "class" in item[0]:
                     yield item
-
-
-def can_raise(tree: Tree) -> bool:
-    """Whether something in the expression is not known to be total."""
-    return any(
-        node["class"] not in _TOTAL and not any(total(tree, at) for total in _TOTAL_HERE)
-        for at, node in enumerate(tree)
-    )
-
-
-_SUMS = frozenset(EXPRESSIONS + name for name in ("Add", "Subtract", "Multiply", "UnaryMinus"))
-_DIVIDE = EXPRESSIONS + "Divide"
-
-
-def _total_sum(tree: Tree, at: int) -> bool:
-    """Arithmetic of doubles, which has a result for all of them, but division by zero raises."""
-    if tree[at]["class"] == _DIVIDE and not _divides_by_a_number(tree, at):
-        return False
-    return tree[at]["class"] in (*_SUMS, _DIVIDE) and _type(tree, at) in ("double", "float")
-
-
-def _divides_by_a_number(tree: Tree, at: int) -> bool:
-    """Whether the divisor of the division at ``at`` is a literal, or one that is cast, of a number
-    other than zero.
-    """
-    divisor = _end(tree, at + 1)
-    if tree[divisor]["class"] == CAST:
-        divisor += 1
-    value = tree[divisor].get("value") if tree[divisor]["class"] == LITERAL else None
-    try:
-        return value is not None and float(str(value)) != 0
-    except ValueError:
-        return False
-
-
-def _end(tree: Tree, at: int) -> int:
-    """The place after the expression at ``at``."""
-    left = 1
-    while left:
-        left += int(tree[at]["num-children"]) - 1
-        at += 1
-    return at
-
-
-def _type(tree: Tree, at: int) -> object:
-    """The type of the expression at ``at``, where it is easily seen."""
-    node = tree[at]
-    if node["class"] in _SUMS or node["class"] == _DIVIDE:
-        # Both operands are of one type once a plan is analyzed.
-        return _type(tree, at + 1)
-    return node["dataType"] if node["class"] in (ATTRIBUTE, LITERAL, CAST) else None
-
-
-def _is_known(tree: Tree, at: int) -> bool:
-    """An expression that a proof can speak of: nothing in such raises."""
-    return tree[at]["class"] == MEANING and tree[at]["total"] is True
-
-
-def _total_cast(tree: Tree, at: int) -> bool:
-    """A cast to a string, to a wider number or to the type that a column is of, of a decimal to a
-    number with room for its digits, of a timestamp to its date (all of 64 bits of microseconds have
-    one), or of a constant (which raises always or never).
-    """
-    node = tree[at]
-    if node["class"] != CAST:
-        return False
-    child: JsonNode = tree[at + 1]
-    if node["dataType"] == "string" or child["class"] == LITERAL:
-        return True
-    if child["class"] == ATTRIBUTE and child["dataType"] == node["dataType"]:
-        return True
-    if child["class"] == ATTRIBUTE and child["dataType"] in ("timestamp", "timestamp_ntz"):
-        return bool(node["dataType"] == "date")
-    decimal = _DECIMAL.fullmatch(str(child.get("dataType")))
-    if child["class"] == ATTRIBUTE and decimal is not None:
-        precision, scale = map(int, decimal.groups())
-        return precision - scale <= _DIGITS.get(str(node["dataType"]), -1)
-    known = child["class"] == ATTRIBUTE and child["dataType"] in SIMPLE_NAMES
-    if not known or child["dataType"] not in _WIDER or node["dataType"] not in _WIDER:
-        return False
-    return _WIDER.index(child["dataType"]) <= _WIDER.index(node["dataType"])
-
-
-_TOTAL_HERE = (_total_cast, _total_sum, _is_known)

@@ -23,7 +23,7 @@ from presieve.backend.effects.errors import (
     sent_to_python,
 )
 from presieve.backend.effects.on_demand import Called, called
-from presieve.backend.effects.raising import InputErrors, can_raise, errors_in_input, trees_raise
+from presieve.backend.effects.raising import InputErrors, errors_in_input, trees_raise
 from presieve.backend.effects.sources import Sources, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
@@ -46,6 +46,7 @@ from presieve.semantics.assumptions import KEY_FORM
 from presieve.semantics.decoded import NOT_UTF8, as_decoded, reads_bytes
 from presieve.semantics.thresholds import with_thresholds
 from presieve.semantics.types import display_type
+from presieve.sql.expressions.raising import can_raise
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ from presieve.ir.walk import variables
 from presieve.semantics.intervals import Interval, ValueSet, values, without_holes
 from presieve.semantics.scan import loses
 from presieve.sql.catalyst_tree import ExprNode, build
-from presieve.sql.monotone import monotone
-from presieve.sql.piecewise import INTEGERS, Zones, domain, short, type_name
+from presieve.sql.expressions.raising import can_raise
+from presieve.sql.piecewise import INTEGERS, Zones, domain
 from presieve.sql.storage import predicate_of, without_equalities
 from presieve.synthesis.storage import beyond, cuts
 
@@ -157,7 +157,7 @@ def _decided(sources: RowSources, source: RowSource, options: Options) -> Derive
             reason = f"the filter is not proved: {proof.reason}"
             return replace(decision, declined=Declined("no-proof", reason))
         proofs.append(proof)
-    decision = replace(decision, erases=_may_raise(source, sources.zones))
+    decision = replace(decision, erases=any(map(can_raise, source.evaluated)))
     if options.policy == "strict" and decision.erases:
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
     return _made(sources, decision, proofs, options)
@@ -194,14 +194,6 @@ def _may_follow(condition: Tree, zones: Zones) -> bool:
         return True
 
 
-def _may_raise(source: RowSource, zones: Zones) -> bool:
-    """Whether an error may be lost with a row that is dropped."""
-    try:
-        return not all(is_total(build(tree, 0, 0)[0], zones) for tree in source.evaluated)
-    except (DeclineSignal, OverflowError, ValueError, TypeError):
-        return True
-
-
 def _says(source: RowSource, clause: Mapping[int, ValueSet]) -> bool:
     """Whether a clause drops more than NULL and an end of a type, such as the least integer, which
     has no opposite, and whether a scan loses no row by it.
@@ -233,7 +225,7 @@ def _made(
     """The filter that is proved, if it pays."""
     source, clauses = decision.source, proofs[0].certificate.clauses
     term = predicate_of(clauses, source.columns, source.types)
-    if any(_may_raise(s, sources.zones) for s in sources.found):
+    if any(can_raise(tree) for s in sources.found for tree in s.evaluated):
         term = without_equalities(term)
     try:
         made = predicate(term, source.columns, sources.timezone)
@@ -266,29 +258,3 @@ def _skipped(sources: RowSources, source: RowSource, made: Predicate, least: flo
 
 
 _INTEGERS = frozenset(domain(name) for name in INTEGERS)
-_TOTAL = frozenset(
-    (
-        *("And", "Or", "Not", "EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual"),
-        *("GreaterThan", "GreaterThanOrEqual", "In", "IsNull", "IsNotNull", "CaseWhen", "If"),
-        *("Coalesce", "Greatest", "Least", "AttributeReference", "Literal", "StartsWith", "Like"),
-        *("IsNaN", "AtLeastNNonNulls", "Explode", "PosExplode", "Stack", "CreateArray"),
-        *("CreateNamedStruct", "GetStructField"),
-    )
-)
-"""Expressions that never raise."""
-
-
-def is_total(node: ExprNode, zones: Zones) -> bool:
-    """Whether computing a condition never raises, so that no error is lost with a row."""
-    if short(node) not in _TOTAL:
-        known = monotone(node, zones)
-        if (
-            known is None
-            or known.raises
-            or values(p.within for p in known.pieces)
-            .complement()
-            .intersection(values([domain(type_name(known.argument))]))
-            .intervals
-        ):
-            return False
-    return all(is_total(child, zones) for child in node.children)

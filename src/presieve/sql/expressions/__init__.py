@@ -1,0 +1,1 @@
+"""Trusted. What is known of Catalyst's expressions, by class."""
