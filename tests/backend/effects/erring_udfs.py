@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import pyarrow as pa
 
 MONTHS = {"jan": 1, "feb": 2, "mar": 3}
+CODES = {"a": 1, "b": 2, "7": 3}
 
 
 def season(d):
@@ -146,3 +149,67 @@ def second(x, d):
 
 def total(x):
     return -1 if x is None else x
+
+
+# Of the rows that no filter on these results keeps, some raise.
+
+
+def inverse(n):
+    return 1.0 / n
+
+
+def rest(n):
+    return 10 % n
+
+
+def quotient(n, d):
+    return n // d
+
+
+def number(text):
+    return int(text)
+
+
+def initial(text):
+    return text[0]
+
+
+def logarithm(x):
+    return math.log(x)
+
+
+def root(x):
+    return math.sqrt(x)
+
+
+def code(text):
+    return CODES[text]
+
+
+def refused(n):
+    if n is None:
+        raise ValueError("nothing")
+    return n * n
+
+
+def above_zero(n):
+    if n <= 0:
+        raise ValueError(n)
+    return 100 / n
+
+
+def size(text):
+    return len(text)
+
+
+def later(day):
+    return day.year
+
+
+def nth(n):
+    return ("a", "b", "c")[n]
+
+
+def tagged(text, d):
+    n = int(text)
+    return n if d == 1 else None
