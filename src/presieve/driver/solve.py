@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.errors import Declined
 from presieve.ir.fold import PURE, Assumption, Problem
-from presieve.ir.pushdown import Kind, Strength
+from presieve.ir.pushdown import Kind, Pushdown, Strength
 from presieve.ir.terms import NONEMPTY, SQL_TRUE, Scope, Term
 from presieve.ir.walk import depth, variables
 from presieve.semantics.assumptions import OPTIONAL
@@ -177,13 +177,45 @@ def _searched(
             reason = f"the checker did not accept a proof ({checked.condition}: {checked.reason})"
             declined = (*declined, Declined("check", reason))
             record(Checked(found.problem, found.pushdown, checked.condition))
-        elif policy == "strict" and checked.may_erase_error:
+            continue
+        pushdown, weaker = _with_errors(found.pushdown, checked, check_effort(budget))
+        if weaker is None:
+            declined = (*declined, ONLY_ERRORS)
+            record(Checked(found.problem, pushdown, ERASES))
+            continue
+        checked = weaker
+        if policy == "strict" and checked.may_erase_error:
             declined = (*declined, Declined(ERASES, ERASED_TEXT))
-            record(Checked(found.problem, found.pushdown, ERASES))
+            record(Checked(found.problem, pushdown, ERASES))
         else:
-            record(Checked(found.problem, found.pushdown))
+            record(Checked(found.problem, pushdown))
             return proved(checked, found.declined, calls)
     return nothing(problem, tuple(dict.fromkeys(declined)), calls)
+
+
+ONLY_ERRORS = Declined(
+    ERASES, "the rows that could be dropped are those on which the function raises an error"
+)
+
+
+def _with_errors(
+    pushdown: Pushdown, checked: Verified, effort: Effort
+) -> tuple[Pushdown, Verified | None]:
+    """The pushdown without conjuncts of the pre-filter that drop nothing but rows on which the
+    function raises, as far as it is proved without them; None where that is all that it drops.
+    """
+    from presieve.synthesis.forms.raising_rows import drops_errors_only, weakened
+
+    if not checked.may_erase_error:
+        return pushdown, checked
+    problem = checked.certificate.problem
+    if drops_errors_only(problem, SQL_TRUE, pushdown.prefilter):
+        return pushdown, None
+    for weaker in weakened(problem, pushdown):
+        again = check(Certificate.of(problem, weaker), effort=effort)
+        if isinstance(again, Verified):
+            return _with_errors(weaker, again, effort)
+    return pushdown, checked
 
 
 def not_of_all(solution: Solution, others: Sequence[Problem], budget: float) -> Declined | None:

@@ -1,0 +1,73 @@
+"""Untrusted. Conjuncts of a pre-filter that drop nothing but rows on which the function raises.
+
+To push such a conjunct saves no work in a job that succeeds, and lets one succeed that should fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from presieve.ir.fold import Problem
+from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
+from presieve.ir.pushdown import Pushdown
+from presieve.ir.terms import FALSE, Op, Scope, Term
+from presieve.ir.walk import variables
+from presieve.semantics.build import or_
+from presieve.smt.runs import Runs
+from presieve.smt.solver import Effort, Sat, Unsat
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis.forms.singles import Single, is_single
+
+_EFFORT = Effort(seconds=0.5)
+
+
+def drops_errors_only(problem: Problem, others: Term, conjunct: Term) -> bool:
+    """Whether a conjunct drops rows on which the function raises, whatever came before, and none on
+    which it does not. What others drop as well does not count.
+    """
+    raises = _raises(problem)
+    if raises == FALSE or _drops(problem, others, conjunct, negate(raises)) is not False:
+        return False
+    return _drops(problem, others, conjunct, raises) is True
+
+
+def weakened(problem: Problem, pushdown: Pushdown) -> Iterator[Pushdown]:
+    """The pushdown without one or another conjunct that does so. It is not known whether the proof
+    can do without it.
+    """
+    conjuncts = sql_conjuncts(pushdown.prefilter)
+    for conjunct in conjuncts:
+        others = sql_conjunction(c for c in conjuncts if c != conjunct)
+        if not drops_errors_only(problem, others, conjunct):
+            continue
+        invariant = pushdown.invariant
+        if is_single(problem):
+            invariant = Single(problem, _EFFORT.seconds).invariant(others)
+        # That the rows which are kept now are needed is shown by no table.
+        weaker = replace(pushdown, strength="universe", witnesses=())
+        yield replace(weaker, prefilter=others, invariant=invariant)
+
+
+def _raises(problem: Problem) -> Term:
+    """Where the function raises because of a row, or because of its key."""
+    fold = problem.fold
+    of_key = all(v.scope is Scope.KEY for v in variables(fold.finish_raises))
+    return or_(fold.step_raises, fold.finish_raises if of_key else FALSE)
+
+
+def _drops(problem: Problem, others: Term, conjunct: Term, where: Term) -> bool | None:
+    """Whether a row of these is dropped by a conjunct alone; None where that is not known."""
+    runs = Runs(problem, [others, conjunct, where])
+    here = runs.here(runs.arbitrary("s"), runs.row("r"))
+    dropped = negate(app(Op.SQL_IS_TRUE, conjunct))
+    for condition in (app(Op.SQL_IS_TRUE, others), dropped, where):
+        runs.encoder.fact(runs.encoder.boolean(condition, here))
+    solver = Z3Solver(quick=True).fresh()
+    solver.add(runs.encoder.take())
+    match solver.check([], _EFFORT):
+        case Sat():
+            return True
+        case Unsat():
+            return False
+    return None
