@@ -340,8 +340,8 @@ def test_a_function_of_a_function(days: DataFrame) -> None:
 
 
 def test_they_are_pushed(days: DataFrame) -> None:
-    """Where no error is in the way the filter goes, and where one is it stays. Nothing goes where all
-    rows that could go raise.
+    """Where no error is in the way the filter goes, and where one is it stays. Nothing goes where
+    all rows that could go raise.
     """
     for where, kind in (("c = 1", "exact"), ("c >= 0", "none"), ("c > 5", "empty")):
         df = days.withColumn("c", made("season", "int")("d")).filter(where)
