@@ -212,7 +212,13 @@ JOINS: dict[str, Make] = {
 }
 
 
-@pytest.mark.parametrize("name", JOINS)
+TAKEN_BACK = "a UDF's result"
+"""Even with the filter above, Spark infers none of it for the other side, once one is below."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.taken_back] * (n == TAKEN_BACK)) for n in JOINS]
+)
 def test_no_scan_reads_more(rows: DataFrame, others: DataFrame, name: str) -> None:
     df = JOINS[name](rows, others)
     expected, before = _texts(df), sum(_rows_of_scans(df))

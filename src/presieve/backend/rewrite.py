@@ -217,10 +217,11 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
     if site.opaque and any(v.scope is not Scope.KEY for v in variables(prefilter)):
         raise DeclineSignal("part-of-group", "a part of a group's rows would be dropped")
     _check_names(site, prefilter)
-    if sql_conjuncts(prefilter) and not _is_there(site, prefilter, timezone):
-        plain = not site.input_errors().may_raise
-        term = prefilter if plain else without_equalities(prefilter)
-        below = predicate(term, input_vars(site.names), timezone)
+    forms = [prefilter]
+    if site.input_errors().may_raise and site.sources().faithful:
+        forms.append(without_equalities(prefilter))
+    if sql_conjuncts(prefilter) and not any(_is_there(site, t, timezone) for t in forms):
+        below = predicate(forms[-1], input_vars(site.names), timezone)
     if normalized(residual) == normalized(site.taken):
         return SiteEdit(site, below, None, frozenset())
     if not sql_conjuncts(residual):
@@ -273,7 +274,8 @@ def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
     parts = (
         expression(c.tree, inside, timezone) for c in split_conjuncts(node.fields["condition"])
     )
-    there = {normalized(t) for t in parts if not isinstance(t, Declined)}
+    read = (normalized(t) for t in parts if not isinstance(t, Declined))
+    there = {c for t in read for c in sql_conjuncts(t)}
     there |= {
         app(Op.SQL_NOT, app(Op.SQL_IS_NULL, a))
         for t in there

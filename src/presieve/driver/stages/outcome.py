@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from presieve.backend.catalyst.leaf_conditions import conjunction
@@ -32,7 +33,7 @@ from presieve.certificate.derived import DerivedCertificate, check_derived
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
-from presieve.ir.walk import rewrite
+from presieve.ir.walk import rewrite, variables
 from presieve.semantics.scan import Loss, losses, may_lose_by
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
@@ -132,14 +133,14 @@ class OutcomeCheck:
         terms = [(c, self._term(c)) for c in scan.conditions]
         every = sql_conjunction(t for _, t in terms if t is not None)
         for condition, term in terms:
-            lossy = [n for n, type_ in condition.types.items() if may_lose_by(type_)]
+            lossy = condition.lossy
             if not lossy or (term is None and _is_of_late_days(condition)):
                 continue
             narrow = any(condition.types[n] in ("tinyint", "smallint") for n in lossy)
             if term is None or narrow:
                 places: list[_Place] = [(n, "", "") for n in lossy]
             else:
-                places = list(map(_place, losses(term, every)))
+                places = list(_places(losses(term, every)))
             if places and condition.offered() is not None:
                 yield from ((condition, place) for place in places)
 
@@ -205,10 +206,12 @@ def _is_of_late_days(condition: ScanCondition) -> bool:
     return dates and all(day.startswith("+") or day >= "1582-10-15" for day in days)
 
 
-def _place(loss: Loss) -> _Place:
-    assert isinstance(loss.column, Var)
-    constant = "" if loss.constant is None else repr(_literal(loss.constant))
-    return int(loss.column.name), loss.sign, constant
+def _places(found: Iterable[Loss]) -> Iterator[_Place]:
+    """Those of columns. What compares something computed is handed to no scan."""
+    for loss in found:
+        if isinstance(loss.column, Var):
+            constant = "" if loss.constant is None else repr(_literal(loss.constant))
+            yield int(loss.column.name), loss.sign, constant
 
 
 def _literal(constant: Term) -> object:
@@ -216,12 +219,16 @@ def _literal(constant: Term) -> object:
 
 
 def _covered(predicate: Predicate) -> Iterator[_Place]:
-    """What a proof of a pre-filter covers."""
+    """What a proof of a pre-filter covers: its comparisons, and what Spark makes of it in a form
+    that is not read here.
+    """
     numbers = {v: n for n, v in predicate.attributes.items()}
     named = rewrite(
         predicate.term, lambda v: Var(Scope.ROW, str(numbers[v]), v.sort) if v in numbers else v
     )
-    return map(_place, losses(named))
+    used = set(variables(predicate.term))
+    read = ((n, "", "") for n, v in predicate.attributes.items() if v in used)
+    return chain(_places(losses(named)), read)
 
 
 def _is_covered(loss: _Place, covered: set[_Place], same: Mapping[int, int] | None = None) -> bool:
@@ -234,11 +241,16 @@ def _is_covered(loss: _Place, covered: set[_Place], same: Mapping[int, int] | No
 
 
 def _column(value: Tree) -> JsonNode | None:
-    """The column that a projected one is, perhaps cast to its own type, which Spark leaves out."""
-    cast = len(value) == 2 and value[0]["class"] == CAST
-    if cast and value[0]["dataType"] == value[1].get("dataType"):
-        return itself(value[1:])
+    """The column that a projected one is, perhaps cast to its own type, which Spark leaves out, or
+    in a way that it takes off in comparisons (``UnwrapCastInBinaryComparison``).
+    """
+    if len(value) == 2 and value[0]["class"] == CAST:
+        types = value[1].get("dataType"), value[0]["dataType"]
+        return itself(value[1:]) if types[0] == types[1] or types in _UNWRAPPED else None
     return itself(value)
+
+
+_UNWRAPPED = (("float", "double"), ("timestamp", "timestamp_ntz"))
 
 
 def _same_columns(root: Node) -> dict[int, int]:

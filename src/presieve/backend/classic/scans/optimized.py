@@ -22,6 +22,7 @@ from presieve.backend.catalyst.trees import (
 from presieve.backend.classic.guarded import guarded
 from presieve.backend.classic.leaves import SOURCES, is_scan, reads_files
 from presieve.backend.gateway import Handle
+from presieve.semantics.scan import may_lose_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +51,17 @@ class ScanCondition:
         """The types of the columns that it reads, by number."""
         columns = (node for node in self.tree if node["class"] == ATTRIBUTE)
         return {expr_id(c): simple_type(c["dataType"], c.get("metadata")) for c in columns}
+
+    @property
+    def lossy(self) -> tuple[int, ...]:
+        """Those of them by which a scan may lose rows: of structs, by some field."""
+        plain = (n for n, type_ in self.types.items() if may_lose_by(type_))
+        structs = {
+            expr_id(c): _fields(c["dataType"])
+            for c in self.tree
+            if c["class"] == ATTRIBUTE and isinstance(c["dataType"], dict)
+        }
+        return tuple(n for n in plain if any(map(may_lose_by, structs.get(n, ("",)))))
 
     @property
     def names(self) -> Mapping[int, str]:
@@ -96,6 +108,15 @@ def _scans(
         above = ()
     for child in node.children:
         yield from _scans(gateway, plan, child, above)
+
+
+def _fields(json_type: object) -> Iterator[str]:
+    """The types of all fields of a struct; of what else is nested the outer one."""
+    if isinstance(json_type, dict) and json_type.get("type") == "struct":
+        for field in json_type["fields"]:
+            yield from _fields(field["type"])
+    else:
+        yield simple_type(json_type)
 
 
 @guarded
