@@ -148,7 +148,7 @@ def test_spark_59434_a_definition_that_is_inlined(
     report = explain(df)
     assert report.changed
     (boundary,) = report.boundaries
-    assert (boundary.kind, boundary.prefilter_sql) == ("partial", "v > 10")
+    assert (boundary.kind, boundary.prefilter) == ("partial", "v > 10")
     assert any("GreaterThan(v,10)" in f for f in boundary.pushed_to_scan)
 
 
