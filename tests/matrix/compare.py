@@ -30,12 +30,15 @@ Outcome = Counter[str] | str
 
 @dataclass(frozen=True)
 class Pair:
-    """A pipeline as written and as ``optimize`` gives it, and what is assumed."""
+    """A pipeline as written and as ``optimize`` gives it, what is assumed, and whether the report
+    says that peers may come in another order.
+    """
 
     name: str
     original: DataFrame
     optimized: DataFrame
     assumptions: frozenset[str]
+    tells_peers: bool = False
 
 
 def pairs(found: Sequence[Named], policy: Policy = "default") -> list[Pair]:
@@ -49,10 +52,12 @@ def pairs(found: Sequence[Named], policy: Policy = "default") -> list[Pair]:
         report = explain(one.df, policy=policy, cost="always", compile="always")
         filters = frozenset(a["code"] for b in report.boundaries for a in b.assumptions)
         functions = frozenset(a["code"] for f in report.functions for a in f.assumptions)
+        tells = bool(report.data.peer_orders)
         if moved is not one.df:
-            made.append(Pair(one.name, one.df, moved, filters))
+            made.append(Pair(one.name, one.df, moved, filters, tells))
         if whole is not one.df and any(f.compiled for f in report.functions):
-            made.append(Pair(f"{one.name}, compiled", one.df, whole, filters | functions))
+            name = f"{one.name}, compiled"
+            made.append(Pair(name, one.df, whole, filters | functions, tells))
     return made
 
 
@@ -71,14 +76,16 @@ def differences(
                 for pair, a, b in zip(some, results[::2], results[1::2], strict=True):
                     raising |= {id(pair)} if RAISES in (a, b) else set()
                     erased = a == RAISES and ERASED in pair.assumptions
-                    if a != b and not erased and not _of_other_order(pair.original, b):
+                    if a != b and not erased and not _of_other_order(pair, b):
                         lines.append(f"{pair.name}, {scan}: {a} is not {b}; {pair.assumptions}")
     return lines
 
 
-def _of_other_order(original: DataFrame, outcome: Outcome) -> bool:
-    """Whether the pipeline as written gives this where rows that tie come in another order."""
-    orders = list(in_other_orders(original))
+def _of_other_order(pair: Pair, outcome: Outcome) -> bool:
+    """Whether the pipeline as written gives this where rows that tie come in another order, and the
+    report says that they may.
+    """
+    orders = list(in_other_orders(pair.original)) if pair.tells_peers else []
     some = (orders[at : at + TOGETHER] for at in range(0, len(orders), TOGETHER))
     return any(outcome in outcomes(frames) for frames in some)
 

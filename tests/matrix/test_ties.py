@@ -55,8 +55,16 @@ def test_rows_that_tie(spark: SparkSession, name: str, monkeypatch: pytest.Monke
     build, right, wrong = CHOICES[name]
     rows = spark.createDataFrame(ROWS, "id int, n int, s string")
     for where, count in ((right, 0), (wrong, 1)):
-        pair = Pair(name, build(rows), chosen(where)(rows), frozenset())
+        pair = Pair(name, build(rows), chosen(where)(rows), frozenset(), tells_peers=True)
         assert len(differences(spark, [pair], ["pushdown"])) == count
+
+
+@pytest.mark.spark
+def test_an_order_that_the_report_does_not_tell(spark: SparkSession) -> None:
+    build, right, _ = CHOICES["the first"]
+    rows = spark.createDataFrame(ROWS, "id int, n int, s string")
+    pair = Pair("the first", build(rows), chosen(right)(rows), frozenset())
+    assert len(differences(spark, [pair], ["pushdown"])) == 1
 
 
 @pytest.mark.spark
@@ -66,5 +74,5 @@ def test_rows_that_do_not_tie(spark: SparkSession, monkeypatch: pytest.MonkeyPat
     rows = spark.createDataFrame(ROWS, "id int, n int, s string")
     lagged = ranked("lag(s)", "id, n")(rows)
     for order, count in (("id", 0), ("n DESC, id", 0), ("n DESC, id DESC", 1)):
-        pair = Pair(order, lagged, ranked("lag(s)", order)(rows), frozenset())
+        pair = Pair(order, lagged, ranked("lag(s)", order)(rows), frozenset(), tells_peers=True)
         assert len(differences(spark, [pair], ["pushdown"])) == count

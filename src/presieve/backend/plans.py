@@ -18,6 +18,7 @@ from presieve.backend.catalyst.boundary import (
 )
 from presieve.backend.catalyst.list_folds import list_fold
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, native_call
+from presieve.backend.catalyst.peers import PeerOrder, changed_peer_orders
 from presieve.backend.catalyst.sites import Site, boundaries, candidates, find_sites
 from presieve.backend.catalyst.trees import JsonNode, Node
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
@@ -407,6 +408,16 @@ def is_same(opened: Opened, df: DataFrame) -> bool:
         return opened.gateway.same(opened.plan, opened.gateway.analyzed(df))
     except GatewayError:
         return False
+
+
+def peer_orders(opened: Opened, written: DataFrame, rewritten: DataFrame) -> tuple[PeerOrder, ...]:
+    """Where another order of peers may show in what was ``rewritten``."""
+    gateway = opened.gateway
+    try:
+        plans = (gateway.inlined(gateway.analyzed(df)) for df in (written, rewritten))
+        return changed_peer_orders(*map(gateway.tree, plans))
+    except (DeclineSignal, GatewayError):
+        return ()
 
 
 def scan_filters(opened: Opened, df: DataFrame) -> tuple[Scans, ...]:

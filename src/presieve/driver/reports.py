@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import FLAT_MAPS, MAPS, simple_kind
-from presieve.backend.plans import drawing, scan_contracts, scan_sizes
+from presieve.backend.plans import drawing, peer_orders, scan_contracts, scan_sizes
 from presieve.backend.problems.columns import ColumnUse
 from presieve.backend.pruning import OtherFunction
 from presieve.backend.statistics.scan_filters import Scans
@@ -45,6 +45,7 @@ from presieve.semantics.joins import with_sides
 from presieve.sql.emit import emit, normalized
 
 if TYPE_CHECKING:
+    from presieve.backend.catalyst.peers import PeerOrder
     from presieve.report.trace import Trace
     from presieve.synthesis.events import EventLog
 
@@ -81,7 +82,14 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         sizes=scan_sizes(applied.opened) if sized else (),
         functions=functions,
         scans=scan_contracts(applied.opened, applied.df) if pipeline.reading.for_report else (),
+        peer_orders=_peer_orders(pipeline, applied),
     )
+
+
+def _peer_orders(pipeline: Pipeline, applied: Applied) -> tuple[PeerOrder, ...]:
+    if not pipeline.reading.for_report or applied.df is pipeline.written:
+        return ()
+    return peer_orders(applied.opened, pipeline.written, applied.df)
 
 
 def filtered_report(decision: FilteredDecision) -> BoundaryReport:

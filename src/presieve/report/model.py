@@ -14,6 +14,7 @@ from presieve.report.source.listing import Listing
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from presieve.backend.catalyst.peers import PeerOrder
     from presieve.backend.statistics.metrics import Measurement
     from presieve.backend.statistics.scan_contracts import ScanContract
     from presieve.backend.statistics.sizes import Size
@@ -183,7 +184,8 @@ class ReportData:
     is None until somebody measures. ``searches`` search each of the boundaries once more and tell
     of it; None for those of which nothing was searched. ``declined``: why the plan was not read.
     ``scans`` are those of the plan as rewritten. ``taken_back`` says which passes are, as Spark
-    would have made something worse of them.
+    would have made something worse of them; ``peer_orders`` say where another order of rows that
+    Spark promises no order of may show.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -199,6 +201,7 @@ class ReportData:
     derived: tuple[DerivedReport, ...] = ()
     scans: tuple[ScanContract, ...] = ()
     taken_back: tuple[Declined, ...] = ()
+    peer_orders: tuple[PeerOrder, ...] = ()
 
     def traced(self, index: int) -> ReportData:
         """With the trace of one boundary, searched again unless it is there already."""

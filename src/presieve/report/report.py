@@ -166,6 +166,7 @@ class Report:
             "functions": [function_json(f) for f in self.functions],
             "derived": [derived_json(d) for d in self.derived],
             "contract": [scan_json(s) for s in self.scans],
+            "peer_orders": [asdict(p) for p in self.data.peer_orders],
             "plan_before": self.data.plan_before,
             "plan_after": self.data.plan_after,
             "scans": [{**asdict(s), "columns": list(s.columns)} for s in self.data.sizes],

@@ -69,8 +69,8 @@ def summary(data: ReportData) -> str:
     added = sum(bool(d.derived) for d in data.derived if not d.operator)
     files = f"{_count(added, 'filter')} derived for files." if added else ""
     state = "The plan is rewritten." if data.changed else "The plan is unchanged."
-    left_out = " ".join(f"{why}." for why in data.taken_back)
-    return " ".join(filter(None, (filters, columns, native, files, state, left_out)))
+    remarks = " ".join(f"{remark}." for remark in (*data.taken_back, *data.peer_orders))
+    return " ".join(filter(None, (filters, columns, native, files, state, remarks)))
 
 
 def derived(files: DerivedReport) -> Iterator[tuple[str, str]]:

@@ -137,6 +137,27 @@ def end_of(tree: Tree, start: int) -> int:
     return position
 
 
+_UNSTABLE = frozenset(("jvmId", "qualifier", "metadata", "origin", "resultId"))
+"""Fields that differ where nothing else does."""
+
+
+def stable_text(value: object) -> str:
+    """A part of the JSON as a text that is the same for the same part of another plan: expressions
+    but columns get new numbers there.
+    """
+    return json.dumps(_stable(value), sort_keys=True, default=str)
+
+
+def _stable(value: object) -> object:
+    if isinstance(value, list):
+        return [_stable(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("class") == ATTRIBUTE:
+        return {"column": expr_id(value)}
+    return {k: _stable(v) for k, v in value.items() if k not in _UNSTABLE and k != "exprId"}
+
+
 def split_conjuncts(tree: Tree) -> tuple[Conjunct, ...]:
     """The parts of a conjunction, from left to right; what is nested too deeply is one part."""
     ends = [0] * len(tree)

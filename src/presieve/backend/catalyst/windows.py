@@ -112,7 +112,7 @@ def read_window(node: Node, of: Columns) -> Window:
     keys = _sort_keys(node.fields["orderSpec"], of)
     partition = (of.term(t) for t in node.fields["partitionSpec"])
     type_ = _type(node.fields["orderSpec"], of)
-    functions = [_function(t) for t in node.fields["windowExpressions"]]
+    functions = [function_of(t) for t in node.fields["windowExpressions"]]
     frames = (_frame(function, spec, type_) for function, spec in functions)
     return Window(
         tuple(t for t in partition if not isinstance(t, Declined)),
@@ -138,12 +138,12 @@ def whole_fold(node: Node, of: Columns, outputs: Iterable[Attribute]) -> Fold | 
     named = {a.id: a for a in outputs}
     parts: list[Component] = []
     for tree in node.fields["windowExpressions"] if node.kind == WINDOW else ():
-        function, spec = _function(tree)
+        function, spec = function_of(tree)
         known = function[0]["class"] == AGGREGATE_EXPRESSION
         output = named.get(expr_id(tree[0]))
         if not known or _frame(function, spec, "") != Frame() or output is None:
             return None
-        call = native_call([_NAMED, *function])
+        call = native_call([NAMED, *function])
         source = NativeInput(of.columns, of.types, of.timezone)
         lifted = lift_native(call, lambda: "", source, SchemaColumn(output.name, output.type))
         if isinstance(lifted, Declined) or not _is_orderless(call.function, lifted.fold):
@@ -159,10 +159,11 @@ def _is_orderless(function: str, fold: Fold) -> bool:
     taken first, and raises on none. Of two zeros a maximum is the first.
     """
     floats = any(strip(f.sort) == FLOAT for f in fold.fields)
-    return function in _ORDERLESS and not floats and fold.step_raises == FALSE
+    return function in ORDERLESS and not floats and fold.step_raises == FALSE
 
 
-_ORDERLESS = ("max", "min", "count", "count_if", "bool_or", "bool_and")
+ORDERLESS = ("max", "min", "count", "count_if", "bool_or", "bool_and")
+"""Aggregates that are the same in all orders of their rows."""
 
 
 def _sort_keys(order: Iterable[Tree], of: Columns) -> tuple[SortKey, ...]:
@@ -178,8 +179,10 @@ def _sort_keys(order: Iterable[Tree], of: Columns) -> tuple[SortKey, ...]:
     return tuple(found)
 
 
-def _function(tree: Tree) -> tuple[Tree, Tree]:
-    """The function of a window expression, and its specification."""
+def function_of(tree: Tree) -> tuple[Tree, Tree]:
+    """The function of a window expression, and its specification. Raises :class:`DeclineSignal`
+    where it is Python's.
+    """
     if tree[0]["class"] != ALIAS or tree[1]["class"] != _WINDOW_EXPRESSION:
         raise DeclineSignal("plan-shape", "a column of this window is no window function")
     if any(n["class"] in (PYTHON_UDF, PYTHON_UDAF) for n in tree):
@@ -204,7 +207,7 @@ _SUM, _SHORT = EXPRESSIONS + "aggregate.Sum", ("byte", "short", "integer")
 
 def _name(function: Tree) -> str:
     if function[0]["class"] == AGGREGATE_EXPRESSION:
-        return native_call([_NAMED, *function]).name
+        return native_call([NAMED, *function]).name
     name = str(function[0]["class"]).rsplit(".", 1)[-1]
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).strip("_")
 
@@ -214,13 +217,21 @@ def _frame(function: Tree, spec: Tree, type_: str) -> Frame:
     kind = function[0]["class"]
     if kind not in _BY_FRAME and kind != AGGREGATE_EXPRESSION:
         return Frame()
-    frame = children(spec, 0)[-1]
-    is_range = str(frame[0].get("frameType", {}).get("object", "")).endswith("RangeFrame$")
-    lower, upper = (_bound(b) for b in children(frame, 0))
-    if not is_range:
+    lower, upper = (_bound(b) for b in children(_frame_of(spec), 0))
+    if not is_by_range(spec):
         # Where rows are counted, all on that side may be among them.
         return Frame(_side(lower, -1), _side(upper, 1))
     return Frame(_reach(lower, type_, -1), _reach(upper, type_, 1))
+
+
+def _frame_of(spec: Tree) -> Tree:
+    return children(spec, 0)[-1]
+
+
+def is_by_range(spec: Tree) -> bool:
+    """Whether the frame of a specification has all peers of a row or none."""
+    frame = _frame_of(spec)[0]
+    return str(frame.get("frameType", {}).get("object", "")).endswith("RangeFrame$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +241,7 @@ class _Unknown:
 
 _Read: TypeAlias = Bound | _Unknown
 _UNKNOWN = _Unknown()
-_NAMED: JsonNode = {"class": ALIAS, "num-children": 1}
+NAMED: JsonNode = {"class": ALIAS, "num-children": 1}
 
 
 def _bound(tree: Tree) -> _Read:
@@ -303,7 +314,7 @@ def functions_raise(node: Node) -> bool:
         return any(can_raise(t) for t in (sorted_below(node) or node).fields["order"])
     if any(can_raise(t) for t in (*node.fields["partitionSpec"], *node.fields["orderSpec"])):
         return True
-    return any(_raises(_function(t)[0]) for t in node.fields["windowExpressions"])
+    return any(_raises(function_of(t)[0]) for t in node.fields["windowExpressions"])
 
 
 def _raises(function: Tree) -> bool:

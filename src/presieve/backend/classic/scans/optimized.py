@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,12 +11,12 @@ from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
-    JsonNode,
     Node,
     Tree,
     expr_id,
     simple_type,
     split_conjuncts,
+    stable_text,
 )
 from presieve.backend.classic.guarded import guarded
 from presieve.backend.classic.leaves import SOURCES, is_scan, reads_files
@@ -132,7 +131,7 @@ def _conditions(gateway: ClassicGateway, plan: Handle, filter_: Node) -> Iterato
         if any(_PRUNED_AT_RUN in str(node["class"]) for node in part.tree):
             continue
         offered = partial(_offered, gateway, plan, filter_.path, part.route)
-        yield ScanCondition(part.tree, _key(part.tree), offered)
+        yield ScanCondition(part.tree, stable_text(part.tree), offered)
 
 
 def _offered(
@@ -150,17 +149,3 @@ def offered_filter(gateway: ClassicGateway, condition: Handle) -> str | None:
     strategy = getattr(gateway.spark._jvm, SOURCES + "DataSourceStrategy$")
     offered = getattr(strategy, "MODULE$").translateFilter(condition, True)
     return str(offered.get().toString()) if offered.isDefined() else None
-
-
-_UNSTABLE = frozenset(("jvmId", "qualifier", "metadata", "origin", "resultId"))
-
-
-def _key(tree: Tree) -> str:
-    return json.dumps([_stable(node) for node in tree], sort_keys=True, default=str)
-
-
-def _stable(node: JsonNode) -> JsonNode:
-    """What says the same in another plan: expressions but columns get new numbers there."""
-    if node["class"] == ATTRIBUTE:
-        return {"column": expr_id(node)}
-    return {k: v for k, v in node.items() if k not in _UNSTABLE and k != "exprId"}

@@ -1,0 +1,134 @@
+"""Untrusted. Windows and limits whose result depends on the order of peers: of rows that are equal
+in their ORDER BY. Spark promises no such order, and fewer rows below may change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, native_call
+from presieve.backend.catalyst.operators import SUBQUERY_ALIAS, VIEW, WINDOW
+from presieve.backend.catalyst.trees import (
+    ATTRIBUTE,
+    EXPRESSIONS,
+    Node,
+    Tree,
+    expr_id,
+    itself,
+    simple_type,
+    stable_text,
+    walk,
+)
+from presieve.backend.catalyst.windows import (
+    NAMED,
+    ORDERLESS,
+    function_of,
+    input_of,
+    is_by_range,
+    is_windowed,
+    names_of,
+    sorted_below,
+)
+from presieve.errors import DeclineSignal
+from presieve.semantics.values import INT_RANGES
+
+_RANKS = tuple(EXPRESSIONS + name for name in ("Rank", "DenseRank", "PercentRank", "CumeDist"))
+"""Window functions that are the same for all peers."""
+
+_SUMS = ("sum", "avg")
+"""Of whole numbers they do not depend on the order of rows; of doubles they are rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeerOrder:
+    """A window or a limit that depends on the order of peers.
+
+    Attributes:
+        operator: The functions of the window, or ``"LIMIT"``.
+        order: The columns that are named in its ORDER BY; empty if it has none.
+    """
+
+    operator: str
+    order: tuple[str, ...]
+
+    def __str__(self) -> str:
+        rows = f"rows with the same {', '.join(self.order)}" if self.order else "rows"
+        return (
+            f"{self.operator} depends on the order of {rows}, which Spark does not promise and a"
+            " filter below may change"
+        )
+
+
+def changed_peer_orders(written: Node, rewritten: Node) -> tuple[PeerOrder, ...]:
+    """The windows and limits of a plan as ``written`` that depend on the order of peers and whose
+    input is another one in the ``rewritten`` plan.
+    """
+    dependent = [node for node in walk(written) if _depends_on_peers(node)]
+    if not dependent:
+        return ()
+    kept = {_text(node) for node in walk(rewritten) if is_windowed(node)}
+    return tuple(dict.fromkeys(_peer_order(n) for n in dependent if _text(n) not in kept))
+
+
+def _peer_order(node: Node) -> PeerOrder:
+    named = (str(n["name"]) for tree in _order(node) for n in tree if n["class"] == ATTRIBUTE)
+    return PeerOrder(names_of(node) or "LIMIT", tuple(dict.fromkeys(named)))
+
+
+def _order(node: Node) -> list[Tree]:
+    """The sort keys of a window or of a limit."""
+    if node.kind == WINDOW:
+        return list(node.fields["orderSpec"])
+    return list((sorted_below(node) or node).fields["order"])
+
+
+def _depends_on_peers(node: Node) -> bool:
+    if not is_windowed(node) or _is_total(node):
+        return False
+    return node.kind != WINDOW or any(map(_reads_order, node.fields["windowExpressions"]))
+
+
+def _is_total(node: Node) -> bool:
+    """Whether peers are equal in all columns, so that nobody sees which of them comes first."""
+    below = input_of(node)
+    listed = below.fields.get("projectList")
+    if listed is None:
+        return False
+    partition = node.fields.get("partitionSpec", []) if node.kind == WINDOW else []
+    keys = (itself(tree) for tree in (*partition, *(tree[1:] for tree in _order(node))))
+    sorted_by = {expr_id(key) for key in keys if key is not None}
+    return {expr_id(tree[0]) for tree in listed} <= sorted_by
+
+
+def _reads_order(tree: Tree) -> bool:
+    """Whether a function of a window may give something else for another order of peers."""
+    try:
+        function, spec = function_of(tree)
+    except DeclineSignal:
+        return True
+    if function[0]["class"] in _RANKS:
+        return False
+    if function[0]["class"] != AGGREGATE_EXPRESSION or not is_by_range(spec):
+        return True
+    name = native_call([NAMED, *function]).function
+    return name not in ORDERLESS and not (name in _SUMS and _is_whole(function[2]))
+
+
+def _is_whole(argument: dict[str, object]) -> bool:
+    """Whether an argument is a column of whole numbers."""
+    if argument["class"] != ATTRIBUTE:
+        return False
+    type_ = simple_type(argument["dataType"])
+    return type_ in INT_RANGES or type_.startswith("decimal")
+
+
+def _text(node: Node) -> str:
+    """The operator and all that is below it, without names that nobody sees."""
+    return "\n".join(_operators(node))
+
+
+def _operators(node: Node) -> Iterator[str]:
+    for one in walk(node):
+        if one.kind not in (SUBQUERY_ALIAS, VIEW):
+            yield f"{len(one.children)} {stable_text(one.fields)}"
