@@ -21,7 +21,7 @@ from tests.support.spark_version import is_before
 import presieve
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.rewrite import predicate
-from presieve.driver.stages.outcome import OutcomeCheck
+from presieve.driver.stages.outcome import OptimizedCheck
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, Option
 from presieve.ir.terms import Op, Scope, Var, float_lit
@@ -240,17 +240,17 @@ def test_a_filter_on_a_key_goes_below_and_stays(rows: DataFrame, others: DataFra
 
 
 @pytest.fixture(scope="module")
-def check(rows: DataFrame, others: DataFrame) -> tuple[OutcomeCheck, DataFrame]:
+def check(rows: DataFrame, others: DataFrame) -> tuple[OptimizedCheck, DataFrame]:
     written = rows.filter("k > 3").join(others.filter("w > 5"), "k")
-    return OutcomeCheck(ClassicGateway(rows.sparkSession), written, "UTC"), written
+    return OptimizedCheck(ClassicGateway(rows.sparkSession), written, "UTC"), written
 
 
-def _objection(check: OutcomeCheck, df: DataFrame) -> str:
+def _objection(check: OptimizedCheck, df: DataFrame) -> str:
     objection = check.objection(df, ())
     return "" if objection is None else objection.kind
 
 
-def test_what_is_written_may_come_out(check: tuple[OutcomeCheck, DataFrame]) -> None:
+def test_what_is_written_may_come_out(check: tuple[OptimizedCheck, DataFrame]) -> None:
     judge, written = check
     assert _objection(judge, written) == ""
     assert _objection(judge, written.filter("n > 3")) == ""
@@ -261,7 +261,7 @@ def test_what_is_written_may_come_out(check: tuple[OutcomeCheck, DataFrame]) -> 
     ["v > 900", "v <> 3", "v = 0", "v >= 0", "day < DATE'1500-01-01'", "v > 2 OR n > 2"],
 )
 def test_a_comparison_that_loses_rows(
-    check: tuple[OutcomeCheck, DataFrame], condition: str
+    check: tuple[OptimizedCheck, DataFrame], condition: str
 ) -> None:
     judge, written = check
     assert _objection(judge, written.filter(condition)) == "scan"
@@ -271,14 +271,14 @@ def test_a_comparison_that_loses_rows(
 
 @pytest.mark.parametrize("condition", ["v < 900", "v > 2 AND v < 5", "v <= 0", "n > 5", "s = 'a'"])
 def test_a_comparison_that_loses_none(
-    check: tuple[OutcomeCheck, DataFrame], condition: str
+    check: tuple[OptimizedCheck, DataFrame], condition: str
 ) -> None:
     judge, written = check
     assert _objection(judge, written.filter(condition)) == ""
 
 
 def test_what_a_proof_covers_may_be_lost(
-    check: tuple[OutcomeCheck, DataFrame], rows: DataFrame
+    check: tuple[OptimizedCheck, DataFrame], rows: DataFrame
 ) -> None:
     judge, written = check
     number = next(
@@ -292,13 +292,13 @@ def test_what_a_proof_covers_may_be_lost(
     assert judge.objection(written.filter("v > 901"), [proved]) is not None
 
 
-def test_an_error_while_planning(check: tuple[OutcomeCheck, DataFrame]) -> None:
+def test_an_error_while_planning(check: tuple[OptimizedCheck, DataFrame]) -> None:
     judge, written = check
     assert _objection(judge, written.filter("n = 5 AND 10 / (n - 5) > 1")) == "error"
 
 
 def test_a_filter_that_is_lost(
-    check: tuple[OutcomeCheck, DataFrame], rows: DataFrame, others: DataFrame
+    check: tuple[OptimizedCheck, DataFrame], rows: DataFrame, others: DataFrame
 ) -> None:
     judge, _ = check
     assert _objection(judge, rows.filter("k > 3").join(others, "k")) == "read"
@@ -311,7 +311,7 @@ def test_a_filter_that_is_lost(
     )
 
 
-def test_other_columns(check: tuple[OutcomeCheck, DataFrame]) -> None:
+def test_other_columns(check: tuple[OptimizedCheck, DataFrame]) -> None:
     judge, written = check
     assert _objection(judge, written.select("k")) == "output"
 
