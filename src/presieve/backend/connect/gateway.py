@@ -386,7 +386,7 @@ class ConnectGateway:
     def scan_metadata(self, plan: Operator) -> list[tuple[str, dict[str, str]]]:
         """What Spark's drawing of the physical plan says of scans."""
         text = self._client.explained(plan.message, "formatted")
-        return [("Scan", {key: value}) for key, value in _scanned(text)]
+        return [(name, dict(_FACT.findall(facts))) for name, facts in _SCAN.findall(text)]
 
     def optimized_text(self, plan: Operator) -> str:
         text = self._client.explained(plan.message, "extended")
@@ -400,12 +400,8 @@ def _format(name: str) -> Source:
 
 
 _UNREAD = "presieve.not_read"
-_PUSHED = re.compile(r"^(PushedFilters|PartitionFilters): (\[.*\])$", re.MULTILINE)
-
-
-def _scanned(text: str) -> Iterator[tuple[str, str]]:
-    for match in _PUSHED.finditer(text):
-        yield match[1], match[2]
+_SCAN = re.compile(r"^\(\d+\) (Scan [^\n]*)\n((?:[^\n]+\n)*)", re.MULTILINE)
+_FACT = re.compile(r"^(\w+): (.*)$", re.MULTILINE)
 
 
 def _python(tree: Tree) -> Relation:

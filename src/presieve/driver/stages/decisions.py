@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from presieve.backend.plans import OpenSite
 from presieve.backend.problems.problem import SiteProblem
-from presieve.backend.rewrite import SiteEdit
+from presieve.backend.rewrite import Predicate, SiteEdit
 from presieve.cost.decision import Candidate, Decision
 from presieve.driver.declare import declared_text
 from presieve.driver.solve import Solution
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +115,25 @@ class SiteDecision:
     def without_edit(self, why: Declined) -> SiteDecision:
         """The same where the edit cannot be made."""
         return replace(self, edit=None, conflict=why)
+
+
+ObjectionKind: TypeAlias = Literal["scan", "error", "read", "output"]
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a plan must not come out: a ``scan`` may lose rows, planning raises an ``error``, a scan
+    ``read``s more than as written, or the ``output`` is another one.
+    """
+
+    kind: ObjectionKind
+    reason: str
+
+
+class OutcomeCheck(Protocol):
+    """Compares DataFrames with the one that was written."""
+
+    def objection(self, df: DataFrame, certified: Iterable[Predicate]) -> Objection | None:
+        """Why ``df`` must not come out; None if nothing is wrong with it. ``certified`` are the
+        filters whose proofs cover what scans lose by them.
+        """

@@ -8,10 +8,9 @@ alone. The check only objects: a pass that it objects to is taken back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from presieve.backend.catalyst.leaf_conditions import conjunction
 from presieve.backend.catalyst.operators import EQUALITIES, conditions
@@ -30,6 +29,8 @@ from presieve.backend.plans import Opened
 from presieve.backend.rewrite import Predicate
 from presieve.certificate.check import Rejected
 from presieve.certificate.derived import DerivedCertificate, check_derived
+from presieve.driver.stages.decisions import Objection
+from presieve.driver.stages.explained import ExplainedCheck
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
@@ -43,30 +44,19 @@ from presieve.synthesis.storage import cuts, necessary
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Kind: TypeAlias = Literal["scan", "error", "read", "output"]
 _Place: TypeAlias = tuple[int, str, str]
 """A loss: the number of its column, the sign, and the constant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Objection:
-    """Why a plan must not come out: a ``scan`` may lose rows, planning raises an ``error``, a scan
-    ``read``s more than as written, or the ``output`` is another one.
-    """
-
-    kind: Kind
-    reason: str
-
-
-def outcome_check(opened: Opened, written: DataFrame) -> OutcomeCheck | None:
-    """None on Spark Connect, whose clients do not see what the optimizer makes."""
+def outcome_check(opened: Opened, written: DataFrame) -> OptimizedCheck | ExplainedCheck:
+    """The check for the session of a DataFrame."""
     gateway = opened.gateway
     if not isinstance(gateway, ClassicGateway):
-        return None
-    return OutcomeCheck(gateway, written, gateway.conf("spark.sql.session.timeZone", "UTC"))
+        return ExplainedCheck(gateway, written)
+    return OptimizedCheck(gateway, written, gateway.conf("spark.sql.session.timeZone", "UTC"))
 
 
-class OutcomeCheck:
+class OptimizedCheck:
     """Compares DataFrames with the one that was ``written``, in a classic session."""
 
     def __init__(self, gateway: ClassicGateway, written: DataFrame, timezone: str) -> None:

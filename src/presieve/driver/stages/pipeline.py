@@ -58,6 +58,8 @@ from presieve.driver.stages.decisions import (
     INFERRED,
     TAKEN_BACK,
     Goal,
+    Objection,
+    OutcomeCheck,
     Proof,
     Rewrite,
     SiteDecision,
@@ -71,7 +73,7 @@ from presieve.driver.stages.derived import (
 )
 from presieve.driver.stages.filtered import Filtered, FilteredDecision, with_filters_below
 from presieve.driver.stages.gate import gated
-from presieve.driver.stages.outcome import Objection, OutcomeCheck, outcome_check
+from presieve.driver.stages.outcome import outcome_check
 from presieve.driver.stages.ranges import Ranged, RangeDecision, with_key_ranges
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
@@ -170,7 +172,7 @@ class Pipeline:
             if isinstance(applied, Declined) or applied.df is self.written:
                 break
             check = check or outcome_check(applied.opened, self.written)
-            refused = None if check is None else self._refused(check, applied)
+            refused = self._refused(check, applied)
             if refused is None:
                 break
             made_by, objection = refused
