@@ -61,15 +61,14 @@ class _TakenBack(logging.Handler):
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_taken_back(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The check of what comes out objects to nothing, but where a test is about that."""
+def nothing_is_taken_back() -> Iterator[None]:
+    """The check of what comes out objects to nothing."""
     recorder = _TakenBack()
     logger = logging.getLogger("presieve")
     logger.addHandler(recorder)
     yield
     logger.removeHandler(recorder)
-    if request.node.get_closest_marker("taken_back") is None:
-        assert not recorder.messages
+    assert not recorder.messages
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -94,7 +93,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """``classic`` marks what there is in classic sessions only; it gives the reason."""
     config.addinivalue_line("markers", "classic(reason): not on Spark Connect")
-    config.addinivalue_line("markers", "taken_back: a pass is taken back there, on purpose")
     be_thorough(config.getoption("--thorough"))
     compare_compiled(config.getoption("--compiled"))
 

@@ -53,7 +53,7 @@ DEPENDENT = [
 def test_functions_that_depend_on_peers(numbers: DataFrame, function: str, order: str) -> None:
     df = numbers.selectExpr("id", "n", f"{function} OVER (ORDER BY {order}) AS w").filter(LESS)
     (said,) = told(df)
-    assert "depends on the order of rows with the same n" in said
+    assert "depends on the order of peers (rows with the same n)" in said
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_an_order_without_peers(numbers: DataFrame) -> None:
 def test_a_limit(numbers: DataFrame) -> None:
     df = numbers.orderBy("n", ascending=False).limit(50).filter("n >= 2")
     (said,) = told(df)
-    assert said.startswith("LIMIT depends on the order of rows with the same n,")
+    assert said.startswith("LIMIT depends on the order of peers (rows with the same n),")
 
 
 def first(pdf: pd.DataFrame) -> pd.DataFrame:
@@ -86,7 +86,7 @@ def test_what_is_rewritten_elsewhere(numbers: DataFrame) -> None:
     grouped = numbers.groupBy("n").applyInPandas(first, "n int, id int").filter("n = 2")
     assert told(numbered.join(grouped, "id")) == []
     (said,) = told(grouped.selectExpr("id", "row_number() OVER (ORDER BY n) AS w"))
-    assert said.startswith("row_number depends on the order of rows with the same n,")
+    assert said.startswith("row_number depends on the order of peers (rows with the same n),")
 
 
 def test_what_is_not_rewritten(numbers: DataFrame) -> None:

@@ -53,9 +53,9 @@ class PeerOrder:
     order: tuple[str, ...]
 
     def __str__(self) -> str:
-        rows = f"rows with the same {', '.join(self.order)}" if self.order else "rows"
+        peers = f"peers (rows with the same {', '.join(self.order)})" if self.order else "rows"
         return (
-            f"{self.operator} depends on the order of {rows}, which Spark does not promise and a"
+            f"{self.operator} depends on the order of {peers}, which Spark does not promise and a"
             " filter below may change"
         )
 

@@ -80,6 +80,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.report import progress
+from presieve.sql.storage import without_equalities
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -422,7 +423,9 @@ class Pipeline:
         called = solution.kind != "empty" and not site.has_quiet_arguments(valid)
         inferred = not self._runs(Pass.REMOVAL)
         residual = site.taken if called or inferred else solution.residual
-        edit = grounded.guard or plan_edit(opened, site, solution.prefilter, residual)
+        # Spark infers nothing of a function whose argument it has replaced by a constant.
+        prefilter = without_equalities(solution.prefilter) if inferred else solution.prefilter
+        edit = grounded.guard or plan_edit(opened, site, prefilter, residual)
         if isinstance(edit, Declined):
             return edit
         erases = site.may_erase_error(valid)
