@@ -2,7 +2,8 @@
 
     python -m benchmarks.tpcds [SCALE]
 
-writes ``docs/tpcds.md`` and exits with 1 where rows differ.
+writes ``docs/tpcds.md`` and exits with 1 where rows differ or more of them are read
+than as written.
 """
 
 from __future__ import annotations
@@ -59,7 +60,14 @@ class Queries:
             tuple(f"{b.operator}: {b.prefilter}" for b in report.boundaries if b.kind != "none"),
             tuple(sorted(f"{t}: {c}" for t, found in new.items() for c in found)),
             tuple(sorted({d.code for b in report.boundaries for d in b.declined})),
+            _scanned(report) if better is not df else (0, 0),
         )
+
+
+def _scanned(report: presieve.Report) -> tuple[int, int]:
+    """The rows out of all scans as written and as optimized."""
+    measured = report.measure()
+    return measured.written.scanned, measured.optimized.scanned
 
 
 _MARKS = {"windows": r"\bover\s*\(", "ROLLUP": r"\brollup\b"}
@@ -76,7 +84,7 @@ def main(arguments: Sequence[str]) -> int:
             rows.append(tables.measured(number, text))
             print(rows[-1].line(), flush=True)
     document.write(rows, scale)
-    return int(not all(row.equal for row in rows))
+    return int(not all(row.equal and not row.reads_more for row in rows))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "tpcds.md"
 @dataclass(frozen=True, slots=True)
 class Row:
     """A query: what is in it, how many rows it gives and whether they are the same as optimized,
-    what goes below which operators, conjuncts that are new at scans, and codes of what is declined.
+    what goes below which operators, conjuncts that are new at scans, codes of what is declined, and
+    the rows out of all scans as written and as optimized.
     """
 
     number: int
@@ -23,10 +24,18 @@ class Row:
     moved: tuple[str, ...]
     new: tuple[str, ...]
     codes: tuple[str, ...]
+    scanned: tuple[int, int]
+
+    @property
+    def reads_more(self) -> bool:
+        """Whether more rows come out of scans than as written."""
+        return self.scanned[1] > self.scanned[0]
 
     def line(self) -> str:
         """For somebody who waits."""
         outcome = "equal" if self.equal else "DIFFERS"
+        if self.reads_more:
+            outcome += " but READS MORE: {1:,} rows in place of {0:,}".format(*self.scanned)
         return f"Q{self.number} {self.rows} rows, {outcome}, {'; '.join((*self.moved, *self.new))}"
 
 
@@ -40,7 +49,7 @@ page.
 **{equal} of {of} queries give the same rows**, among them {windows} with windows and {rollups} with
 ROLLUP. There are no Python functions, and the filters are where Spark moves them by itself, so that
 most plans are left as they are: {changed} are changed, and {scans} get filters at scans that they
-did not have.
+did not have. {fewer} read fewer rows out of their scans, and {more} more.
 
 ## What is moved
 
@@ -66,6 +75,8 @@ def write(rows: Sequence[Row], scale: float) -> None:
         rollups=sum("ROLLUP" in r.holds for r in rows),
         changed=sum(r.changed for r in rows),
         scans=sum(bool(r.new) for r in rows),
+        fewer=sum(r.scanned[1] < r.scanned[0] for r in rows),
+        more=sum(r.reads_more for r in rows),
         moved="\n".join(_moved(r) for r in rows if r.moved or r.new),
         table="\n".join(map(_all, rows)),
     )

@@ -11,13 +11,20 @@ from typing import TYPE_CHECKING
 from tests.matrix.cells import SCANS, conf
 from tests.matrix.harvest import Named
 from tests.matrix.ties import in_other_orders
+from tests.support.scans import Run, reading_more, scanned, united
 from tests.support.traps.checks import RAISES
 
+from presieve.backend.catalyst.definitions import WITH_CTE
+from presieve.backend.catalyst.trees import walk
+from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy
+from presieve.driver.stages.ladder import BY_GUARD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from presieve.report.report import Report
 
 TOGETHER = 8
 """Pairs of pipelines in one job."""
@@ -30,8 +37,9 @@ Outcome = Counter[str] | str
 
 @dataclass(frozen=True)
 class Pair:
-    """A pipeline as written and as ``optimize`` gives it, what is assumed, and whether the report
-    says that peers may come in another order.
+    """A pipeline as written and as ``optimize`` gives it, what is assumed, whether the report says
+    that peers may come in another order, and whether a table may be read twice, for a guard or as
+    Spark reads what two places refer to.
     """
 
     name: str
@@ -39,6 +47,7 @@ class Pair:
     optimized: DataFrame
     assumptions: frozenset[str]
     tells_peers: bool = False
+    reads_twice: bool = True
 
 
 def pairs(found: Sequence[Named], policy: Policy = "default") -> list[Pair]:
@@ -53,19 +62,28 @@ def pairs(found: Sequence[Named], policy: Policy = "default") -> list[Pair]:
         filters = frozenset(a["code"] for b in report.boundaries for a in b.assumptions)
         functions = frozenset(a["code"] for f in report.functions for a in f.assumptions)
         tells = bool(report.data.peer_orders)
+        twice = _reads_twice(one.df, report)
         if moved is not one.df:
-            made.append(Pair(one.name, one.df, moved, filters, tells))
+            made.append(Pair(one.name, one.df, moved, filters, tells, twice))
         if whole is not one.df and any(f.compiled for f in report.functions):
             name = f"{one.name}, compiled"
-            made.append(Pair(name, one.df, whole, filters | functions, tells))
+            made.append(Pair(name, one.df, whole, filters | functions, tells, twice))
     return made
+
+
+def _reads_twice(df: DataFrame, report: Report) -> bool:
+    guarded = any(known["by"] == BY_GUARD for b in report.boundaries for known in b.discharged)
+    root = ClassicGateway(df.sparkSession).tree(df._jdf.queryExecution().analyzed())
+    tables = [str(n.fields["output"]) for n in walk(root) if "output" in n.fields]
+    shared = any(n.kind == WITH_CTE for n in walk(root))
+    return guarded or shared or len(set(tables)) < len(tables)
 
 
 def differences(
     spark: SparkSession, found: Sequence[Pair], scans: Sequence[str] = tuple(SCANS)
 ) -> list[str]:
     """One line for each pipeline and kind of scan with other rows than some order of tied rows
-    gives, or with an error of its own.
+    gives, with an error of its own, or with more rows out of the scans of a source.
     """
     lines = []
     raising: set[int] = set()
@@ -74,11 +92,19 @@ def differences(
             for some in batches(found, raising):
                 results = outcomes([df for pair in some for df in (pair.original, pair.optimized)])
                 for pair, a, b in zip(some, results[::2], results[1::2], strict=True):
-                    raising |= {id(pair)} if RAISES in (a, b) else set()
-                    erased = a == RAISES and ERASED in pair.assumptions
-                    if a != b and not erased and not _of_other_order(pair, b):
-                        lines.append(f"{pair.name}, {scan}: {a} is not {b}; {pair.assumptions}")
+                    raising |= {id(pair)} if RAISES in (a.rows, b.rows) else set()
+                    lines += [f"{pair.name}, {scan}: {why}" for why in _different(pair, a, b)]
     return lines
+
+
+def _different(pair: Pair, written: Result, optimized: Result) -> Iterator[str]:
+    a, b = written.rows, optimized.rows
+    erased = a == RAISES and ERASED in pair.assumptions
+    if a != b and not erased and not _of_other_order(pair, b):
+        yield f"{a} is not {b}; {pair.assumptions}"
+    more = reading_more(Run([], written.scanned), Run([], optimized.scanned))
+    if more and not pair.reads_twice:
+        yield f"the optimized form reads {more}"
 
 
 def _of_other_order(pair: Pair, outcome: Outcome) -> bool:
@@ -87,7 +113,7 @@ def _of_other_order(pair: Pair, outcome: Outcome) -> bool:
     """
     orders = list(in_other_orders(pair.original)) if pair.tells_peers else []
     some = (orders[at : at + TOGETHER] for at in range(0, len(orders), TOGETHER))
-    return any(outcome in outcomes(frames) for frames in some)
+    return any(outcome == result.rows for frames in some for result in outcomes(frames))
 
 
 def batches(found: Sequence[Pair], raising: Collection[int]) -> Iterator[Sequence[Pair]]:
@@ -98,7 +124,17 @@ def batches(found: Sequence[Pair], raising: Collection[int]) -> Iterator[Sequenc
     yield from ([pair] for pair in found if id(pair) in raising)
 
 
-def outcomes(frames: Sequence[DataFrame]) -> list[Outcome]:
+@dataclass(frozen=True)
+class Result:
+    """What a pipeline gives, and the rows out of its scans by source; None where the plan of a job
+    does not tell which are its own.
+    """
+
+    rows: Outcome
+    scanned: Counter[str] | None = None
+
+
+def outcomes(frames: Sequence[DataFrame]) -> list[Result]:
     """What each gives: its rows with their multiplicities, or that it raises.
 
     One by one where something raises; and Spark 4.3.0 itself fails on two global pandas aggregates
@@ -115,13 +151,13 @@ def outcomes(frames: Sequence[DataFrame]) -> list[Outcome]:
             return [r for f in frames for r in outcomes([f])]
         if isinstance(error, Py4JJavaError):
             raise
-        return [RAISES]
-    found: list[Outcome] = [Counter() for _ in frames]
+        return [Result(RAISES)]
+    found: list[Counter[str]] = [Counter() for _ in frames]
     for row in rows:
-        one = found[row["n"]]
-        assert isinstance(one, Counter)
-        one[row["row"]] += 1
-    return found
+        found[row["n"]][row["row"]] += 1
+    parts = united(together._jdf.queryExecution().executedPlan())
+    apart = [scanned(part) for part in parts] if len(parts) == len(frames) else None
+    return [Result(rows, None if apart is None else apart[n]) for n, rows in enumerate(found)]
 
 
 def shown(number: int, df: DataFrame) -> DataFrame:

@@ -48,6 +48,19 @@ def scanned(plan: Any) -> Counter[str]:
     return counts
 
 
+def united(plan: Any) -> list[Any]:
+    """The parts of the union that a physical plan is at its top."""
+    kind = _kind(plan)
+    if kind == "AdaptiveSparkPlanExec":
+        return united(plan.executedPlan())
+    if kind.endswith("QueryStageExec"):
+        return united(plan.plan())
+    children = [plan.children().apply(i) for i in range(plan.children().size())]
+    if kind == "UnionExec":
+        return children
+    return united(children[0]) if len(children) == 1 else [plan]
+
+
 def _leaves(plan: Any) -> Iterator[Any]:
     """The leaves, also behind stages of adaptive execution. What is used again is read once."""
     kind = _kind(plan)
