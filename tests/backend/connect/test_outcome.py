@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -88,7 +88,7 @@ JOINS: dict[str, Make] = {
 
 def handed(df: DataFrame) -> Iterator[tuple[str, frozenset[str]]]:
     """What the scans of the server are handed, each with its files."""
-    text = df._explain_string(mode="formatted")
+    text = str(cast("Any", df)._explain_string(mode="formatted"))
     for section in text.split("\n\n"):
         facts = dict(line.split(": ", 1) for line in section.splitlines() if ": " in line)
         if "Location" in facts:
