@@ -386,3 +386,27 @@ def test_what_other_writers_leave_out_of_files(spark: SparkSession, tmp_path: An
     pq.write_table(pa.table({"b": pa.array([300, 301], pa.int32())}), tmp_path / "b.parquet")
     narrow = spark.read.schema("b tinyint").parquet(str(tmp_path / "b.parquet"))
     assert rows(derived(narrow.where("abs(b) < 50"))[0]) == rows(narrow.where("abs(b) < 50")) != []
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "last_day(d) < DATE'1970-01-01'",
+        "trunc(d, 'YEAR') >= DATE'2020-01-01'",
+        "trunc(d, 'MM') >= DATE'2020-01-01'",
+        "trunc(d, 'week') > DATE'2020-01-01'",
+        "last_day(d) BETWEEN DATE'1600-01-01' AND DATE'2020-01-31'",
+    ],
+)
+def test_days_at_the_ends_of_their_type(
+    spark: SparkSession, tmp_path: Path, condition: str
+) -> None:
+    """The last day of the last month is before all others: Spark's days are of 32 bits."""
+    for days in (0, 20_000, 2**31 - 1, -(2**31), 2**31 - 20, 20 - 2**31):
+        date = pa.array([days] * 4, pa.int32()).cast(pa.date32())
+        path = tmp_path / f"{days}.parquet"
+        pq.write_table(pa.table({"d": date}), path, row_group_size=2)
+    df = spark.read.parquet(str(tmp_path)).filter(condition).selectExpr("unix_date(d) AS day")
+    better = presieve.optimize(df, cost="always")
+    assert better is not df
+    assert sorted(better.collect()) == sorted(df.collect())

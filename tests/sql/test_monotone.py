@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.amount import amount
 
+from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.classic.time_zones import zones as zones_of
 from presieve.semantics.intervals import NAN, Interval, intersection, is_empty, number, only, place
 from presieve.sql.catalyst_tree import build
 from presieve.sql.monotone import monotone
@@ -164,9 +166,6 @@ def _inside(interval: Interval, value: int | str) -> bool:
 def test_values_lie_where_the_catalogue_says(
     spark: SparkSession, tmp_path: Path, column: str, ansi: str
 ) -> None:
-    from presieve.backend.classic.gateway import ClassicGateway
-    from presieve.backend.classic.time_zones import zones as zones_of
-
     names = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled")
     before = {n: spark.conf.get(n) or "" for n in names}
     table = _table(spark, tmp_path, column)
@@ -212,6 +211,37 @@ def _between(column: str, within: Interval) -> str:
         parts = [f"raw >= {within[0]}"] if within[0] is not None else []
         parts += [f"raw < {within[1]}"] if within[1] is not None else []
     return f"({' AND '.join(parts) or 'true'})"
+
+
+EDGES = {"d": 2**31, "ts": 2**63}
+NEAR = {
+    "d": (0, 1, 6, 7, 20, 40, 200, 364, 366),
+    "ts": (0, 1, 59 * SECOND, DAY, 40 * DAY, 366 * DAY),
+}
+
+
+@pytest.mark.parametrize("column", EDGES)
+def test_values_near_the_ends_of_a_type(spark: SparkSession, tmp_path: Path, column: str) -> None:
+    """There Spark's functions raise, wrap around, or give what the catalogue says."""
+    from pyspark.errors import PySparkException
+
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
+    zones = zones_of(ClassicGateway(spark), zone, [zone])
+    table = _table(spark, tmp_path, column)
+    ends = [e for n in NEAR[column] for e in (EDGES[column] - 1 - n, n - EDGES[column])]
+    for function in COLUMNS[column]:
+        known = _known(table, function, zones)
+        type_ = table.selectExpr(f"{function} AS r").schema["r"].dataType.simpleString()
+        for raw in (e for e in ends if _is_known(known[0], e)):
+            number = f"{raw}L" if raw != -EDGES[column] else f"({raw + 1}L - 1L)"
+            row = spark.range(1).selectExpr(f"CAST({number} AS {TYPES[column]}) AS raw")
+            row = row.selectExpr(f"{WRITTEN[column]} AS {column}")
+            try:
+                value = row.selectExpr(f"{function} AS r").selectExpr(_raw(type_)).first()[0]
+            except PySparkException:
+                continue
+            low, high = _bounds(known, raw)
+            assert low <= _order(value) <= high, (function, raw, value)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("column", COLUMNS)

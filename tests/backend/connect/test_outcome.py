@@ -78,7 +78,9 @@ JOINS: dict[str, Make] = {
     "semi join": lambda t, o: o.join(fitted(t).filter("k = 3"), "k", "semi"),
     "left join": lambda t, o: fitted(t).filter("k = 3").join(o, "k", "left"),
     "HAVING with a key": lambda t, o: bests(t).filter("k = 4 AND best > 300").join(o, "k"),
-    "below an aggregate": lambda t, o: fitted(t).filter("k = 3").join(o, "k").select("k").distinct(),
+    "below an aggregate": lambda t, o: (
+        fitted(t).filter("k = 3").join(o, "k").select("k").distinct()
+    ),
     "intersect": lambda t, o: fitted(t).filter("k = 3").select("k").intersect(o.select("k")),
     "two functions": lambda t, o: (
         fitted(t).filter("k = 3").join(fitted(t.filter("n > 5")).select("k"), "k").join(o, "k")
