@@ -237,7 +237,7 @@ def test_values_near_the_ends_of_a_type(spark: SparkSession, tmp_path: Path, col
             row = spark.range(1).selectExpr(f"CAST({number} AS {TYPES[column]}) AS raw")
             row = row.selectExpr(f"{WRITTEN[column]} AS {column}")
             try:
-                value = row.selectExpr(f"{function} AS r").selectExpr(_raw(type_)).first()[0]
+                ((value,),) = row.selectExpr(f"{function} AS r").selectExpr(_raw(type_)).collect()
             except PySparkException:
                 continue
             low, high = _bounds(known, raw)

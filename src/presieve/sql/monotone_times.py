@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import pairwise
 
 from presieve.semantics.functions import first_day
-from presieve.semantics.intervals import EVERYTHING, Point
-from presieve.semantics.values import date_of, days_of
+from presieve.semantics.intervals import EVERYTHING, Interval, Point
+from presieve.semantics.values import INT_RANGES, date_of, days_of
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.piecewise import (
     DAY,
@@ -71,6 +74,46 @@ def _truncated(day: int, unit: str) -> int:
     return day
 
 
+def _of_32_bits(number: int) -> int:
+    return (number + 2**31) % 2**32 - 2**31
+
+
+def _week(day: int) -> int:
+    """The Monday after the day a week ago (``DateTimeUtils.getNextDateForDayOfWeek``)."""
+    start = _of_32_bits(day - 7)
+    return _of_32_bits(start + 1 + _of_32_bits(3 - start) % 7)
+
+
+def _last_day(day: int) -> int:
+    year, month, _ = _civil(day)
+    return _clamped(year, month, 31)
+
+
+_DAYS: Mapping[str, Callable[[int], int]] = {
+    "year": lambda day: _of_32_bits(_truncated(day, "year")),
+    "quarter": lambda day: _truncated(day, "quarter"),
+    "month": lambda day: _of_32_bits(_truncated(day, "month")),
+    "week": _week,
+    "last day": lambda day: _of_32_bits(_last_day(day)),
+}
+"""Days that belong to a day, with 32 bits as Spark computes them. For a quarter it raises instead
+(``DateTimeUtils.truncDate``).
+"""
+
+
+@cache
+def _rising(name: str) -> tuple[Interval, ...]:
+    """The days, cut where the day that belongs to them wraps around."""
+    low, end = INT_RANGES["int"][0], INT_RANGES["int"][1] + 1
+    of, year = _DAYS[name], 366
+    near = (*range(low + 1, low + year), *range(end - year, end))
+    return tuple(pairwise((low, *(day for day in near if of(day) < of(day - 1)), end)))
+
+
+def _belonging(argument: ExprNode, name: str) -> Monotone:
+    return exactly(argument, _DAYS[name], *_rising(name))  # type: ignore[arg-type]
+
+
 UNITS = {
     **dict.fromkeys(("YEAR", "YYYY", "YY"), "year"),
     **dict.fromkeys(("MONTH", "MON", "MM"), "month"),
@@ -89,7 +132,7 @@ def date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
     name = UNITS.get(str(constant(unit, zones)).upper())
     if name is None:
         return None
-    return exactly(argument, lambda d: _truncated(d, name), DAYS)  # type: ignore[arg-type]
+    return _belonging(argument, name)
 
 
 def timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
@@ -155,12 +198,7 @@ def _clamped(year: int, month: int, day: int) -> int:
 
 
 def last_day(node: ExprNode, _: Zones) -> Monotone | None:
-    def end(day: Point) -> Point:
-        assert isinstance(day, int)
-        year, month, _ = _civil(day)
-        return _clamped(year, month, 31)
-
-    return exactly(node.children[0], end, DAYS)
+    return _belonging(node.children[0], "last day")
 
 
 _DAY_TIME = re.compile(r"interval (?:day|hour|minute|second)(?: to \w+)?")
