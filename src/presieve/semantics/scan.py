@@ -51,9 +51,13 @@ _MIRRORED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _LOSSLESS = re.compile(r"boolean|int|bigint|string|binary|decimal\(.*")
 
 
+NARROW = ("tinyint", "smallint")
+"""Types of which a file may hold more bits than are read: any comparison may lose rows."""
+
+
 def may_lose_by(type_: str) -> bool:
     """Whether a scan may lose rows by comparing a column of this type of Spark's with a constant.
-    Of tinyint and smallint a file may hold more bits than are read. Structs have fields.
+    Structs have fields.
     """
     return _LOSSLESS.fullmatch(type_) is None
 

@@ -47,7 +47,7 @@ from presieve.backend.effects.raising import trees
 from presieve.backend.gateway import Gateway, Handle, Source
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
-from presieve.semantics.scan import may_lose_by
+from presieve.semantics.scan import NARROW, may_lose_by
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _FORMATS = ("parquet.Parquet", "orc.Orc", "json.Json", "csv.CSV", "text.Text")
@@ -294,7 +294,7 @@ _last: dict[str, tuple[Node, Kept]] = {}
 def _kept_from(source: Source, columns: Iterable[Attribute]) -> Iterable[int]:
     """The columns of which a scan is handed no filter."""
     for column in columns:
-        narrow = source.files and column.type in ("tinyint", "smallint")
+        narrow = source.files and column.type in NARROW
         if narrow or column.name in source.aside:
             yield column.id
 

@@ -35,7 +35,7 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
 from presieve.ir.walk import rewrite, variables
-from presieve.semantics.scan import Loss, losses, may_lose_by
+from presieve.semantics.scan import NARROW, Loss, losses, may_lose_by
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import build
@@ -126,7 +126,7 @@ class OptimizedCheck:
             lossy = condition.lossy
             if not lossy or (term is None and _is_of_late_days(condition)):
                 continue
-            narrow = any(condition.types[n] in ("tinyint", "smallint") for n in lossy)
+            narrow = any(condition.types[n] in NARROW for n in lossy)
             if term is None or narrow:
                 places: list[_Place] = [(n, "", "") for n in lossy]
             else:
