@@ -13,7 +13,10 @@ import presieve
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.classic("on Spark Connect, windows that are written as text are not read"),
+]
 
 ROWS = [(i, None if i % 7 == 3 else i % 4) for i in range(60)]
 LESS = "n >= 2"

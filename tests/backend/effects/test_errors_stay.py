@@ -4,6 +4,7 @@ fails as it did.
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,20 +17,18 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 COLUMNS = "n int, d int, text string, x double, day date"
-ROWS = """
-  (0, 1, 'a', 1D, DATE '2024-01-01'), (1, 0, '', 9D, DATE '2023-01-01'),
-  (2, 3, '7', -1D, DATE '2022-01-01'), (NULL, NULL, NULL, NULL, NULL)
-"""
+ROWS = [
+    (0, 1, "a", 1.0, dt.date(2024, 1, 1)),
+    (1, 0, "", 9.0, dt.date(2023, 1, 1)),
+    (2, 3, "7", -1.0, dt.date(2022, 1, 1)),
+    (None, None, None, None, None),
+]
 """On each column some row raises."""
 
 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
-    names = ", ".join(c.split()[0] for c in COLUMNS.split(", "))
-    casts = [
-        f"CAST({name} AS {type_}) AS {name}" for name, type_ in map(str.split, COLUMNS.split(", "))
-    ]
-    return spark.sql(f"SELECT {', '.join(casts)} FROM VALUES {ROWS} AS t({names})")
+    return spark.createDataFrame(ROWS, COLUMNS)
 
 
 def called(rows: DataFrame, name: str, returns: str, columns: str) -> DataFrame:

@@ -155,7 +155,8 @@ def _stable(value: object) -> object:
         return value
     if value.get("class") == ATTRIBUTE:
         return {"column": expr_id(value)}
-    return {k: _stable(v) for k, v in value.items() if k not in _UNSTABLE and k != "exprId"}
+    kept = (k for k in value if k not in _UNSTABLE and k != "exprId")
+    return {str(k): _stable(value[k]) for k in kept}
 
 
 def split_conjuncts(tree: Tree) -> tuple[Conjunct, ...]:

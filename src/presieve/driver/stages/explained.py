@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _FIELD = re.compile(r"(\w+):(\w+)")
 _COLUMN = re.compile(r"\b(?!And|Or|Not|IsNull|IsNotNull)[A-Z]\w+\(([\w.]+)")
+_BYTES = re.compile(r"\[B@\w+")
+"""How Java prints an array, with a number that is another one each time."""
+
 _LOSSLESS = (BOOL, INT, STRING)
 """Sorts of which few types lose rows: what a pre-filter reads of others, its proof covers."""
 
@@ -65,7 +68,7 @@ class ExplainedCheck:
 
 def _filters(scan: Mapping[str, str]) -> Iterator[str]:
     """What the scan is handed, but for the tests for NULL that Spark adds to other filters."""
-    parts = split_list(scan.get("PushedFilters", "[]"))
+    parts = split_list(_BYTES.sub("bytes", scan.get("PushedFilters", "[]")))
     return (part for part in parts if not part.startswith("IsNotNull("))
 
 
