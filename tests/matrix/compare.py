@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.matrix.cells import SCANS, conf
 from tests.matrix.harvest import Named
-from tests.matrix.ties import in_other_orders
+from tests.support.other_orders import in_other_orders, tells_order
 from tests.support.scans import Run, reading_more, scanned, united
 from tests.support.traps.checks import RAISES
 
@@ -18,8 +18,7 @@ from presieve.backend.catalyst.definitions import WITH_CTE
 from presieve.backend.catalyst.trees import walk
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver.optimize import explain, optimize
-from presieve.driver.solve import Policy
-from presieve.driver.stages.ladder import BY_GUARD
+from presieve.driver.solve import BY_GUARD, Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +37,7 @@ Outcome = Counter[str] | str
 @dataclass(frozen=True)
 class Pair:
     """A pipeline as written and as ``optimize`` gives it, what is assumed, whether the report says
-    that peers may come in another order, and whether a table may be read twice, for a guard or as
+    that another order of rows may show, and whether a table may be read twice, for a guard or as
     Spark reads what two places refer to.
     """
 
@@ -46,7 +45,7 @@ class Pair:
     original: DataFrame
     optimized: DataFrame
     assumptions: frozenset[str]
-    tells_peers: bool = False
+    is_ordered: bool = False
     reads_twice: bool = True
 
 
@@ -61,7 +60,7 @@ def pairs(found: Sequence[Named], policy: Policy = "default") -> list[Pair]:
         report = explain(one.df, policy=policy, cost="always", compile="always")
         filters = frozenset(a["code"] for b in report.boundaries for a in b.assumptions)
         functions = frozenset(a["code"] for f in report.functions for a in f.assumptions)
-        tells = bool(report.data.peer_orders)
+        tells = tells_order(report)
         twice = _reads_twice(one.df, report)
         if moved is not one.df:
             made.append(Pair(one.name, one.df, moved, filters, tells, twice))
@@ -108,10 +107,10 @@ def _different(pair: Pair, written: Result, optimized: Result) -> Iterator[str]:
 
 
 def _of_other_order(pair: Pair, outcome: Outcome) -> bool:
-    """Whether the pipeline as written gives this where rows that tie come in another order, and the
-    report says that they may.
+    """Whether the pipeline as written gives this where its rows come in another order, and the
+    report says that this may show.
     """
-    orders = list(in_other_orders(pair.original)) if pair.tells_peers else []
+    orders = list(in_other_orders(pair.original)) if pair.is_ordered else []
     some = (orders[at : at + TOGETHER] for at in range(0, len(orders), TOGETHER))
     return any(outcome == result.rows for frames in some for result in outcomes(frames))
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 from pyspark.sql import functions as F
-from tests.matrix import ties
 from tests.matrix.compare import Pair, differences
+from tests.support import other_orders
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,11 +51,11 @@ CHOICES: dict[str, tuple[Build, str, str]] = {
 @pytest.mark.spark
 @pytest.mark.parametrize("name", CHOICES)
 def test_rows_that_tie(spark: SparkSession, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ties, "ORDERS", 24)
+    monkeypatch.setattr(other_orders, "ORDERS", 24)
     build, right, wrong = CHOICES[name]
     rows = spark.createDataFrame(ROWS, "id int, n int, s string")
     for where, count in ((right, 0), (wrong, 1)):
-        pair = Pair(name, build(rows), chosen(where)(rows), frozenset(), tells_peers=True)
+        pair = Pair(name, build(rows), chosen(where)(rows), frozenset(), is_ordered=True)
         assert len(differences(spark, [pair], ["pushdown"])) == count
 
 
@@ -70,9 +70,9 @@ def test_an_order_that_the_report_does_not_tell(spark: SparkSession) -> None:
 @pytest.mark.spark
 def test_rows_that_do_not_tie(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no two rows are equal, one result is right."""
-    monkeypatch.setattr(ties, "ORDERS", 8)
+    monkeypatch.setattr(other_orders, "ORDERS", 8)
     rows = spark.createDataFrame(ROWS, "id int, n int, s string")
     lagged = ranked("lag(s)", "id, n")(rows)
     for order, count in (("id", 0), ("n DESC, id", 0), ("n DESC, id DESC", 1)):
-        pair = Pair(order, lagged, ranked("lag(s)", order)(rows), frozenset(), tells_peers=True)
+        pair = Pair(order, lagged, ranked("lag(s)", order)(rows), frozenset(), is_ordered=True)
         assert len(differences(spark, [pair], ["pushdown"])) == count

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from presieve.driver.python_rows import python_result, python_row, sorts_of
-from presieve.driver.solve import Solution, strictly
+from presieve.driver.solve import BY_GUARD, Solution, strictly
 from presieve.errors import PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.report import order as orders
@@ -47,7 +47,8 @@ def order_of(solution: Solution, seconds: float) -> Order:
     columns = (*problem.fold.keys, *problem.fold.columns)
     schema = [SchemaColumn(c.name, c.type) for c in columns]
     try:
-        return Question(problem, schema, solution.known, min(seconds, SECONDS)).answer()
+        of_all_rows = [a for a, by in solution.known.items() if by != BY_GUARD]
+        return Question(problem, schema, of_all_rows, min(seconds, SECONDS)).answer()
     except PresieveError as error:
         logger.warning("asking for the order of rows failed, please report it", exc_info=error)
         return orders.unknown()

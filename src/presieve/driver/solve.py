@@ -31,6 +31,10 @@ ERASES = "may-erase-error"
 _NONE: Mapping[Assumption, str] = MappingProxyType({})
 
 
+BY_GUARD = "the guarded plan"
+"""How a condition is known of the rows that a guarded pre-filter drops, and of no others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Solution:
     """A proven pushdown of a problem.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
+from pyspark.sql.pandas import functions
 from tests.backend.classic.odd_groups import BAD, GOOD, SCHEMA, applied, report
 from tests.support import aggregators, arrow_udfs
 from tests.support.amount import some
@@ -57,7 +58,6 @@ def udaf(df: DataFrame) -> DataFrame:
 
 
 def arrow_udaf(df: DataFrame) -> DataFrame:
-    from pyspark.sql.pandas import functions
     from pyspark.util import PythonEvalType
 
     make: Any = functions.arrow_udf
@@ -242,3 +242,25 @@ def outcome(df: DataFrame) -> list[str] | str:
         return sorted(map(repr, df.collect()))
     except PySparkException:
         return "raises"
+
+
+def least(v: pd.Series) -> float:
+    return v.min()  # type: ignore[no-any-return]
+
+
+def test_an_order_that_is_proved_of_the_other_rows_alone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Of two zeros the first is the least. Of groups that have both, no order was proved away."""
+    from presieve.driver.optimize import explain
+
+    rows = [("a", 0.0), ("a", -0.0), ("b", 1.0)]
+    spark.createDataFrame(rows, "k string, x double").write.json(str(tmp_path / "t"))
+    df = spark.read.schema("k string, x double").json(str(tmp_path / "t"))
+    make: Any = functions.pandas_udf
+    folded = df.groupBy("k").agg(make(least, "double")("x").alias("m")).filter("m < 1")
+    (boundary,) = explain(folded, cost="always").boundaries
+    assert "the guarded plan" in {d["by"] for d in boundary.discharged}
+    assert boundary.order is not None
+    assert boundary.order.status == "independent"
+    assert "column x is nowhere -0.0" in boundary.order.text

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from presieve.certificate.check import make_solver
 from presieve.driver.declare import follows_from
-from presieve.driver.solve import Solution, not_assumed, strictly, unused
+from presieve.driver.solve import BY_GUARD, Solution, not_assumed, strictly, unused
 from presieve.driver.stages.datachecks import counted
 from presieve.errors import Declined
 from presieve.ir.fold import CONSTANT, PURE, Assumption, Problem
@@ -38,8 +38,6 @@ ABOUT_CODE = frozenset((PURE, CONSTANT))
 
 BY_ITSELF = "what the function does"
 """How a condition is known that holds of any row whatever."""
-BY_GUARD = "the guarded plan"
-"""How a condition is known of the rows that a guarded pre-filter drops."""
 
 
 @dataclass(frozen=True, slots=True)

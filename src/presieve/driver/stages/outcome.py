@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from presieve.backend.catalyst.leaf_conditions import conjunction
-from presieve.backend.catalyst.operators import EQUALITIES, conditions
+from presieve.backend.catalyst.operators import EQUALITIES, UNION, conditions, outputs
 from presieve.backend.catalyst.trees import ALIAS, CAST, JsonNode, Node, Tree, expr_id, itself, walk
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.scans.optimized import (
@@ -244,7 +244,9 @@ _UNWRAPPED = (("float", "double"), ("timestamp", "timestamp_ntz"))
 
 
 def _same_columns(root: Node) -> dict[int, int]:
-    """Of columns that are equal, by aliases and by conditions, one for all."""
+    """Of columns that are equal, by aliases, by conditions and by their place in unions, one for
+    all.
+    """
     leader: dict[int, int] = {}
 
     def find(number: int) -> int:
@@ -259,7 +261,18 @@ def _same_columns(root: Node) -> dict[int, int]:
                 left, right = itself(part.tree[1:2]), itself(part.tree[2:])
                 if left is not None:
                     pairs.append((expr_id(left), right))
-        for number, other in pairs:
-            if other is not None:
-                leader[find(number)] = find(expr_id(other))
+        linked = [(number, expr_id(other)) for number, other in pairs if other is not None]
+        for number, other_number in (*linked, *_by_place(node)):
+            leader[find(number)] = find(other_number)
     return {number: find(number) for number in leader}
+
+
+def _by_place(node: Node) -> Iterator[tuple[int, int]]:
+    """The columns of a union, each with those that it has its rows from."""
+    if node.kind != UNION:
+        return
+    columns = outputs(node)
+    for child in node.children:
+        below = outputs(child)
+        if columns is not None and below is not None:
+            yield from zip(columns, below, strict=True)
