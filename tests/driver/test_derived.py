@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import random
@@ -386,6 +387,43 @@ def test_what_other_writers_leave_out_of_files(spark: SparkSession, tmp_path: An
     pq.write_table(pa.table({"b": pa.array([300, 301], pa.int32())}), tmp_path / "b.parquet")
     narrow = spark.read.schema("b tinyint").parquet(str(tmp_path / "b.parquet"))
     assert rows(derived(narrow.where("abs(b) < 50"))[0]) == rows(narrow.where("abs(b) < 50")) != []
+
+
+LISTS = {
+    "int": ("year(d) IN ({})", [str(y) for y in range(2001, 2024, 2)]),
+    "string": ("left(s, 1) IN ({})", [f"'{c}'" for c in "abcdefghijkm"]),
+    "double": ("x + 0.5D IN ({})", [f"{i}.25D" for i in range(12)]),
+    "bigint": ("n * 2 IN ({})", [f"{i}L" for i in range(0, 60, 5)]),
+    "decimal(10,1)": ("CAST(n AS decimal(10,1)) IN ({})", [f"{i}.0BD" for i in range(0, 60, 5)]),
+    "date": ("last_day(d) IN ({})", [f"DATE'2001-{m:02d}-28'" for m in range(1, 13)]),
+    "NULL": ("n * 2 IN ({}, NULL)", [f"{i}L" for i in range(0, 60, 5)]),
+}
+
+
+WITHOUT_GAIN = ("double", "bigint", "date", "NULL")
+
+
+@pytest.mark.parametrize("type_", LISTS)
+def test_a_long_list_is_read_as_a_short_one(
+    spark: SparkSession, tmp_path: Path, type_: str
+) -> None:
+    """Spark makes a set of more than ten constants (``OptimizeIn``)."""
+    days = [dt.date(1995, 1, 31) + dt.timedelta(days=28 * i) for i in range(400)]
+    columns = {"n": [i % 40 for i in range(400)], "x": [i / 4 for i in range(400)], "d": days}
+    columns |= {"s": [f"{chr(97 + i % 26)}{i}" for i in range(400)]}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=50)
+    condition, members = LISTS[type_]
+    rows = spark.read.parquet(str(tmp_path))
+    df = rows.filter(condition.format(", ".join(members)))
+    better, of_set = derived(df)
+    assert sorted(better.collect()) == sorted(df.collect())
+    key = "spark.sql.optimizer.inSetConversionThreshold"
+    before = spark.conf.get(key)
+    spark.conf.set(key, "100")
+    _, of_list = derived(rows.filter(condition.format(", ".join(members))))
+    spark.conf.set(key, str(before))
+    assert of_set == of_list
+    assert of_set not in ("nothing", "declined") or type_ in WITHOUT_GAIN
 
 
 @pytest.mark.parametrize(

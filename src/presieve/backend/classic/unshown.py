@@ -1,5 +1,5 @@
 """Trusted. Values that Catalyst's JSON leaves out: bytes, of which it shows the array's identity
-alone, and the values of a pivot, of which it shows nothing.
+alone, and the values of a pivot and those of an ``InSet``, of which it shows nothing.
 """
 
 from __future__ import annotations
@@ -7,10 +7,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import date
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import PIVOT_FIRST, is_pivot, is_pivoted
-from presieve.backend.catalyst.trees import LITERAL, JsonNode, Node, nodes_inside, walk
+from presieve.backend.catalyst.trees import (
+    EXPRESSIONS,
+    LITERAL,
+    JsonNode,
+    Node,
+    Tree,
+    end_of,
+    nodes_inside,
+    walk,
+)
 from presieve.backend.classic.guarded import each
 
 if TYPE_CHECKING:
@@ -27,6 +37,8 @@ def with_unshown(gateway: ClassicGateway, plan: Handle, root: Node, text: str) -
         _fill_bytes(gateway, plan, root)
     if PIVOT_FIRST in text:
         _fill_pivots(gateway, plan, root)
+    if _IN_SET in text:
+        _fill_sets(gateway, plan, root)
     return root
 
 
@@ -79,6 +91,56 @@ def _fill_pivot(node: JsonNode, type_: object, values: Handle) -> None:
     node["pivotColumnValues"] = [{**literal, "value": text} for text in texts]
 
 
+_IN_SET, _IN = EXPRESSIONS + "InSet", EXPRESSIONS + "In"
+MOST_MEMBERS = 256
+"""Sets with more members are left as they are: a condition is as long as its list."""
+
+
+def _fill_sets(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
+    """Write each ``InSet``, which Spark makes of long lists (``OptimizeIn``), as the ``In`` that it
+    was, if all members can be written as literals.
+    """
+    operators, nodes = gateway.in_order(plan), list(walk(root))
+    if int(operators.size()) != len(nodes):
+        return
+    for i, node in enumerate(nodes):
+        places = list(_places(node.fields))
+        if not places:
+            continue
+        parts = gateway.expressions(operators.apply(i))
+        sets = [one for part in parts for one in gateway.inside(part, _IN_SET)]
+        if len(sets) == len(places):
+            for (tree, at), in_set in reversed(list(zip(places, sets, strict=True))):
+                _fill_set(gateway, tree, at, in_set)
+
+
+def _places(value: object) -> Iterator[tuple[Tree, int]]:
+    """Where an ``InSet`` stands in the fields of an operator: its tree and its place there."""
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from _places(part)
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            if isinstance(part, dict) and part.get("class") == _IN_SET:
+                yield value, at
+            yield from _places(part)
+
+
+def _fill_set(gateway: ClassicGateway, tree: Tree, at: int, in_set: Handle) -> None:
+    end = end_of(tree, at)
+    if json.loads(gateway.json(in_set)) != tree[at:end] or in_set.hset().size() > MOST_MEMBERS:
+        return
+    type_ = json.loads(str(in_set.child().dataType().json()))
+    try:
+        texts = [_text(type_, member) for member in each(in_set.hset().toSeq())]
+    except ValueError:
+        return
+    literal = {"class": LITERAL, "num-children": 0, "dataType": type_}
+    tree[end:end] = [{**literal, "value": text} for text in texts]
+    members = list(range(1, len(texts) + 1))
+    tree[at] = {"class": _IN, "num-children": len(texts) + 1, "value": 0, "list": members}
+
+
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -97,4 +159,8 @@ def _text(type_: object, value: Handle | None) -> str | None:
             return str(value).lower()
         case "date":
             return date.fromordinal(int(value) + _EPOCH).isoformat()
+        case "double" if isfinite(value):
+            return repr(float(value))
+        case str() if type_.startswith("decimal("):
+            return str(value.toString())
     raise ValueError(type_)
