@@ -60,8 +60,8 @@ def binary(operation: Operation) -> Value:
     flags = bitwise(operation)
     if flags is not None:
         return flags
-    found = _computed(operation)
-    return _of_constants(found) if isinstance(found.term, App) else found
+    scalar = _compute(operation)
+    return _of_constants(scalar) if isinstance(scalar.term, App) else scalar
 
 
 def _of_constants(value: Scalar) -> Scalar:
@@ -75,7 +75,7 @@ def _of_constants(value: Scalar) -> Scalar:
     return Scalar(term, LITERAL if abs(int(number or 0)) <= EXACT_INT else PLAIN)
 
 
-def _computed(operation: Operation) -> Scalar:
+def _compute(operation: Operation) -> Scalar:
     m, flow, op, left, right, node = operation
     same_as_numpy = isinstance(op, ast.Add | ast.Sub | ast.Mult) or _is_divisor(op, right)
     a, b = (number(m, flow, v, node, same_as_numpy=same_as_numpy) for v in (left, right))
@@ -138,8 +138,8 @@ def _power(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
     if isinstance(a.term, Lit) and isinstance(b.term, Lit):
         base, power = int(a.term.value or 0), int(b.term.value or 0)
         if 0 <= power <= _MOST_POWER and abs(base) <= _MOST_POWER:
-            found = base**power
-            return Scalar(int_lit(found), LITERAL if abs(found) <= EXACT_INT else PLAIN)
+            value = base**power
+            return Scalar(int_lit(value), LITERAL if abs(value) <= EXACT_INT else PLAIN)
     raise m.decline("unsupported-operation", "powers other than ** 2 and ** 3", node)
 
 
@@ -233,14 +233,14 @@ def unary(m: Machine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) 
             return Scalar(int_lit(-int(operand.term.value or 0)), operand.traits)
         if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, operand.term), "bigint"):
             raise m.decline("numpy-scalar", "the negative of a numpy integer: use int(...)", node)
-        return Scalar(app(Op.INT_NEG, operand.term), _kept(operand))
+        return Scalar(app(Op.INT_NEG, operand.term), _numpy_traits(operand))
     _reject_maybe_int(m, operand, node)
     if isinstance(operand.term, Lit):
         return Scalar(float_lit(-bits_float(int(operand.term.value or 0))), operand.traits)
     return Scalar(app(Op.FLOAT_NEG, operand.term), operand.traits)
 
 
-def _kept(value: Scalar) -> Traits:
+def _numpy_traits(value: Scalar) -> Traits:
     """Whether a number is still NumPy's."""
     return Traits(numpy=value.traits.numpy, wide=value.traits.wide)
 
@@ -258,7 +258,7 @@ def absolute(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
     term = operand.term
     if operand.base == INT:
         negative = app(Op.PY_LT, term, int_lit(0))
-        traits = LITERAL if operand.traits.literal else _kept(operand)
+        traits = LITERAL if operand.traits.literal else _numpy_traits(operand)
         if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, term), "bigint"):
             raise m.decline("numpy-scalar", "abs() of a numpy integer: use int(...)", node)
         return Scalar(ite(negative, app(Op.INT_NEG, term), term), traits)

@@ -35,7 +35,7 @@ def bitwise(operation: Operation) -> Value | None:
     m, flow, op, left, right, _ = operation
     left, right = m.force(left, flow), m.force(right, flow)
     if isinstance(op, ast.LShift | ast.RShift):
-        return _shifted(op, left, right)
+        return _shift(op, left, right)
     join = _LOGIC.get(type(op))
     if join is None:
         return None
@@ -55,7 +55,7 @@ def _is_truth(value: Value) -> bool:
     return isinstance(value, Scalar) and value.term.sort == BOOL and not value.traits.numpy
 
 
-def _shifted(op: ast.operator, left: Value, right: Value) -> Value | None:
+def _shift(op: ast.operator, left: Value, right: Value) -> Value | None:
     """Flags shifted by a constant."""
     by = constant_of(right)
     bits = as_bits(left)

@@ -38,8 +38,8 @@ def _day(term: Term) -> Term:
 
 def _is_time(call: Call, owner: Value) -> Scalar | None:
     sorts: tuple[Sort, ...] = (DATE, TIMESTAMP_NTZ)
-    found = call.m.force(owner, call.flow)
-    return found if isinstance(found, Scalar) and found.base in sorts else None
+    forced = call.m.force(owner, call.flow)
+    return forced if isinstance(forced, Scalar) and forced.base in sorts else None
 
 
 @method(Scalar, "weekday", "isoweekday", "toordinal", arguments=0, owner=_is_time)
@@ -48,8 +48,10 @@ def number_of_day(call: Call, value: Scalar) -> Scalar:
     day = _day(call.m.scalar(call.flow, value, call.node, AttributeError).term)
     if call.name == "toordinal":
         return Scalar(folded(app(Op.INT_ADD, app(Op.DATE_DAYS, day), int_lit(_FIRST_ORDINAL))))
-    found = applied(Op.DATE_WEEKDAY, day)
-    return Scalar(found if call.name == "weekday" else folded(app(Op.INT_ADD, found, int_lit(1))))
+    weekday = applied(Op.DATE_WEEKDAY, day)
+    return Scalar(
+        weekday if call.name == "weekday" else folded(app(Op.INT_ADD, weekday, int_lit(1)))
+    )
 
 
 @method(Scalar, "date", arguments=0, owner=_is_time)

@@ -109,16 +109,16 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
             return TRUE if items else FALSE
         case OptTupleV(present, items):
             return present if items else FALSE
-        case MatchV(there):
-            return flow.decided(there)
+        case MatchV(presence):
+            return flow.decided(presence)
         case GrowingV():
             return flow.decided(growing_lists.nonempty(value))
-        case LengthV(there):
-            return flow.decided(there[0]) if there else FALSE
+        case LengthV(presence):
+            return flow.decided(presence[0]) if presence else FALSE
         case SizeV():
             return TRUE
-        case Known(_, (list() | dict() | set() | frozenset()) as found) if type(found) in _PLAIN:
-            return TRUE if found else FALSE
+        case Known(_, (list() | dict() | set() | frozenset()) as target) if type(target) in _PLAIN:
+            return TRUE if target else FALSE
         case NullableV():
             return flow.decided(truth_of_missing(value))
         case Scalar(term, _):
@@ -155,9 +155,9 @@ def compare(comparison: Comparison) -> Term:
     if flags is not None:
         return flow.decided(flags if isinstance(op, ast.Eq) else negate(flags))
     left, right = (as_number(v) if isinstance(v, BitsV) else v for v in (left, right))
-    known = growing_lists.compared(op, left, right)
-    if known is not None:
-        return flow.decided(known)
+    list_result = growing_lists.compared(op, left, right)
+    if list_result is not None:
+        return flow.decided(list_result)
     left, right = without_length(left), without_length(right)
     if any(isinstance(v, NullableV | DistinctV) for v in (left, right)):
         return compare_missing(comparison._replace(left=left, right=right))
@@ -167,8 +167,8 @@ def compare(comparison: Comparison) -> Term:
         case ast.Is() | ast.IsNot():
             truth_value = _is_truth(left, right)
             if truth_value is not None:
-                found = truth_value
-                return flow.decided(found if isinstance(op, ast.Is) else negate(found))
+                condition = truth_value
+                return flow.decided(condition if isinstance(op, ast.Is) else negate(condition))
             if not isinstance(left, NoneV) and not isinstance(right, NoneV):
                 reason = "'is' is supported with None, True and False only"
                 raise m.decline("unsupported-expression", reason, node)
@@ -179,11 +179,11 @@ def compare(comparison: Comparison) -> Term:
         case ast.NotEq():
             return flow.decided(negate(equal(m, left, right, node)))
         case ast.In() | ast.NotIn() if isinstance(right, Scalar) and right.base == STRING:
-            found = _part_of(m, flow, left, right, node)
-            return flow.decided(found if isinstance(op, ast.In) else negate(found))
+            condition = _part_of(m, flow, left, right, node)
+            return flow.decided(condition if isinstance(op, ast.In) else negate(condition))
         case ast.In() | ast.NotIn():
-            found = member_of(m, left, right, node)
-            return flow.decided(found if isinstance(op, ast.In) else negate(found))
+            condition = member_of(m, left, right, node)
+            return flow.decided(condition if isinstance(op, ast.In) else negate(condition))
     return flow.decided(_order(comparison._replace(left=left, right=right)))
 
 
@@ -209,8 +209,8 @@ def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
             reason = f"{describe(value)} has its own __eq__, which is not followed"
             raise m.decline("unsupported-operation", reason, node)
     match left, right:
-        case (NoneV(), other) | (other, NoneV()):
-            return _is_nothing(other)
+        case (NoneV(), operand) | (operand, NoneV()):
+            return _is_nothing(operand)
         case Scalar(), Scalar():
             return _equal_scalars(m, left, right, node)
         case TupleV(x), TupleV(y):
@@ -271,7 +271,7 @@ def _equal_scalars(m: Machine, left: Scalar, right: Scalar, node: ast.AST) -> Te
     a, b = get(left.term), get(right.term)
     if a == b:
         m.columns.ask(a)
-    values = _compared(m, Op.PY_EQ, Scalar(a, left.traits), Scalar(b, right.traits), node)
+    values = _compare_present(m, Op.PY_EQ, Scalar(a, left.traits), Scalar(b, right.traits), node)
     no_a, no_b = is_none(left.term), is_none(right.term)
     both_none = and_(no_a, no_b)
     if values is None:
@@ -279,7 +279,7 @@ def _equal_scalars(m: Machine, left: Scalar, right: Scalar, node: ast.AST) -> Te
     return or_(both_none, and_(negate(no_a), negate(no_b), values))
 
 
-def _compared(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term | None:
+def _compare_present(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term | None:
     """``a op b``, neither being None; None where they are of kinds that are never equal."""
     if _is_decimal(a.term) or _is_decimal(b.term):
         return compare_decimals(m, op, a, b, node)
@@ -327,27 +327,27 @@ def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
             items: tuple[Value, ...] = tuple(ordered)
         case TupleV(items) | ListV(items):
             pass
-        case GrowingV() as kept:
-            return or_(*(_hit(m, value, i, node) for i in settled(kept).items))
+        case GrowingV() as growing:
+            return or_(*(_hit(m, value, i, node) for i in settled(growing).items))
         case _:
             raise m.decline("unsupported-expression", f"'in' {describe(among)}", node)
     for item in items:
         _no_shared_nan(m, value, item, node)
     if isinstance(value, Scalar) and not any(_may_be_none(i) for i in items):
         present = Scalar(get(value.term), value.traits)
-        found = or_(*(equal(m, present, item, node) for item in items))
-        return and_(negate(is_none(value.term)), found)
+        any_equal = or_(*(equal(m, present, item, node) for item in items))
+        return and_(negate(is_none(value.term)), any_equal)
     return or_(*(equal(m, value, item, node) for item in items))
 
 
 def _part_of(m: Machine, flow: Flow, part: Value, text: Scalar, node: ast.AST) -> Term:
     """``part in text`` of a constant."""
-    found, within = constant_of(part, STRING), m.scalar(flow, text, node).term
-    if found is None:
+    part_text, within = constant_of(part, STRING), m.scalar(flow, text, node).term
+    if part_text is None:
         raise m.decline("unsupported-expression", f"{describe(part)} in a text", node)
-    if not found:
+    if not part_text:
         return TRUE
-    return applied(Op.TEXT_CONTAINS, within, string_lit(str(found)))
+    return applied(Op.TEXT_CONTAINS, within, string_lit(str(part_text)))
 
 
 def _hit(m: Machine, value: Value, item: Value, node: ast.AST) -> Term:
@@ -391,7 +391,7 @@ def _order_scalars(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> T
         a = Scalar(as_int(a.term), a.traits)
     if b.base == BOOL:
         b = Scalar(as_int(b.term), b.traits)
-    compared = _compared(m, op, a, b, node)
+    compared = _compare_present(m, op, a, b, node)
     if compared is None:
         reason = f"ordering {describe(a)} against {describe(b)}"
         raise m.decline("unsupported-operation", reason, node)
@@ -415,8 +415,8 @@ def _lexicographic(
     if len(x) == 1:
         return _order_scalars(m, op, a, b, node)
     strict = {Op.PY_LE: Op.PY_LT, Op.PY_GE: Op.PY_GT}.get(op, op)
-    here = _order_scalars(m, strict, a, b, node)
-    return or_(here, and_(equal(m, a, b, node), _lexicographic(m, op, x[1:], y[1:], node)))
+    first_decides = _order_scalars(m, strict, a, b, node)
+    return or_(first_decides, and_(equal(m, a, b, node), _lexicographic(m, op, x[1:], y[1:], node)))
 
 
 def _term(value: Value) -> Term:
@@ -441,33 +441,33 @@ def compare_missing(comparison: Comparison) -> Term:
         raise m.decline("unsupported-operation", "'in' for a value that may be NaN", node)
     if isinstance(left, DistinctV) or isinstance(right, DistinctV):
         return _compare_distinct(m, op, left, right, node)
-    there = [negate(is_none(v.term)) for v in (left, right) if isinstance(v, NullableV)]
+    presence = [negate(is_none(v.term)) for v in (left, right) if isinstance(v, NullableV)]
     bases = {v.base for v in (left, right) if isinstance(v, NullableV)}
     if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) and bases & {*TEXTS, DATE}:
         # Two that are missing are two floats, whose order does not raise.
-        neither = and_(*(negate(t) for t in there)) if len(there) == 2 else FALSE
-        m.fail(flow, negate(or_(and_(*there), neither)))
+        neither = and_(*(negate(t) for t in presence)) if len(presence) == 2 else FALSE
+        m.fail(flow, negate(or_(and_(*presence), neither)))
     elif isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
         m.fail(flow, or_(_no_order(left, right), _no_order(right, left)))
     if left == right and isinstance(op, ast.Eq | ast.NotEq):
         m.columns.ask(*(v.term for v in (left, right) if isinstance(v, NullableV)))
-        return there[0] if isinstance(op, ast.Eq) else negate(there[0])
-    both = and_(*there)
+        return presence[0] if isinstance(op, ast.Eq) else negate(presence[0])
+    both = and_(*presence)
     a, b = (number_of(v) if isinstance(v, NullableV) else v for v in (left, right))
     same = ast.Eq() if isinstance(op, ast.NotEq) else op
-    found = and_(both, compare(Comparison(m, flow.branch(both), same, a, b, node)))
-    return flow.decided(negate(found) if isinstance(op, ast.NotEq) else found)
+    condition = and_(both, compare(Comparison(m, flow.branch(both), same, a, b, node)))
+    return flow.decided(negate(condition) if isinstance(op, ast.NotEq) else condition)
 
 
-def _no_order(value: Value, other: Value) -> Term:
+def _no_order(value: Value, operand: Value) -> Term:
     """Whether a number or moment that is missing, and so NaN or NaT, is compared with what has no
     order with it.
     """
-    match value, other:
+    match value, operand:
         case NullableV(), NoneV():
             return TRUE  # nor has any other
         case NullableV(term), Scalar(against):
-            alike = any({value.base, other.base} <= {*sorts} for sorts in (_NUMBERS, _MOMENTS))
+            alike = any({value.base, operand.base} <= {*sorts} for sorts in (_NUMBERS, _MOMENTS))
             return and_(is_none(term), is_none(against) if alike else TRUE)
     return FALSE
 
@@ -479,14 +479,14 @@ def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node
         left, right, kind = right, left, growing_lists.FLIPPED.get(kind, kind)
     assert isinstance(left, DistinctV)
     limit = constant_of(right)
-    one = and_(left.some, negate(left.many))
+    exactly_one = and_(left.some, negate(left.many))
     answers: dict[tuple[type[ast.cmpop], object], Term] = {
         (ast.Gt, 1): left.many,
         (ast.GtE, 2): left.many,
         (ast.LtE, 1): negate(left.many),
         (ast.Lt, 2): negate(left.many),
-        (ast.Eq, 1): one,
-        (ast.NotEq, 1): negate(one),
+        (ast.Eq, 1): exactly_one,
+        (ast.NotEq, 1): negate(exactly_one),
         (ast.Gt, 0): left.some,
         (ast.GtE, 1): left.some,
         (ast.NotEq, 0): left.some,

@@ -81,18 +81,18 @@ def _with_constant(m: Machine, op: Op, term: Term, scale: int, number: Fraction 
 def decimal_of(call: Call) -> Value:
     """``Decimal("90.5")`` of a constant: exact, whatever the context's precision."""
     match call.args:
-        case (Scalar(Lit() as literal) as given,):
+        case (Scalar(Lit() as literal) as argument,):
             pass
         case _:
             raise call.decline("unsupported-operation", "a decimal is built from one constant")
-    if isinstance(given.base, Decimal):
-        return given
+    if isinstance(argument.base, Decimal):
+        return argument
     value = literal_value(literal)
     try:
-        made = decimal.Decimal(value)  # type: ignore[arg-type]
+        decimal_value = decimal.Decimal(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, ArithmeticError) as e:
         raise call.decline("always-raises", f"Decimal({value!r}) raises") from e
-    constant = scalar_constant(made, call.m.columns.zone)
+    constant = scalar_constant(decimal_value, call.m.columns.zone)
     if constant is None:
         raise call.decline("unsupported-constant", "a decimal that no column of Spark holds")
     return constant

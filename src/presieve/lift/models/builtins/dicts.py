@@ -55,7 +55,7 @@ def make_default_dict(call: Call) -> Value:
     if node.keywords or not 1 <= len(node.args) <= 2:
         reason = "defaultdict is supported with a factory, and a dict to start with"
         raise call.decline("unknown-call", reason)
-    missing = Missing(collections.defaultdict, _made(m, flow, node.args[0]), True)
+    missing = Missing(collections.defaultdict, _factory_value(m, flow, node.args[0]), True)
     if len(node.args) == 1:
         return MapV((), (), (), missing)
     start = flow.opened(m.evaluate(node.args[1], flow))
@@ -64,17 +64,17 @@ def make_default_dict(call: Call) -> Value:
     return MapV(start.names, start.items, (TRUE,) * len(start.names), missing)
 
 
-def _made(m: Machine, flow: Flow, node: ast.expr) -> Value:
+def _factory_value(m: Machine, flow: Flow, node: ast.expr) -> Value:
     """What a factory makes each time: it must be one and the same, and hold no variables."""
     if isinstance(node, ast.Lambda):
-        body, given = node.body, node.args
+        body, params = node.body, node.args
         local = [n.id for n in ast.walk(body) if isinstance(n, ast.Name) and n.id in flow.env]
-        empty = not (given.args or given.kwonlyargs or given.vararg or given.kwarg)
-        if local or not empty or given.posonlyargs:
+        empty = not (params.args or params.kwonlyargs or params.vararg or params.kwarg)
+        if local or not empty or params.posonlyargs:
             raise m.decline("unknown-call", "a factory that is not always the same", node)
-        found = flow.opened(m.evaluate(body, flow))
-        if _is_constant(found):
-            return found
+        body_value = flow.opened(m.evaluate(body, flow))
+        if _is_constant(body_value):
+            return body_value
     else:
         factory = m.evaluate(node, flow)
         for path, value in _FACTORIES.items():
@@ -98,9 +98,9 @@ _FACTORIES: dict[str, Value | type] = {
 
 def _zero(m: Machine, cls: object) -> Value:
     assert isinstance(cls, type)
-    found = scalar_constant(cls(), m.columns.zone)
-    assert found is not None
-    return found
+    zero = scalar_constant(cls(), m.columns.zone)
+    assert zero is not None
+    return zero
 
 
 def _is_constant(value: Value) -> bool:
@@ -119,73 +119,73 @@ def _is_constant(value: Value) -> bool:
 
 def item(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.AST) -> Value | None:
     """``owner[key]`` of a dict that gives something for what it lacks; None for all others."""
-    found = flow.opened(owner)
-    if not isinstance(found, MapV) or found.missing is None:
+    mapping = flow.opened(owner)
+    if not isinstance(mapping, MapV) or mapping.missing is None:
         return None
-    missing = found.missing
+    missing = mapping.missing
     if missing.keeps:
         return set_default(m, flow, Item(owner, key, missing.value), node)
-    return m.force(heap.dict_get(m, found, key, missing.value, node), flow)
+    return m.force(heap.dict_get(m, mapping, key, missing.value, node), flow)
 
 
-def set_default(m: Machine, flow: Flow, asked: Item, node: ast.AST) -> Value:
+def set_default(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
     """``owner.setdefault(key, default)``."""
-    owner, key, default = asked
-    found = flow.opened(owner)
-    if not isinstance(found, DictV | MapV) or not isinstance(owner, RefV):
-        raise m.decline("mutation", f"{describe(found)} is changed in an expression", node)
+    owner, key, default = access
+    mapping = flow.opened(owner)
+    if not isinstance(mapping, DictV | MapV) or not isinstance(owner, RefV):
+        raise m.decline("mutation", f"{describe(mapping)} is changed in an expression", node)
     if isinstance(flow.opened(default), _CONTAINERS):
-        return _object(m, flow, asked, node)
-    value = heap.dict_get(m, found, key, default, node)
-    heap.store(m, flow, asked._replace(value=value), node)
+        return _object(m, flow, access, node)
+    value = heap.dict_get(m, mapping, key, default, node)
+    heap.store(m, flow, access._replace(value=value), node)
     return m.force(value, flow)
 
 
-def _object(m: Machine, flow: Flow, asked: Item, node: ast.AST) -> Value:
+def _object(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
     """The object under a key, made anew where there is none."""
-    owner, key, default = asked
-    found, contents = flow.opened(owner), flow.opened(default)
-    assert isinstance(found, DictV | MapV)
-    name, whole = dynamic_keys.name_of(m, key, node), as_map(found)
+    owner, key, default = access
+    mapping, contents = flow.opened(owner), flow.opened(default)
+    assert isinstance(mapping, DictV | MapV)
+    name, entries = dynamic_keys.name_of(m, key, node), as_map(mapping)
     if name is None:
         raise heap.asked(m, key, node)
     if name == OTHER:
         reason = "lists or dicts under keys that are not constant: keep tuples instead"
         raise m.decline("mutation", reason, node)
-    if name not in whole.names:
-        made = heap.boxed(m, flow, contents)
-        heap.store(m, flow, asked._replace(value=made), node)
-        return made
-    at = whole.names.index(name)
-    here, there = whole.items[at], flow.decided(whole.present[at])
-    if there == TRUE:
-        return here
-    if not isinstance(here, RefV) or heap.uses(flow, here) != 1:
+    if name not in entries.names:
+        new_object = heap.boxed(m, flow, contents)
+        heap.store(m, flow, access._replace(value=new_object), node)
+        return new_object
+    at = entries.names.index(name)
+    stored, presence = entries.items[at], flow.decided(entries.present[at])
+    if presence == TRUE:
+        return stored
+    if not isinstance(stored, RefV) or heap.uses(flow, stored) != 1:
         reason = "it depends on the row which object a dict holds here: ask with `in` first"
         raise m.decline("mutation", reason, node)
     # Where the key is missing nobody has the object that stands in its place.
-    flow.heap[here.number] = merge(there, flow.heap[here.number], contents)
-    heap.store(m, flow, asked._replace(value=here), node)
-    return here
+    flow.heap[stored.number] = merge(presence, flow.heap[stored.number], contents)
+    heap.store(m, flow, access._replace(value=stored), node)
+    return stored
 
 
 # --- methods ------------------------------------------------------------------------------------
 
 
 @method(DictV | MapV, "get", arguments=range(1, 3))
-def look_up(call: Call, found: DictV | MapV) -> Value:
+def look_up(call: Call, mapping: DictV | MapV) -> Value:
     """``d.get(key, default)`` of a constant key, or of a string that is compared with the keys."""
-    m, _, _, (key, *rest), _, node = call
-    return heap.dict_get(m, found, key, rest[0] if rest else NONE, node)
+    m, _, _, (key, *defaults), _, node = call
+    return heap.dict_get(m, mapping, key, defaults[0] if defaults else NONE, node)
 
 
 @method(Known, "get", arguments=range(1, 3))
 def look_up_captured(call: Call, owner: Value) -> Value | None:
     """``d.get(key, default)`` of a dict from outside the function."""
-    m, flow, _, (key, *rest), _, node = call
+    m, flow, _, (key, *defaults), _, node = call
     if not captured.is_dict(owner):
         return None
-    return captured.get(m, owner, flow.opened(key), rest[0] if rest else NONE, node)
+    return captured.get(m, owner, flow.opened(key), defaults[0] if defaults else NONE, node)
 
 
 @method(DictV | MapV, "setdefault", arguments=range(1, 3), owner=reference)
@@ -219,9 +219,9 @@ def make_counter(call: Call) -> Value:
             reason = "a Counter of such a column: numbers that may be NaN are counted by identity"
             raise call.decline("unsupported-operation", reason)
         return CountsV(v)
-    made = heap.boxed(m, flow, _empty_counter())
-    _update(m, flow, made, flow.opened(args[0]), node)
-    return made
+    counter = heap.boxed(m, flow, _empty_counter())
+    _update(m, flow, counter, flow.opened(args[0]), node)
+    return counter
 
 
 @method(MapV, "update", arguments=1, statement=True, owner=reference)
@@ -237,21 +237,21 @@ def update(call: Call, owner: RefV) -> Value | None:
 
 def _update(m: Machine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> None:
     pairs: list[tuple[Value, Value]]
-    one = scalar_constant(1, m.columns.zone)
-    assert one is not None
+    count_of_one = scalar_constant(1, m.columns.zone)
+    assert count_of_one is not None
     match of:
         case TupleV(items) | ListV(items):
-            pairs = [(i, one) for i in items]
+            pairs = [(i, count_of_one) for i in items]
         case DictV(names, items):
             keys = (scalar_constant(n, m.columns.zone) for n in names)
             pairs = [(k, i) for k, i in zip(keys, items, strict=True) if k is not None]
         case _:
             reason = f"a Counter of {describe(of)}: give it a list of items"
             raise m.decline("unknown-call", reason, node)
-    for key, more in pairs:
+    for key, increment in pairs:
         old = item(m, flow, owner, key, node)
         assert old is not None
-        number = m.scalar(flow, more, node)
+        number = m.scalar(flow, increment, node)
         if number.base != INT or number.traits.numpy:
             raise m.decline("unsupported-operation", f"a count of {describe(number)}", node)
         total = binary(Operation(m, flow, ast.Add(), old, number, node))
@@ -272,7 +272,7 @@ def count(m: Machine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) ->
 @method(CountsV, "get", arguments=range(1, 3))
 def get_count(call: Call, counts: CountsV) -> Value:
     """``Counter(column).get(key, default)`` of a constant."""
-    m, flow, _, (key, *rest), _, node = call
+    m, flow, _, (key, *defaults), _, node = call
     number = m.scalar(flow, count(m, flow, counts, key, node), node)
     none = app(Op.PY_EQ, number.term, Lit(INT, 0))
-    return merge(none, rest[0] if rest else NONE, number)
+    return merge(none, defaults[0] if defaults else NONE, number)

@@ -72,8 +72,8 @@ def length(call: Call) -> Value:
     if outer is not None:
         return Scalar(int_lit(outer), LITERAL)
     match flow.opened(m.force(of, flow)):
-        case SetV() as found:
-            return sets.size(m, found, node)
+        case SetV() as operand:
+            return sets.size(m, operand, node)
         case Scalar() as text if text.base == STRING:
             term = m.scalar(flow, text, node).term
             return Scalar(applied(Op.TEXT_LENGTH, term))
@@ -86,9 +86,9 @@ def length(call: Call) -> Value:
             return rows_of(m, flow, rows, node)
         case TopV() as top:
             return top_k.length(m, flow, top, node)
-        case GrowingV() as found:
-            return growing_lists.length(found)
-        case TupleV(items) | ListV(items) | DictV(_, items) as found if not is_tagged(found):
+        case GrowingV() as operand:
+            return growing_lists.length(operand)
+        case TupleV(items) | ListV(items) | DictV(_, items) as operand if not is_tagged(operand):
             size = scalar_constant(len(items), m.columns.zone)
             assert size is not None
             return size
@@ -104,9 +104,9 @@ def make_set(call: Call) -> Value:
         return replace(sets.EMPTY, fixed=fixed)
     if len(args) > 1:
         raise call.decline("unknown-call", "supported with 1 argument(s) only")
-    found = sets.written_out(m, flow, flow.opened(args[0]), node)
-    if isinstance(found, SetV):
-        return replace(found, fixed=fixed)
+    set_value = sets.written_out(m, flow, flow.opened(args[0]), node)
+    if isinstance(set_value, SetV):
+        return replace(set_value, fixed=fixed)
     raise call.decline("unknown-call", f"a set of {describe(args[0])}")
 
 
@@ -140,11 +140,11 @@ def make_int(call: Call) -> Value:
 
 def _int_of_text(call: Call, text: str) -> Value:
     try:
-        found = scalar_constant(int(text), call.m.columns.zone)
+        constant = scalar_constant(int(text), call.m.columns.zone)
     except ValueError:
         raise call.decline("always-raises", f"int({text!r}) raises") from None
-    assert found is not None
-    return found
+    assert constant is not None
+    return constant
 
 
 @function("builtins.bool", arguments=1)
@@ -172,10 +172,10 @@ def calendar(call: Call) -> Value:
         plain.append(value)
     cls = getattr(module("pandas") if call.name == "Timestamp" else dt, call.name)
     try:
-        made = cast("Callable[..., object]", cls)(*plain)
+        moment = cast("Callable[..., object]", cls)(*plain)
     except (TypeError, ValueError, OverflowError) as e:
         raise call.decline("always-raises", f"this date cannot be built: {e}") from e
-    constant = scalar_constant(made, call.m.columns.zone)
+    constant = scalar_constant(moment, call.m.columns.zone)
     if constant is None or constant.base not in (DATE, TIMESTAMP_NTZ):
         reason = "a date or time with a zone, or finer than 1 us"
         raise call.decline("unsupported-constant", reason)

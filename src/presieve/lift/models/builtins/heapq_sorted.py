@@ -61,49 +61,49 @@ class Sorter(NamedTuple):
     key: Key
     node: ast.AST
 
-    def ordered(self, found: GrowingV) -> GrowingV:
+    def ordered(self, list_value: GrowingV) -> GrowingV:
         """The list in this order."""
         m, flow, order, key, node = self
-        if found.kind == "heap" and order[1] == "":
-            turned = reversed_items(found.items) if order[0] == "<" else found.items
+        if list_value.kind == "heap" and order[1] == "":
+            turned = reversed_items(list_value.items) if order[0] == "<" else list_value.items
             return GrowingV(turned, frozenset([order]))
-        if is_ordered(found, order):
-            items, more = found.items, found.pending
+        if is_ordered(list_value, order):
+            items, unplaced = list_value.items, list_value.pending
         else:
-            items, more = (), settled(found).items
-        for x in (*items, *more):
-            here = flow.branch(there(x))
-            key(here, solid(m.force(x, here)))  # which may raise
-        for x in more:
+            items, unplaced = (), settled(list_value).items
+        for x in (*items, *unplaced):
+            item_path = flow.branch(there(x))
+            key(item_path, solid(m.force(x, item_path)))  # which may raise
+        for x in unplaced:
             items = self.inserted(items, x)
         terms = [t for i in items for t in _terms(i)]
         if any(size(t) > _LARGEST for t in terms):
             reason = "a list in no known order is sorted: keep it sorted, and sort it for each item"
             raise m.decline("too-large", reason, node)
-        return GrowingV(items, frozenset([order]), place=found.place)
+        return GrowingV(items, frozenset([order]), place=list_value.place)
 
     def inserted(self, items: Items, x: Value) -> Items:
         """One more item behind all that do not come after it; nothing where it is not there."""
         goes = [or_(absent(y), self._before(x, y)) for y in items]
-        found = []
-        for i, (here, at) in enumerate(zip((*items, NONE), (*goes, TRUE), strict=True)):
-            new = merge(at, x, here)
+        shifted = []
+        for i, (old, at) in enumerate(zip((*items, NONE), (*goes, TRUE), strict=True)):
+            new = merge(at, x, old)
             if i:
                 new = merge(goes[i - 1], items[i - 1], new)
-            found.append(merge(absent(x), here, new))
-        return tuple(found)
+            shifted.append(merge(absent(x), old, new))
+        return tuple(shifted)
 
     def _before(self, x: Value, y: Value) -> Term:
         """Whether x comes strictly before y."""
         m, node = self.m, self.node
-        here = self.flow.branch(and_(there(x), there(y)))
-        given = (self.key(here, solid(m.force(v, here))) for v in (x, y))
-        a, b = (without_length(v) for v in given)
+        both_path = self.flow.branch(and_(there(x), there(y)))
+        keys = (self.key(both_path, solid(m.force(v, both_path))) for v in (x, y))
+        a, b = (without_length(v) for v in keys)
         for value in (a, b):
             _check_numbers(m, value, node)
         if self.order[0] == ">":
             a, b = b, a
-        return compare(Comparison(m, here, ast.Lt(), a, b, node))
+        return compare(Comparison(m, both_path, ast.Lt(), a, b, node))
 
 
 def _terms(value: Value) -> list[Term]:
@@ -148,21 +148,21 @@ def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
                 reason = f"a key that depends on the variable {local[0]}"
                 raise m.decline("unsupported-expression", reason, node)
 
-            def by_lambda(here: Flow, value: Value) -> Value:
-                inner = Flow({name: value}, here.conds, here.facts, heap=dict(here.heap))
+            def by_lambda(path: Flow, value: Value) -> Value:
+                inner = Flow({name: value}, path.conds, path.facts, heap=dict(path.heap))
                 return m.evaluate(body, inner)
 
             return ast.dump(node), by_lambda
         case ast.Name(name) if name not in flow.env:
-            found = m.evaluate(node, flow)
-            if isinstance(found, Known) and inlining.is_own(found.target):
-                function = found.target
+            key_function = m.evaluate(node, flow)
+            if isinstance(key_function, Known) and inlining.is_own(key_function.target):
+                function = key_function.target
                 assert isinstance(function, FunctionType)
                 text = f"{function.__module__}.{function.__qualname__}"
-                asked = ast.copy_location(ast.Call(node, [], []), node)
+                ast_call = ast.copy_location(ast.Call(node, [], []), node)
 
-                def by_function(here: Flow, value: Value) -> Value:
-                    return inlining.inlined(Call(m, here, name, (value,), {}, asked), function)
+                def by_function(path: Flow, value: Value) -> Value:
+                    return inlining.inlined(Call(m, path, name, (value,), {}, ast_call), function)
 
                 return text, by_function
     raise m.decline("unknown-call", "this key of a sorted list: use a lambda of one item", node)
@@ -171,36 +171,36 @@ def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
 # --- heaps --------------------------------------------------------------------------------------
 
 
-def heap_of(m: Machine, found: ListV | GrowingV, node: ast.AST) -> GrowingV:
+def heap_of(m: Machine, list_value: ListV | GrowingV, node: ast.AST) -> GrowingV:
     """A list that is a heap: an empty one, one in order, or one that heapq has made."""
-    heap = settled(as_growing(found))
+    heap = settled(as_growing(list_value))
     if heap.kind == "heap" or (heap.kind == "list" and is_ordered(heap, ASCENDING)):
         return heaped(heap)
     raise m.decline("mutation", "a list that may be no heap is used as one", node)
 
 
-def on_heap(call: Call, found: GrowingV) -> tuple[Value, GrowingV]:
+def on_heap(call: Call, heap: GrowingV) -> tuple[Value, GrowingV]:
     """What a function of heapq gives, and what it leaves of the heap."""
     m, flow, name, (_, *args), _, node = call
-    least = found.items[1:]
+    least = heap.items[1:]
     if name == "heappop" and not args:
-        value = item(m, flow, found, 0, node)
-        return value, replace(found, items=growing_lists.shortened(flow, found.items, least))
+        value = item(m, flow, heap, 0, node)
+        return value, replace(heap, items=growing_lists.shortened(flow, heap.items, least))
     if len(args) != 1:
         raise call.decline("unknown-call", f"heapq.{name} with these arguments")
     x = checked(m.force(args[0], flow))
     one_zero(m, *_doubles(x))
     value = NONE
-    items = found.items
+    items = heap.items
     if name == "heapreplace":
-        value = item(m, flow, found, 0, node)
+        value = item(m, flow, heap, 0, node)
         items = growing_lists.shortened(flow, items, least)
     items = Sorter(m, flow, DESCENDING, itself, node).inserted(items, x)
-    made = GrowingV(items, frozenset([DESCENDING]), kind="heap", place=found.place)
+    new_heap = GrowingV(items, frozenset([DESCENDING]), kind="heap", place=heap.place)
     if name == "heappushpop":
         value = growing_lists.last(m, flow, items)
-        made = replace(made, items=growing_lists.shortened(flow, items, found.items))
-    return value, made
+        new_heap = replace(new_heap, items=growing_lists.shortened(flow, items, heap.items))
+    return value, new_heap
 
 
 def _doubles(value: Value) -> Iterator[Term]:

@@ -47,10 +47,10 @@ def make_list(call: Call) -> Value:
         return ListV(())
     if len(call.args) > 1:
         raise call.decline("unknown-call", "supported with 0 argument(s) only")
-    found = call.flow.opened(call.args[0])
-    if isinstance(found, TupleV) and not is_tagged(found):
-        return ListV(found.items)
-    return found if isinstance(found, ListV) else _list_of(call, found)
+    contents = call.flow.opened(call.args[0])
+    if isinstance(contents, TupleV) and not is_tagged(contents):
+        return ListV(contents.items)
+    return contents if isinstance(contents, ListV) else _list_of(call, contents)
 
 
 @function("builtins.tuple")
@@ -58,10 +58,10 @@ def make_tuple(call: Call) -> Value:
     """``tuple()`` of nothing, or of a list or tuple of known length."""
     if not call.args:
         return TupleV(())
-    found = call.flow.opened(call.args[0])
-    if len(call.args) > 1 or not isinstance(found, ListV | TupleV) or is_tagged(found):
-        raise call.decline("unknown-call", f"a tuple of {describe(found)}")
-    return TupleV(found.items)
+    contents = call.flow.opened(call.args[0])
+    if len(call.args) > 1 or not isinstance(contents, ListV | TupleV) or is_tagged(contents):
+        raise call.decline("unknown-call", f"a tuple of {describe(contents)}")
+    return TupleV(contents.items)
 
 
 @function("heapq.nlargest", "heapq.nsmallest", unevaluated=True)
@@ -77,8 +77,8 @@ def select(call: Call) -> Value | None:
         raise call.decline("unknown-call", f"{call.written} with these arguments")
     of = _list_of(call, m.evaluate(node.args[1], flow))
     direction = ">" if call.name == "nlargest" else "<"
-    found = Sorter(m, flow, (direction, text), key, node).ordered(of)
-    return growing_lists.part(m, found, 0, max(count, 0), node)
+    ordered_items = Sorter(m, flow, (direction, text), key, node).ordered(of)
+    return growing_lists.part(m, ordered_items, 0, max(count, 0), node)
 
 
 @function("_heapq.heappush", "_heapq.heappop", "_heapq.heappushpop", "_heapq.heapreplace")
@@ -92,24 +92,24 @@ def change_heap(call: Call) -> Value:
     contents = flow.opened(args[0])
     if not isinstance(contents, ListV | GrowingV):
         raise call.decline("unsupported-operation", f"a heap of {describe(contents)}")
-    value, left = heapq_sorted.on_heap(call, heapq_sorted.heap_of(m, contents, node))
-    changed(m, flow, args[0], left, node)
+    value, remaining_heap = heapq_sorted.on_heap(call, heapq_sorted.heap_of(m, contents, node))
+    changed(m, flow, args[0], remaining_heap, node)
     return value
 
 
 def _list_of(call: Call, value: Value) -> GrowingV:
     """A new list of the items of a list, tuple, heap or deque."""
-    found = call.flow.opened(value)
-    match found:
+    contents = call.flow.opened(value)
+    match contents:
         case GrowingV(kind="deque"):
-            return replace(found, kind="list", most=None)
+            return replace(contents, kind="list", most=None)
         case GrowingV():
-            return found
+            return contents
         case ListV():
-            return as_growing(found)
-        case TupleV(items) if not is_tagged(found):
+            return as_growing(contents)
+        case TupleV(items) if not is_tagged(contents):
             return as_growing(ListV(items))
-    raise call.decline("unknown-call", f"a new list of {describe(found)}")
+    raise call.decline("unknown-call", f"a new list of {describe(contents)}")
 
 
 def _sorter(call: Call) -> Sorter:
@@ -134,13 +134,13 @@ def make_deque(call: Call) -> Value:
     m, flow, _, args, named, node = call
     if len(args) + len(named) > 2 or (named and len(args) == 2):
         raise call.decline("unknown-call", "a deque with these arguments")
-    found = flow.opened(args[0]) if args else ListV(())
+    contents = flow.opened(args[0]) if args else ListV(())
     limit = args[1] if len(args) == 2 else named.get("maxlen", NONE)
-    if not is_list(found) or (isinstance(found, GrowingV) and found.kind == "heap"):
-        raise call.decline("unknown-call", f"a deque of {describe(found)}")
-    assert isinstance(found, ListV | GrowingV)
+    if not is_list(contents) or (isinstance(contents, GrowingV) and contents.kind == "heap"):
+        raise call.decline("unknown-call", f"a deque of {describe(contents)}")
+    assert isinstance(contents, ListV | GrowingV)
     count = None if isinstance(limit, NoneV) else _count(m, limit, node)
-    start = settled(as_growing(found))
+    start = settled(as_growing(contents))
     if count is not None and len(start.items) > count:
         start = growing_lists.part(m, replace(start, kind="list"), -count, None, node)
     return replace(start, kind="deque", most=count)
@@ -148,9 +148,9 @@ def make_deque(call: Call) -> Value:
 
 def _count(m: Machine, value: Value, node: ast.AST) -> int:
     """A number that is known when lifting."""
-    found = constant_of(value, INT)
-    if found is not None and abs(int(found)) <= sys.maxsize:
-        return int(found)
+    number = constant_of(value, INT)
+    if number is not None and abs(int(number)) <= sys.maxsize:
+        return int(number)
     raise m.decline("unsupported-expression", "a number of items that is not constant", node)
 
 
@@ -163,14 +163,14 @@ list_method = partial(method, ListV | GrowingV, owner=reference)
 
 def _contents(call: Call, owner: RefV) -> GrowingV:
     """What a list holds, which the arguments may have changed."""
-    found = call.flow.opened(owner)
-    assert isinstance(found, ListV | GrowingV)
-    return as_growing(found)
+    list_value = call.flow.opened(owner)
+    assert isinstance(list_value, ListV | GrowingV)
+    return as_growing(list_value)
 
 
-def _left(call: Call, owner: RefV, left: GrowingV, result: Value = NONE) -> Value:
+def _replace_contents(call: Call, owner: RefV, contents: GrowingV, result: Value = NONE) -> Value:
     """The result of a method that leaves this of the list."""
-    changed(call.m, call.flow, owner, left, call.node)
+    changed(call.m, call.flow, owner, contents, call.node)
     return result
 
 
@@ -179,79 +179,81 @@ def sort(call: Call, owner: RefV) -> Value | None:
     """``list.sort(key=..., reverse=...)``, as ``sorted``."""
     if call.node.args:
         return None
-    sorter, found = _sorter(call), _contents(call, owner)
-    if found.kind != "list":
+    sorter, contents = _sorter(call), _contents(call, owner)
+    if contents.kind != "list":
         raise call.decline("mutation", ".sort() of a heap or deque")
-    return _left(call, owner, sorter.ordered(found))
+    return _replace_contents(call, owner, sorter.ordered(contents))
 
 
 @list_method("append", "extend", arguments=1)
 def append(call: Call, owner: RefV) -> Value:
     """``list.append(x)``, and ``list.extend(items)`` of items that are written out."""
-    found = _contents(call, owner)
+    contents = _contents(call, owner)
     for x in call.args if call.name == "append" else _written_out(call, call.args[0]):
-        found = growing_lists.appended(found, x)
-    return _left(call, owner, found)
+        contents = growing_lists.appended(contents, x)
+    return _replace_contents(call, owner, contents)
 
 
 @list_method("insert", arguments=2)
 def insert(call: Call, owner: RefV) -> Value | None:
     """``list.insert(0, x)``."""
     at, x = call.args
-    found = _contents(call, owner)
-    if found.kind == "deque" or _count(call.m, at, call.node) != 0:
+    contents = _contents(call, owner)
+    if contents.kind == "deque" or _count(call.m, at, call.node) != 0:
         return None
-    return _left(call, owner, _rearranged(call, found, lambda items: (checked(x), *items)))
+    return _replace_contents(
+        call, owner, _rearrange(call, contents, lambda items: (checked(x), *items))
+    )
 
 
 @list_method("pop", "popleft", arguments=range(2))
 def pop(call: Call, owner: RefV) -> Value | None:
     """``list.pop()`` and ``list.pop(0)``; ``deque.pop()`` and ``deque.popleft()``."""
     m, flow, name, args, _, node = call
-    found, left = _contents(call, owner), name == "popleft"
-    where = _count(m, args[0], node) if args else 0 if left else -1
-    if (left and args) or ((left or args) and left != (found.kind == "deque")):
+    contents, from_left = _contents(call, owner), name == "popleft"
+    where = _count(m, args[0], node) if args else 0 if from_left else -1
+    if (from_left and args) or ((from_left or args) and from_left != (contents.kind == "deque")):
         return None
-    value, rest = growing_lists.popped(m, flow, found, where, node)
-    return _left(call, owner, rest, value)
+    value, remaining = growing_lists.popped(m, flow, contents, where, node)
+    return _replace_contents(call, owner, remaining, value)
 
 
 @list_method("clear", arguments=0)
 def clear(call: Call, owner: RefV) -> Value:
     """``list.clear()``."""
-    found = call.flow.opened(owner)
-    most = found.most if isinstance(found, GrowingV) else None
-    deque = isinstance(found, GrowingV) and found.kind == "deque"
+    contents = call.flow.opened(owner)
+    most = contents.most if isinstance(contents, GrowingV) else None
+    deque = isinstance(contents, GrowingV) and contents.kind == "deque"
     empty = GrowingV((), None, kind="deque" if deque else "list", most=most)
-    return _left(call, owner, empty)
+    return _replace_contents(call, owner, empty)
 
 
 @list_method("reverse", arguments=0)
 def reverse(call: Call, owner: RefV) -> Value:
     """``list.reverse()``."""
-    return _left(call, owner, _rearranged(call, _contents(call, owner), reversed_items))
+    return _replace_contents(call, owner, _rearrange(call, _contents(call, owner), reversed_items))
 
 
-def _rearranged(call: Call, found: GrowingV, how: Callable[[Items], Items]) -> GrowingV:
-    found = settled(found)
-    if found.kind == "heap":
+def _rearrange(call: Call, contents: GrowingV, how: Callable[[Items], Items]) -> GrowingV:
+    contents = settled(contents)
+    if contents.kind == "heap":
         raise call.decline("mutation", "a heap is changed by other functions")
-    items = how(found.items)
-    return replace(found, items=items, orders=None if len(items) < 2 else frozenset())
+    items = how(contents.items)
+    return replace(contents, items=items, orders=None if len(items) < 2 else frozenset())
 
 
 @list_method("copy", arguments=0)
 def copy(call: Call, owner: RefV) -> Value | None:
     """``list.copy()``."""
-    found = call.flow.opened(owner)
-    return None if isinstance(found, GrowingV) and found.kind == "deque" else found
+    contents = call.flow.opened(owner)
+    return None if isinstance(contents, GrowingV) and contents.kind == "deque" else contents
 
 
 def _written_out(call: Call, value: Value) -> tuple[Value, ...]:
     match call.flow.opened(value):
         case ListV(items):
             return items
-        case TupleV(items) as found if not is_tagged(found):
+        case TupleV(items) as contents if not is_tagged(contents):
             return items
     raise call.decline("mutation", "a list gets more items than are written out")
 
@@ -261,25 +263,25 @@ def _written_out(call: Call, value: Value) -> tuple[Value, ...]:
 
 def part(m: Machine, flow: Flow, owner: Value, index: ast.Slice) -> Value | None:
     """``owner[low:high]`` of a list or tuple, with constants; None for everything else."""
-    found = flow.opened(owner)
-    is_tuple = isinstance(found, TupleV) and not is_tagged(found)
-    if not (is_list(found) or is_tuple):
+    contents = flow.opened(owner)
+    is_tuple = isinstance(contents, TupleV) and not is_tagged(contents)
+    if not (is_list(contents) or is_tuple):
         return None
     low, high = (
         None if end is None else _end(m, m.evaluate(end, flow), index)
         for end in (index.lower, index.upper)
     )
     step = NONE if index.step is None else m.evaluate(index.step, flow)
-    if isinstance(found, ListV | TupleV):
+    if isinstance(contents, ListV | TupleV):
         by = None if isinstance(step, NoneV) else _count(m, step, index)
         if by == 0:
             raise m.decline("always-raises", "a slice of step 0", index)
-        items = found.items[low:high:by]
-        return ListV(items) if isinstance(found, ListV) else TupleV(items)
-    assert isinstance(found, GrowingV)
+        items = contents.items[low:high:by]
+        return ListV(items) if isinstance(contents, ListV) else TupleV(items)
+    assert isinstance(contents, GrowingV)
     if not isinstance(step, NoneV):
         raise m.decline("unsupported-expression", "a slice with a step of a list that grows", index)
-    return growing_lists.part(m, found, low or 0, high, index)
+    return growing_lists.part(m, contents, low or 0, high, index)
 
 
 def _end(m: Machine, value: Value, node: ast.AST) -> int | None:
@@ -294,15 +296,15 @@ def delete(m: Machine, flow: Flow, target: ast.expr) -> bool:
     contents = flow.opened(owner)
     if not isinstance(contents, ListV | GrowingV) or not isinstance(owner, RefV):
         return False
-    found = as_growing(contents)
+    growing = as_growing(contents)
     match target.slice:
-        case ast.Slice(ast.expr() as lower, None, None) if found.kind == "list":
+        case ast.Slice(ast.expr() as lower, None, None) if growing.kind == "list":
             first = _count(m, m.evaluate(lower, flow), target)
-            left = growing_lists.part(m, found, 0, first, target)
+            remaining = growing_lists.part(m, growing, 0, first, target)
         case ast.Slice():
             return False
         case at:
             where = _count(m, m.evaluate(at, flow), target)
-            _, left = growing_lists.popped(m, flow, found, where, target)
-    changed(m, flow, owner, left, target)
+            _, remaining = growing_lists.popped(m, flow, growing, where, target)
+    changed(m, flow, owner, remaining, target)
     return True

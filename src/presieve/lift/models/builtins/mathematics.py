@@ -49,10 +49,10 @@ def _float_of_text(call: Call, text: str) -> Scalar:
 def is_nan(call: Call) -> Scalar:
     """``math.isnan`` of a number; raises for None and strings."""
     m, flow, _, (of,), _, node = call
-    found = m.force(of, flow)
-    if isinstance(found, NullableV) and found.base in (INT, FLOAT):
-        m.columns.ask(found.term)
-        return boolean(is_none(found.term))
+    forced = m.force(of, flow)
+    if isinstance(forced, NullableV) and forced.base in (INT, FLOAT):
+        m.columns.ask(forced.term)
+        return boolean(is_none(forced.term))
     value = m.scalar(flow, of, node)
     m.columns.ask(value.term)
     if value.base in (BOOL, INT) and (value.base == BOOL or exact_as_float(value, m.ranges)):

@@ -19,12 +19,12 @@ from presieve.semantics.functions import compiled
 _FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE)
 
 
-def _compiled(_: Call, owner: Value) -> Known | None:
-    found = isinstance(owner, Known) and type(owner.target) is re.Pattern
-    return owner if isinstance(owner, Known) and found else None
+def _compiled_pattern(_: Call, owner: Value) -> Known | None:
+    is_pattern = isinstance(owner, Known) and type(owner.target) is re.Pattern
+    return owner if isinstance(owner, Known) and is_pattern else None
 
 
-@method(Known, "match", "search", "fullmatch", arguments=1, owner=_compiled)
+@method(Known, "match", "search", "fullmatch", arguments=1, owner=_compiled_pattern)
 def matched(call: Call, owner: Known) -> Value | None:
     """``PATTERN.match(text)``, ``search`` and ``fullmatch``: of a compiled one."""
     pattern = owner.target

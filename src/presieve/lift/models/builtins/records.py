@@ -47,7 +47,7 @@ _OBJECT = _ANY | {"__init__", "__eq__", "__hash__", "__lt__", "__le__", "__gt__"
 _DATACLASS = {"__dataclass_fields__", "__dataclass_params__", "__setattr__", "__delattr__"}
 _DATACLASS |= _OBJECT | {"__getstate__", "__setstate__"}
 _TUPLE = _ANY | {"__new__", "__getnewargs__"}
-_MADE = (
+_FACTORY_MARKER = (
     inspect.signature(
         dataclasses.make_dataclass("_Made", [("x", list, dataclasses.field(default_factory=list))])
     )
@@ -75,17 +75,17 @@ def kind_of(cls: object) -> Kind | None:
         return None
     checked_class(cls)
     if data:
-        made = special <= _DATACLASS and is_generated(vars(cls).get("__init__"))
-        made = made and not hasattr(cls, "__post_init__") and _has_plain_fields(cls)
-        return "dataclass" if made else None
+        is_standard = special <= _DATACLASS and is_generated(vars(cls).get("__init__"))
+        is_standard = is_standard and not hasattr(cls, "__post_init__") and _has_plain_fields(cls)
+        return "dataclass" if is_standard else None
     return "plain" if special <= _OBJECT else None
 
 
 def _has_plain_fields(cls: type) -> bool:
     """Whether no property or the like stands where a field is."""
     names = (f.name for f in dataclasses.fields(cls))
-    found = (inspect.getattr_static(cls, n, None) for n in names)
-    return all(isinstance(x, MemberDescriptorType) or not hasattr(x, "__get__") for x in found)
+    attributes = (inspect.getattr_static(cls, n, None) for n in names)
+    return all(isinstance(x, MemberDescriptorType) or not hasattr(x, "__get__") for x in attributes)
 
 
 def construct(call: Call, cls: object) -> Value:
@@ -94,22 +94,24 @@ def construct(call: Call, cls: object) -> Value:
     m, flow, _, args, named, node = call
     kind = kind_of(cls)
     if kind == "plain":
-        made = _new(m, flow, TupleV((TagV(cls, (), fixed=False),)))
+        instance = _new(m, flow, TupleV((TagV(cls, (), fixed=False),)))
         init = class_attribute(cls, "__init__")
         if isinstance(init, FunctionType):
-            inlining.inlined(call._replace(args=(made, *args)), init)
+            inlining.inlined(call._replace(args=(instance, *args)), init)
         elif args or named:
             raise call.decline("always-raises", f"{cls.__name__} takes no arguments")
-        return made
-    given = _given(call, cls)
+        return instance
+    field_values = _bind_fields(call, cls)
     if kind == "tuple":
         names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     else:
         fields = dataclasses.fields(cls)
         names = tuple(f.name for f in fields)
-        given |= {f.name: _default(m, f, node) for f in fields if f.name not in given}
+        field_values |= {
+            f.name: _default_value(m, f, node) for f in fields if f.name not in field_values
+        }
     frozen = kind == "tuple" or cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    items = tuple(given[n] for n in names)
+    items = tuple(field_values[n] for n in names)
     record = TupleV((TagV(cls, names, fixed=frozen), *items))
     return record if frozen else _new(m, flow, record)
 
@@ -118,29 +120,29 @@ def _new(m: Machine, flow: Flow, record: TupleV) -> RefV:
     return new(m, flow, TupleV(tuple(boxed(m, flow, i) for i in record.items)))
 
 
-def _given(call: Call, cls: type) -> dict[str, Value]:
+def _bind_fields(call: Call, cls: type) -> dict[str, Value]:
     """The fields by name: as passed, or as the constructor has them by default. Those that a
     dataclass makes anew for each object are not among them.
     """
     signature = inspect.signature(cls)
     try:
-        given: dict[str, Value] = dict(signature.bind(*call.args, **call.named).arguments)
+        field_values: dict[str, Value] = dict(signature.bind(*call.args, **call.named).arguments)
     except TypeError as e:
         reason = f"{cls.__name__} is built with other arguments than it takes: {e}"
         raise call.decline("always-raises", reason) from e
     for p in signature.parameters.values():
-        if p.name not in given and p.default is not _MADE:
-            given[p.name] = constant(p.default, p.name, call.m.columns.zone)
-    return given
+        if p.name not in field_values and p.default is not _FACTORY_MARKER:
+            field_values[p.name] = constant(p.default, p.name, call.m.columns.zone)
+    return field_values
 
 
-def _default(m: Machine, field: dataclasses.Field[object], node: ast.AST) -> Value:
+def _default_value(m: Machine, field: dataclasses.Field[object], node: ast.AST) -> Value:
     if field.default is not dataclasses.MISSING:
         return constant(field.default, field.name, m.columns.zone)
-    found = _EMPTY.get(field.default_factory)
-    if found is None:
+    empty_container = _EMPTY.get(field.default_factory)
+    if empty_container is None:
         raise m.decline("unknown-call", f"the default of {field.name} is made by a call", node)
-    return found
+    return empty_container
 
 
 # --- fields and methods -------------------------------------------------------------------------
@@ -148,20 +150,20 @@ def _default(m: Machine, field: dataclasses.Field[object], node: ast.AST) -> Val
 
 def record_of(m: Machine, flow: Flow, value: Value) -> TupleV | None:
     """The record that a value is, if it is one. An error where it may be None is noted."""
-    found = flow.heap[value.number] if isinstance(value, RefV) else value
-    if isinstance(found, OptTupleV):
-        if found.items and isinstance(found.items[0], TagV):
-            m.fail(flow, negate(found.present), AttributeError)
-            return TupleV(found.items)
-    if isinstance(found, TupleV) and found.items and isinstance(found.items[0], TagV):
-        return found
+    contents = flow.heap[value.number] if isinstance(value, RefV) else value
+    if isinstance(contents, OptTupleV):
+        if contents.items and isinstance(contents.items[0], TagV):
+            m.fail(flow, negate(contents.present), AttributeError)
+            return TupleV(contents.items)
+    if isinstance(contents, TupleV) and contents.items and isinstance(contents.items[0], TagV):
+        return contents
     return None
 
 
 def _tag(record: TupleV) -> TagV:
-    found = record.items[0]
-    assert isinstance(found, TagV)
-    return found
+    tag = record.items[0]
+    assert isinstance(tag, TagV)
+    return tag
 
 
 def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
@@ -169,8 +171,8 @@ def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
     tag = _tag(record)
     if name in tag.names:
         return record.items[1 + tag.names.index(name)]
-    found = class_attribute(tag.cls, name, None)
-    value = constant(found, f"{tag.cls.__name__}.{name}", m.columns.zone)
+    class_value = class_attribute(tag.cls, name, None)
+    value = constant(class_value, f"{tag.cls.__name__}.{name}", m.columns.zone)
     if name in vars(tag.cls) and (not isinstance(value, Known) or captured.is_container(value)):
         return value
     raise m.decline("unknown-name", f"{tag.cls.__name__} may have no field {name} here", node)
@@ -192,8 +194,8 @@ def store(m: Machine, flow: Flow, owner: Value, value: Value, node: ast.Attribut
     elif hasattr(tag.cls, "__slots__"):
         raise m.decline("mutation", f"{tag.cls.__name__} has no field {name}", node)
     else:
-        more = TagV(tag.cls, (*tag.names, name), tag.fixed)
-        changed = (more, *record.items[1:], value)
+        wider_tag = TagV(tag.cls, (*tag.names, name), tag.fixed)
+        changed = (wider_tag, *record.items[1:], value)
     flow.heap[owner.number] = TupleV(changed)
 
 
@@ -205,19 +207,19 @@ def method(call: Call, owner: Value) -> Value | None:
         return None
     tag = _tag(record)
     if name == "_replace" and issubclass(tag.cls, tuple) and not args:
-        return _replaced(call, record)
+        return _replace_fields(call, record)
     if name == "_asdict" and issubclass(tag.cls, tuple) and not args and not named:
         return DictV(tag.names, record.items[1:])
     if name in tag.names:
         raise call.decline("unknown-call", f"the field {name} is called")
-    found = inlining.bound(tag.cls, name, owner if isinstance(owner, RefV) else record)
-    if found is None:
+    bound_method = inlining.bound(tag.cls, name, owner if isinstance(owner, RefV) else record)
+    if bound_method is None:
         raise call.decline("unknown-call", f"{tag.cls.__name__} has no method {name}")
-    function, before = found
+    function, before = bound_method
     return inlining.inlined(call._replace(args=(*before, *args)), function)
 
 
-def _replaced(call: Call, record: TupleV) -> TupleV:
+def _replace_fields(call: Call, record: TupleV) -> TupleV:
     tag = _tag(record)
     if not set(call.named) <= set(tag.names):
         raise call.decline("always-raises", f"{tag.cls.__name__} has no such field")
@@ -234,7 +236,7 @@ def helper(call: Call) -> Value:
         raise call.decline("unknown-call", f"{call.written} of what is not a dataclass")
     tag = _tag(record)
     if name == "replace":
-        changed = _replaced(call, record)
+        changed = _replace_fields(call, record)
         return changed if tag.fixed else _new(m, flow, changed)
     if named or not all(isinstance(i, Scalar | NoneV) for i in record.items[1:]):
         raise call.decline("unknown-call", f"{call.written} of {describe(record)}")

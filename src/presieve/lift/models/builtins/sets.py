@@ -46,10 +46,10 @@ class UntrackedSignal(PresieveError):
 
 def display(m: Machine, flow: Flow, items: Iterable[Value], node: ast.AST) -> SetV:
     """``{a, b}``."""
-    found = EMPTY
+    set_so_far = EMPTY
     for value in items:
-        found = added(m, flow, found, value, node)
-    return found
+        set_so_far = added(m, flow, set_so_far, value, node)
+    return set_so_far
 
 
 def of_constants(m: Machine, value: Value, node: ast.AST) -> Value:
@@ -58,8 +58,8 @@ def of_constants(m: Machine, value: Value, node: ast.AST) -> Value:
         assert isinstance(value.target, set | frozenset)
         members = [constant(x, value.name, m.columns.zone) for x in value.target]
         ordered = sorted(members, key=repr)  # the same text is wanted in every process
-        found = display(m, Flow({}), ordered, node)
-        return replace(found, fixed=isinstance(value.target, frozenset))
+        set_value = display(m, Flow({}), ordered, node)
+        return replace(set_value, fixed=isinstance(value.target, frozenset))
     return value
 
 
@@ -70,31 +70,35 @@ def written_out(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Value:
     return of_constants(m, value, node)
 
 
-def added(m: Machine, flow: Flow, found: SetV, value: Value, node: ast.AST) -> SetV:
+def added(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) -> SetV:
     """The set with a value added."""
     value = m.force(value, flow)
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
         member = _member(m, value.term, node)
-        members = _of_one_sort(m, (*found.members, member), node)
-        _tells(m, found, members, node)
-        present = members_of(found, members)
+        members = _of_one_sort(m, (*set_value.members, member), node)
+        _check_tells_apart(m, set_value, members, node)
+        present = members_of(set_value, members)
         new = tuple(TRUE if x == member else p for x, p in zip(members, present, strict=True))
-        return SetV(members, new, found.others, found.fixed)
+        return SetV(members, new, set_value.others, set_value.fixed)
     if not isinstance(value, Scalar | NoneV):
         raise m.decline("unsupported-operation", f"a set of {describe(value)}", node)
     choices = _choices(flow, value)
-    wanted = (*found.members, *min(choices, key=repr, default=()), *_tracked(m, value))
+    wanted = (
+        *set_value.members,
+        *min(choices, key=repr, default=()),
+        *_tracked_constants(m, value),
+    )
     members = _of_one_sort(m, wanted, node)
     if isinstance(value, Scalar) and any(x.sort != value.base for x in members):
         raise m.decline("unsupported-operation", "a set of values of different types", node)
-    _tells(m, found, members, node)
-    present = members_of(found, members)
+    _check_tells_apart(m, set_value, members, node)
+    present = members_of(set_value, members)
     hits = [equal(m, value, Scalar(x), node) for x in members]
     # A value that the path knows to be one of these is nothing else.
     closed = any(set(c) <= set(members) for c in choices)
-    others = found.others if closed else or_(found.others, negate(or_(*hits)))
+    others = set_value.others if closed else or_(set_value.others, negate(or_(*hits)))
     new = tuple(or_(p, h) for p, h in zip(present, hits, strict=True))
-    return SetV(members, new, others, found.fixed)
+    return SetV(members, new, others, set_value.fixed)
 
 
 def _member(m: Machine, constant: Lit, node: ast.AST) -> Lit:
@@ -109,20 +113,20 @@ def _member(m: Machine, constant: Lit, node: ast.AST) -> Lit:
 
 def _of_one_sort(m: Machine, members: Iterable[Lit], node: ast.AST) -> tuple[Lit, ...]:
     """The constants, each once. Equal ones of different sorts, as 1 and True, would be one."""
-    found = tuple(dict.fromkeys(members))
-    if len({x.sort for x in found}) > 1:
+    distinct_members = tuple(dict.fromkeys(members))
+    if len({x.sort for x in distinct_members}) > 1:
         raise m.decline("unsupported-operation", "a set of values of different types", node)
-    return found
+    return distinct_members
 
 
-def _tells(m: Machine, found: SetV, members: Iterable[Lit], node: ast.AST) -> None:
+def _check_tells_apart(m: Machine, set_value: SetV, members: Iterable[Lit], node: ast.AST) -> None:
     """A set that may hold other values must tell these constants from them."""
     for member in members:
-        if found.others != FALSE and member not in found.members:
+        if set_value.others != FALSE and member not in set_value.members:
             raise UntrackedSignal(member, m.source.span(node))
 
 
-def _tracked(m: Machine, value: Value) -> tuple[Lit, ...]:
+def _tracked_constants(m: Machine, value: Value) -> tuple[Lit, ...]:
     """The constants that sets of such values must tell from others."""
     base = value.base if isinstance(value, Scalar) else None
     return tuple(x for x in m.columns.tracked if x.sort == base)
@@ -132,16 +136,16 @@ def _choices(flow: Flow, value: Value) -> list[tuple[Lit, ...]]:
     """Constants one of which the value is, for each such fact that the path knows."""
     if not isinstance(value, Scalar):
         return []
-    found: list[tuple[Lit, ...]] = []
+    choices: list[tuple[Lit, ...]] = []
     for fact in flow.facts:
         parts = fact.args if isinstance(fact, App) and fact.op is Op.OR else (fact,)
-        constants = [_equated(p, value.term) for p in parts]
+        constants = [_equal_constant(p, value.term) for p in parts]
         if all(x is not None and x.sort == value.base for x in constants):
-            found.append(tuple(x for x in constants if x is not None))
-    return found
+            choices.append(tuple(x for x in constants if x is not None))
+    return choices
 
 
-def _equated(fact: Term, term: Term) -> Lit | None:
+def _equal_constant(fact: Term, term: Term) -> Lit | None:
     """The constant that a term equals by a fact."""
     match fact:
         case App(Op.PY_EQ, (same, Lit() as constant)) if same == term:
@@ -149,16 +153,18 @@ def _equated(fact: Term, term: Term) -> Lit | None:
     return None
 
 
-def discarded(m: Machine, flow: Flow, found: SetV, value: Value, node: ast.AST) -> SetV:
+def discarded(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) -> SetV:
     """The set without a value. Declines for one that may be among the others."""
     value = m.force(value, flow)
-    if found.others != FALSE and not (isinstance(value, Scalar) and isinstance(value.term, Lit)):
+    if set_value.others != FALSE and not (
+        isinstance(value, Scalar) and isinstance(value.term, Lit)
+    ):
         raise m.decline("mutation", "a value that is not constant leaves a set", node)
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
-        _tells(m, found, [_member(m, value.term, node)], node)
-    hits = [_same(m, value, x, node) for x in found.members]
-    present = (and_(p, negate(h)) for p, h in zip(found.present, hits, strict=True))
-    return SetV(found.members, tuple(present), found.others, found.fixed)
+        _check_tells_apart(m, set_value, [_member(m, value.term, node)], node)
+    hits = [_same(m, value, x, node) for x in set_value.members]
+    present = (and_(p, negate(h)) for p, h in zip(set_value.present, hits, strict=True))
+    return SetV(set_value.members, tuple(present), set_value.others, set_value.fixed)
 
 
 def _same(m: Machine, value: Value, member: Lit, node: ast.AST) -> Term:
@@ -168,34 +174,34 @@ def _same(m: Machine, value: Value, member: Lit, node: ast.AST) -> Term:
     return equal(m, value, Scalar(member), node)
 
 
-def united(m: Machine, a: SetV, other: Value, node: ast.AST) -> SetV:
+def united(m: Machine, a: SetV, b: Value, node: ast.AST) -> SetV:
     """The members of both."""
-    if not isinstance(other, SetV):
-        raise m.decline("unsupported-operation", f"a set and {describe(other)}", node)
-    members = _together(m, a, other, node)
-    pairs = zip(members_of(a, members), members_of(other, members), strict=True)
+    if not isinstance(b, SetV):
+        raise m.decline("unsupported-operation", f"a set and {describe(b)}", node)
+    members = _together(m, a, b, node)
+    pairs = zip(members_of(a, members), members_of(b, members), strict=True)
     present = tuple(or_(p, q) for p, q in pairs)
-    return SetV(members, present, or_(a.others, other.others), a.fixed)
+    return SetV(members, present, or_(a.others, b.others), a.fixed)
 
 
 def _together(m: Machine, a: SetV, b: SetV, node: ast.AST) -> tuple[Lit, ...]:
     members = _of_one_sort(m, (*a.members, *b.members), node)
-    _tells(m, a, members, node)
-    _tells(m, b, members, node)
+    _check_tells_apart(m, a, members, node)
+    _check_tells_apart(m, b, members, node)
     return members
 
 
 # --- questions ----------------------------------------------------------------------------------
 
 
-def holds(m: Machine, found: SetV, value: Value, node: ast.AST) -> Term:
+def holds(m: Machine, set_value: SetV, value: Value, node: ast.AST) -> Term:
     """``value in found``."""
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
-        _tells(m, found, [_member(m, value.term, node)], node)
-    elif found.others != FALSE:
+        _check_tells_apart(m, set_value, [_member(m, value.term, node)], node)
+    elif set_value.others != FALSE:
         reason = "whether a value that is not constant is in a set of such values"
         raise m.decline("unsupported-operation", reason, node)
-    pairs = zip(found.members, found.present, strict=True)
+    pairs = zip(set_value.members, set_value.present, strict=True)
     return or_(*(and_(p, _same(m, value, x, node)) for x, p in pairs))
 
 
@@ -203,8 +209,8 @@ def compared(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST
     """``left op right`` where one of them is a set."""
     a, b = of_constants(m, left, node), of_constants(m, right, node)
     if isinstance(op, ast.In | ast.NotIn) and isinstance(b, SetV):
-        found = holds(m, b, a, node)
-        return found if isinstance(op, ast.In) else negate(found)
+        is_member = holds(m, b, a, node)
+        return is_member if isinstance(op, ast.In) else negate(is_member)
     if isinstance(op, ast.Is | ast.IsNot) and NoneV() in (a, b):
         return FALSE if isinstance(op, ast.Is) else TRUE
     if not isinstance(a, SetV) or not isinstance(b, SetV):
@@ -236,23 +242,23 @@ def _covers(m: Machine, a: SetV, b: SetV, node: ast.AST) -> Term:
     return and_(negate(b.others), *(or_(p, negate(q)) for p, q in pairs))
 
 
-def nonempty(found: SetV) -> Term:
+def nonempty(set_value: SetV) -> Term:
     """``bool(found)``."""
-    return or_(*found.present, found.others)
+    return or_(*set_value.present, set_value.others)
 
 
-def size(m: Machine, found: SetV, node: ast.AST) -> Scalar:
+def size(m: Machine, set_value: SetV, node: ast.AST) -> Scalar:
     """``len(found)``. Declines where it may hold values that are no constants."""
-    if found.others != FALSE:
+    if set_value.others != FALSE:
         reason = (
             "the size of a set of values that are not all constants: "
             "add a value only if it is one of a few"
         )
         raise m.decline("unsupported-operation", reason, node)
     total: Term = int_lit(0)
-    for number, there in enumerate(found.present):
-        one = as_int(there)
-        total = one if number == 0 else app(Op.INT_ADD, total, one)
+    for number, presence in enumerate(set_value.present):
+        unit = as_int(presence)
+        total = unit if number == 0 else app(Op.INT_ADD, total, unit)
     return Scalar(total, Traits())
 
 
@@ -260,25 +266,25 @@ def size(m: Machine, found: SetV, node: ast.AST) -> Scalar:
 
 
 @method(SetV, "union", "issuperset", "issubset", arguments=1)
-def set_method(call: Call, found: SetV) -> Value:
+def set_method(call: Call, set_value: SetV) -> Value:
     """``s.union(other)``, ``s.issuperset(other)`` and ``s.issubset(other)`` with a set or list."""
-    m, flow, name, (other,), _, node = call
-    among = written_out(m, flow, flow.opened(other), node)
+    m, flow, name, (operand,), _, node = call
+    among = written_out(m, flow, flow.opened(operand), node)
     if name == "union":
-        return united(m, found, among, node)
+        return united(m, set_value, among, node)
     op = ast.GtE() if name == "issuperset" else ast.LtE()
-    return boolean(compared(m, op, found, among, node))
+    return boolean(compared(m, op, set_value, among, node))
 
 
 @method(SetV, "add", "discard", "update", arguments=1, statement=True, owner=reference)
 def change_set(call: Call, owner: RefV) -> Value:
     """``s.add(value)``, ``s.discard(value)`` and ``s.update(other)``."""
     m, flow, name, (value,), _, node = call
-    found = flow.opened(owner)
-    assert isinstance(found, SetV)
+    set_value = flow.opened(owner)
+    assert isinstance(set_value, SetV)
     if name == "update":
-        found = united(m, found, written_out(m, flow, flow.opened(value), node), node)
+        set_value = united(m, set_value, written_out(m, flow, flow.opened(value), node), node)
     else:
-        found = (added if name == "add" else discarded)(m, flow, found, value, node)
-    flow.heap[owner.number] = found
+        set_value = (added if name == "add" else discarded)(m, flow, set_value, value, node)
+    flow.heap[owner.number] = set_value
     return NONE

@@ -63,22 +63,22 @@ def computed(call: Call, text: Scalar) -> Value | None:
     if name in _PADDING and any(isinstance(n, int) and n > _LONGEST for n in plain):
         raise call.decline("too-large", f"a string of more than {_LONGEST} characters")
     try:
-        found = getattr(plain[0], name)(*plain[1:])
+        python_value = getattr(plain[0], name)(*plain[1:])
     except (TypeError, ValueError) as e:
         raise call.decline("always-raises", f".{name}() raises: {e}") from e
-    if isinstance(found, list):
-        return ListV(tuple(constant(x, name, zone) for x in found))
-    return constant(found, name, zone)
+    if isinstance(python_value, list):
+        return ListV(tuple(constant(x, name, zone) for x in python_value))
+    return constant(python_value, name, zone)
 
 
-def _applied(op: Op, *args: Term) -> Scalar:
+def _apply(op: Op, *args: Term) -> Scalar:
     return Scalar(applied(op, *args))
 
 
 def _literals(call: Call) -> list[Lit] | None:
     """The arguments, which are constant texts."""
-    found = [constant_of(a, STRING) for a in call.args]
-    return None if None in found else [string_lit(str(x)) for x in found]
+    texts = [constant_of(a, STRING) for a in call.args]
+    return None if None in texts else [string_lit(str(x)) for x in texts]
 
 
 @method(
@@ -105,7 +105,7 @@ def cased(call: Call, text: Scalar) -> Value | None:
     if call.args:
         return None
     term = call.m.scalar(call.flow, text, call.node, AttributeError).term
-    return _applied(_CASES[call.name], term)
+    return _apply(_CASES[call.name], term)
 
 
 @method(Scalar, "strip", "lstrip", "rstrip", owner=_text)
@@ -115,28 +115,28 @@ def stripped(call: Call, text: Scalar) -> Value | None:
     if characters is None or len(characters) > 1:
         return None
     term = call.m.scalar(call.flow, text, call.node, AttributeError).term
-    return _applied(_STRIPS[call.name], term, *(characters or [string_lit(WHITESPACE)]))
+    return _apply(_STRIPS[call.name], term, *(characters or [string_lit(WHITESPACE)]))
 
 
 @method(Scalar, "replace", owner=_text)
 def replaced(call: Call, text: Scalar) -> Value | None:
     """``text.replace(part, by)`` of constants."""
-    known = _literals(call)
-    if known is None or len(known) != 2 or not known[0].value:
+    literals = _literals(call)
+    if literals is None or len(literals) != 2 or not literals[0].value:
         return computed(call, text)
     term = call.m.scalar(call.flow, text, call.node, AttributeError).term
-    return _applied(Op.TEXT_REPLACE, term, *known)
+    return _apply(Op.TEXT_REPLACE, term, *literals)
 
 
 @method(Scalar, "removeprefix", owner=_text)
 def without_prefix(call: Call, text: Scalar) -> Value | None:
     """``text.removeprefix(prefix)`` of a constant."""
-    known = _literals(call)
-    if known is None or len(known) != 1:
+    literals = _literals(call)
+    if literals is None or len(literals) != 1:
         return None
     term = call.m.scalar(call.flow, text, call.node, AttributeError).term
-    prefix = str(known[0].value)
-    return Scalar(ite(starts_with(term, prefix), _from(term, len(prefix)), term))
+    prefix = str(literals[0].value)
+    return Scalar(ite(starts_with(term, prefix), _text_from(term, len(prefix)), term))
 
 
 @method(Scalar, "endswith", owner=_text)
@@ -151,8 +151,8 @@ def ends_with(call: Call, text: Scalar) -> Value | None:
 
 def ends_with_any(text: Term, ends: Value) -> Term | None:
     """Whether a text ends with this, or one of a tuple; None where they are no constants."""
-    given = ends.items if isinstance(ends, TupleV) else (ends,)
-    words = [constant_of(e, STRING) for e in given]
+    candidates = ends.items if isinstance(ends, TupleV) else (ends,)
+    words = [constant_of(e, STRING) for e in candidates]
     tests = (applied(Op.TEXT_ENDS, text, string_lit(str(w))) if w else TRUE for w in words)
     return None if None in words else or_(*tests)
 
@@ -162,14 +162,14 @@ def place_of(call: Call, text: Scalar) -> Value | None:
     """``text.find(part)``, ``index``, which raises where there is none, and ``count``: of constants
     that are not empty.
     """
-    known = _literals(call)
-    if known is None or len(known) != 1 or not known[0].value:
+    literals = _literals(call)
+    if literals is None or len(literals) != 1 or not literals[0].value:
         return computed(call, text)
     m, flow = call.m, call.flow
     term = m.scalar(flow, text, call.node, AttributeError).term
     if call.name == "index":
-        m.fail(flow, negate(applied(Op.TEXT_CONTAINS, term, *known)), ValueError)
-    return _applied(Op.TEXT_COUNT if call.name == "count" else Op.TEXT_FIND, term, *known)
+        m.fail(flow, negate(applied(Op.TEXT_CONTAINS, term, *literals)), ValueError)
+    return _apply(Op.TEXT_COUNT if call.name == "count" else Op.TEXT_FIND, term, *literals)
 
 
 @method(Scalar, "split", owner=_text)
@@ -177,9 +177,9 @@ def split(call: Call, text: Scalar) -> Value | None:
     """``text.split(separator)`` of a constant, of which one part is used; of parts that are counted
     off (``split("-", 1)``) the first.
     """
-    found = computed(call, text)
-    if found is not None or not 1 <= len(call.args) <= 2:
-        return found
+    computed_value = computed(call, text)
+    if computed_value is not None or not 1 <= len(call.args) <= 2:
+        return computed_value
     separator, most = constant_of(call.args[0], STRING), None
     if len(call.args) == 2:
         most = constant_of(call.args[1], INT)
@@ -200,7 +200,7 @@ def part_at(m: Machine, flow: Flow, parts: SplitV, key: Value, node: ast.AST) ->
     if least:
         number = app(Op.TEXT_COUNT, parts.text, parts.separator)
         m.fail(flow, of_arguments(app(Op.PY_LT, number, int_lit(least))), IndexError)
-    return _applied(Op.TEXT_PART, parts.text, parts.separator, int_lit(place))
+    return _apply(Op.TEXT_PART, parts.text, parts.separator, int_lit(place))
 
 
 @method(Scalar, "join", owner=_text)
@@ -214,10 +214,10 @@ def joined(call: Call, text: Scalar) -> Value | None:
     if any(p.base != STRING for p in parts):
         return None
     between = m.scalar(flow, text, call.node, None)
-    found = Scalar(string_lit(""))
+    joined_text = Scalar(string_lit(""))
     for number, part in enumerate(parts):
-        found = concatenated(concatenated(found, between), part) if number else part
-    return found
+        joined_text = concatenated(concatenated(joined_text, between), part) if number else part
+    return joined_text
 
 
 def sum_of(operation: Operation) -> Scalar | None:
@@ -234,25 +234,25 @@ def concatenated(a: Scalar, b: Scalar) -> Scalar:
     """One text after the other."""
     if a.term == string_lit(""):
         return b
-    return a if b.term == string_lit("") else _applied(Op.TEXT_CONCAT, a.term, b.term)
+    return a if b.term == string_lit("") else _apply(Op.TEXT_CONCAT, a.term, b.term)
 
 
 def written(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
     """``str(value)`` of a text, an integer, a truth value or None."""
-    found = m.force(value, flow)
+    forced = m.force(value, flow)
     none = string_lit("None")
-    if isinstance(found, NoneV):
+    if isinstance(forced, NoneV):
         return Scalar(none)
-    if isinstance(found, Scalar) and found.base in _WRITTEN:
-        term = get(found.term)
-        shown = _WRITTEN[found.base](term)
-        return Scalar(ite(is_none(found.term), none, shown))
+    if isinstance(forced, Scalar) and forced.base in _WRITTEN:
+        term = get(forced.term)
+        shown = _WRITTEN[forced.base](term)
+        return Scalar(ite(is_none(forced.term), none, shown))
     raise m.decline("unsupported-operation", f"str() of {describe(value)} is not read", node)
 
 
 def formatted(m: Machine, node: ast.JoinedStr, flow: Flow) -> Scalar:
     """An f-string whose values are written as ``str`` writes them."""
-    found = Scalar(string_lit(""))
+    formatted_text = Scalar(string_lit(""))
     for part in node.values:
         match part:
             case ast.FormattedValue(value, -1 | 115, None):
@@ -262,8 +262,8 @@ def formatted(m: Machine, node: ast.JoinedStr, flow: Flow) -> Scalar:
             case _:
                 reason = "a format, as in f'{x:.2f}', is not read"
                 raise m.decline("unsupported-expression", reason, node)
-        found = concatenated(found, shown)
-    return found
+        formatted_text = concatenated(formatted_text, shown)
+    return formatted_text
 
 
 # --- slices ---------------------------------------------------------------------------------------
@@ -271,30 +271,30 @@ def formatted(m: Machine, node: ast.JoinedStr, flow: Flow) -> Scalar:
 
 def sliced(m: Machine, flow: Flow, text: Scalar, where: ast.Slice, node: ast.AST) -> Scalar | None:
     """``text[a:b]`` of constants, of which the second is not negative."""
-    given = (None if e is None else constant_of(m.evaluate(e, flow), INT) for e in _ends(where))
-    ends = [e if type(e) is int else None for e in given]
+    bounds = (None if e is None else constant_of(m.evaluate(e, flow), INT) for e in _ends(where))
+    ends = [e if type(e) is int else None for e in bounds]
     unknown = sum(e is not None for e in _ends(where)) != sum(e is not None for e in ends)
     if unknown or where.step is not None:
         return None
     start, stop = ends
     term = m.scalar(flow, text, node).term
     if start is not None and start < 0:
-        return _applied(Op.TEXT_LAST, term, int_lit(-start)) if stop is None else None
+        return _apply(Op.TEXT_LAST, term, int_lit(-start)) if stop is None else None
     if stop is None:
-        return Scalar(_from(term, start or 0))
+        return Scalar(_text_from(term, start or 0))
     if stop < 0:
         return None
     size = stop - (start or 0)
     if size <= 0:
         return Scalar(string_lit(""))
-    return _applied(Op.TEXT_HEAD, _from(term, start or 0), int_lit(size))
+    return _apply(Op.TEXT_HEAD, _text_from(term, start or 0), int_lit(size))
 
 
 def _ends(where: ast.Slice) -> tuple[ast.expr | None, ast.expr | None]:
     return where.lower, where.upper
 
 
-def _from(text: Term, start: int) -> Term:
+def _text_from(text: Term, start: int) -> Term:
     return applied(Op.TEXT_TAIL, text, int_lit(start)) if start else text
 
 
@@ -308,8 +308,8 @@ def character(m: Machine, flow: Flow, text: Scalar, key: Value, node: ast.AST) -
     length = applied(Op.TEXT_LENGTH, term)
     short = of_arguments(folded(app(Op.PY_LT, length, int_lit(least))))
     m.fail(flow, short, IndexError)
-    rest = _from(term, place) if place >= 0 else applied(Op.TEXT_LAST, term, int_lit(-place))
-    return _applied(Op.TEXT_HEAD, rest, int_lit(1))
+    tail = _text_from(term, place) if place >= 0 else applied(Op.TEXT_LAST, term, int_lit(-place))
+    return _apply(Op.TEXT_HEAD, tail, int_lit(1))
 
 
 # --- beginnings -----------------------------------------------------------------------------------
@@ -318,9 +318,9 @@ def character(m: Machine, flow: Flow, text: Scalar, key: Value, node: ast.AST) -
 @method(Scalar, "startswith", owner=_text)
 def startswith(call: Call, text: Scalar) -> Value | None:
     """``text.startswith(prefix)`` of a string with constants, also with a tuple of them."""
-    found = computed(call, text)
-    if found is not None or len(call.args) != 1:
-        return found
+    computed_value = computed(call, text)
+    if computed_value is not None or len(call.args) != 1:
+        return computed_value
     term = call.m.scalar(call.flow, text, call.node, AttributeError).term
     starts = starts_with_any(term, call.args[0])
     return None if starts is None else boolean(call.flow.decided(starts))
@@ -328,8 +328,8 @@ def startswith(call: Call, text: Scalar) -> Value | None:
 
 def starts_with_any(text: Term, prefixes: Value) -> Term | None:
     """Whether a text starts with a prefix, or one of a tuple; None where they are no constants."""
-    given = prefixes.items if isinstance(prefixes, TupleV) else (prefixes,)
-    words = [constant_of(p, STRING) for p in given]
+    candidates = prefixes.items if isinstance(prefixes, TupleV) else (prefixes,)
+    words = [constant_of(p, STRING) for p in candidates]
     return None if None in words else or_(*(starts_with(text, str(w)) for w in words))
 
 

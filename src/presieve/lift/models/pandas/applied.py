@@ -38,29 +38,29 @@ def applied(call: Call, owner: SeriesV | VectorV) -> VectorV:
     if isinstance(element.sort, Option) and strip(element.sort) == INT:
         reason = "beside a NULL in its batch an integer is a double: read it with coalesce"
         raise call.decline("column-type", f"{owner.name} may be NULL: {reason}")
-    found = m.force(_result(call, flow, m.columns.value(owner.name)), flow)
-    if not isinstance(found, Scalar) or found.base not in _RESULTS:
-        reason = f"a column of {describe(found)} for each row"
+    new_element = m.force(_call_function(call, flow, m.columns.value(owner.name)), flow)
+    if not isinstance(new_element, Scalar) or new_element.base not in _RESULTS:
+        reason = f"a column of {describe(new_element)} for each row"
         raise call.decline("unsupported-operation", reason)
-    if found.base in _NUMBERS and isinstance(found.term.sort, Option):
+    if new_element.base in _NUMBERS and isinstance(new_element.term.sort, Option):
         reason = "None among numbers makes another column of each batch: return float('nan')"
         raise call.decline("unsupported-operation", reason)
-    if found.base == INT and not m.ranges.fits(found.term, "bigint"):
+    if new_element.base == INT and not m.ranges.fits(new_element.term, "bigint"):
         raise call.decline("numpy-scalar", "integers beyond 64 bits make another column")
-    return VectorV(found.term, TRUE)
+    return VectorV(new_element.term, TRUE)
 
 
-def _result(call: Call, flow: Flow, value: Value) -> Value:
+def _call_function(call: Call, flow: Flow, value: Value) -> Value:
     """What the function gives for an element."""
-    m, given = call.m, call.node.args[0]
-    match given:
+    m, function_node = call.m, call.node.args[0]
+    match function_node:
         case ast.Lambda(ast.arguments([], [ast.arg(name)], None, [], [], None, []), body):
             inner = Flow({**flow.env, name: value}, flow.conds, flow.facts, heap=dict(flow.heap))
             return m.evaluate(body, inner)
-    function = m.evaluate(given, flow)
+    function = m.evaluate(function_node, flow)
     if isinstance(function, Known) and inlining.is_own(function.target):
         assert isinstance(function.target, FunctionType)
-        asked = ast.copy_location(ast.Call(given, [], []), call.node)
-        named = Call(m, flow, function.name, (value,), {}, asked)
+        call_node = ast.copy_location(ast.Call(function_node, [], []), call.node)
+        named = Call(m, flow, function.name, (value,), {}, call_node)
         return inlining.inlined(named, function.target)
     raise call.decline("unknown-call", f"the function that .{call.name}() calls is not read")

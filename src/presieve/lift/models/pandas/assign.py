@@ -42,8 +42,8 @@ def write(m: Machine, flow: Flow, node: ast.Subscript, key: Value, value: Value)
         if column not in table.columns or vector(m, both[0]) is None:
             raise m.decline("mutation", "this way of writing to a table", node)
         choice = Choice(both[0], value, keep=False)
-        found = chosen(m, column_of(m, table, str(column)), choice, node)
-        flow.env[at.id] = _put(table, str(column), found)
+        new_column = chosen(m, column_of(m, table, str(column)), choice, node)
+        flow.env[at.id] = _put(table, str(column), new_column)
         return
     name = constant_of(key)
     if not isinstance(name, str):
@@ -62,12 +62,12 @@ def assigned(call: Call, table: PartV) -> PartV | None:
 
 
 def _column(m: Machine, table: PartV, value: Value, node: ast.AST) -> VectorV:
-    found = vector(m, value)
-    if found is not None:
-        if found.rows != table.rows or (found.ordered, found.by) != (table.ordered, table.by):
+    column = vector(m, value)
+    if column is not None:
+        if column.rows != table.rows or (column.ordered, column.by) != (table.ordered, table.by):
             reason = "a column of other rows is put into a table: make it from the same table"
             raise m.decline("unsupported-operation", reason, node)
-        return replace(found, array=False)
+        return replace(column, array=False)
     constant = scalar_operand(m, value, node)
     if constant.base not in (INT, FLOAT, BOOL, STRING) or not isinstance(constant.term, Lit):
         raise m.decline("unsupported-operation", "a column of such a value", node)
@@ -79,5 +79,5 @@ def _column(m: Machine, table: PartV, value: Value, node: ast.AST) -> VectorV:
 
 def _put(table: PartV, name: str, column: VectorV) -> PartV:
     columns = table.columns if name in table.columns else (*table.columns, name)
-    made = {**dict(table.made), name: replace(column, own=table.own)}
-    return replace(table, columns=columns, made=tuple(made.items()))
+    new_columns = {**dict(table.made), name: replace(column, own=table.own)}
+    return replace(table, columns=columns, made=tuple(new_columns.items()))

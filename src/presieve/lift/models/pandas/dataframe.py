@@ -104,8 +104,8 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
     match value:
         case FrequencyV():
             return value_counts.item_of(m, flow, value, key, node)
-        case AccessV(FrequencyV() as found):
-            return value_counts.at_label(m, flow, found, key, node)
+        case AccessV(FrequencyV() as counts):
+            return value_counts.at_label(m, flow, counts, key, node)
         case TopV():
             return top_k.item_of(m, flow, value, key, node)
         case AccessV(TopV() as top):
@@ -122,9 +122,9 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
                 return at_label(m, flow, Cell(PartV(columns, TRUE), str(name), label), node)
             return None
         case FrameV() | PartV() if isinstance(key, SeriesV | VectorV):
-            return _masked(m, flow, value, key, node)
+            return _apply_mask(m, flow, value, key, node)
         case SeriesV() | VectorV() if isinstance(key, SeriesV | VectorV):
-            return _masked(m, flow, value, key, node)
+            return _apply_mask(m, flow, value, key, node)
         case TableV(columns, items) if columns is not None and isinstance(key, ListV):
             wanted = _names(key)
             if wanted is None or not set(wanted) <= set(columns) or len(set(wanted)) < len(wanted):
@@ -148,7 +148,7 @@ def _all_floats(m: Machine, columns: tuple[str, ...]) -> bool:
     return types == {"double"} or "string" in types
 
 
-def _masked(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
+def _apply_mask(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
     mask, frame = series.vector(m, key), series.part(value)
     assert mask is not None
     holes = is_none(mask.term)
@@ -171,7 +171,7 @@ def _by_label(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> V
             inside = PartV((column.name,), column.rows)
             return at_label(m, flow, Cell(inside, column.name, key), node)
         masks = isinstance(key, SeriesV | VectorV)
-        return _masked(m, flow, of, key, node) if masks else None
+        return _apply_mask(m, flow, of, key, node) if masks else None
     match rows:
         case ListV((LabelV() as label,)):  # a table of one row; an error where there is none
             columns = _columns_named(frame, name)
@@ -180,12 +180,12 @@ def _by_label(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> V
             cells = (at_label(m, flow, Cell(frame, c, label), node) for c in columns)
             return TableV(columns, tuple(cells))
         case LabelV() if name is None:
-            whole = frame.rows == TRUE and frame.ordered and not frame.made
-            return LabelledV(frame.columns, rows) if whole else None
+            is_whole_group = frame.rows == TRUE and frame.ordered and not frame.made
+            return LabelledV(frame.columns, rows) if is_whole_group else None
         case LabelV() if name is not None and (wanted := constant_of(name)) in frame.columns:
             return at_label(m, flow, Cell(frame, str(wanted), rows), node)
         case SeriesV() | VectorV():
-            chosen = _masked(m, flow, frame, rows, node)
+            chosen = _apply_mask(m, flow, frame, rows, node)
             return chosen if name is None else item_of(m, flow, chosen, name, node)
     return None
 
@@ -255,8 +255,8 @@ def dropna(call: Call, frame: PartV) -> PartV | None:
         return None
     columns = [series.column_of(m, frame, c) for c in chosen]
     m.columns.ask(*(c.term for c in columns))
-    there = conjunction([series.there(c.term) for c in columns])
-    return replace(frame, rows=conjunction([frame.rows, there]))
+    complete = conjunction([series.there(c.term) for c in columns])
+    return replace(frame, rows=conjunction([frame.rows, complete]))
 
 
 @table_method("sort_values", arguments=range(2), keywords=("by", "ascending", "kind"), fresh=True)
@@ -265,10 +265,10 @@ def sort_values(call: Call, frame: PartV) -> PartV:
     only.
     """
     _, _, _, args, named, _ = call
-    found = _names(args[0] if args else named.get("by", NONE))
-    if found is None or len(found) != 1 or found[0] not in frame.columns:
+    names = _names(args[0] if args else named.get("by", NONE))
+    if names is None or len(names) != 1 or names[0] not in frame.columns:
         return replace(frame, ordered=False, by=None)
-    key = series.column_of(call.m, frame, found[0])
+    key = series.column_of(call.m, frame, names[0])
     return replace(frame, ordered=False, by=top_k.sorting(key, frame.ordered, named))
 
 
@@ -284,7 +284,7 @@ def tail(call: Call, frame: PartV) -> TableV | None:
 def select(call: Call, frame: PartV) -> Value:
     """``table.query("a > 1 and b == 'x'")`` of a constant string: comparisons and variables."""
     mask = query.mask(call, frame)
-    return _masked(call.m, call.flow, frame, mask, call.node)
+    return _apply_mask(call.m, call.flow, frame, mask, call.node)
 
 
 refused(

@@ -39,7 +39,7 @@ class Choice(NamedTuple):
 def chosen(m: Machine, v: VectorV, choice: Choice, node: ast.AST) -> VectorV:
     """``column.where(mask, other)``, or with ``keep`` false ``column.mask(mask, other)``."""
     condition = _condition(m, v, choice.mask, node)
-    rest = _rest(m, v, choice.other, node)
+    replacement = _replacement(m, v, choice.other, node)
     base, nothing = strip(v.term.sort), choice.other is None
     if base not in _CHOSEN or (base == BOOL and nothing):
         raise m.decline("unsupported-operation", "where() and mask() of such a column", node)
@@ -47,27 +47,31 @@ def chosen(m: Machine, v: VectorV, choice: Choice, node: ast.AST) -> VectorV:
         raise m.decline("unsupported-operation", "integers next to NaN are rounded: fillna", node)
     if base == INT:
         small(m, v)
-    a, b = (v.term, rest) if choice.keep else (rest, v.term)
+    a, b = (v.term, replacement) if choice.keep else (replacement, v.term)
     return VectorV(_either(condition, a, b), v.rows, None, v.narrow, v.ordered)
 
 
 def _condition(m: Machine, v: VectorV, mask: Value, node: ast.AST) -> Term:
-    found = vector(m, mask)
-    if found is None or found.rows != v.rows or (found.ordered, found.by) != (v.ordered, v.by):
+    condition = vector(m, mask)
+    if (
+        condition is None
+        or condition.rows != v.rows
+        or (condition.ordered, condition.by) != (v.ordered, v.by)
+    ):
         reason = "a condition of other rows: make it from the table that the column is of"
         raise m.decline("unsupported-operation", reason, node)
-    if found.term.sort != BOOL:
+    if condition.term.sort != BOOL:
         reason = "a condition that may hold NULL: compare with == True"
         raise m.decline("unsupported-operation", reason, node)
-    return found.term
+    return condition.term
 
 
-def _rest(m: Machine, v: VectorV, other: Value | None, node: ast.AST) -> Term:
+def _replacement(m: Machine, v: VectorV, value: Value | None, node: ast.AST) -> Term:
     """What stands where an element is left out, of the column's own type."""
     base = strip(v.term.sort)
-    if other is None:
+    if value is None:
         return float_lit(float("nan")) if base == FLOAT else none_lit(base)
-    column = vector(m, other)
+    column = vector(m, value)
     if column is not None:
         if column.rows != v.rows or strip(column.term.sort) != base or column.narrow != v.narrow:
             reason = "values of another type, or of other rows: take them from the same table"
@@ -76,7 +80,7 @@ def _rest(m: Machine, v: VectorV, other: Value | None, node: ast.AST) -> Term:
             small(m, column, beside=v)
             small(m, v, beside=column)
         return column.term
-    constant = scalar_operand(m, other, node)
+    constant = scalar_operand(m, value, node)
     if base == FLOAT and constant.base == INT and constant.traits.literal:
         return as_float(constant.term)
     fits = base != INT or _fits(constant.term, "int" if v.narrow else "bigint")
@@ -112,8 +116,8 @@ def numpy_where(call: Call) -> VectorV:
         if isinstance(of.term.sort, Option) and strip(of.term.sort) == INT:
             raise call.decline("unsupported-operation", "integers that may be missing: fillna")
         keep = x is not None
-        found = chosen(m, of, Choice(mask, b if keep else a, keep), node)
-        return replace(found, array=True)
+        column = chosen(m, of, Choice(mask, b if keep else a, keep), node)
+        return replace(column, array=True)
     p, q = scalar_operand(m, a, node), scalar_operand(m, b, node)
     numbers = {p.base, q.base} == {INT, FLOAT} and all(isinstance(s.term, Lit) for s in (p, q))
     terms = [as_float(s.term) if numbers and s.base == INT else s.term for s in (p, q)]

@@ -34,13 +34,13 @@ def end_of(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> 
     """``column.iloc[0]`` or ``iloc[-1]``, also after a stable sort."""
     if v.ordered or v.by is None or not v.by.settles(v.term):
         return at_end(m, flow, v, last=last, node=node)
-    seen, better = _better(m, v, last, node)
+    has_row, better = _better(m, v, last, node)
     name = m.reduction_name(f"end({v.name or ''})", ("end", better, v.term))
     acc = Var(Scope.ACC, name, v.term.sort)
-    found = field(m, name, default(v.term.sort), ite(better, v.term, acc), node)
+    end_element = field(m, name, default(v.term.sort), ite(better, v.term, acc), node)
     if v.rows != TRUE:
-        m.fail(flow, negate(seen))
-    return element_value(m, v, found)
+        m.fail(flow, negate(has_row))
+    return element_value(m, v, end_element)
 
 
 def _better(m: Machine, v: VectorV, last: bool, node: ast.AST) -> tuple[Term, Term]:
@@ -52,8 +52,8 @@ def _better(m: Machine, v: VectorV, last: bool, node: ast.AST) -> tuple[Term, Te
     if base == BOOL:
         raise m.decline("unsupported-operation", "sorting by booleans", node)
     flag = m.reduction_name("seen", ("seen by", v.rows, key.term))
-    seen = Var(Scope.ACC, flag, BOOL)
-    field(m, flag, FALSE, or_(seen, v.rows), node)
+    has_row = Var(Scope.ACC, flag, BOOL)
+    field(m, flag, FALSE, or_(has_row, v.rows), node)
     name = m.reduction_name(f"key({key.name or ''})", ("key", key.term, v.rows, last, ascending))
     best = Var(Scope.ACC, name, Option(base))
     absent = missing(key.term)
@@ -66,7 +66,7 @@ def _better(m: Machine, v: VectorV, last: bool, node: ast.AST) -> tuple[Term, Te
         wins = or_(absent, and_(negate(absent), negate(is_none(best)), order))
     else:
         wins = and_(negate(absent), or_(is_none(best), order))
-    better = and_(v.rows, or_(negate(seen), wins))
-    kept = ite(absent, none_lit(base), some(element))
-    field(m, name, none_lit(base), ite(better, kept, best), node)
-    return seen, better
+    better = and_(v.rows, or_(negate(has_row), wins))
+    new_key = ite(absent, none_lit(base), some(element))
+    field(m, name, none_lit(base), ite(better, new_key, best), node)
+    return has_row, better

@@ -75,7 +75,7 @@ def _is_missing(call: Call) -> Term:
 def reduced(call: Call) -> Value:
     """``numpy.max`` and the like of a column, which call the column's own method."""
     v = series.vector(call.m, call.args[0])
-    found = None if v is None else reductions.reduced(call, v)
-    if found is None:
+    reduction = None if v is None else reductions.reduced(call, v)
+    if reduction is None:
         raise call.decline("unknown-call", f"numpy.{call.name} of {describe(call.args[0])}")
-    return found
+    return reduction

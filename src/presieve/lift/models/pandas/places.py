@@ -43,12 +43,12 @@ def places_of(m: Machine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = 
     small(m, top.by.key)
     zeros = strip(top.by.key.term.sort) == FLOAT and not top.by.stable
     if of.term == top.by.key.term:
-        found = _of_keys(m, flow, of, top, node, full=full)
+        places = _of_keys(m, flow, of, top, node, full=full)
         if not zeros:
-            return found
+            return places
         rows = present_rows(of)
-        either = (either_zero(m, v, of.term, rows, node) for v in found.values)
-        return replace(found, values=tuple(either))
+        either = (either_zero(m, v, of.term, rows, node) for v in places.values)
+        return replace(places, values=tuple(either))
     if zeros:
         one_zero(m, top.by.key.term)
     if not top.among:
@@ -96,8 +96,8 @@ def _beside_keys(m: Machine, of: VectorV, top: TopV, node: ast.AST) -> Places:
     op = Op.PY_LT if top.by.upwards else Op.PY_GT
     word = "least" if top.by.upwards else "greatest"
     values: list[Term] = []
-    seen: list[Term] = []
-    kept = ite(absent, none_lit(x.sort), some(x))
+    occupied: list[Term] = []
+    own_key = ite(absent, none_lit(x.sort), some(x))
     above: tuple[Term, Term, Term] | None = None
     for i in range(top.most):
         about = (word, i, key.term, of.rows)
@@ -107,18 +107,20 @@ def _beside_keys(m: Machine, of: VectorV, top: TopV, node: ast.AST) -> Places:
         name = m.reduction_name(f"{base}:{of.name or ''}", (*about, of.term))
         value = Var(Scope.ACC, name, of.term.sort)
         beats = or_(negate(full), and_(negate(absent), or_(is_none(best), app(op, x, get(best)))))
-        new = (kept, of.term)
+        new = (own_key, of.term)
         if above is not None:
-            new = ite(above[0], above[1], kept), ite(above[0], above[2], of.term)
-        here = and_(of.rows, beats)
-        field(m, full.name, FALSE, or_(full, of.rows if i == 0 else and_(of.rows, seen[-1])), node)
-        field(m, best.name, none_lit(x.sort), ite(here, new[0], best), node)
-        field(m, name, default(of.term.sort), ite(here, new[1], value), node)
-        seen.append(full)
+            new = ite(above[0], above[1], own_key), ite(above[0], above[2], of.term)
+        takes = and_(of.rows, beats)
+        field(
+            m, full.name, FALSE, or_(full, of.rows if i == 0 else and_(of.rows, occupied[-1])), node
+        )
+        field(m, best.name, none_lit(x.sort), ite(takes, new[0], best), node)
+        field(m, name, default(of.term.sort), ite(takes, new[1], value), node)
+        occupied.append(full)
         values.append(value)
         above = beats, best, value
     optional = (
         ite(s, v if isinstance(v.sort, Option) else some(v), none_lit(strip(v.sort)))
-        for s, v in zip(seen, values, strict=True)
+        for s, v in zip(occupied, values, strict=True)
     )
-    return Places(tuple(optional), tuple(seen))
+    return Places(tuple(optional), tuple(occupied))

@@ -38,20 +38,20 @@ def mask(call: Call, frame: PartV) -> VectorV:
 
 def _plain(text: str) -> str:
     """The text as Python: ``&`` and ``|`` as words, variables by names of their own."""
-    found: list[str] = []
+    words: list[str] = []
     for token in tokenize.generate_tokens(io.StringIO(text.strip()).readline):
         if token.type == tokenize.COMMENT or _LOCAL in token.string:
             raise SyntaxError(text)
         if token.type == tokenize.OP and token.string == "@":
-            found.append(_LOCAL)
+            words.append(_LOCAL)
         elif token.type == tokenize.OP and token.string in _WORDS:
-            found.append(f" {_WORDS[token.string]} ")
+            words.append(f" {_WORDS[token.string]} ")
         elif token.type in (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER):
             continue
         else:
-            after_at = bool(found) and found[-1] == _LOCAL
-            found.append(token.string if after_at else f" {token.string} ")
-    return "".join(found).strip()
+            after_at = bool(words) and words[-1] == _LOCAL
+            words.append(token.string if after_at else f" {token.string} ")
+    return "".join(words).strip()
 
 
 class _Query:
@@ -64,39 +64,43 @@ class _Query:
     def condition(self, node: ast.expr) -> VectorV:
         """A part of the text that is a mask."""
         match node:
-            case ast.BoolOp(word, [first, *rest]):
+            case ast.BoolOp(word, [first, *clauses]):
                 joined = ast.BitAnd() if isinstance(word, ast.And) else ast.BitOr()
-                found = self.condition(first)
-                for other in rest:
-                    mask_ = self.condition(other)
-                    found = series.binary_vectors(self.m, joined, found, mask_, self.node)
-                return found
+                mask_so_far = self.condition(first)
+                for clause in clauses:
+                    mask_ = self.condition(clause)
+                    mask_so_far = series.binary_vectors(
+                        self.m, joined, mask_so_far, mask_, self.node
+                    )
+                return mask_so_far
             case ast.UnaryOp(ast.Not() | ast.Invert(), operand):
                 inner = self.condition(operand)
                 return series.unary_vector(self.m, ast.Invert(), inner, self.node)
             case ast.Compare(left, ops, rights):
-                found = self._compared(left, ops[0], rights[0])
+                mask_so_far = self._compare(left, ops[0], rights[0])
                 for a, op, b in zip(rights, ops[1:], rights[1:], strict=False):
-                    more = self._compared(a, op, b)
-                    found = series.binary_vectors(self.m, ast.BitAnd(), found, more, self.node)
-                return found
+                    next_mask = self._compare(a, op, b)
+                    mask_so_far = series.binary_vectors(
+                        self.m, ast.BitAnd(), mask_so_far, next_mask, self.node
+                    )
+                return mask_so_far
             case ast.Name():
                 column = self._value(node)
                 if isinstance(column, VectorV) and column.term.sort == BOOL:
                     return column
-        raise self._unknown(node)
+        raise self._unknown_error(node)
 
-    def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> VectorV:
+    def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> VectorV:
         a, b = self._value(left), self._value(right)
         if isinstance(b, ListV | TupleV) and isinstance(a, VectorV):
             if isinstance(op, ast.In | ast.NotIn | ast.Eq | ast.NotEq):
-                found = series.among(self.m, a, b.items, self.node)
+                is_member = series.among(self.m, a, b.items, self.node)
                 if isinstance(op, ast.In | ast.Eq):
-                    return found
-                return series.unary_vector(self.m, ast.Invert(), found, self.node)
-        whole = isinstance(a, VectorV) or isinstance(b, VectorV)
-        if not whole or isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot):
-            raise self._unknown(left)
+                    return is_member
+                return series.unary_vector(self.m, ast.Invert(), is_member, self.node)
+        has_column = isinstance(a, VectorV) or isinstance(b, VectorV)
+        if not has_column or isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot):
+            raise self._unknown_error(left)
         return series.compare_vectors(self.m, op, a, b, self.node)
 
     def _value(self, node: ast.expr) -> Value:
@@ -114,7 +118,7 @@ class _Query:
                 return constant(-value, repr(value), zone)
             case ast.List(items) | ast.Tuple(items):
                 return ListV(tuple(self._value(i) for i in items))
-        raise self._unknown(node)
+        raise self._unknown_error(node)
 
     def _variable(self, name: str) -> Value:
         """A variable of the function. One from outside of it may not reach the workers: what is
@@ -129,6 +133,6 @@ class _Query:
         reason = f"@{name} is not a variable of the function that holds a constant"
         raise self.m.decline("unsupported-expression", reason, self.node)
 
-    def _unknown(self, node: ast.expr) -> Exception:
+    def _unknown_error(self, node: ast.expr) -> Exception:
         reason = f"{ast.unparse(node)} in the query {self.text!r}: write a mask, table[table.c > 1]"
         return self.m.decline("unsupported-expression", reason.replace(_LOCAL, "@"), self.node)

@@ -68,8 +68,8 @@ def _same_on_array(v: VectorV, name: str) -> bool:
     """Whether the reduction of an array is the one of a Series of it: nothing is missing there."""
     if name in ("any", "all"):
         return v.term.sort == BOOL
-    whole = name in ("min", "max") and v.rows == TRUE and v.term.sort == INT
-    return whole or (name in ("sum", "mean") and v.term.sort in (BOOL, INT))
+    same_extreme = name in ("min", "max") and v.rows == TRUE and v.term.sort == INT
+    return same_extreme or (name in ("sum", "mean") and v.term.sort in (BOOL, INT))
 
 
 def _best(m: Machine, v: VectorV, op: Op, node: ast.AST) -> tuple[Var, Term, Term]:
@@ -93,11 +93,11 @@ def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
     if base in _OBJECTS:
         nothing = any_row(m, and_(v.rows, missing(v.term)), node)
         m.fail(flow, and_(nothing, negate(is_none(best))))
-    found: Term = best
+    chosen: Term = best
     if base == FLOAT:
-        found = either_zero(m, best, v.term, v.rows, node)
-    there = v.rows == TRUE and (base == FLOAT or missing(v.term) == FALSE)
-    return NullableV(found, there, wide=there and not v.narrow)
+        chosen = either_zero(m, best, v.term, v.rows, node)
+    always_present = v.rows == TRUE and (base == FLOAT or missing(v.term) == FALSE)
+    return NullableV(chosen, always_present, wide=always_present and not v.narrow)
 
 
 def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
@@ -186,13 +186,13 @@ def distinct(m: Machine, v: VectorV, node: ast.AST) -> Value:
     small(m, v)
     rows, element = present_rows(v), get(v.term)
     name = field_name(m, "one", v)
-    one = Var(Scope.ACC, name, Option(element.sort))
-    step = ite(and_(rows, is_none(one)), some(element), one)
+    single = Var(Scope.ACC, name, Option(element.sort))
+    step = ite(and_(rows, is_none(single)), some(element), single)
     first = field(m, name, none_lit(element.sort), step, node)
-    more = m.reduction_name(f"{name}:more", ("more", v.term, v.rows))
-    acc = Var(Scope.ACC, more, BOOL)
-    other = and_(rows, negate(is_none(one)), negate(app(Op.PY_EQ, element, get(one))))
-    many = field(m, more, FALSE, or_(acc, other), node)
+    many_name = m.reduction_name(f"{name}:more", ("more", v.term, v.rows))
+    acc = Var(Scope.ACC, many_name, BOOL)
+    differs = and_(rows, negate(is_none(single)), negate(app(Op.PY_EQ, element, get(single))))
+    many = field(m, many_name, FALSE, or_(acc, differs), node)
     return DistinctV(negate(is_none(first)), many)
 
 
@@ -201,19 +201,19 @@ def at_end(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> 
     if not v.ordered:
         reason = "rows that tie have no fixed order: sort by one column, with kind='stable'"
         raise m.decline("row-order", reason, node)
-    seen = any_row(m, v.rows, node)
+    any_seen = any_row(m, v.rows, node)
     what = "last" if last else "first"
     name = field_name(m, what, v)
     acc = Var(Scope.ACC, name, v.term.sort)
     flag = m.reduction_name(f"{name}:seen", ("seen", v.rows, v.rows))
     had = Var(Scope.ACC, flag, BOOL)
-    here = v.rows if last else and_(v.rows, negate(had))
+    takes = v.rows if last else and_(v.rows, negate(had))
     if not last:
         field(m, flag, FALSE, or_(had, v.rows), node)
-    found = field(m, name, default(v.term.sort), ite(here, v.term, acc), node)
-    if seen != TRUE:
-        m.fail(flow, negate(seen))
-    return element_value(m, v, found)
+    end_element = field(m, name, default(v.term.sort), ite(takes, v.term, acc), node)
+    if any_seen != TRUE:
+        m.fail(flow, negate(any_seen))
+    return element_value(m, v, end_element)
 
 
 def element_value(m: Machine, v: VectorV, term: Term) -> Value:
@@ -260,10 +260,10 @@ def at_label(m: Machine, flow: Flow, cell: Cell, node: ast.AST) -> Value:
         keys = VectorV(ite(missing(v.term), worst, get(v.term)), v.rows, v.name)
         m.fail(flow, negate(any_row(m, present_rows(v), node)))
     best, better, _ = _best(m, keys, label.op, node)
-    whole = column_of(m, frame, column)
+    target = column_of(m, frame, column)
     what = f"{best.name}:{column}"
-    name = m.reduction_name(what, (label.op, keys.term, and_(keys.rows, better), whole.term))
-    acc = Var(Scope.ACC, name, whole.term.sort)
-    found = field(m, name, default(whole.term.sort), ite(better, whole.term, acc), node)
+    name = m.reduction_name(what, (label.op, keys.term, and_(keys.rows, better), target.term))
+    acc = Var(Scope.ACC, name, target.term.sort)
+    cell_term = field(m, name, default(target.term.sort), ite(better, target.term, acc), node)
     m.fail(flow, is_none(best))
-    return element_value(m, whole, found)
+    return element_value(m, target, cell_term)

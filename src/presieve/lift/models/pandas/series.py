@@ -78,8 +78,8 @@ def part(value: Value) -> PartV | None:
 
 
 def _column(call: Call, owner: Value) -> VectorV | None:
-    found = vector(call.m, owner)
-    return None if found is None or found.array else found
+    v = vector(call.m, owner)
+    return None if v is None or v.array else v
 
 
 column_method = partial(method, SeriesV | VectorV, owner=_column)
@@ -125,7 +125,7 @@ def small(m: Machine, v: VectorV, *, beside: VectorV | None = None) -> None:
         raise DeclineSignal("unsupported-operation", "integers next to NaN are rounded")
 
 
-def _compared(m: Machine, v: VectorV, value: Value) -> None:
+def _check_comparable(m: Machine, v: VectorV, value: Value) -> None:
     """The elements are compared with a value. Beside a NULL they are doubles, which compare with a
     number of less than 2^53 as the integers do: rounding keeps their order, and is exact there.
     """
@@ -139,9 +139,9 @@ def _compared(m: Machine, v: VectorV, value: Value) -> None:
 
 def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
     """A column of the table, with whose values it shares its own."""
-    found = dict(frame.made).get(name) or vector(m, SeriesV(name))
-    assert found is not None
-    return replace(found, rows=frame.rows, ordered=frame.ordered, by=frame.by, own=frame.own)
+    column = dict(frame.made).get(name) or vector(m, SeriesV(name))
+    assert column is not None
+    return replace(column, rows=frame.rows, ordered=frame.ordered, by=frame.by, own=frame.own)
 
 
 def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
@@ -156,7 +156,7 @@ def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
     return value
 
 
-def _aligned(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> None:
+def _check_aligned(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> None:
     if a.rows != b.rows or a.ordered != b.ordered or a.by != b.by:
         reason = "columns of different rows are combined: take both from the same table"
         raise m.decline("unsupported-operation", reason, node)
@@ -177,41 +177,41 @@ def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: 
         flipped = {ast.Lt: ast.Gt(), ast.Gt: ast.Lt(), ast.LtE: ast.GtE(), ast.GtE: ast.LtE()}
         return compare_vectors(m, flipped.get(type(op), op), right, left, node)
     if b is not None:
-        _aligned(m, a, b, node)
+        _check_aligned(m, a, b, node)
         small(m, a)
         small(m, b)
         if a.term == b.term:
             m.columns.ask(a.term)
         x, y = _both(m, a, b, node)
-        here = and_(negate(is_none(a.term)), negate(is_none(b.term)))
+        both_present = and_(negate(is_none(a.term)), negate(is_none(b.term)))
     else:
-        value = _constant(m, a, right)
-        _compared(m, a, value)
+        value = _read_constant(m, a, right)
+        _check_comparable(m, a, value)
         x, y = _against(m, a, scalar_operand(m, value, node), node)
-        here = negate(is_none(a.term))  # NaN is in no order and equals nothing
+        both_present = negate(is_none(a.term))  # NaN is in no order and equals nothing
     if x.sort == BOOL and not isinstance(same, ast.Eq):
         raise m.decline("unsupported-operation", "the order of booleans", node)
-    found = and_(here, app(_ORDER[type(same)], x, y))
-    term = negate(found) if isinstance(op, ast.NotEq) else found
+    comparison = and_(both_present, app(_ORDER[type(same)], x, y))
+    term = negate(comparison) if isinstance(op, ast.NotEq) else comparison
     return like(term, a, b)
 
 
 def like(term: Term, *operands: VectorV | None) -> VectorV:
     """A column with these elements and the rows of the operands; an array if all of them are."""
-    known = [v for v in operands if v is not None]
-    of = known[0]
-    array = all(v.array for v in known)
+    columns = [v for v in operands if v is not None]
+    of = columns[0]
+    array = all(v.array for v in columns)
     return VectorV(term, of.rows, None, False, of.ordered, array, of.by)
 
 
-def _constant(m: Machine, v: VectorV, value: Value) -> Value:
+def _read_constant(m: Machine, v: VectorV, value: Value) -> Value:
     """A text beside a column of times is read as a time."""
     text = constant_of(value)
     if not isinstance(text, str) or strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
         return value
-    made = time_of_text(text)
-    found = scalar_constant(made, m.columns.zone) if made is not None else None
-    return value if found is None else found
+    moment = time_of_text(text)
+    constant = scalar_constant(moment, m.columns.zone) if moment is not None else None
+    return value if constant is None else constant
 
 
 def _against(m: Machine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[Term, Term]:
@@ -257,7 +257,7 @@ def binary_vectors(
     """``a & b``, ``a | b``, ``a + b``, ``a - b``, ``a * b`` of columns and constants."""
     a, b = vector(m, left), vector(m, right)
     if a is not None and b is not None:
-        _aligned(m, a, b, node)
+        _check_aligned(m, a, b, node)
         x, y = a.term, b.term
     else:
         x = a.term if a is not None else scalar_operand(m, left, node).term
@@ -310,8 +310,8 @@ def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> Ve
         isinstance(i, Scalar) and i.base == base and isinstance(i.term, Lit) for i in items
     ):
         raise m.decline("unsupported-operation", "isin takes constants of the column's type", node)
-    found = [compare_vectors(m, ast.Eq(), v, i, node).term for i in items]
-    return like(or_(*found), v)
+    comparisons = [compare_vectors(m, ast.Eq(), v, i, node).term for i in items]
+    return like(or_(*comparisons), v)
 
 
 def filled(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:

@@ -54,8 +54,8 @@ def dropna(call: Call, v: VectorV) -> VectorV:
 @column_method("fillna", arguments=range(2), keywords=("value",), fresh=True)
 def fillna(call: Call, v: VectorV) -> VectorV | None:
     """``column.fillna(constant)`` with a constant of the column's own type, but for integers."""
-    given = (*call.args, *call.named.values())
-    return series.filled(call.m, v, given[0], call.node) if len(given) == 1 else None
+    values = (*call.args, *call.named.values())
+    return series.filled(call.m, v, values[0], call.node) if len(values) == 1 else None
 
 
 @column_method("isin", arguments=1, fresh=True)
@@ -103,8 +103,8 @@ def choose(call: Call, v: VectorV) -> VectorV:
     """``column.where(mask, other)`` and ``column.mask(mask, other)`` with a constant, or a column
     of the same table.
     """
-    mask, *rest = call.args
-    choice = elementwise.Choice(mask, rest[0] if rest else None, call.name == "where")
+    mask, *fillers = call.args
+    choice = elementwise.Choice(mask, fillers[0] if fillers else None, call.name == "where")
     return elementwise.chosen(call.m, v, choice, call.node)
 
 

@@ -32,14 +32,14 @@ _OPS = {
 def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value:
     """``column.name()``, where it is one of those above."""
     skips = name == "median"
-    found: Term = app(_OPS[name], _sequence(m, v, node, skips=skips))
+    reduction: Term = app(_OPS[name], _sequence(m, v, node, skips=skips))
     least = 2 if name in ("var", "std") else 1
     rows = v.rows if name == "sum" else present_rows(v)
     nothing = float_lit(0.0) if name == "sum" else NAN
     if rows != TRUE or least > 1:  # a proof knows counts, and nothing of the sequence
         few = app(Op.PY_LT, _count(m, flow, rows, node), int_lit(least))
-        found = ite(few, nothing, found)
-    return Scalar(found, Traits(maybe_nan=True, numpy=True, wide=name == "sum"))
+        reduction = ite(few, nothing, reduction)
+    return Scalar(reduction, Traits(maybe_nan=True, numpy=True, wide=name == "sum"))
 
 
 def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
@@ -52,10 +52,10 @@ def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
 
 
 def _count(m: Machine, flow: Flow, rows: Term, node: ast.AST) -> Term:
-    found = rows_of(m, flow, rows, node)
-    if not isinstance(found, Scalar):
+    count = rows_of(m, flow, rows, node)
+    if not isinstance(count, Scalar):
         raise m.decline("group-size", "the number of rows is not known here", node)
-    return found.term
+    return count.term
 
 
 def _sequence(m: Machine, v: VectorV, node: ast.AST, *, skips: bool) -> Term:

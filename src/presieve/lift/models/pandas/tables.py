@@ -139,10 +139,10 @@ def table(call: Call) -> Value:
     """``pandas.DataFrame(...)`` with exactly one row, written out."""
     m, flow, _, _, _, node = call
     named: dict[str, Value] = {}
-    for given in node.keywords:
-        if given.arg is None:
+    for argument in node.keywords:
+        if argument.arg is None:
             raise call.decline("unsupported-expression", "a call with **")
-        named[given.arg] = contents(m, given.value, flow)
+        named[argument.arg] = contents(m, argument.value, flow)
     args = [contents(m, a, flow) for a in node.args]
     if (
         len(args) > 1

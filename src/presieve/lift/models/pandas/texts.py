@@ -25,8 +25,8 @@ def _texts(call: Call, owner: Value) -> VectorV | None:
 
 
 def _column(m: Machine, owner: Value) -> VectorV | None:
-    found = vector(m, owner.of) if isinstance(owner, AccessV) else None
-    return found if found is not None and strip(found.term.sort) == STRING else None
+    column = vector(m, owner.of) if isinstance(owner, AccessV) else None
+    return column if column is not None and strip(column.term.sort) == STRING else None
 
 
 def _of_elements(v: VectorV, term: Term) -> VectorV:
@@ -36,16 +36,16 @@ def _of_elements(v: VectorV, term: Term) -> VectorV:
     return VectorV(term, v.rows, None, False, v.ordered, by=v.by)
 
 
-def _called(call: Call, v: VectorV, model: Model) -> VectorV | None:
+def _call_on_each(call: Call, v: VectorV, model: Model) -> VectorV | None:
     """A method of Python's texts, called on each."""
-    found = model(call, Scalar(unwrapped(v.term)))
-    return _of_elements(v, found.term) if isinstance(found, Scalar) else None
+    element = model(call, Scalar(unwrapped(v.term)))
+    return _of_elements(v, element.term) if isinstance(element, Scalar) else None
 
 
 @method(AccessV, "str.upper", "str.lower", arguments=0, fresh=True, owner=_texts)
 def cased(call: Call, v: VectorV) -> VectorV | None:
     """``column.str.upper()`` and ``column.str.lower()``."""
-    return _called(call, v, strings.cased)
+    return _call_on_each(call, v, strings.cased)
 
 
 @method(
@@ -57,13 +57,13 @@ def cased(call: Call, v: VectorV) -> VectorV | None:
 )
 def stripped(call: Call, v: VectorV) -> VectorV | None:
     """``column.str.strip()``, ``lstrip`` and ``rstrip``, also of constant characters."""
-    return _called(call, v, strings.stripped)
+    return _call_on_each(call, v, strings.stripped)
 
 
 @method(AccessV, "str.removeprefix", arguments=1, fresh=True, owner=_texts)
 def without_prefix(call: Call, v: VectorV) -> VectorV | None:
     """``column.str.removeprefix(prefix)`` of a constant."""
-    return _called(call, v, strings.without_prefix)
+    return _call_on_each(call, v, strings.without_prefix)
 
 
 @method(AccessV, "str.replace", arguments=2, keywords=("regex",), fresh=True, owner=_texts)
@@ -71,7 +71,7 @@ def replaced(call: Call, v: VectorV) -> VectorV | None:
     """``column.str.replace(part, by)`` of constants, without regular expressions."""
     if "regex" in call.named and not _is_false(call.named["regex"]):
         return None
-    return _called(call, v, strings.replaced)
+    return _call_on_each(call, v, strings.replaced)
 
 
 @method(AccessV, "str.len", arguments=0, fresh=True, owner=_texts)
@@ -83,13 +83,13 @@ def lengths(_: Call, v: VectorV) -> VectorV | None:
 @method(AccessV, "str.startswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
 def starts_with(call: Call, v: VectorV) -> VectorV | None:
     """``column.str.startswith(text, na=False)`` of a constant string, or of a tuple of them."""
-    return _tested(call, v, strings.starts_with_any(unwrapped(v.term), call.args[0]))
+    return _condition_column(call, v, strings.starts_with_any(unwrapped(v.term), call.args[0]))
 
 
 @method(AccessV, "str.endswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
 def ends_with(call: Call, v: VectorV) -> VectorV | None:
     """``column.str.endswith(text, na=False)`` of a constant string, or of a tuple of them."""
-    return _tested(call, v, strings.ends_with_any(unwrapped(v.term), call.args[0]))
+    return _condition_column(call, v, strings.ends_with_any(unwrapped(v.term), call.args[0]))
 
 
 @method(AccessV, "str.contains", arguments=1, keywords=("na", "regex"), fresh=True, owner=_texts)
@@ -101,21 +101,23 @@ def contains(call: Call, v: VectorV) -> VectorV | None:
     plain = "regex" in call.named and _is_false(call.named["regex"])
     if not isinstance(part, str) or not part or not (plain or re.escape(part) == part):
         return None
-    return _tested(call, v, applied(Op.TEXT_CONTAINS, unwrapped(v.term), string_lit(part)))
+    return _condition_column(
+        call, v, applied(Op.TEXT_CONTAINS, unwrapped(v.term), string_lit(part))
+    )
 
 
-def _tested(call: Call, v: VectorV, found: Term | None) -> VectorV | None:
+def _condition_column(call: Call, v: VectorV, condition: Term | None) -> VectorV | None:
     """A condition on each text, and what is to be said of those that are missing."""
-    if found is None or "na" not in call.named:
-        return None if found is None else _of_elements(v, found)
+    if condition is None or "na" not in call.named:
+        return None if condition is None else _of_elements(v, condition)
     filler = call.named["na"]
     if not isinstance(filler, Scalar) or filler.base != BOOL or not isinstance(filler.term, Lit):
         return None
     if isinstance(v.term.sort, Option):
         absent = missing(v.term)
         no = filler.term == FALSE
-        found = and_(negate(absent), found) if no else or_(absent, found)
-    return VectorV(found, v.rows, None, False, v.ordered, by=v.by)
+        condition = and_(negate(absent), condition) if no else or_(absent, condition)
+    return VectorV(condition, v.rows, None, False, v.ordered, by=v.by)
 
 
 def _is_false(value: Value) -> bool:
@@ -127,5 +129,7 @@ def sliced(
 ) -> VectorV | None:
     """``column.str[a:b]`` of constants, of which the second is not negative."""
     v = _column(m, owner) if owner.by == "str" else None
-    found = None if v is None else strings.sliced(m, flow, Scalar(unwrapped(v.term)), where, node)
-    return None if v is None or found is None else _of_elements(v, found.term)
+    text_slice = (
+        None if v is None else strings.sliced(m, flow, Scalar(unwrapped(v.term)), where, node)
+    )
+    return None if v is None or text_slice is None else _of_elements(v, text_slice.term)

@@ -54,8 +54,8 @@ _RANKED: tuple[Sort, ...] = (FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ)
 
 
 def _rows(call: Call, owner: Value) -> VectorV | PartV | None:
-    found = part(owner) or vector(call.m, owner)
-    return None if isinstance(found, VectorV) and found.array else found
+    owner_rows = part(owner) or vector(call.m, owner)
+    return None if isinstance(owner_rows, VectorV) and owner_rows.array else owner_rows
 
 
 ranked = partial(method, SeriesV | VectorV | FrameV | PartV, owner=_rows)
@@ -68,14 +68,14 @@ def largest(call: Call, of: VectorV | PartV) -> TopV | None:
     """
     m, _, name, args, named, _ = call
     words = ("n", "columns") if isinstance(of, PartV) else ("n",)
-    given = {**dict(zip(words, args, strict=False)), **named}
-    if len(args) > len(words) or set(given) - {*words, "keep"}:
+    arguments = {**dict(zip(words, args, strict=False)), **named}
+    if len(args) > len(words) or set(arguments) - {*words, "keep"}:
         return None
-    if "keep" in given and constant_of(given["keep"]) != "first":
+    if "keep" in arguments and constant_of(arguments["keep"]) != "first":
         return None
     key = of
     if isinstance(of, PartV):
-        wanted = given.get("columns")
+        wanted = arguments.get("columns")
         if isinstance(wanted, ListV) and len(wanted.items) == 1:
             wanted = wanted.items[0]
         column = None if wanted is None else constant_of(wanted)
@@ -87,7 +87,7 @@ def largest(call: Call, of: VectorV | PartV) -> TopV | None:
         raise call.decline("unsupported-operation", f"{name}() of this type of column")
     if not of.ordered:
         raise call.decline("row-order", f"{name}() after sorting: take it before")
-    most = constant_of(given["n"]) if "n" in given else 5
+    most = constant_of(arguments["n"]) if "n" in arguments else 5
     by = Sorting(key, name == "nsmallest", stable=False)
     return _top(call, of, by, most, True)
 
@@ -165,10 +165,10 @@ def length(m: Machine, flow: Flow, top: TopV, node: ast.AST) -> Value:
 
 def _how_many(full: tuple[Term, ...]) -> Term:
     """Of places that are filled from the first one on."""
-    found: Term = int_lit(0)
-    for i, there_ in enumerate(full):
-        found = ite(there_, int_lit(i + 1), found)
-    return found
+    number: Term = int_lit(0)
+    for i, occupied in enumerate(full):
+        number = ite(occupied, int_lit(i + 1), number)
+    return number
 
 
 def item_of(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
@@ -195,8 +195,8 @@ def at(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | 
     term = places.values[position]
     if position == -1:
         term = places.values[0]
-        for there_, value in zip(places.full[1:], places.values[1:], strict=True):
-            term = ite(there_, value, term)
+        for occupied, value in zip(places.full[1:], places.values[1:], strict=True):
+            term = ite(occupied, value, term)
     if strip(of.term.sort) != FLOAT and not isinstance(of.term.sort, Option):
         term = get(term)
     if not top.listed:
@@ -246,10 +246,10 @@ def extreme(call: Call, top: TopV) -> Value | None:
         best = ite(better, some(get(value)), best)
         if first:
             break
-    there_ = of.rows == TRUE and (sort == FLOAT or missing(of.term) == FALSE)
+    always_present = of.rows == TRUE and (sort == FLOAT or missing(of.term) == FALSE)
     if sort == FLOAT:
         best = either_zero(m, best, of.term, of.rows, node)
-    return NullableV(best, there_, wide=there_ and not of.narrow)
+    return NullableV(best, always_present, wide=always_present and not of.narrow)
 
 
 @method(TopV, "count", "sum", "mean", arguments=0)
@@ -266,26 +266,28 @@ def total(call: Call, top: TopV) -> Value | None:
         return Scalar(count, NUMPY)
     none = and_(*(negate(p) for p in places.present()))
     if strip(of.term.sort) == INT:
-        whole = _sum(call, of, places)
+        total_term = _sum(call, of, places)
         if call.name == "sum":
             return (
-                NullableV(some(whole)) if isinstance(of.term.sort, Option) else Scalar(whole, NUMPY)
+                NullableV(some(total_term))
+                if isinstance(of.term.sort, Option)
+                else Scalar(total_term, NUMPY)
             )
-        whole = as_float(whole)
+        total_term = as_float(total_term)
     else:
-        whole = _sum_of_doubles(call, top, places)
+        total_term = _sum_of_doubles(call, top, places)
         if call.name == "sum":
-            term = ite(none, as_float(int_lit(0)), whole)
+            term = ite(none, as_float(int_lit(0)), total_term)
             return Scalar(term, Traits(maybe_nan=True, numpy=True, wide=True))
-    quotient = ite(none, NAN, app(Op.FLOAT_DIV, whole, as_float(count)))
+    quotient = ite(none, NAN, app(Op.FLOAT_DIV, total_term, as_float(count)))
     return Scalar(quotient, Traits(maybe_nan=True, numpy=True))
 
 
 def _count(places: Places) -> Term:
-    found: Term = int_lit(0)
+    count: Term = int_lit(0)
     for present in places.present():
-        found = app(Op.INT_ADD, found, ite(present, int_lit(1), int_lit(0)))
-    return found
+        count = app(Op.INT_ADD, count, ite(present, int_lit(1), int_lit(0)))
+    return count
 
 
 def _sum_of_doubles(call: Call, top: TopV, places: Places) -> Term:
@@ -302,9 +304,9 @@ def _sum_of_doubles(call: Call, top: TopV, places: Places) -> Term:
 
 def _sum(call: Call, of: VectorV, places: Places) -> Term:
     """The same of integers."""
-    whole: Term = int_lit(0)
+    total_term: Term = int_lit(0)
     for present, value in zip(places.present(), places.values, strict=True):
-        whole = app(Op.INT_ADD, whole, ite(present, get(value), int_lit(0)))
+        total_term = app(Op.INT_ADD, total_term, ite(present, get(value), int_lit(0)))
     exact = call.name == "sum" and not isinstance(of.term.sort, Option)
-    within(call.m, call.flow, Bounded(whole, 2**63 if exact else 2**53, of), call.node)
-    return whole
+    within(call.m, call.flow, Bounded(total_term, 2**63 if exact else 2**53, of), call.node)
+    return total_term

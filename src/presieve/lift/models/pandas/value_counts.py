@@ -62,14 +62,19 @@ def at_label(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.A
 def get(call: Call, counts: FrequencyV) -> Value:
     """``counts.get("x", 0)`` of ``value_counts()``, of a constant."""
     m, flow, name, args, named, node = call
-    given = {**dict(zip(("key", "default"), args, strict=False)), **named}
-    if name != "get" or "key" not in given or set(given) - {"key", "default"} or len(args) > 2:
+    arguments = {**dict(zip(("key", "default"), args, strict=False)), **named}
+    if (
+        name != "get"
+        or "key" not in arguments
+        or set(arguments) - {"key", "default"}
+        or len(args) > 2
+    ):
         raise call.decline(*needs_all(name))
-    rows = _rows(m, counts, given["key"], node)
-    found, default = _number(m, flow, counts, rows, node), given.get("default", NONE)
+    rows = _rows(m, counts, arguments["key"], node)
+    count, default = _number(m, flow, counts, rows, node), arguments.get("default", NONE)
     if isinstance(default, Scalar) and default.term == int_lit(0):
-        return found  # nought of something is nought, and of no values there is no share
-    return merge(any_row(m, rows, node), found, default)
+        return count  # nought of something is nought, and of no values there is no share
+    return merge(any_row(m, rows, node), count, default)
 
 
 def needs_all(name: str) -> tuple[str, str]:
@@ -99,8 +104,8 @@ def _number(m: Machine, flow: Flow, counts: FrequencyV, rows: Term, node: ast.AS
     assert isinstance(count, Scalar)
     if not counts.shares:
         return Scalar(count.term, NARROW)
-    whole = rows_of(m, flow, present_rows(counts.of), node)
-    assert isinstance(whole, Scalar)
-    share = app(Op.FLOAT_DIV, as_float(count.term), as_float(whole.term))
+    total = rows_of(m, flow, present_rows(counts.of), node)
+    assert isinstance(total, Scalar)
+    share = app(Op.FLOAT_DIV, as_float(count.term), as_float(total.term))
     none = app(Op.PY_EQ, count.term, int_lit(0))
     return Scalar(ite(none, float_lit(0.0), share), Traits(maybe_int=True, numpy=True))

@@ -102,9 +102,9 @@ def item_of(m: Machine, value: Value, key: Value) -> Value | None:
         case ArrowKeyV(names):
             at = constant_of(key)
             if type(at) is int and -len(names) <= at < len(names):
-                found = m.columns.key(names[at])
-                if found.base in _SORTS:
-                    return CellV(found.term, m.columns.type_of(names[at]))
+                key_value = m.columns.key(names[at])
+                if key_value.base in _SORTS:
+                    return CellV(key_value.term, m.columns.type_of(names[at]))
     return None
 
 
@@ -113,12 +113,12 @@ def _column(m: Machine, table: BatchV, key: Value) -> Value | None:
     name = table.columns[at] if type(at) is int and 0 <= at < len(table.columns) else at
     if name not in table.columns:
         return None
-    whole = ArrowColumnV(str(name))
+    group_column = ArrowColumnV(str(name))
     if table.rows == TRUE:
-        return whole
-    found = array(m, whole)
-    assert found is not None
-    return ArrayV(found.term, table.rows, found.type)
+        return group_column
+    elements = array(m, group_column)
+    assert elements is not None
+    return ArrayV(elements.term, table.rows, elements.type)
 
 
 @method(CellV, "as_py", arguments=0)
@@ -136,8 +136,8 @@ def column(call: Call, table: BatchV) -> Value | None:
 @method(BatchV, "filter", arguments=1)
 def filter_table(call: Call, table: BatchV) -> Value | None:
     """``table.filter(mask)``."""
-    kept = array(call.m, call.args[0])
-    return None if kept is None else BatchV(table.columns, _selected(call, table.rows, kept))
+    mask = array(call.m, call.args[0])
+    return None if mask is None else BatchV(table.columns, _select_rows(call, table.rows, mask))
 
 
 @method(ArrayV | ArrowColumnV, "filter", arguments=1)
@@ -154,14 +154,14 @@ def as_function(call: Call, owner: Value) -> Value | None:
 
 
 def array_of(m: Machine, value: Value, node: ast.AST) -> ArrayV:
-    found = array(m, value)
-    if found is None:
+    elements = array(m, value)
+    if elements is None:
         reason = f"a function of pyarrow.compute on {describe(value)}"
         raise m.decline("unsupported-operation", reason, node)
-    return found
+    return elements
 
 
-def _selected(call: Call, rows: Term, mask: ArrayV) -> Term:
+def _select_rows(call: Call, rows: Term, mask: ArrayV) -> Term:
     """The rows that a mask leaves: those where it is true, and neither false nor null."""
     if mask.rows != rows or strip(mask.term.sort) != BOOL:
         reason = "a mask of other rows, or no mask: make it from the table that it chooses from"
@@ -173,7 +173,7 @@ def _selected(call: Call, rows: Term, mask: ArrayV) -> Term:
 def filter_array(call: Call) -> ArrayV:
     """``filter(array, mask)``."""
     a, mask = (array_of(call.m, v, call.node) for v in call.args)
-    return ArrayV(a.term, _selected(call, a.rows, mask), a.type)
+    return ArrayV(a.term, _select_rows(call, a.rows, mask), a.type)
 
 
 @function("pyarrow.compute.drop_null", arguments=1)
@@ -191,7 +191,7 @@ def is_missing(call: Call) -> ArrayV:
     return ArrayV(negate(absent) if call.name == "is_valid" else absent, a.rows, "boolean")
 
 
-def _other(m: Machine, a: ArrayV, value: Value, node: ast.AST) -> Term:
+def _other_operand(m: Machine, a: ArrayV, value: Value, node: ast.AST) -> Term:
     """The other operand beside an array: an array of the same rows and type, or a constant."""
     b = array(m, value)
     base = strip(a.term.sort)
@@ -205,17 +205,17 @@ def _other(m: Machine, a: ArrayV, value: Value, node: ast.AST) -> Term:
         number = constant_of(value)
         if base == FLOAT and type(number) is int and abs(number) <= EXACT_INT:
             return float_lit(float(number))
-        whole = value.base != INT or (type(number) is int and -(2**63) <= number < 2**63)
-        if value.base == base and whole:
+        fits = value.base != INT or (type(number) is int and -(2**63) <= number < 2**63)
+        if value.base == base and fits:
             return value.term
     reason = f"an array of {a.type} beside {describe(value)}"
     raise m.decline("unsupported-operation", reason, node)
 
 
-def _either_null(a: Term, b: Term, found: Term) -> Term:
+def _either_null(a: Term, b: Term, term: Term) -> Term:
     """``found``, or none where an operand is."""
     absent = or_(is_none(a), is_none(b))
-    return found if absent == FALSE else ite(absent, none_lit(found.sort), some(found))
+    return term if absent == FALSE else ite(absent, none_lit(term.sort), some(term))
 
 
 _COMPARISONS = {
@@ -236,11 +236,11 @@ def compare(call: Call) -> ArrayV:
     m, _, name, (left, right), _, node = call
     op = _COMPARISONS[name]
     a = array_of(m, left, node)
-    other = _other(m, a, right, node)
+    operand = _other_operand(m, a, right, node)
     if strip(a.term.sort) == BOOL and op is not Op.PY_EQ:
         raise call.decline("unsupported-operation", "the order of booleans")
-    found = app(op, get(a.term), get(other))
-    term = _either_null(a.term, other, negate(found) if name == "not_equal" else found)
+    comparison = app(op, get(a.term), get(operand))
+    term = _either_null(a.term, operand, negate(comparison) if name == "not_equal" else comparison)
     return ArrayV(term, a.rows, "boolean")
 
 
@@ -253,16 +253,16 @@ def combine(call: Call) -> ArrayV:
     """
     m, _, name, (left, right), _, node = call
     a = array_of(m, left, node)
-    x, y = a.term, _other(m, a, right, node)
+    x, y = a.term, _other_operand(m, a, right, node)
     if strip(x.sort) != BOOL:
         raise call.decline("unsupported-operation", "and and or take arrays of conditions")
     conjunction = name.startswith("and")
-    found = _either_null(x, y, (and_ if conjunction else or_)(get(x), get(y)))
-    if name.endswith("_kleene") and found.sort != BOOL:
+    condition = _either_null(x, y, (and_ if conjunction else or_)(get(x), get(y)))
+    if name.endswith("_kleene") and condition.sort != BOOL:
         decisive = FALSE if conjunction else TRUE
         settled = or_(*(and_(negate(is_none(t)), _is(t, decisive)) for t in (x, y)))
-        found = ite(settled, some(decisive), found)
-    return ArrayV(found, a.rows, "boolean")
+        condition = ite(settled, some(decisive), condition)
+    return ArrayV(condition, a.rows, "boolean")
 
 
 def _is(term: Term, value: Term) -> Term:

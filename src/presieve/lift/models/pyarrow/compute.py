@@ -25,11 +25,11 @@ from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, som
 NAN = float_lit(float("nan"))
 
 
-def _there(a: ArrayV) -> Term:
+def _present_rows(a: ArrayV) -> Term:
     return and_(a.rows, negate(is_none(a.term)))
 
 
-def _seen(m: Machine, rows: Term, node: ast.AST) -> Term:
+def _any_row(m: Machine, rows: Term, node: ast.AST) -> Term:
     """Whether there is such a row."""
     if rows in (TRUE, FALSE):
         return rows
@@ -46,7 +46,7 @@ def extreme(call: Call) -> CellV:
     base = strip(a.term.sort)
     if base == BOOL:
         raise call.decline("unsupported-operation", "min and max of booleans")
-    element, rows = get(a.term), _there(a)
+    element, rows = get(a.term), _present_rows(a)
     number = rows if base != FLOAT else and_(rows, negate(app(Op.IS_NAN, element)))
     name = m.reduction_name(f"{name}()", (op, a.term, a.rows))
     acc = Var(Scope.ACC, name, Option(base))
@@ -54,7 +54,7 @@ def extreme(call: Call) -> CellV:
     best: Term = field(m, name, none_lit(base), ite(better, some(element), acc), node)
     if base == FLOAT:
         best = either_zero(m, best, a.term, rows, node)
-        best = ite(and_(is_none(best), _seen(m, rows, node)), some(NAN), best)
+        best = ite(and_(is_none(best), _any_row(m, rows, node)), some(NAN), best)
     return CellV(best, a.type)
 
 
@@ -66,10 +66,10 @@ def count(call: Call) -> CellV:
 
 def _number(call: Call, a: ArrayV) -> Term:
     """How many elements are not null."""
-    found = call.m.force(rows_of(call.m, call.flow, _there(a), call.node), call.flow)
-    if not isinstance(found, Scalar):
+    row_count = call.m.force(rows_of(call.m, call.flow, _present_rows(a), call.node), call.flow)
+    if not isinstance(row_count, Scalar):
         raise call.decline("group-size", "the number of rows is not known here")
-    return found.term
+    return row_count.term
 
 
 @function("pyarrow.compute.any", "pyarrow.compute.all", arguments=1)
@@ -79,10 +79,10 @@ def some_or_all(call: Call) -> CellV:
     a = array_of(m, of, node)
     if strip(a.term.sort) != BOOL:
         raise call.decline("unsupported-operation", "any and all take conditions")
-    rows, element = _there(a), get(a.term)
-    hit = _seen(m, and_(rows, element if name == "any" else negate(element)), node)
-    there = _seen(m, rows, node)
-    term = ite(there, some(hit if name == "any" else negate(hit)), none_lit(BOOL))
+    rows, element = _present_rows(a), get(a.term)
+    hit = _any_row(m, and_(rows, element if name == "any" else negate(element)), node)
+    any_element = _any_row(m, rows, node)
+    term = ite(any_element, some(hit if name == "any" else negate(hit)), none_lit(BOOL))
     return CellV(term, "boolean")
 
 
@@ -97,7 +97,7 @@ def _sum(m: Machine, a: ArrayV, node: ast.AST) -> Term:
         raise m.decline("unsupported-operation", f"the sum of an array of {a.type}", node)
     name = m.reduction_name("sum()", ("sum", a.term, a.rows))
     acc = Var(Scope.ACC, name, INT)
-    step = ite(_there(a), app(Op.INT_ADD, acc, get(a.term)), acc)
+    step = ite(_present_rows(a), app(Op.INT_ADD, acc, get(a.term)), acc)
     return field(m, name, int_lit(0), step, node)
 
 
@@ -115,9 +115,9 @@ def total(call: Call) -> CellV:
     """``sum(array)`` of integers."""
     m, flow, _, (of,), _, node = call
     a = array_of(m, of, node)
-    found = _sum(m, a, node)
-    _within(m, flow, found, 2**63, node)
-    return CellV(ite(_seen(m, _there(a), node), some(found), none_lit(INT)), "bigint")
+    sum_term = _sum(m, a, node)
+    _within(m, flow, sum_term, 2**63, node)
+    return CellV(ite(_any_row(m, _present_rows(a), node), some(sum_term), none_lit(INT)), "bigint")
 
 
 @function("pyarrow.compute.mean", arguments=1)

@@ -42,7 +42,7 @@ _TYPES: dict[Sort, str] = {
     DATE: "date",
 }
 """The types that ``pyarrow.array`` finds for values of Python, as Spark calls them."""
-_MADE = {
+_TYPE_FUNCTIONS = {
     "bool_": "boolean",
     "int8": "tinyint",
     "int16": "smallint",
@@ -58,10 +58,10 @@ _MADE = {
 # --- tables of one row ----------------------------------------------------------------------------
 
 
-@function(*(f"pyarrow.{n}" for n in _MADE), arguments=0)
+@function(*(f"pyarrow.{n}" for n in _TYPE_FUNCTIONS), arguments=0)
 def make_type(call: Call) -> ArrowTypeV:
     """``pyarrow.int64()`` and the like."""
-    return ArrowTypeV(_MADE[call.name])
+    return ArrowTypeV(_TYPE_FUNCTIONS[call.name])
 
 
 @function("pyarrow.array", keywords=("type",))
@@ -72,11 +72,11 @@ def make_array(call: Call) -> Value:
         case [ListV((_,)) as plain]:
             return plain
         case [ListV((value,)), ArrowTypeV(type_)]:
-            return ListV((_typed(m, flow, m.force(value, flow), type_, node),))
+            return ListV((_as_typed_scalar(m, flow, m.force(value, flow), type_, node),))
     raise call.decline("row-count", "an array of exactly one value is supported")
 
 
-def _typed(m: Machine, flow: Flow, value: Value, type_: str, node: ast.AST) -> Value:
+def _as_typed_scalar(m: Machine, flow: Flow, value: Value, type_: str, node: ast.AST) -> Value:
     """The value as a scalar of a type: an integer that does not fit raises."""
     base = sort_of(type_)
     assert base is not None
@@ -117,9 +117,9 @@ def make_table_of_rows(call: Call) -> ArrowTableV:
     m, flow = call.m, call.flow
     match [flow.opened(a) for a in call.args]:
         case [ListV((row,))]:
-            found = flow.opened(row)
-            if isinstance(found, DictV) and found.names:
-                return ArrowTableV(found.names, tuple(m.force(i, flow) for i in found.items))
+            row_dict = flow.opened(row)
+            if isinstance(row_dict, DictV) and row_dict.names:
+                return ArrowTableV(row_dict.names, tuple(m.force(i, flow) for i in row_dict.items))
     reason = "a table of exactly one row, [{name: value}], is supported"
     raise call.decline("row-count", reason)
 
@@ -152,11 +152,11 @@ def arrow_value(m: Machine, flow: Flow, value: Value, column: SchemaColumn, *, c
     if not cast and type_ != column.type:
         reason = f"output column {column.name} is {column.type}, and {type_} is returned"
         raise DeclineSignal("return-type", f"{reason}, which Spark refuses")
-    found = sort_of(type_)
-    if found == INT and base == FLOAT:
+    value_sort = sort_of(type_)
+    if value_sort == INT and base == FLOAT:
         m.fail(flow, _out_of_range(term, -EXACT_INT, EXACT_INT))
         term = as_float(get(term)) if not isinstance(term.sort, Option) else _float(term)
-    elif found != base:
+    elif value_sort != base:
         raise DeclineSignal("return-type", reason)
     elif base == INT and type_ != column.type and not m.ranges.fits(term, column.type):
         m.fail(flow, _out_of_range(term, *INT_RANGES[column.type]))
