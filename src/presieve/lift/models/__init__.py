@@ -1,1 +1,1 @@
-"""Trusted. What the functions and methods that are known mean, as terms and fields."""
+"""Trusted. Models of the supported functions and methods, as terms and fields."""

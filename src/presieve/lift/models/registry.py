@@ -1,8 +1,8 @@
-"""Trusted. The functions and methods that are known: each model registers under its names.
+"""Trusted. Registry of models of functions and methods: each model registers under its names.
 
-A model takes a :class:`Call` (the model of a method its owner, too) and returns the value of the
-call, or None where it does not know these arguments; then the call is declined, as is every call
-that is not in a table. The first paragraph of a model's docstring is its line in
+A model takes a :class:`Call` (the model of a method also takes the method's owner) and returns the
+value of the call, or None if it does not support these arguments; then the call is declined. A call
+that is in no table is declined, too. The first paragraph of a model's docstring is its line in
 ``docs/understands.md``.
 """
 
@@ -20,43 +20,43 @@ from presieve.lift.values.symbolic import AccessV, Known, RefV, Value
 
 Model: TypeAlias = Callable[..., Value | None]
 ANY = ("*",)
-"""Keywords of a model that looks at them itself."""
+"""The ``keywords`` of a model that checks its keywords itself."""
 Registered = TypeVar("Registered", bound=Model)
 Key = TypeVar("Key")
 
 
 def opened(call: Call, owner: Value) -> Value:
-    """The owner as most models of methods want it: what it refers to."""
+    """Return what the owner refers to, as most models of methods need it."""
     return call.flow.opened(owner)
 
 
 def reference(_: Call, owner: Value) -> RefV | None:
-    """The owner as those want it that change it."""
+    """Return the owner as a reference, for methods that change it."""
     return owner if isinstance(owner, RefV) else None
 
 
 class Options(TypedDict, total=False):
-    """Which calls a model is asked about, and what is known of them."""
+    """The calls that a model handles, and their properties."""
 
     arguments: int | range
-    """How many arguments by position there may be; by default the model sees to it."""
+    """Allowed number of positional arguments; by default the model checks it."""
     keywords: tuple[str, ...]
-    """The keywords that it takes; by default none."""
+    """Supported keywords; by default none."""
     fresh: bool
-    """Whether the result shares nothing with what it is made of."""
+    """Whether the result shares no data with the owner or the arguments."""
     unevaluated: bool
-    """Whether the model evaluates the arguments by itself: lambdas, generators, factories."""
+    """Whether the model evaluates the arguments itself: lambdas, generators, factories."""
     statement: bool
-    """Whether the call changes its owner, and must be a statement of its own."""
+    """Whether the call changes its owner, so that it must be a statement."""
     owner: Callable[[Call, Value], Value | None]
-    """What the model of a method gets for the owner, after the arguments are evaluated; where that
-    is None, the method is not known.
+    """Converts the owner for the model of a method, after the arguments are evaluated. None means
+    that the method is not supported.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model with its :class:`Options`. ``refusal``: why every call is declined."""
+    """A model with its :class:`Options`. ``refusal``: the reason if every call is declined."""
 
     model: Model
     arguments: int | range | None = None
@@ -68,33 +68,33 @@ class Entry:
     refusal: str = ""
 
     def counts(self, call: Call) -> bool:
-        """Whether the model takes so many arguments by position."""
+        """Return whether the model takes this number of positional arguments."""
         allowed = (self.arguments,) if isinstance(self.arguments, int) else self.arguments
         return allowed is None or len(call.args) in allowed
 
     def names(self, names: Collection[str | None]) -> bool:
-        """Whether the model takes these keywords."""
+        """Return whether the model takes these keywords."""
         return self.keywords == ANY or {*names} <= {*self.keywords}
 
     def ask(self, call: Call, owner: Value) -> Value | None:
-        """The value of a method's call; None where the model does not know it."""
+        """Return the value of a method call; None if the model does not support it."""
         of = self.owner(call, owner)
         return None if of is None else self.model(call, of)
 
 
 FUNCTIONS: dict[str, Entry] = {}
-"""Functions by path, such as ``numpy.where``; they get the values of their arguments."""
+"""Models of functions by path, such as ``numpy.where``; they get evaluated arguments."""
 SYNTAX: dict[str, Entry] = {}
-"""Functions that are asked first, before the arguments are evaluated."""
+"""Models of functions that run before the arguments are evaluated."""
 METHODS: dict[tuple[type, str], Entry] = {}
-"""Methods by the type of the owner's value and by name; ``*`` stands for all other names."""
+"""Models of methods by the owner's type and by name; ``*`` stands for all other names."""
 
 _PATHS: dict[int, str] = {}
-"""The paths of functions by identity. It may be out of date, so that each hit is checked."""
+"""The paths of functions by identity. The table may be out of date, so each hit is checked."""
 
 
 def function(*paths: str, **options: Unpack[Options]) -> Callable[[Registered], Registered]:
-    """Register the model of functions."""
+    """Register a model of functions."""
     table = SYNTAX if options.get("unevaluated") else FUNCTIONS
 
     def register(model: Registered) -> Registered:
@@ -107,7 +107,7 @@ def function(*paths: str, **options: Unpack[Options]) -> Callable[[Registered], 
 def method(
     types: type | UnionType, *names: str, **options: Unpack[Options]
 ) -> Callable[[Registered], Registered]:
-    """Register the model of methods of values of these types."""
+    """Register a model of methods of values of these types."""
     keys = product(get_args(types) or (types,), names)
 
     def register(model: Registered) -> Registered:
@@ -118,7 +118,7 @@ def method(
 
 
 def refused(types: type | UnionType, *names: str, reason: str) -> None:
-    """Register methods that are no folds."""
+    """Register methods that are declined because they are not folds."""
 
     def decline(call: Call, _: Value) -> Value:
         raise call.decline("not-a-fold", f".{call.name}() {reason}")
@@ -137,7 +137,7 @@ def _add(table: dict[Key, Entry], keys: Iterable[Key], entry: Entry) -> None:
 
 
 def path_of(value: Known) -> str | None:
-    """The path of the registered function that an object is, by identity."""
+    """Return the path of the registered function that is identical to an object, or None."""
     number = _identity(value.target)
     path = _PATHS.get(number)
     if path is not None and is_function(value, path):
@@ -150,20 +150,20 @@ def path_of(value: Known) -> str | None:
 
 
 def _identity(target: object) -> int:
-    """A bound method is another object each time that it is looked up."""
+    """Return an identity that is stable for bound methods, which are new objects on each lookup."""
     return id(target.__func__ if isinstance(target, MethodType) else target)
 
 
 def method_of(owner: Value, name: str) -> Entry | None:
-    """The entry of a method, for a value that is no reference."""
+    """Find the entry of a method of a value that is not a reference."""
     if isinstance(owner, AccessV):
         name = f"{owner.by}.{name}"  # such as str.startswith
     return METHODS.get((type(owner), name)) or METHODS.get((type(owner), "*"))
 
 
 def unknown(name: str, *, of_rows: bool) -> tuple[str, str]:
-    """Code and reason for a call that is not modelled; ``name`` is as the source writes it.
-    ``of_rows``: it is called in the loop over the rows, so that it may be declared.
+    """Return the code and the reason for a call that has no model; ``name`` is as in the source.
+    ``of_rows``: the call is in the loop over the rows, so the function may be declared pure.
     """
     parts = set(name.split("."))
     if parts & {"time", "now", "utcnow", "today", "perf_counter", "monotonic", "time_ns"}:
@@ -177,9 +177,9 @@ def unknown(name: str, *, of_rows: bool) -> tuple[str, str]:
 
 
 BELOW = "compute it in a column below the function"
-"""Advice on a call that cannot be declared."""
+"""Advice for a call whose function cannot be declared pure."""
 
 
 def advice(name: str) -> str:
-    """What the caller may say of a function that cannot be read."""
+    """Return advice for a function that cannot be read: how the caller can declare it."""
     return f"if it depends on its arguments only, declare it with pure=[{name}]"

@@ -1,4 +1,4 @@
-"""Trusted. Python's arithmetic on symbolic scalars, with the errors that it raises."""
+"""Trusted. Python's arithmetic on symbolic scalars, and the errors that it raises."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from presieve.lift.words import operator
 from presieve.semantics.build import as_float, as_int, folded, ite, or_
 
 _MOST_POWER = 1000
-"""Of powers of constants, the greatest base and exponent."""
+"""Maximum base and exponent of a power of constants."""
 
 FLOAT_LIMIT = 2**1024 - 2**970
 """The smallest magnitude of an int that ``float(int)`` refuses with OverflowError."""
@@ -38,10 +38,10 @@ _FLOAT_OPS: dict[type[ast.operator], Op] = {
 def number(
     m: Machine, flow: Flow, value: Value, node: ast.AST, *, same_as_numpy: bool = False
 ) -> Scalar:
-    """The operand of an arithmetic operator: Int or Float, a Bool as the Int that it is.
+    """Convert the operand of an arithmetic operator to Int or Float; a Bool becomes an Int.
 
-    ``same_as_numpy``: NumPy computes with doubles here as Python does, so that it need not be known
-    whose they are.
+    ``same_as_numpy``: NumPy computes with doubles here as Python does, so the operand may be either
+    Python's or NumPy's double.
     """
     scalar = m.scalar(flow, value, node)
     either = same_as_numpy and scalar.base == FLOAT
@@ -56,7 +56,7 @@ def number(
 
 
 def binary(operation: Operation) -> Value:
-    """``left op right``."""
+    """Evaluate ``left op right``."""
     flags = bitwise(operation)
     if flags is not None:
         return flags
@@ -65,7 +65,7 @@ def binary(operation: Operation) -> Value:
 
 
 def _of_constants(value: Scalar) -> Scalar:
-    """The result of Python's operators on constants is one, too."""
+    """Fold the result to a constant if Python's operator has constant operands."""
     term = folded(value.term)
     if not isinstance(term, Lit) or value.traits.numpy:
         return value
@@ -101,19 +101,19 @@ def _compute(operation: Operation) -> Scalar:
 
 
 def _is_divisor(op: ast.operator, value: Value) -> bool:
-    """Division by a constant other than zero, which raises nowhere."""
+    """Return whether this is division by a constant other than zero, which never raises."""
     if not isinstance(op, ast.Div) or not isinstance(value, Scalar):
         return False
     return isinstance(value.term, Lit) and _is_zero(value.term) == Lit(BOOL, False)
 
 
 def _is_wide(value: Scalar) -> bool:
-    """Whether this is surely a number of NumPy's, of 64 bits: with it the result is one."""
+    """Return whether this is certainly a NumPy number of 64 bits; then the result is one, too."""
     return value.traits.wide
 
 
 def _still_int(value: Scalar) -> bool:
-    """Whether Python may compute with an int here, which has no rounding."""
+    """Return whether Python may compute with an int here, without rounding."""
     return value.base == INT or value.traits.maybe_int
 
 
@@ -131,7 +131,7 @@ def _int_binary(operation: Operation, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _power(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
-    """Squares, cubes, and powers of constants."""
+    """Evaluate squares, cubes, and powers of constants."""
     if isinstance(b.term, Lit) and b.term.value in (2, 3):
         square = folded(app(Op.INT_MUL, a.term, a.term))
         return Scalar(square if b.term.value == 2 else app(Op.INT_MUL, square, a.term))
@@ -144,7 +144,7 @@ def _power(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
 
 
 def _numpy_int(m: Machine, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
-    """Integers of 64 bits, where it is known that nothing wraps around."""
+    """Evaluate arithmetic on 64-bit NumPy integers. Declines operations that may wrap around."""
     if type(op) not in _INT_OPS or isinstance(op, ast.FloorDiv | ast.Mod):
         reason = f"{operator(op)} of numpy integers: use int(...)"
         raise m.decline("unsupported-operation", reason, node)
@@ -156,7 +156,7 @@ def _numpy_int(m: Machine, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST
 
 
 def _numpy_quotient(x: Term, y: Term) -> Term:
-    """The quotient of doubles as IEEE 754 says: by zero it is infinite, or NaN."""
+    """Return the quotient of doubles as in IEEE 754: division by zero gives infinity or NaN."""
     zero, negative_zero = float_lit(0.0), float_lit(-0.0)
     infinite = float_lit(float("inf")), float_lit(float("-inf"))
     positive = app(Op.PY_GT, x, zero)
@@ -174,8 +174,8 @@ def _is_zero(term: Term) -> Term:
 
 
 def _divide(m: Machine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
-    """True division. For two ints Python rounds the exact quotient once: the quotient of the two
-    floats is the same where both ints are exact as floats, and nothing is known otherwise.
+    """Evaluate true division. For two ints Python rounds the exact quotient once. The quotient of
+    the two floats is the same if both ints are exact as floats; otherwise the division is declined.
     """
     if _is_wide(a) or _is_wide(b):
         quotient = _numpy_quotient(to_float(m, flow, a), to_float(m, flow, b))
@@ -193,13 +193,13 @@ def _divide(m: Machine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST) -> Scal
 
 
 def _small(value: Scalar, ranges: Ranges) -> bool:
-    """Whether the int that Python may hold is exact as a float."""
+    """Return whether the int that Python may hold is exact as a float."""
     return value.base == FLOAT or exact_as_float(value, ranges)
 
 
 def to_float(m: Machine, flow: Flow, value: Scalar) -> Term:
-    """``float(value)``, which is also what mixed arithmetic does to an int: it rounds, and raises
-    OverflowError for an int that is too large.
+    """Evaluate ``float(value)``. Mixed arithmetic converts an int in the same way: it rounds, and
+    raises OverflowError if the int is too large.
     """
     if value.base == FLOAT:
         return value.term
@@ -214,7 +214,7 @@ def to_float(m: Machine, flow: Flow, value: Scalar) -> Term:
 
 
 def exact_as_float(value: Scalar, ranges: Ranges) -> bool:
-    """Whether every integer that the term can be is a float exactly."""
+    """Return whether every integer value of the term is exact as a float."""
     if value.traits.literal:
         return True
     bound = ranges.magnitude(value.term)
@@ -222,7 +222,7 @@ def exact_as_float(value: Scalar, ranges: Ranges) -> bool:
 
 
 def unary(m: Machine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) -> Scalar:
-    """``-value`` or ``+value``."""
+    """Evaluate ``-value`` or ``+value``."""
     operand = number(m, flow, value, node)
     if isinstance(op, ast.UAdd):
         return operand
@@ -241,19 +241,19 @@ def unary(m: Machine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) 
 
 
 def _numpy_traits(value: Scalar) -> Traits:
-    """Whether a number is still NumPy's."""
+    """Return the traits that say whether a number is NumPy's, without the others."""
     return Traits(numpy=value.traits.numpy, wide=value.traits.wide)
 
 
 def _reject_maybe_int(m: Machine, value: Scalar, node: ast.AST) -> None:
-    """The negative of the int 0 is 0, of the float 0.0 it is -0.0."""
+    """Decline a value that may be an int: -0 is 0, but -0.0 is a different zero."""
     if value.traits.maybe_int:
         reason = "the sign of a variable that may be the integer 0: start it with 0.0"
         raise m.decline("mixed-types", reason, node)
 
 
 def absolute(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
-    """``abs(value)``: 0.0 for -0.0, NaN for NaN."""
+    """Evaluate ``abs(value)``: 0.0 for -0.0, NaN for NaN."""
     operand = number(m, flow, value, node)
     term = operand.term
     if operand.base == INT:

@@ -1,7 +1,8 @@
 """Trusted. Bit flags: ``|``, ``&``, ``^``, ``<<`` and ``>>`` on integers whose bits are known.
 
-A non-negative integer that only constants are put into is its bits; those beyond the highest one
-of these constants are zero. Python's integers have no width, so that nothing is lost.
+A non-negative integer that the function combines with constants only is represented by its bits;
+bits above the highest bit of these constants are zero. Python's integers have no fixed width, so no
+bit is lost.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _LOGIC: dict[type[ast.operator], Callable[[Term, Term], Term]] = {
 
 
 def bitwise(operation: Operation) -> Value | None:
-    """``left op right``; None for other operators, and for values that are no flags."""
+    """Evaluate ``left op right`` of flags or truth values; None for other operators and values."""
     m, flow, op, left, right, _ = operation
     left, right = m.force(left, flow), m.force(right, flow)
     if isinstance(op, ast.LShift | ast.RShift):
@@ -56,7 +57,7 @@ def _is_truth(value: Value) -> bool:
 
 
 def _shift(op: ast.operator, left: Value, right: Value) -> Value | None:
-    """Flags shifted by a constant."""
+    """Shift flags by a constant."""
     by = constant_of(right)
     bits = as_bits(left)
     if bits is None or type(by) is not int or by < 0:
@@ -69,7 +70,7 @@ def _shift(op: ast.operator, left: Value, right: Value) -> Value | None:
 
 
 def _plain(value: BitsV) -> Value:
-    """A constant where all bits are known."""
+    """Return a constant if all bits are known; otherwise drop the highest bits that are zero."""
     if not value.unsettled and all(isinstance(b, Lit) for b in value.bits):
         return Scalar(as_number(value).term, LITERAL)
     last = max((i for i, b in enumerate(value.bits) if b != FALSE), default=-1)
@@ -77,7 +78,7 @@ def _plain(value: BitsV) -> Value:
 
 
 def equal_flags(left: Value, right: Value) -> Term | None:
-    """``left == right`` where both may be flags and one is; None where they are not."""
+    """Evaluate ``left == right`` where one is flags and the other may be; otherwise None."""
     if not isinstance(left, BitsV) and not isinstance(right, BitsV):
         return None
     a, b = as_bits(left), as_bits(right)

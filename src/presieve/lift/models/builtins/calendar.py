@@ -1,4 +1,4 @@
-"""Trusted. Dates, and times without a zone: fields, and differences of dates."""
+"""Trusted. Dates, and times without a time zone: fields, and differences of dates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIRST_ORDINAL = 719_163
 
 
 def attribute(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) -> Scalar | None:
-    """``d.year`` and the like; None where it is nothing of these."""
+    """Evaluate ``d.year`` and other fields; None for other values and names."""
     if isinstance(value, DaysV):
         return Scalar(value.days) if name == "days" else None
     if not isinstance(value, Scalar) or value.base not in (DATE, TIMESTAMP_NTZ):
@@ -63,7 +63,7 @@ def date_of(call: Call, value: Scalar) -> Scalar | None:
 
 
 def difference(operation: Operation) -> DaysV | None:
-    """``a - b`` of dates; None where it is nothing of these."""
+    """Evaluate ``a - b`` of dates; None for other operations."""
     m, flow, op, left, right, node = operation
     dates = all(isinstance(v, Scalar) and v.base == DATE for v in (left, right))
     if not dates or not isinstance(op, ast.Sub):

@@ -1,7 +1,7 @@
 """Trusted. Python's comparisons, membership and truth on symbolic values.
 
-Unlike None, what may be NaN or NaT compares with everything, as unequal and in no order; texts and
-dates are objects, whose order against the float NaN raises.
+Unlike None, a value that may be NaN or NaT compares with every value: NaN is unequal to all and
+neither less nor greater. Texts and dates are objects; ordering them against the float NaN raises.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ _MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
 
 
 def boolean(term: Term, *operands: Value) -> Scalar:
-    """A truth value; numpy's where an operand is a numpy scalar."""
+    """Build a truth value; it is NumPy's if an operand is a NumPy scalar."""
     numpy = any(isinstance(v, Scalar) and v.traits.numpy for v in operands)
     return Scalar(term, Traits(numpy=numpy))
 
 
 def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
-    """``bool(value)``. None, zero, the empty string, no bytes and the empty tuple are false."""
+    """Evaluate ``bool(value)``. None, zero, the empty string, empty bytes and ``()`` are false."""
     value = flow.opened(m.force(value, flow))
     match value:
         case NoneV():
@@ -127,7 +127,7 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
 
 
 def truth_of_term(term: Term) -> Term:
-    """``bool(value)`` of what is not None."""
+    """Evaluate ``bool(value)`` of a value that is not None."""
     if term.sort == BOOL:
         return term
     if isinstance(term, Lit) and (term.sort in (INT, FLOAT, *TEXTS) or _is_decimal(term)):
@@ -148,7 +148,7 @@ def _is_decimal(term: Term) -> bool:
 
 
 def compare(comparison: Comparison) -> Term:
-    """``left op right`` as a truth value."""
+    """Evaluate ``left op right`` as a truth value."""
     m, flow, op, left, right, node = comparison
     left, right = flow.opened(m.force(left, flow)), flow.opened(m.force(right, flow))
     flags = equal_flags(left, right) if isinstance(op, ast.Eq | ast.NotEq) else None
@@ -188,7 +188,7 @@ def compare(comparison: Comparison) -> Term:
 
 
 def _compare_size(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
-    """The number of rows against 0 or 1, before the loop: a group is never empty."""
+    """Compare the number of rows with 0 or 1, before the loop: a group is never empty."""
     if isinstance(left, SizeV) and isinstance(right, Scalar) and isinstance(right.term, Lit):
         match op, right.term.value:
             case (ast.Eq() | ast.LtE(), 0) | (ast.Lt(), 1):
@@ -202,7 +202,7 @@ def _compare_size(m: Machine, op: ast.cmpop, left: Value, right: Value, node: as
 
 
 def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
-    """``left == right``; never raises in Python for the values that are supported."""
+    """Evaluate ``left == right``, which never raises in Python for the supported values."""
     left, right = without_tag(left), without_tag(right)
     for value in (left, right):
         if is_tagged(value) and has_own_equality(value):
@@ -223,7 +223,7 @@ def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
 
 
 def _is_truth(left: Value, right: Value) -> Term | None:
-    """``left is right`` where one is True or False and the other no scalar of NumPy's."""
+    """Evaluate ``left is right`` if one side is True or False and the other no NumPy scalar."""
     for value, wanted in ((left, right), (right, left)):
         if not isinstance(wanted, Scalar) or not isinstance(wanted.term, Lit):
             continue
@@ -239,7 +239,7 @@ def _is_truth(left: Value, right: Value) -> Term | None:
 
 
 def _is_nothing(value: Value) -> Term:
-    """Whether the value is None."""
+    """Return whether the value is None."""
     match value:
         case NoneV():
             return TRUE
@@ -253,7 +253,9 @@ def _is_nothing(value: Value) -> Term:
 
 
 def _no_shared_nan(m: Machine, a: Value, b: Value, node: ast.AST) -> None:
-    """Members of containers compare by identity first, so that one NaN object equals itself."""
+    """Decline if both may hold NaN: members of containers compare by identity first, so that a NaN
+    object equals itself.
+    """
     if _holds_nan(a) and _holds_nan(b):
         raise m.decline("unsupported-operation", "NaN in a tuple compares by identity", node)
 
@@ -280,7 +282,7 @@ def _equal_scalars(m: Machine, left: Scalar, right: Scalar, node: ast.AST) -> Te
 
 
 def _compare_present(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term | None:
-    """``a op b``, neither being None; None where they are of kinds that are never equal."""
+    """Evaluate ``a op b`` where neither is None; None if their types are never equal."""
     if _is_decimal(a.term) or _is_decimal(b.term):
         return compare_decimals(m, op, a, b, node)
     pair = _of_one_sort(m, a, b, node)
@@ -288,7 +290,7 @@ def _compare_present(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) ->
 
 
 def _of_one_sort(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
-    """The two as terms of one sort that compare as in Python; None where they are never equal."""
+    """Convert both to terms of one sort that compare as in Python; None if they are never equal."""
     if a.base == b.base:
         return a.term, b.term
     if a.base in _NUMBERS and b.base in _NUMBERS:
@@ -307,7 +309,7 @@ def _of_one_sort(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term,
 
 
 def _float_of(m: Machine, value: Scalar, node: ast.AST) -> Term:
-    """Python compares an int with a float exactly, so the int must be exact as a float."""
+    """Convert to a float. Python compares int and float exactly, so the int must be exact."""
     if value.base == FLOAT:
         return value.term
     if not exact_as_float(value, m.ranges):
@@ -317,12 +319,12 @@ def _float_of(m: Machine, value: Scalar, node: ast.AST) -> Term:
 
 
 def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
-    """``value in among`` for a tuple, list or set of constants, or a display of values."""
+    """Evaluate ``value in among`` for a tuple, list or set of constants, or a display of values."""
     match among:
         case Known(name, members) if type(members) in (list, set, frozenset):
             assert isinstance(members, list | set | frozenset)
             constants = tuple(constant(v, name, m.columns.zone) for v in members)
-            # A set has no order of its own: the same text is wanted in every process.
+            # A set has no fixed order, and the terms must be the same in every process.
             ordered = sorted(constants, key=repr) if not isinstance(members, list) else constants
             items: tuple[Value, ...] = tuple(ordered)
         case TupleV(items) | ListV(items):
@@ -341,7 +343,7 @@ def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
 
 
 def _part_of(m: Machine, flow: Flow, part: Value, text: Scalar, node: ast.AST) -> Term:
-    """``part in text`` of a constant."""
+    """Evaluate ``part in text`` for a constant ``part``."""
     part_text, within = constant_of(part, STRING), m.scalar(flow, text, node).term
     if part_text is None:
         raise m.decline("unsupported-expression", f"{describe(part)} in a text", node)
@@ -351,7 +353,7 @@ def _part_of(m: Machine, flow: Flow, part: Value, text: Scalar, node: ast.AST) -
 
 
 def _hit(m: Machine, value: Value, item: Value, node: ast.AST) -> Term:
-    """Whether the value is an item of a list, if there is one."""
+    """Return whether the value equals this item of a list, and the item is there."""
     _no_shared_nan(m, value, item, node)
     return and_(there(item), equal(m, value, growing_lists.solid(item), node))
 
@@ -401,7 +403,7 @@ def _order_scalars(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> T
 def _lexicographic(
     m: Machine, op: Op, x: tuple[Value, ...], y: tuple[Value, ...], node: ast.AST
 ) -> Term:
-    """The first components that differ decide; Python compares tuples like this."""
+    """Compare tuples as Python does: the first components that differ decide."""
     if len(x) != len(y):
         raise m.decline("unsupported-operation", "ordering tuples of different lengths", node)
     if not x:
@@ -426,12 +428,12 @@ def _term(value: Value) -> Term:
 
 
 def number_of(value: NullableV) -> Scalar:
-    """The value where it is there: where the column held NULL, an integer is a float."""
+    """Return the value where it is not missing: if the column held NULL, an integer is a float."""
     return Scalar(get(value.term), Traits(numpy=True))
 
 
 def compare_missing(comparison: Comparison) -> Term:
-    """``left op right`` as a truth value, where one of the two may be NaN."""
+    """Evaluate ``left op right`` as a truth value, where one of the two may be NaN."""
     m, flow, op, left, right, node = comparison
     if isinstance(op, ast.Is | ast.IsNot):
         if isinstance(left, NoneV) or isinstance(right, NoneV):
@@ -444,7 +446,7 @@ def compare_missing(comparison: Comparison) -> Term:
     presence = [negate(is_none(v.term)) for v in (left, right) if isinstance(v, NullableV)]
     bases = {v.base for v in (left, right) if isinstance(v, NullableV)}
     if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) and bases & {*TEXTS, DATE}:
-        # Two that are missing are two floats, whose order does not raise.
+        # Two missing values are two floats, whose order does not raise.
         neither = and_(*(negate(t) for t in presence)) if len(presence) == 2 else FALSE
         m.fail(flow, negate(or_(and_(*presence), neither)))
     elif isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
@@ -460,12 +462,12 @@ def compare_missing(comparison: Comparison) -> Term:
 
 
 def _no_order(value: Value, operand: Value) -> Term:
-    """Whether a number or moment that is missing, and so NaN or NaT, is compared with what has no
+    """Return whether a missing number or time (NaN or NaT) is compared with an operand that has no
     order with it.
     """
     match value, operand:
         case NullableV(), NoneV():
-            return TRUE  # nor has any other
+            return TRUE  # a value that is not missing has no order with None, either
         case NullableV(term), Scalar(against):
             alike = any({value.base, operand.base} <= {*sorts} for sorts in (_NUMBERS, _MOMENTS))
             return and_(is_none(term), is_none(against) if alike else TRUE)
@@ -473,7 +475,7 @@ def _no_order(value: Value, operand: Value) -> Term:
 
 
 def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
-    """The number of different values against a constant that tells none, one and more apart."""
+    """Compare the number of distinct values with a constant that distinguishes 0, 1 and more."""
     kind: type[ast.cmpop] = type(op)
     if not isinstance(left, DistinctV):
         left, right, kind = right, left, growing_lists.FLIPPED.get(kind, kind)
@@ -501,6 +503,8 @@ def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node
 
 
 def truth_of_missing(value: NullableV) -> Term:
-    """NaN is true. Declines nothing: the truth of a number is whether it is not zero."""
+    """Return the truth of a value that may be NaN, which is true. Declines nothing: a number is
+    true unless it is zero.
+    """
     absent = is_none(value.term)
     return or_(absent, and_(negate(absent), truth_of_term(get(value.term))))

@@ -1,8 +1,8 @@
 """Trusted. Decimals in Python: comparison is exact, by value; arithmetic rounds and is declined.
 
-Source: the ``decimal`` module's documentation and ``_pydecimal.py``, CPython 3.11. Comparing with
-ints, floats and decimals of other scales neither rounds nor looks at the context, unless a NaN is
-ordered, which raises.
+Source: the ``decimal`` module's documentation and ``_pydecimal.py``, CPython 3.11. A comparison
+with an int, a float or a decimal of another scale neither rounds nor uses the context, unless a NaN
+is ordered, which raises.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _MIRRORED = {
 
 
 def compare_decimals(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term | None:
-    """``a op b`` where one of the two is a decimal and neither is None.
+    """Evaluate ``a op b`` where one of the two is a decimal and neither is None.
 
-    None where the other is no number. Declines columns of other kinds of number.
+    None if the other is not a number. Declines comparisons with columns of other numeric types.
     """
     if isinstance(a.term, Lit) and not isinstance(b.term, Lit):
         return compare_decimals(m, _MIRRORED[op], b, a, node)
@@ -54,7 +54,7 @@ def _is_number(value: Scalar) -> bool:
 
 
 def _exact(m: Machine, literal: Lit, node: ast.AST) -> Fraction | float:
-    """The number, as a float where it is infinite. Declines NaN."""
+    """Return the exact number, or a float if it is infinite. Declines NaN."""
     if isinstance(literal.sort, Decimal):
         return Fraction(int(literal.value or 0), 10**literal.sort.scale)
     if literal.sort != FLOAT:
@@ -66,7 +66,7 @@ def _exact(m: Machine, literal: Lit, node: ast.AST) -> Fraction | float:
 
 
 def _with_constant(m: Machine, op: Op, term: Term, scale: int, number: Fraction | float) -> Term:
-    """The comparison with the nearest constant of the term's own scale that decides the same."""
+    """Return the equivalent comparison with the nearest constant of the term's own scale."""
     if isinstance(number, float):
         below = op in (Op.PY_LT, Op.PY_LE) if number > 0 else op in (Op.PY_GT, Op.PY_GE)
         return TRUE if below else FALSE

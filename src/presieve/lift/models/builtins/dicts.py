@@ -1,9 +1,10 @@
-"""Trusted. Dicts that give something for a key that they lack: ``collections.defaultdict``,
+"""Trusted. Dicts that return a default for a missing key: ``collections.defaultdict``,
 ``collections.Counter``, and ``setdefault`` of any dict.
 
-Sources: CPython 3.11 ``Modules/_collectionsmodule.c`` (``defdict_missing`` keeps what it makes) and
-``Lib/collections/__init__.py`` (``Counter.__missing__`` gives 0 and keeps nothing; ``update`` adds
-one for each item, or the counts of a mapping). ``get`` and ``in`` are those of a dict.
+Sources: CPython 3.11 ``Modules/_collectionsmodule.c`` (``defdict_missing`` stores the value that it
+creates) and ``Lib/collections/__init__.py`` (``Counter.__missing__`` returns 0 and stores nothing;
+``update`` adds one for each item, or the counts of a mapping). ``get`` and ``in`` are those of a
+dict.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ def make_default_dict(call: Call) -> Value:
 
 
 def _factory_value(m: Machine, flow: Flow, node: ast.expr) -> Value:
-    """What a factory makes each time: it must be one and the same, and hold no variables."""
+    """Return the value that a factory creates on each call. It must always be the same and use no
+    variables.
+    """
     if isinstance(node, ast.Lambda):
         body, params = node.body, node.args
         local = [n.id for n in ast.walk(body) if isinstance(n, ast.Name) and n.id in flow.env]
@@ -118,7 +121,7 @@ def _is_constant(value: Value) -> bool:
 
 
 def item(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.AST) -> Value | None:
-    """``owner[key]`` of a dict that gives something for what it lacks; None for all others."""
+    """Evaluate ``owner[key]`` of a dict with a default for missing keys; None for other owners."""
     mapping = flow.opened(owner)
     if not isinstance(mapping, MapV) or mapping.missing is None:
         return None
@@ -129,7 +132,7 @@ def item(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.AST) -> Val
 
 
 def set_default(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
-    """``owner.setdefault(key, default)``."""
+    """Evaluate ``owner.setdefault(key, default)``."""
     owner, key, default = access
     mapping = flow.opened(owner)
     if not isinstance(mapping, DictV | MapV) or not isinstance(owner, RefV):
@@ -142,7 +145,7 @@ def set_default(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
 
 
 def _object(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
-    """The object under a key, made anew where there is none."""
+    """Return the object under a key; create it where the key is missing."""
     owner, key, default = access
     mapping, contents = flow.opened(owner), flow.opened(default)
     assert isinstance(mapping, DictV | MapV)
@@ -163,7 +166,7 @@ def _object(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
     if not isinstance(stored, RefV) or heap.uses(flow, stored) != 1:
         reason = "it depends on the row which object a dict holds here: ask with `in` first"
         raise m.decline("mutation", reason, node)
-    # Where the key is missing nobody has the object that stands in its place.
+    # Where the key is missing, nothing else refers to the object stored in its place.
     flow.heap[stored.number] = merge(presence, flow.heap[stored.number], contents)
     heap.store(m, flow, access._replace(value=stored), node)
     return stored
@@ -259,7 +262,7 @@ def _update(m: Machine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> N
 
 
 def count(m: Machine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) -> Value:
-    """``Counter(column)[key]`` for a constant: 0 where there is none."""
+    """Evaluate ``Counter(column)[key]`` for a constant key: 0 if it does not occur."""
     v = counts.of
     base = strip(v.term.sort)
     if not isinstance(key, Scalar) or not isinstance(key.term, Lit) or key.base != base:

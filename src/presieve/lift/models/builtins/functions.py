@@ -1,4 +1,4 @@
-"""Trusted. Python's own functions, and classes of constants: each is known by identity."""
+"""Trusted. Built-in functions and classes of constants, each recognized by identity."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Trusted. Sorted lists, and heaps.
 
 Sources, CPython 3.11: ``list.sort`` is stable, with ``reverse=True`` too, and compares by ``<``
-alone; ``heapq.nlargest(k, x)`` is ``sorted(x, reverse=True)[:k]``. Where NaN is among what is
-sorted, the result depends on the algorithm: doubles of columns are then assumed to be numbers.
+alone; ``heapq.nlargest(k, x)`` is ``sorted(x, reverse=True)[:k]``. If the items include NaN, the
+result depends on the algorithm, so doubles of columns are assumed not to be NaN.
 
-A list that stands in an order gets its new items put at their places one by one. Of a heap the
-items are kept from the greatest to the least: which of two equal ones it gives first is not known.
-Equal ones are the same, but for the signs of zeros.
+New items are inserted one by one into a list whose order is known. The items of a heap are stored
+from the greatest to the least: it is not known which of two equal items the heap returns first.
+Equal items are identical, but for the signs of zeros.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from presieve.lift.values.symbolic import NONE, Known, ListV, Scalar, TupleV, Va
 from presieve.semantics.build import and_, or_
 
 _LARGEST = 3000
-"""Nodes of the trees of an item's terms."""
+"""Maximum size of an item's term, in nodes."""
 
 Key = Callable[[Flow, Value], Value]
 
 
 class Sorter(NamedTuple):
-    """An order on a path: ``<`` or ``>`` of what the key gives of each item."""
+    """An order on a path: items are compared by ``<`` or ``>`` of their keys."""
 
     m: Machine
     flow: Flow
@@ -62,7 +62,7 @@ class Sorter(NamedTuple):
     node: ast.AST
 
     def ordered(self, list_value: GrowingV) -> GrowingV:
-        """The list in this order."""
+        """Sort the list in this order."""
         m, flow, order, key, node = self
         if list_value.kind == "heap" and order[1] == "":
             turned = reversed_items(list_value.items) if order[0] == "<" else list_value.items
@@ -83,7 +83,7 @@ class Sorter(NamedTuple):
         return GrowingV(items, frozenset([order]), place=list_value.place)
 
     def inserted(self, items: Items, x: Value) -> Items:
-        """One more item behind all that do not come after it; nothing where it is not there."""
+        """Insert an item after all items that do not come after it, if the item is there."""
         goes = [or_(absent(y), self._before(x, y)) for y in items]
         shifted = []
         for i, (old, at) in enumerate(zip((*items, NONE), (*goes, TRUE), strict=True)):
@@ -94,7 +94,7 @@ class Sorter(NamedTuple):
         return tuple(shifted)
 
     def _before(self, x: Value, y: Value) -> Term:
-        """Whether x comes strictly before y."""
+        """Return whether x comes strictly before y."""
         m, node = self.m, self.node
         both_path = self.flow.branch(and_(there(x), there(y)))
         keys = (self.key(both_path, solid(m.force(v, both_path))) for v in (x, y))
@@ -116,7 +116,9 @@ def _terms(value: Value) -> list[Term]:
 
 
 def _check_numbers(m: Machine, value: Value, node: ast.AST) -> None:
-    """Decline what may be NaN; what is of a column is taken to be a number."""
+    """Decline keys that may be NaN. At first raise :class:`UntrackedSignal`: lifting starts again
+    with the assumption that doubles of columns are numbers.
+    """
     match value:
         case Scalar(_, traits):
             if value.base == FLOAT and traits.maybe_nan:
@@ -133,12 +135,12 @@ def _check_numbers(m: Machine, value: Value, node: ast.AST) -> None:
 
 
 def itself(flow: Flow, value: Value) -> Value:
-    """The key of what is sorted by itself."""
+    """Return the item itself, as the key of a sort without ``key=``."""
     return value
 
 
 def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
-    """A key function, by a text that is another one for another function."""
+    """Return a key function, with a text that identifies it."""
     match node:
         case None | ast.Constant(None):
             return "", itself
@@ -172,7 +174,7 @@ def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
 
 
 def heap_of(m: Machine, list_value: ListV | GrowingV, node: ast.AST) -> GrowingV:
-    """A list that is a heap: an empty one, one in order, or one that heapq has made."""
+    """Return a list as a heap: it must be empty, in ascending order, or made by heapq."""
     heap = settled(as_growing(list_value))
     if heap.kind == "heap" or (heap.kind == "list" and is_ordered(heap, ASCENDING)):
         return heaped(heap)
@@ -180,7 +182,7 @@ def heap_of(m: Machine, list_value: ListV | GrowingV, node: ast.AST) -> GrowingV
 
 
 def on_heap(call: Call, heap: GrowingV) -> tuple[Value, GrowingV]:
-    """What a function of heapq gives, and what it leaves of the heap."""
+    """Return the result of a function of heapq, and the heap after the call."""
     m, flow, name, (_, *args), _, node = call
     least = heap.items[1:]
     if name == "heappop" and not args:

@@ -1,4 +1,4 @@
-"""Trusted. Lists and deques as they are written: what makes one, methods, slices and ``del``."""
+"""Trusted. Lists and deques: constructors, methods, slices and ``del``."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def change_heap(call: Call) -> Value:
 
 
 def _list_of(call: Call, value: Value) -> GrowingV:
-    """A new list of the items of a list, tuple, heap or deque."""
+    """Build a new list of the items of a list, tuple, heap or deque."""
     contents = call.flow.opened(value)
     match contents:
         case GrowingV(kind="deque"):
@@ -113,7 +113,7 @@ def _list_of(call: Call, value: Value) -> GrowingV:
 
 
 def _sorter(call: Call) -> Sorter:
-    """The order that ``key=`` and ``reverse=`` say."""
+    """Build the order that ``key=`` and ``reverse=`` specify."""
     m, flow = call.m, call.flow
     named = {k.arg or "**": k.value for k in call.node.keywords}
     if not set(named) <= {"key", "reverse"}:
@@ -147,7 +147,7 @@ def make_deque(call: Call) -> Value:
 
 
 def _count(m: Machine, value: Value, node: ast.AST) -> int:
-    """A number that is known when lifting."""
+    """Return a number that must be constant when lifting."""
     number = constant_of(value, INT)
     if number is not None and abs(int(number)) <= sys.maxsize:
         return int(number)
@@ -158,18 +158,18 @@ def _count(m: Machine, value: Value, node: ast.AST) -> int:
 
 
 list_method = partial(method, ListV | GrowingV, owner=reference)
-"""Register the model of methods of lists and deques."""
+"""Register a model of methods of lists and deques."""
 
 
 def _contents(call: Call, owner: RefV) -> GrowingV:
-    """What a list holds, which the arguments may have changed."""
+    """Return the current contents of a list; evaluating the arguments may have changed them."""
     list_value = call.flow.opened(owner)
     assert isinstance(list_value, ListV | GrowingV)
     return as_growing(list_value)
 
 
 def _replace_contents(call: Call, owner: RefV, contents: GrowingV, result: Value = NONE) -> Value:
-    """The result of a method that leaves this of the list."""
+    """Store the new contents of a list and return the method's result."""
     changed(call.m, call.flow, owner, contents, call.node)
     return result
 
@@ -262,7 +262,7 @@ def _written_out(call: Call, value: Value) -> tuple[Value, ...]:
 
 
 def part(m: Machine, flow: Flow, owner: Value, index: ast.Slice) -> Value | None:
-    """``owner[low:high]`` of a list or tuple, with constants; None for everything else."""
+    """Evaluate ``owner[low:high]`` of a list or tuple with constant bounds; else None."""
     contents = flow.opened(owner)
     is_tuple = isinstance(contents, TupleV) and not is_tagged(contents)
     if not (is_list(contents) or is_tuple):
@@ -289,7 +289,9 @@ def _end(m: Machine, value: Value, node: ast.AST) -> int | None:
 
 
 def delete(m: Machine, flow: Flow, target: ast.expr) -> bool:
-    """``del owner[k:]``, ``del owner[0]`` and ``del owner[-1]``; whether that is what it is."""
+    """Execute ``del owner[k:]``, ``del owner[0]`` or ``del owner[-1]`` of a list. Return whether
+    the statement is one of these.
+    """
     if not isinstance(target, ast.Subscript):
         return False
     owner = m.evaluate(target.value, flow)

@@ -102,7 +102,7 @@ def made_whole(call: Call) -> Scalar:
 
 
 def whole(call: Call, op: Op, value: Scalar) -> Scalar:
-    """An integer that is made of a float."""
+    """Convert a float to an integer. NaN raises ValueError, infinity OverflowError."""
     call.m.fail(call.flow, app(Op.IS_NAN, value.term), ValueError)
     call.m.fail(call.flow, _is_infinite(value.term), OverflowError)
     return Scalar(applied(op, value.term))

@@ -1,6 +1,7 @@
-"""Trusted. Regular expressions: whether one fits a text, and what a text needs for that.
+"""Trusted. Regular expressions: whether a pattern matches a text.
 
-Of what it fits, and where, nothing is known. Source: the Python library reference, ``re``.
+The position and the groups of a match are not modelled. Source: the Python library reference,
+``re``.
 """
 
 from __future__ import annotations

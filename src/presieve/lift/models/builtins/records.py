@@ -1,8 +1,8 @@
 """Trusted. Objects with named fields: named tuples, dataclasses, and objects of plain classes.
 
-A record is the tuple of its fields behind a tag that says of which class it is. Those that can be
-changed are objects, as lists are. A class counts only if nothing about it is out of the ordinary:
-its special methods are those that Python makes, or ``__init__``, which is executed.
+A record is a tuple of a tag, which holds its class, and its fields. Mutable records are objects on
+the heap, as lists are. A class is supported only if its special methods are those that Python
+generates, or ``__init__``, which is executed.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ _FACTORY_MARKER = (
     .parameters["x"]
     .default
 )
-"""What stands for a default factory in the signature of a dataclass."""
+"""The default that stands for a default factory in the signature of a dataclass."""
 _EMPTY: dict[object, Value] = {list: ListV(()), dict: DictV((), ()), set: sets.EMPTY}
-"""What calling a class that is a default factory makes."""
+"""The values that supported default factories create."""
 
 
 def kind_of(cls: object) -> Kind | None:
-    """How objects of a class of the user's behave; None where the class is not understood."""
+    """Return how objects of a user's class behave; None if the class is not supported."""
     if type(cls) is not type or cls.__module__ == "builtins":
         return None
     special = {n for n in vars(cls) if n.startswith("__") and n.endswith("__")}
@@ -69,7 +69,7 @@ def kind_of(cls: object) -> Kind | None:
         return "tuple" if named and special <= _TUPLE else None
     data = "__dataclass_fields__" in special
     plain = cls.__bases__ == (object,)
-    # The fields of a dataclass are those of its base, which must be one, and its own.
+    # A dataclass has its own fields and those of its base, which must be a dataclass, too.
     based = data and len(cls.__bases__) == 1 and kind_of(cls.__bases__[0]) == "dataclass"
     if not (plain or based) or not is_own_module(cls.__module__):
         return None
@@ -82,14 +82,14 @@ def kind_of(cls: object) -> Kind | None:
 
 
 def _has_plain_fields(cls: type) -> bool:
-    """Whether no property or the like stands where a field is."""
+    """Return whether no property or other descriptor, except a slot, takes a field's place."""
     names = (f.name for f in dataclasses.fields(cls))
     attributes = (inspect.getattr_static(cls, n, None) for n in names)
     return all(isinstance(x, MemberDescriptorType) or not hasattr(x, "__get__") for x in attributes)
 
 
 def construct(call: Call, cls: object) -> Value:
-    """A new object of a class for which there is a kind."""
+    """Create an object of a class that has a kind."""
     assert isinstance(cls, type)
     m, flow, _, args, named, node = call
     kind = kind_of(cls)
@@ -121,8 +121,8 @@ def _new(m: Machine, flow: Flow, record: TupleV) -> RefV:
 
 
 def _bind_fields(call: Call, cls: type) -> dict[str, Value]:
-    """The fields by name: as passed, or as the constructor has them by default. Those that a
-    dataclass makes anew for each object are not among them.
+    """Return the fields by name: the arguments, or the constructor's defaults. Fields that a
+    dataclass creates with a default factory are left out.
     """
     signature = inspect.signature(cls)
     try:
@@ -149,7 +149,7 @@ def _default_value(m: Machine, field: dataclasses.Field[object], node: ast.AST) 
 
 
 def record_of(m: Machine, flow: Flow, value: Value) -> TupleV | None:
-    """The record that a value is, if it is one. An error where it may be None is noted."""
+    """Return a value as a record, or None. If it may be None in Python, record the error there."""
     contents = flow.heap[value.number] if isinstance(value, RefV) else value
     if isinstance(contents, OptTupleV):
         if contents.items and isinstance(contents.items[0], TagV):
@@ -167,7 +167,7 @@ def _tag(record: TupleV) -> TagV:
 
 
 def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
-    """``record.name``: a field, or a constant of the class."""
+    """Evaluate ``record.name``: a field, or a constant of the class."""
     tag = _tag(record)
     if name in tag.names:
         return record.items[1 + tag.names.index(name)]
@@ -179,7 +179,7 @@ def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
 
 
 def store(m: Machine, flow: Flow, owner: Value, value: Value, node: ast.Attribute) -> None:
-    """``owner.name = value``."""
+    """Execute ``owner.name = value``."""
     name, record = node.attr, record_of(m, flow, owner)
     if record is None or not isinstance(owner, RefV):
         raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
@@ -200,7 +200,7 @@ def store(m: Machine, flow: Flow, owner: Value, value: Value, node: ast.Attribut
 
 
 def method(call: Call, owner: Value) -> Value | None:
-    """The result of a method of a record's class; None where the value is no record."""
+    """Call a method of a record's class; None if the value is not a record."""
     m, flow, name, args, named, _ = call
     record = record_of(m, flow, owner)
     if record is None:

@@ -1,7 +1,8 @@
-"""Trusted. Sets, by which constants they hold.
+"""Trusted. Sets, represented by which constants they hold.
 
-A set is known by the constants that are asked for, or are the only ones that can be added; whether
-it holds anything else is one further fact. Its size is known only where it can hold nothing else.
+A set tracks the constants that the function tests for, or that are the only values that it can add.
+One further fact says whether it holds any other value. Its size is known only if it can hold no
+other value.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ EMPTY = SetV((), (), FALSE)
 
 
 class UntrackedSignal(PresieveError):
-    """A constant is asked for that the sets so far do not tell from others: lift once more."""
+    """A test uses a constant that the sets do not track yet: lift again and track it."""
 
     def __init__(self, constant: Lit, span: Span) -> None:
         super().__init__("a constant that is not tracked")
@@ -45,7 +46,7 @@ class UntrackedSignal(PresieveError):
 
 
 def display(m: Machine, flow: Flow, items: Iterable[Value], node: ast.AST) -> SetV:
-    """``{a, b}``."""
+    """Evaluate ``{a, b}``."""
     set_so_far = EMPTY
     for value in items:
         set_so_far = added(m, flow, set_so_far, value, node)
@@ -53,25 +54,25 @@ def display(m: Machine, flow: Flow, items: Iterable[Value], node: ast.AST) -> Se
 
 
 def of_constants(m: Machine, value: Value, node: ast.AST) -> Value:
-    """A set of constants from outside of the function, as the set that it is."""
+    """Convert a captured set of constants to a symbolic set; return other values unchanged."""
     if isinstance(value, Known) and type(value.target) in (set, frozenset):
         assert isinstance(value.target, set | frozenset)
         members = [constant(x, value.name, m.columns.zone) for x in value.target]
-        ordered = sorted(members, key=repr)  # the same text is wanted in every process
+        ordered = sorted(members, key=repr)  # the terms must be the same in every process
         set_value = display(m, Flow({}), ordered, node)
         return replace(set_value, fixed=isinstance(value.target, frozenset))
     return value
 
 
 def written_out(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Value:
-    """What a set is made of or compared with, as a set where its members are written out."""
+    """Convert the operand of a set operation to a set if its members are written out."""
     if isinstance(value, ListV | TupleV):
         return display(m, flow, value.items, node)
     return of_constants(m, value, node)
 
 
 def added(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) -> SetV:
-    """The set with a value added."""
+    """Return the set with a value added."""
     value = m.force(value, flow)
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
         member = _member(m, value.term, node)
@@ -94,7 +95,7 @@ def added(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) 
     _check_tells_apart(m, set_value, members, node)
     present = members_of(set_value, members)
     hits = [equal(m, value, Scalar(x), node) for x in members]
-    # A value that the path knows to be one of these is nothing else.
+    # If the path's facts say that the value is one of these constants, it is no other value.
     closed = any(set(c) <= set(members) for c in choices)
     others = set_value.others if closed else or_(set_value.others, negate(or_(*hits)))
     new = tuple(or_(p, h) for p, h in zip(present, hits, strict=True))
@@ -102,7 +103,7 @@ def added(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) 
 
 
 def _member(m: Machine, constant: Lit, node: ast.AST) -> Lit:
-    """The constant; zero for the other zero, which is equal to it. Declines for NaN."""
+    """Return the constant, with 0.0 for -0.0, which is equal. Declines NaN."""
     value = literal_value(constant)
     if isinstance(value, float):
         if value != value:
@@ -112,7 +113,7 @@ def _member(m: Machine, constant: Lit, node: ast.AST) -> Lit:
 
 
 def _of_one_sort(m: Machine, members: Iterable[Lit], node: ast.AST) -> tuple[Lit, ...]:
-    """The constants, each once. Equal ones of different sorts, as 1 and True, would be one."""
+    """Remove duplicates. Declines constants of different sorts: 1 and True would be one member."""
     distinct_members = tuple(dict.fromkeys(members))
     if len({x.sort for x in distinct_members}) > 1:
         raise m.decline("unsupported-operation", "a set of values of different types", node)
@@ -120,20 +121,22 @@ def _of_one_sort(m: Machine, members: Iterable[Lit], node: ast.AST) -> tuple[Lit
 
 
 def _check_tells_apart(m: Machine, set_value: SetV, members: Iterable[Lit], node: ast.AST) -> None:
-    """A set that may hold other values must tell these constants from them."""
+    """Raise :class:`UntrackedSignal` if the set may hold other values and one of these constants is
+    not tracked.
+    """
     for member in members:
         if set_value.others != FALSE and member not in set_value.members:
             raise UntrackedSignal(member, m.source.span(node))
 
 
 def _tracked_constants(m: Machine, value: Value) -> tuple[Lit, ...]:
-    """The constants that sets of such values must tell from others."""
+    """Return the tracked constants of the value's sort."""
     base = value.base if isinstance(value, Scalar) else None
     return tuple(x for x in m.columns.tracked if x.sort == base)
 
 
 def _choices(flow: Flow, value: Value) -> list[tuple[Lit, ...]]:
-    """Constants one of which the value is, for each such fact that the path knows."""
+    """Return the sets of constants to which facts of the path restrict the value."""
     if not isinstance(value, Scalar):
         return []
     choices: list[tuple[Lit, ...]] = []
@@ -146,7 +149,7 @@ def _choices(flow: Flow, value: Value) -> list[tuple[Lit, ...]]:
 
 
 def _equal_constant(fact: Term, term: Term) -> Lit | None:
-    """The constant that a term equals by a fact."""
+    """Return the constant that a fact says the term equals, or None."""
     match fact:
         case App(Op.PY_EQ, (same, Lit() as constant)) if same == term:
             return constant
@@ -154,7 +157,7 @@ def _equal_constant(fact: Term, term: Term) -> Lit | None:
 
 
 def discarded(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) -> SetV:
-    """The set without a value. Declines for one that may be among the others."""
+    """Return the set without a value. Declines a value that may be an untracked member."""
     value = m.force(value, flow)
     if set_value.others != FALSE and not (
         isinstance(value, Scalar) and isinstance(value.term, Lit)
@@ -168,14 +171,14 @@ def discarded(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.A
 
 
 def _same(m: Machine, value: Value, member: Lit, node: ast.AST) -> Term:
-    """Whether a value is a member."""
+    """Return whether a value equals a member."""
     if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.term.sort == member.sort:
         return TRUE if _member(m, value.term, node) == member else FALSE
     return equal(m, value, Scalar(member), node)
 
 
 def united(m: Machine, a: SetV, b: Value, node: ast.AST) -> SetV:
-    """The members of both."""
+    """Return the union."""
     if not isinstance(b, SetV):
         raise m.decline("unsupported-operation", f"a set and {describe(b)}", node)
     members = _together(m, a, b, node)
@@ -195,7 +198,7 @@ def _together(m: Machine, a: SetV, b: SetV, node: ast.AST) -> tuple[Lit, ...]:
 
 
 def holds(m: Machine, set_value: SetV, value: Value, node: ast.AST) -> Term:
-    """``value in found``."""
+    """Evaluate ``value in set_value``."""
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
         _check_tells_apart(m, set_value, [_member(m, value.term, node)], node)
     elif set_value.others != FALSE:
@@ -206,7 +209,7 @@ def holds(m: Machine, set_value: SetV, value: Value, node: ast.AST) -> Term:
 
 
 def compared(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
-    """``left op right`` where one of them is a set."""
+    """Evaluate ``left op right`` where one of the two is a set."""
     a, b = of_constants(m, left, node), of_constants(m, right, node)
     if isinstance(op, ast.In | ast.NotIn) and isinstance(b, SetV):
         is_member = holds(m, b, a, node)
@@ -233,7 +236,7 @@ def compared(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST
 
 
 def _covers(m: Machine, a: SetV, b: SetV, node: ast.AST) -> Term:
-    """Whether ``a`` holds all that ``b`` does."""
+    """Return whether ``a`` is a superset of ``b``."""
     if b.others != FALSE and a.others != FALSE:
         reason = "comparing sets of values that are not all constants"
         raise m.decline("unsupported-operation", reason, node)
@@ -243,12 +246,12 @@ def _covers(m: Machine, a: SetV, b: SetV, node: ast.AST) -> Term:
 
 
 def nonempty(set_value: SetV) -> Term:
-    """``bool(found)``."""
+    """Evaluate ``bool(set_value)``."""
     return or_(*set_value.present, set_value.others)
 
 
 def size(m: Machine, set_value: SetV, node: ast.AST) -> Scalar:
-    """``len(found)``. Declines where it may hold values that are no constants."""
+    """Evaluate ``len(set_value)``. Declines a set that may hold untracked values."""
     if set_value.others != FALSE:
         reason = (
             "the size of a set of values that are not all constants: "

@@ -1,7 +1,8 @@
-"""Trusted. Texts: methods, slices and f-strings; of constants they are computed.
+"""Trusted. Texts: methods, slices and f-strings; for constants the result is computed.
 
-A prefix is an interval of texts. What is neither is a function of single values
-(:mod:`presieve.ir.functions`). Sources: the Python library reference, "Text Sequence Type".
+A test for a prefix is an interval of texts. Other operations on texts that are not constants are
+functions of single values (:mod:`presieve.ir.functions`). Sources: the Python library reference,
+"Text Sequence Type".
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from presieve.semantics.functions import WHITESPACE
 from presieve.semantics.preimages import of_arguments, two_valued
 
 _LONGEST = 10_000
-"""Characters of a constant that is computed."""
+"""Maximum width, in characters, of a padded constant that is computed."""
 _PADDING = ("zfill", "ljust", "rjust", "center")
 _CASES = {"upper": Op.TEXT_UPPER, "lower": Op.TEXT_LOWER}
 _STRIPS = {"strip": Op.TEXT_STRIP, "lstrip": Op.TEXT_LSTRIP, "rstrip": Op.TEXT_RSTRIP}
@@ -76,7 +77,7 @@ def _apply(op: Op, *args: Term) -> Scalar:
 
 
 def _literals(call: Call) -> list[Lit] | None:
-    """The arguments, which are constant texts."""
+    """Return the arguments as literals; None unless all are constant texts."""
     texts = [constant_of(a, STRING) for a in call.args]
     return None if None in texts else [string_lit(str(x)) for x in texts]
 
@@ -94,7 +95,9 @@ def is_of_kind(call: Call, text: Scalar) -> Value:
 
 
 def number_in(call: Call, text: Scalar, kind: str) -> Term:
-    """``float(text)`` or ``int(text)``, of which only Python knows what they take, and for what."""
+    """Return ``float(text)`` or ``int(text)`` as an opaque function: only Python defines which
+    texts are accepted, and their values. Other texts raise ValueError.
+    """
     call.m.fail(call.flow, negate(applied(Op.TEXT_IS, text.term, string_lit(kind))), ValueError)
     return applied(Op.TEXT_TO_INT if kind == "int" else Op.TEXT_TO_FLOAT, text.term)
 
@@ -150,7 +153,7 @@ def ends_with(call: Call, text: Scalar) -> Value | None:
 
 
 def ends_with_any(text: Term, ends: Value) -> Term | None:
-    """Whether a text ends with this, or one of a tuple; None where they are no constants."""
+    """Return whether a text ends with this, or with one of a tuple; None unless constant."""
     candidates = ends.items if isinstance(ends, TupleV) else (ends,)
     words = [constant_of(e, STRING) for e in candidates]
     tests = (applied(Op.TEXT_ENDS, text, string_lit(str(w))) if w else TRUE for w in words)
@@ -192,7 +195,7 @@ def split(call: Call, text: Scalar) -> Value | None:
 
 
 def part_at(m: Machine, flow: Flow, parts: SplitV, key: Value, node: ast.AST) -> Scalar:
-    """One of the parts of a text."""
+    """Return one part of a split text; IndexError if there are fewer parts."""
     place = constant_of(key, INT)
     if type(place) is not int or (not parts.counted and place != 0):
         raise m.decline("unsupported-expression", "this part of a text", node)
@@ -221,7 +224,7 @@ def joined(call: Call, text: Scalar) -> Value | None:
 
 
 def sum_of(operation: Operation) -> Scalar | None:
-    """``a + b`` of texts; None where it is nothing of these."""
+    """Evaluate ``a + b`` of texts; None for other operations."""
     m, flow, op, left, right, node = operation
     texts = all(isinstance(v, Scalar) and v.base == STRING for v in (left, right))
     if not texts or not isinstance(op, ast.Add):
@@ -231,14 +234,14 @@ def sum_of(operation: Operation) -> Scalar | None:
 
 
 def concatenated(a: Scalar, b: Scalar) -> Scalar:
-    """One text after the other."""
+    """Concatenate two texts."""
     if a.term == string_lit(""):
         return b
     return a if b.term == string_lit("") else _apply(Op.TEXT_CONCAT, a.term, b.term)
 
 
 def written(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
-    """``str(value)`` of a text, an integer, a truth value or None."""
+    """Evaluate ``str(value)`` of a text, an integer, a truth value or None."""
     forced = m.force(value, flow)
     none = string_lit("None")
     if isinstance(forced, NoneV):
@@ -251,7 +254,7 @@ def written(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
 
 
 def formatted(m: Machine, node: ast.JoinedStr, flow: Flow) -> Scalar:
-    """An f-string whose values are written as ``str`` writes them."""
+    """Evaluate an f-string whose values are formatted as by ``str``."""
     formatted_text = Scalar(string_lit(""))
     for part in node.values:
         match part:
@@ -270,7 +273,7 @@ def formatted(m: Machine, node: ast.JoinedStr, flow: Flow) -> Scalar:
 
 
 def sliced(m: Machine, flow: Flow, text: Scalar, where: ast.Slice, node: ast.AST) -> Scalar | None:
-    """``text[a:b]`` of constants, of which the second is not negative."""
+    """Evaluate ``text[a:b]`` with constant bounds; ``b`` must not be negative."""
     bounds = (None if e is None else constant_of(m.evaluate(e, flow), INT) for e in _ends(where))
     ends = [e if type(e) is int else None for e in bounds]
     unknown = sum(e is not None for e in _ends(where)) != sum(e is not None for e in ends)
@@ -299,7 +302,7 @@ def _text_from(text: Term, start: int) -> Term:
 
 
 def character(m: Machine, flow: Flow, text: Scalar, key: Value, node: ast.AST) -> Scalar | None:
-    """``text[i]`` of a constant; raises where the text is shorter."""
+    """Evaluate ``text[i]`` for a constant ``i``; IndexError if the text is too short."""
     place = constant_of(key, INT)
     if type(place) is not int:
         return None
@@ -327,14 +330,14 @@ def startswith(call: Call, text: Scalar) -> Value | None:
 
 
 def starts_with_any(text: Term, prefixes: Value) -> Term | None:
-    """Whether a text starts with a prefix, or one of a tuple; None where they are no constants."""
+    """Return whether a text starts with a prefix, or with one of a tuple; None unless constant."""
     candidates = prefixes.items if isinstance(prefixes, TupleV) else (prefixes,)
     words = [constant_of(p, STRING) for p in candidates]
     return None if None in words else or_(*(starts_with(text, str(w)) for w in words))
 
 
 def starts_with(text: Term, prefix: str) -> Term:
-    """Whether a text starts with a prefix."""
+    """Return whether a text starts with a prefix."""
     if not prefix:
         return TRUE
     return two_valued(preimages.starts_with(text, prefix))

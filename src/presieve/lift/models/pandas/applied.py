@@ -1,10 +1,11 @@
 """Trusted. Functions that pandas calls for each element of a column: ``column.apply(f)``.
 
-They are read where each row is lifted by itself: what they raise is then raised by the row. Source:
-pandas 2.3 ``core/algorithms.py`` (``map_array``): an array of Python's own values, doubles with NaN
-for NULL, whose results become a column of one type (``maybe_convert_objects``). A None beside
-numbers makes a type that hangs on the whole batch, which is declined; so are integers that may be
-NULL, which are doubles in a batch with a NULL.
+They are supported only where each row is lifted separately: then an error of the function is an
+error of the row. Source: pandas 2.3 ``core/algorithms.py`` (``map_array``): pandas calls the
+function on Python's own values, doubles with NaN for NULL, and converts the results to a column of
+one type (``maybe_convert_objects``). None beside numbers is declined, because the type then depends
+on the whole batch. Integers that may be NULL are declined, too: in a batch with a NULL they are
+doubles.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def applied(call: Call, owner: SeriesV | VectorV) -> VectorV:
 
 
 def _call_function(call: Call, flow: Flow, value: Value) -> Value:
-    """What the function gives for an element."""
+    """Call the function for an element."""
     m, function_node = call.m, call.node.args[0]
     match function_node:
         case ast.Lambda(ast.arguments([], [ast.arg(name)], None, [], [], None, []), body):

@@ -1,9 +1,9 @@
-"""Trusted. Columns that a function puts into its table: ``pdf["c"] = ...``, ``assign``.
+"""Trusted. Columns that a function adds to its table: ``pdf["c"] = ...``, ``assign``.
 
-The variable gets a new table, which is what everybody sees who has the table by this name alone:
-:mod:`presieve.lift.execution.identity` asks whether that is so. What was taken out of it before
-keeps its values where a column is put in, since that takes the place of the old one. ``loc`` may
-write to the old one, so that nothing else may share its values then.
+The variable is bound to a new table. This is correct if no other variable or object refers to the
+table, which :mod:`presieve.lift.execution.identity` checks. Assigning a column replaces the old
+one, so columns that were read before keep their values. ``loc`` may write into the old column, so
+nothing else may share its values.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from presieve.lift.values.symbolic import FrameV, PartV, TupleV, Value, VectorV,
 
 
 def is_write(owner: ast.expr, flow: Flow) -> bool:
-    """Whether ``owner[...] = value`` writes to a table that a variable holds."""
+    """Return whether ``owner[...] = value`` writes to a table that a variable holds."""
     if isinstance(owner, ast.Attribute) and owner.attr == "loc":
         owner = owner.value
     return isinstance(owner, ast.Name) and isinstance(flow.env.get(owner.id), FrameV | PartV)
 
 
 def write(m: Machine, flow: Flow, node: ast.Subscript, key: Value, value: Value) -> None:
-    """``table["c"] = value`` or ``table.loc[mask, "c"] = value``."""
+    """Execute ``table["c"] = value`` or ``table.loc[mask, "c"] = value``."""
     owner = node.value
     at = owner.value if isinstance(owner, ast.Attribute) else owner
     assert isinstance(at, ast.Name)

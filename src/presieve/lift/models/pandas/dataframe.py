@@ -1,7 +1,7 @@
-"""Trusted. Tables and columns of the group in pandas' own ways: masks, ``loc``, ``iloc``, methods.
+"""Trusted. Tables and columns of the group in pandas: masks, ``loc``, ``iloc``, methods.
 
-Sources: pandas 2.3 user guide, "Indexing and selecting data"; a group's table has the index 0, 1, 2
-and so on, which pyspark 4.3.0 makes (``pandas.concat`` of columns of one Arrow table).
+Sources: pandas 2.3 user guide, "Indexing and selecting data". A group's table has the index 0, 1,
+2, ..., which pyspark 4.3.0 creates (``pandas.concat`` of columns of one Arrow table).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ACCESS = ("loc", "iloc", "at", "iat")
 
 
 def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) -> Value | None:
-    """``value.name`` of a table or column; None where it is not known here."""
+    """Evaluate ``value.name`` of a table or column; None if it is not supported here."""
     if arrays.is_arrow(value):
         return arrays.attribute_of(m, flow, value, name, node)
     match value:
@@ -98,7 +98,7 @@ def _rows(value: Value) -> Term:
 
 
 def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value | None:
-    """``value[key]`` of a table or column; None where it is not known here."""
+    """Evaluate ``value[key]`` of a table or column; None if it is not supported here."""
     if arrays.is_arrow(value):
         return arrays.item_of(m, value, key)
     match value:
@@ -140,9 +140,9 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
 
 
 def _all_floats(m: Machine, columns: tuple[str, ...]) -> bool:
-    """Whether a row as a Series holds the values as they are: all are doubles, or some are texts.
+    """Return whether a row as a Series keeps the values: all are doubles, or some are texts.
 
-    A row of numbers of several types would make doubles of all.
+    In a row of numbers of several types, all would become doubles.
     """
     types = {m.columns.type_of(c) for c in columns}
     return types == {"double"} or "string" in types
@@ -162,7 +162,7 @@ def _apply_mask(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST)
 
 
 def _by_label(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> Value | None:
-    """``of.loc[key]``."""
+    """Evaluate ``of.loc[key]``."""
     rows, name = key.items if isinstance(key, TupleV) and len(key.items) == 2 else (key, None)
     frame = series.part(of)
     if frame is None:
@@ -173,7 +173,7 @@ def _by_label(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> V
         masks = isinstance(key, SeriesV | VectorV)
         return _apply_mask(m, flow, of, key, node) if masks else None
     match rows:
-        case ListV((LabelV() as label,)):  # a table of one row; an error where there is none
+        case ListV((LabelV() as label,)):  # a table of one row; an error if there is none
             columns = _columns_named(frame, name)
             if columns is None:
                 return None
@@ -191,7 +191,7 @@ def _by_label(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> V
 
 
 def _columns_named(frame: PartV, name: Value | None) -> tuple[str, ...] | None:
-    """The columns that ``loc`` is asked for: all, or those of a list."""
+    """Return the columns that ``loc`` selects: all, or those of a list."""
     if name is None:
         return frame.columns
     columns = _names(name) if isinstance(name, ListV) else None
@@ -205,7 +205,7 @@ def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -
         if type(row) is int and row in (0, -1):
             return first_last.row_table(m, flow, frame, last=row == -1, node=node)
     position = constant_of(key)
-    grouped = not m.columns.single  # rows of a batch need not agree in anything
+    grouped = not m.columns.single  # rows of a batch may have different keys
     if grouped and isinstance(of, SeriesV) and of.name in m.columns.request.keys:
         if position in (0, -1):
             return m.columns.key(of.name)
@@ -222,7 +222,7 @@ def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -
 
 
 def is_pandas(value: Value) -> bool:
-    """Whether methods of the value get contents for objects: lists, and so on."""
+    """Return whether methods of the value get the contents of objects, such as lists."""
     return isinstance(value, AccessV | TableV | TopV | FrequencyV) or series.is_whole(value)
 
 
@@ -295,7 +295,7 @@ refused(
 
 
 def _names(value: Value) -> tuple[str, ...] | None:
-    """One name, or a list of names."""
+    """Return the constant names in a name or a list of names; None for other values."""
     items = value.items if isinstance(value, ListV | TupleV) else (value,)
     names = [constant_of(i) for i in items]
     return tuple(str(n) for n in names) if all(type(n) is str for n in names) else None

@@ -1,10 +1,10 @@
 """Trusted. ``column.dt.year`` and ``column.dt.date`` against constants: intervals of times.
 
-Source: pandas 2.3 ``core/arrays/datetimes.py``: fields of what a clock shows, which is the
-session's for instants (:mod:`presieve.lift.python.zones`); NaN or NaT where the time is missing,
-which is in no order and equals nothing. A year is the interval from its first instant up to that of
-the next one, and so is a day, so that a comparison is one of times. Hours or months are no
-intervals.
+Source: pandas 2.3 ``core/arrays/datetimes.py``: fields are of the local time, which for instants is
+that of the session's time zone (:mod:`presieve.lift.python.zones`). A missing time gives NaN or
+NaT, which has no order and equals no value. A year or a day is the interval from its first instant
+to that of the next one, so a comparison of fields is a comparison of times. Hours and months are
+not intervals.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LAST_YEAR = 9998
 
 
 def field_of(m: Machine, v: VectorV, name: str, node: ast.AST) -> CalendarV:
-    """``column.dt.name``. Declines all fields but years and dates."""
+    """Evaluate ``column.dt.name``. Declines all fields except years and dates."""
     if strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
         reason = "raises for columns that are not timestamps: dates of Spark are objects in pandas"
         raise m.decline("unsupported-operation", f".dt {reason}", node)
@@ -45,7 +45,7 @@ def field_of(m: Machine, v: VectorV, name: str, node: ast.AST) -> CalendarV:
 
 
 def compare(comparison: Comparison) -> VectorV:
-    """A year or date against a constant, on either side."""
+    """Compare a year or date with a constant, on either side."""
     m, flow, op, left, right, node = comparison
     if not isinstance(left, CalendarV):
         return compare(Comparison(m, flow, _FLIPPED.get(type(op), op), right, left, node))
@@ -53,7 +53,7 @@ def compare(comparison: Comparison) -> VectorV:
     v = left.of
     gaps = and_(v.rows, missing(v.term))
     if left.name == "date" and type(op) in _FLIPPED and gaps != FALSE:
-        # Where all are missing, pandas takes the dates for times, which have no order with dates.
+        # If all are missing, pandas types the dates as times, which have no order with dates.
         some, none = any_row(m, present_rows(v), node), any_row(m, gaps, node)
         m.fail(flow, and_(none, negate(some)))
     match op:
@@ -75,7 +75,7 @@ def compare(comparison: Comparison) -> VectorV:
 
 
 def _interval(m: Machine, field: CalendarV, value: Value, node: ast.AST) -> tuple[Scalar, Scalar]:
-    """The first time of the year or day, and that of the next one."""
+    """Return the first time of the year or day, and that of the next one."""
     number = constant_of(value, INT if field.name == "year" else DATE)
     if type(number) is not int:
         reason = f".dt.{field.name} is compared with {describe(value)}: a constant is supported"

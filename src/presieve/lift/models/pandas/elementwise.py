@@ -1,9 +1,9 @@
-"""Trusted. What pandas and NumPy make of columns element by element: choices, signs, prefixes.
+"""Trusted. Elementwise operations of pandas and NumPy on columns: choices, signs, prefixes.
 
 Sources: pandas 2.3 ``core/generic.py`` (``where``, ``mask``), ``core/strings/object_array.py``
-(what is missing stays missing, or becomes ``na``), NumPy 2 ``where``, ``maximum`` and ``minimum``
-(NaN where either is NaN). What NumPy makes is an array: its reductions do not skip NaN, and its
-order of values is that of the rows.
+(missing elements stay missing, or become ``na``), NumPy 2 ``where``, ``maximum`` and ``minimum``
+(NaN if either is NaN). NumPy returns an array: its reductions do not skip NaN, and its elements are
+in the order of the rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CHOSEN: tuple[Sort, ...] = (FLOAT, INT, BOOL, *TEXTS, DATE)
 
 
 class Choice(NamedTuple):
-    """``other`` stands where a mask holds, or with ``keep`` where it does not."""
+    """``other`` replaces elements where the mask is true, or with ``keep`` where it is false."""
 
     mask: Value
     other: Value | None
@@ -37,7 +37,9 @@ class Choice(NamedTuple):
 
 
 def chosen(m: Machine, v: VectorV, choice: Choice, node: ast.AST) -> VectorV:
-    """``column.where(mask, other)``, or with ``keep`` false ``column.mask(mask, other)``."""
+    """Evaluate ``column.where(mask, other)``, or ``column.mask(mask, other)`` if ``keep`` is
+    false.
+    """
     condition = _condition(m, v, choice.mask, node)
     replacement = _replacement(m, v, choice.other, node)
     base, nothing = strip(v.term.sort), choice.other is None
@@ -67,7 +69,7 @@ def _condition(m: Machine, v: VectorV, mask: Value, node: ast.AST) -> Term:
 
 
 def _replacement(m: Machine, v: VectorV, value: Value | None, node: ast.AST) -> Term:
-    """What stands where an element is left out, of the column's own type."""
+    """Return the replacement of an element, which must be of the column's own type."""
     base = strip(v.term.sort)
     if value is None:
         return float_lit(float("nan")) if base == FLOAT else none_lit(base)
@@ -154,7 +156,7 @@ _OTHER_COLUMNS = "the greater of columns other than doubles"
 
 
 def _double(call: Call, v: VectorV | None, value: Value) -> Term:
-    """A column's element, or a constant, as a double."""
+    """Return a column's element or a constant as a double."""
     if v is not None:
         return as_double(v.term)
     number = constant_of(scalar_operand(call.m, value, call.node))
@@ -166,7 +168,9 @@ def _double(call: Call, v: VectorV | None, value: Value) -> Term:
 
 
 def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:
-    """``column.abs()``. The least integer of a type has no positive twin, and stays as it is."""
+    """Evaluate ``column.abs()``. In pandas the least integer of a type stays negative; here it is
+    assumed not to occur.
+    """
     base, element = strip(v.term.sort), get(v.term)
     if base == FLOAT:
         x = as_double(v.term)

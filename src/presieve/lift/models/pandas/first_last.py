@@ -1,8 +1,8 @@
-"""Trusted. One row of a group: the first or last one, as it stands or after a stable sort.
+"""Trusted. One row of a group: the first or last one, in the group's order or after a stable sort.
 
-Source: pandas 2.3 ``core/sorting.py`` (``nargsort``): missing elements come last whether the order
-is ascending or not, and rows that tie keep their order, in a sort that is stable. A table of such a
-row keeps the types of its columns, so that it is what the row's elements are, one by one.
+Source: pandas 2.3 ``core/sorting.py`` (``nargsort``): missing elements come last in both
+directions, and in a stable sort rows that tie keep their order. A table of one such row keeps the
+types of its columns, so it can be modelled element by element.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from presieve.semantics.build import and_, default, get, is_none, ite, or_, some
 
 
 def row_table(m: Machine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST) -> TableV:
-    """``table.head(1)`` and ``table.tail(1)``, if the table has a row."""
+    """Evaluate ``table.head(1)`` or ``table.tail(1)``. Declines a table that may have no row."""
     if frame.rows != TRUE:
         reason = "if no row is left, the table has none: exactly one row is supported"
         raise m.decline("row-count", reason, node)
@@ -31,7 +31,7 @@ def row_table(m: Machine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST
 
 
 def end_of(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
-    """``column.iloc[0]`` or ``iloc[-1]``, also after a stable sort."""
+    """Evaluate ``column.iloc[0]`` or ``iloc[-1]``, also after a stable sort."""
     if v.ordered or v.by is None or not v.by.settles(v.term):
         return at_end(m, flow, v, last=last, node=node)
     has_row, better = _better(m, v, last, node)
@@ -44,7 +44,7 @@ def end_of(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> 
 
 
 def _better(m: Machine, v: VectorV, last: bool, node: ast.AST) -> tuple[Term, Term]:
-    """Whether there has been a row, and whether this one takes the place of the one so far."""
+    """Return whether there has been a row, and whether this row replaces the current one."""
     assert v.by is not None
     key, ascending = v.by.key, v.by.upwards
     small(m, key)

@@ -38,7 +38,7 @@ def numpy_abs(call: Call) -> Value:
 def make_series(call: Call) -> Value:
     """``pandas.Series(array)`` of an array of the whole group."""
     v = series.vector(call.m, call.args[0])
-    # Its index is that of the whole group, and of no part of it.
+    # The index of the new Series is that of the whole group, so the array must cover it.
     if v is None or v.rows != TRUE or not v.ordered:
         raise call.decline("unknown-call", f"pandas.Series of {describe(call.args[0])}")
     return replace(v, array=False)

@@ -1,7 +1,7 @@
 """Trusted. The places of the first few rows of a group after sorting, as fields of the fold.
 
-There is one field for each of the places, the best element first; a row that is better than the one
-in a place moves this and all that follow down by one.
+Each place is one field, with the best element first. A row that is better than the one in a place
+takes the place and moves that one and all that follow down by one.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from presieve.semantics.build import and_, default, get, is_none, ite, or_, some
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The element in each place, an option: none where it is missing, or no row is there.
+    """The element in each place, an option: none if it is missing or the place has no row.
 
-    ``full``: whether a row is there; not known where that is not asked for.
+    ``full``: whether each place has a row; not known unless the caller requests it.
     """
 
     values: tuple[Term, ...]
     full: tuple[Term, ...]
 
     def present(self) -> tuple[Term, ...]:
-        """Whether an element that is not missing is there."""
+        """Return for each place whether it holds an element that is not missing."""
         return tuple(there(v) for v in self.values)
 
 
 def places_of(m: Machine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = False) -> Places:
-    """The places of a column; ``full``: whether rows are there is asked for, too."""
+    """Return the places of a column; ``full``: also determine whether each place has a row."""
     of = top.of
     assert isinstance(of, VectorV)
     small(m, of)
@@ -58,7 +58,7 @@ def places_of(m: Machine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = 
 
 
 def _of_keys(m: Machine, flow: Flow, v: VectorV, top: TopV, node: ast.AST, *, full: bool) -> Places:
-    """The places of the column that it is sorted by."""
+    """Return the places of the column by which the rows are sorted."""
     rows, x = present_rows(v), get(v.term)
     op = Op.PY_LT if top.by.upwards else Op.PY_GT
     word = "least" if top.by.upwards else "greatest"
@@ -68,7 +68,7 @@ def _of_keys(m: Machine, flow: Flow, v: VectorV, top: TopV, node: ast.AST, *, fu
         name = m.reduction_name(f"{word}({v.name or ''}).{i}", (word, i, v.term, v.rows))
         acc = Var(Scope.ACC, name, Option(x.sort))
         beats = or_(is_none(acc), app(op, x, get(acc)))
-        # What is better than the place above has pushed that one down here.
+        # If the row is better than the place above, the element there moves down to this place.
         moved = some(x) if i == 0 else ite(beaten, values[-1], some(x))
         field(m, name, none_lit(x.sort), ite(and_(rows, beats), moved, acc), node)
         values.append(acc)
@@ -90,7 +90,7 @@ def _of_keys(m: Machine, flow: Flow, v: VectorV, top: TopV, node: ast.AST, *, fu
 
 
 def _beside_keys(m: Machine, of: VectorV, top: TopV, node: ast.AST) -> Places:
-    """The places of another column than the one that it is sorted by."""
+    """Return the places of a column other than the one by which the rows are sorted."""
     key = top.by.key
     absent, x = missing(key.term), get(key.term)
     op = Op.PY_LT if top.by.upwards else Op.PY_GT

@@ -1,9 +1,9 @@
-"""Trusted. ``table.query("a > 1 and b == 'x'")``: the text as the mask that it stands for.
+"""Trusted. ``table.query("a > 1 and b == 'x'")``: translates the text to a mask.
 
-Source: pandas 2.3 ``core/computation`` (``expr.py``, ``ops.py``, ``scope.py``). The text is an
-expression of Python whose names are columns; ``and``, ``or`` and ``not`` are those of masks, and so
-are ``&`` and ``|``, which bind as weakly as these. ``@name`` is a variable of the function. Engines
-differ in arithmetic only, of which there is none here.
+Source: pandas 2.3 ``core/computation`` (``expr.py``, ``ops.py``, ``scope.py``). The text is a
+Python expression whose names are columns. ``and``, ``or`` and ``not`` operate on masks; ``&`` and
+``|`` do the same, with the same low precedence. ``@name`` is a variable of the function. The
+engines of pandas differ only in arithmetic, which is not supported here.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from presieve.lift.python.names import constant
 from presieve.lift.values.symbolic import ListV, PartV, Scalar, TupleV, Value, VectorV, constant_of
 
 _LOCAL = "__at_"
-"""What stands before the name of a variable in the text that is parsed."""
+"""Prefix of the names of variables in the text that is parsed."""
 
 _WORDS = {"&": "and", "|": "or"}
 
 
 def mask(call: Call, frame: PartV) -> VectorV:
-    """Which rows the text selects. Declines what is not followed."""
+    """Return the mask of the rows that the text selects. Declines unsupported queries."""
     wanted = constant_of(call.args[0])
     if not isinstance(wanted, str) or "\n" in wanted:
         raise call.decline("unsupported-expression", "query() takes a constant one-line string")
@@ -37,7 +37,7 @@ def mask(call: Call, frame: PartV) -> VectorV:
 
 
 def _plain(text: str) -> str:
-    """The text as Python: ``&`` and ``|`` as words, variables by names of their own."""
+    """Rewrite the text as Python: ``&`` and ``|`` as words, ``@`` as a prefix of the name."""
     words: list[str] = []
     for token in tokenize.generate_tokens(io.StringIO(text.strip()).readline):
         if token.type == tokenize.COMMENT or _LOCAL in token.string:
@@ -62,7 +62,7 @@ class _Query:
         self.frame, self.text = frame, text
 
     def condition(self, node: ast.expr) -> VectorV:
-        """A part of the text that is a mask."""
+        """Translate an expression of the text that is a mask."""
         match node:
             case ast.BoolOp(word, [first, *clauses]):
                 joined = ast.BitAnd() if isinstance(word, ast.And) else ast.BitOr()
@@ -121,8 +121,8 @@ class _Query:
         raise self._unknown_error(node)
 
     def _variable(self, name: str) -> Value:
-        """A variable of the function. One from outside of it may not reach the workers: what is
-        sent there is what the function's own code names.
+        """Return a variable of the function. A global variable may not reach the workers: Spark
+        sends only the names that the function's own code uses.
         """
         value = self.flow.env.get(name)
         if value is None and name in self.m.names.closure:

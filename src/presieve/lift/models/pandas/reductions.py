@@ -1,10 +1,10 @@
 """Trusted. Reductions of pandas as fields of the fold: count, sum, least, greatest, first, last.
 
-Source: pandas 2.3 ``core/nanops.py``. Missing elements are skipped; the sum of nothing is 0, every
-other reduction of nothing is NaN or NaT. Doubles are in
-:mod:`presieve.lift.models.pandas.sums_of_doubles`. Integers are added up exactly within 64 bits,
-and as doubles where a NULL made them doubles, which is exact up to 2^53.
-NumPy says nothing of the sign where the least or greatest is a zero.
+Source: pandas 2.3 ``core/nanops.py``. Missing elements are skipped; the sum of no elements is 0,
+every other reduction of no elements is NaN or NaT. Sums of doubles are in
+:mod:`presieve.lift.models.pandas.sums_of_doubles`. Integers are added exactly within 64 bits. If a
+NULL turned them into doubles, they are added as doubles, which is exact up to 2^53.
+NumPy does not specify the sign if the least or greatest element is a zero.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _EXACT = 2**53
 
 
 def reduced(call: Call, v: VectorV) -> Value | None:
-    """``column.name()``; None where there is no such reduction here."""
+    """Evaluate ``column.name()``; None if the reduction is not supported."""
     m, flow, name, _, _, node = call
     if v.array and not _same_on_array(v, name):
         reason = f".{name}() of a NumPy result does not skip NaN: put it into pd.Series(...)"
@@ -65,7 +65,7 @@ def reduced(call: Call, v: VectorV) -> Value | None:
 
 
 def _same_on_array(v: VectorV, name: str) -> bool:
-    """Whether the reduction of an array is the one of a Series of it: nothing is missing there."""
+    """Return whether the reduction of an array equals that of a Series: no element is missing."""
     if name in ("any", "all"):
         return v.term.sort == BOOL
     same_extreme = name in ("min", "max") and v.rows == TRUE and v.term.sort == INT
@@ -73,7 +73,7 @@ def _same_on_array(v: VectorV, name: str) -> bool:
 
 
 def _best(m: Machine, v: VectorV, op: Op, node: ast.AST) -> tuple[Var, Term, Term]:
-    """The best element, or none; and when a row's is better, and that element."""
+    """Return the best element (an option), whether the row's element is better, and the latter."""
     rows, element = present_rows(v), get(v.term)
     what = "max" if op is Op.PY_GT else "min"
     name = field_name(m, what, v)
@@ -84,7 +84,9 @@ def _best(m: Machine, v: VectorV, op: Op, node: ast.AST) -> tuple[Var, Term, Ter
 
 
 def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
-    """``min()`` or ``max()``. In an array of objects, a None beside a value raises TypeError."""
+    """Evaluate ``min()`` or ``max()``. In an array of objects, None beside a value raises
+    TypeError.
+    """
     base = strip(v.term.sort)
     if base == BOOL or isinstance(base, Decimal):
         raise m.decline("unsupported-operation", "min and max of this type of column", node)
@@ -101,7 +103,7 @@ def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
 
 
 def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
-    """``sum()`` of integers and truth values."""
+    """Evaluate ``sum()`` of numbers and truth values."""
     base = strip(v.term.sort)
     if base == FLOAT:
         return sums_of_doubles.reduced(m, flow, v, "sum", node)
@@ -126,7 +128,7 @@ def _sum(m: Machine, v: VectorV, node: ast.AST) -> Term:
 
 
 class Bounded(NamedTuple):
-    """A sum of elements of a column, and the limit that it must stay below."""
+    """A sum of a column's elements, and the limit that its magnitude must stay below."""
 
     term: Term
     limit: int
@@ -134,7 +136,7 @@ class Bounded(NamedTuple):
 
 
 def within(m: Machine, flow: Flow, sum_: Bounded, node: ast.AST) -> None:
-    """The sum is assumed to stay within its limit, unless it is known to."""
+    """Assume that the sum stays within its limit, unless this is known."""
     term, limit, v = sum_
     bound = m.ranges.magnitude(term)
     if bound is not None and bound < limit:
@@ -148,7 +150,9 @@ def within(m: Machine, flow: Flow, sum_: Bounded, node: ast.AST) -> None:
 
 
 def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
-    """``mean()`` of integers and truth values: their sum, as a double, by their number."""
+    """Evaluate ``mean()``. For integers and truth values it is the sum, as a double, divided by the
+    count.
+    """
     base = strip(v.term.sort)
     if v.term.sort == BOOL:
         hits = rows_of(m, flow, and_(v.rows, v.term), node)
@@ -172,7 +176,7 @@ def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
 
 
 def some_or_all(m: Machine, v: VectorV, some_row: bool, node: ast.AST) -> Value:
-    """``any()`` or ``all()`` of truth values."""
+    """Evaluate ``any()`` or ``all()`` of truth values."""
     if v.term.sort != BOOL:
         raise m.decline("unsupported-operation", "any and all take a column of conditions", node)
     wrong = any_row(m, and_(v.rows, v.term if some_row else negate(v.term)), node)
@@ -180,7 +184,7 @@ def some_or_all(m: Machine, v: VectorV, some_row: bool, node: ast.AST) -> Value:
 
 
 def distinct(m: Machine, v: VectorV, node: ast.AST) -> Value:
-    """``nunique()``, as far as it is asked whether it is 0, 1 or more."""
+    """Evaluate ``nunique()`` if only 0, 1 and more need to be distinguished."""
     if strip(v.term.sort) == BOOL or isinstance(strip(v.term.sort), Decimal):
         raise m.decline("unsupported-operation", "nunique of this type of column", node)
     small(m, v)
@@ -197,7 +201,7 @@ def distinct(m: Machine, v: VectorV, node: ast.AST) -> Value:
 
 
 def at_end(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
-    """``column.iloc[0]`` or ``iloc[-1]``: IndexError where there is no row."""
+    """Evaluate ``column.iloc[0]`` or ``iloc[-1]``: IndexError if there is no row."""
     if not v.ordered:
         reason = "rows that tie have no fixed order: sort by one column, with kind='stable'"
         raise m.decline("row-order", reason, node)
@@ -217,7 +221,7 @@ def at_end(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> 
 
 
 def element_value(m: Machine, v: VectorV, term: Term) -> Value:
-    """One element taken out of a column: a scalar of NumPy's, or an object."""
+    """Return one element of a column: a NumPy scalar, or an object."""
     base = strip(v.term.sort)
     small(m, v)
     if base == FLOAT:
@@ -233,7 +237,7 @@ def element_value(m: Machine, v: VectorV, term: Term) -> Value:
 
 
 class Cell(NamedTuple):
-    """The element of a table's column in the row of a label."""
+    """The element of a table's column in the row with a label."""
 
     table: PartV
     column: str
@@ -241,7 +245,7 @@ class Cell(NamedTuple):
 
 
 def at_label(m: Machine, flow: Flow, cell: Cell, node: ast.AST) -> Value:
-    """``table.loc[table.t.idxmax(), column]``: an error where no element is there."""
+    """Evaluate ``table.loc[table.t.idxmax(), column]``: an error if there is no element."""
     frame, column, label = cell
     v = label.of
     if not (frame.ordered and v.ordered):
@@ -255,7 +259,7 @@ def at_label(m: Machine, flow: Flow, cell: Cell, node: ast.AST) -> Value:
     small(m, v)
     keys = v
     if base == FLOAT:
-        # A missing element counts as the worst there is, and is taken where it comes first.
+        # A missing element counts as the worst one; it is selected if it comes first.
         worst = float_lit(float("-inf" if label.op is Op.PY_GT else "inf"))
         keys = VectorV(ite(missing(v.term), worst, get(v.term)), v.rows, v.name)
         m.fail(flow, negate(any_row(m, present_rows(v), node)))

@@ -2,10 +2,10 @@
 
 Sources, pandas 2.3: ``core/ops/array_ops.py`` (comparisons; NaN, NaT and, in an array of objects,
 None compare as false, and as true with ``!=``: ``_libs/ops.pyx``), ``core/arrays`` and NumPy 2 for
-arithmetic: doubles as IEEE 754 says, integers of 64 bits that wrap around.
+arithmetic: doubles follow IEEE 754, integers of 64 bits wrap around.
 
-A column of integers with NULL is one of doubles wherever the group holds a NULL: what is made of it
-here has the same number for an element in both cases, or is declined.
+If a group holds a NULL in a column of integers, pandas reads the column as doubles. Each operation
+here gives the same number for an element in both cases, or is declined.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _ARITHMETIC = {
 
 
 def vector(m: Machine, value: Value) -> VectorV | None:
-    """A whole column of the group, or what was made of one; None for every other value."""
+    """Return a whole column of the group, or a value computed from one; None for other values."""
     if isinstance(value, VectorV):
         return value
     if not isinstance(value, SeriesV):
@@ -71,7 +71,7 @@ def vector(m: Machine, value: Value) -> VectorV | None:
 
 
 def part(value: Value) -> PartV | None:
-    """A table of rows of the group; None for every other value."""
+    """Return a table of rows of the group; None for other values."""
     if isinstance(value, FrameV):
         return PartV(value.columns, TRUE, own=value.own)
     return value if isinstance(value, PartV) else None
@@ -83,13 +83,13 @@ def _column(call: Call, owner: Value) -> VectorV | None:
 
 
 column_method = partial(method, SeriesV | VectorV, owner=_column)
-"""Register the model of methods of columns, which gets the column's elements; not of arrays."""
+"""Register a model of methods of columns, not of arrays. The model gets a :class:`VectorV`."""
 table_method = partial(method, FrameV | PartV, owner=lambda _, owner: part(owner))
-"""Register the model of methods of tables."""
+"""Register a model of methods of tables. The model gets a :class:`PartV`."""
 
 
 def there(term: Term) -> Term:
-    """Whether the element is not missing."""
+    """Return whether the element is not missing."""
     absent = is_none(term)
     if strip(term.sort) != FLOAT:
         return negate(absent)
@@ -97,13 +97,13 @@ def there(term: Term) -> Term:
 
 
 def is_whole(value: Value) -> bool:
-    """Whether this is a table or a column, of pandas or pyarrow, or part of such a one."""
+    """Return whether this is a table or a column of pandas or pyarrow, or a part of one."""
     arrow = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV
     return isinstance(value, SeriesV | FrameV | VectorV | PartV | arrow)
 
 
 def missing(term: Term) -> Term:
-    """Whether pandas counts the element as missing."""
+    """Return whether pandas counts the element as missing."""
     absent = is_none(term)
     if strip(term.sort) != FLOAT:
         return absent
@@ -111,10 +111,10 @@ def missing(term: Term) -> Term:
 
 
 def small(m: Machine, v: VectorV, *, beside: VectorV | None = None) -> None:
-    """The number of an element matters: it is the same where pandas holds the integers as doubles.
+    """Assume that integers keep their values if pandas holds them as doubles.
 
-    ``beside``: what it goes into one column with, which may hold NULL. Declines what was computed
-    of integers, there.
+    ``beside``: a column that is merged with this one and may hold NULL. Then a computed column of
+    integers is declined.
     """
     if strip(v.term.sort) != INT:
         return
@@ -126,8 +126,9 @@ def small(m: Machine, v: VectorV, *, beside: VectorV | None = None) -> None:
 
 
 def _check_comparable(m: Machine, v: VectorV, value: Value) -> None:
-    """The elements are compared with a value. Beside a NULL they are doubles, which compare with a
-    number of less than 2^53 as the integers do: rounding keeps their order, and is exact there.
+    """Check that the elements can be compared with a value. Beside a NULL, integers are doubles.
+    They compare with a number below 2^53 in magnitude as the integers do: rounding keeps their
+    order, and is exact below 2^53.
     """
     number = constant_of(value)
     if isinstance(number, int | float) and abs(number) < EXACT_INT and v.name is not None:
@@ -138,14 +139,16 @@ def _check_comparable(m: Machine, v: VectorV, value: Value) -> None:
 
 
 def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
-    """A column of the table, with whose values it shares its own."""
+    """Return a column of the table, which shares the table's values."""
     column = dict(frame.made).get(name) or vector(m, SeriesV(name))
     assert column is not None
     return replace(column, rows=frame.rows, ordered=frame.ordered, by=frame.by, own=frame.own)
 
 
 def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
-    """A value beside a column: it must not depend on other rows, which would take two passes."""
+    """Return a scalar operand beside a column. It must not depend on other rows: that would take
+    two passes.
+    """
     if isinstance(value, Scalar | NullableV) and any(
         x.scope is Scope.ACC for x in variables(value.term)
     ):
@@ -166,7 +169,9 @@ def _check_aligned(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> None:
 
 
 def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> VectorV:
-    """``column > 5`` and the like: a column of truth values, false where an element is missing."""
+    """Evaluate ``column > 5`` and other comparisons to a column of truth values. A comparison with
+    a missing element is false; ``!=`` is true.
+    """
     if not isinstance(op, ast.NotEq) and type(op) not in _ORDER:
         raise m.decline("unsupported-operation", "is and in of a whole column", node)
     same = ast.Eq() if isinstance(op, ast.NotEq) else op
@@ -188,7 +193,7 @@ def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: 
         value = _read_constant(m, a, right)
         _check_comparable(m, a, value)
         x, y = _against(m, a, scalar_operand(m, value, node), node)
-        both_present = negate(is_none(a.term))  # NaN is in no order and equals nothing
+        both_present = negate(is_none(a.term))  # NaN has no order and equals nothing
     if x.sort == BOOL and not isinstance(same, ast.Eq):
         raise m.decline("unsupported-operation", "the order of booleans", node)
     comparison = and_(both_present, app(_ORDER[type(same)], x, y))
@@ -197,7 +202,7 @@ def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: 
 
 
 def like(term: Term, *operands: VectorV | None) -> VectorV:
-    """A column with these elements and the rows of the operands; an array if all of them are."""
+    """Build a column of these elements with the operands' rows; an array if all operands are."""
     columns = [v for v in operands if v is not None]
     of = columns[0]
     array = all(v.array for v in columns)
@@ -205,7 +210,7 @@ def like(term: Term, *operands: VectorV | None) -> VectorV:
 
 
 def _read_constant(m: Machine, v: VectorV, value: Value) -> Value:
-    """A text beside a column of times is read as a time."""
+    """Convert a text beside a column of times to a time; return other values unchanged."""
     text = constant_of(value)
     if not isinstance(text, str) or strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
         return value
@@ -215,7 +220,7 @@ def _read_constant(m: Machine, v: VectorV, value: Value) -> Value:
 
 
 def _against(m: Machine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[Term, Term]:
-    """Element and scalar as terms of one sort that compare as in pandas."""
+    """Convert the element and the scalar to terms of one sort that compare as in pandas."""
     x, base = get(v.term), strip(v.term.sort)
     if base == c.base and base != INT:
         return x, c.term
@@ -254,7 +259,7 @@ def _name(sort: object) -> str:
 def binary_vectors(
     m: Machine, op: ast.operator, left: Value, right: Value, node: ast.AST
 ) -> VectorV:
-    """``a & b``, ``a | b``, ``a + b``, ``a - b``, ``a * b`` of columns and constants."""
+    """Evaluate ``a & b``, ``a | b``, ``a + b``, ``a - b`` or ``a * b`` of columns and constants."""
     a, b = vector(m, left), vector(m, right)
     if a is not None and b is not None:
         _check_aligned(m, a, b, node)
@@ -285,26 +290,26 @@ def binary_vectors(
 
 
 def as_double(term: Term) -> Term:
-    """An element as a double: NaN where it is missing."""
+    """Convert an element to a double: NaN if it is missing."""
     inner = as_float(get(term)) if strip(term.sort) == INT else get(term)
     return ite(is_none(term), NAN, inner)
 
 
 def unary_vector(m: Machine, op: ast.unaryop, v: VectorV, node: ast.AST) -> VectorV:
-    """``~mask``."""
+    """Evaluate ``~mask``."""
     if isinstance(op, ast.Invert) and v.term.sort == BOOL:
         return like(negate(v.term), v)
     raise m.decline("unsupported-operation", "this sign before a whole column", node)
 
 
 def absent(m: Machine, v: VectorV, *, present: bool) -> VectorV:
-    """``column.isna()``, ``column.notna()``."""
+    """Evaluate ``column.isna()`` or ``column.notna()``."""
     m.columns.ask(v.term)
     return like(there(v.term) if present else missing(v.term), v)
 
 
 def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> VectorV:
-    """``column.isin([...])`` of constants of the column's own type."""
+    """Evaluate ``column.isin([...])`` of constants of the column's own type."""
     base = strip(v.term.sort)
     if base not in (*TEXTS, INT, DATE) or not all(
         isinstance(i, Scalar) and i.base == base and isinstance(i.term, Lit) for i in items
@@ -315,7 +320,7 @@ def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> Ve
 
 
 def filled(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
-    """``column.fillna(constant)`` with a constant of the column's own type."""
+    """Evaluate ``column.fillna(constant)`` with a constant of the column's own type."""
     constant = scalar_operand(m, value, node)
     m.columns.ask(v.term)
     base = strip(v.term.sort)
@@ -331,7 +336,7 @@ def filled(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
 def clipped(
     m: Machine, v: VectorV, low: Value | None, high: Value | None, node: ast.AST
 ) -> VectorV:
-    """``column.clip(low, high)`` of doubles; NaN stays."""
+    """Evaluate ``column.clip(low, high)`` of doubles; NaN stays."""
     term = v.term
     if strip(term.sort) != FLOAT:
         raise m.decline("unsupported-operation", "clip of columns that are not doubles", node)
@@ -349,8 +354,9 @@ def clipped(
 
 
 def selected(m: Machine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
-    """The rows that a mask leaves of some. A mask with None in it raises, which is left to the
-    caller; for an empty one pandas takes columns instead, so that it must be of the whole group.
+    """Return the rows that a mask selects. A mask that holds None raises, which the caller handles.
+    pandas reads an empty mask of objects as column names, so a mask that may hold NULL must be of
+    the whole group.
     """
     if mask.rows != rows:
         reason = "a mask of other rows: make it from the table that it chooses from"
@@ -362,10 +368,10 @@ def selected(m: Machine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
 
 
 def kept(v: VectorV, rows: Term) -> VectorV:
-    """The column on fewer rows."""
+    """Restrict the column to these rows."""
     return replace(v, rows=rows)
 
 
 def present_rows(v: VectorV) -> Term:
-    """The rows of the column whose element is not missing."""
+    """Return the rows of the column whose element is not missing."""
     return and_(v.rows, there(v.term))

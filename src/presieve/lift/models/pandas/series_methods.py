@@ -1,4 +1,4 @@
-"""Trusted. Methods of columns of the group, as pandas has them."""
+"""Trusted. Methods of columns of the group, as in pandas."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Trusted. Reductions that depend on all elements and their places: sums of doubles, deviations.
 
-pandas adds doubles up in pairs, and how it pairs them, and so how it rounds, depends on how many
-there are. What it gives is a function of the sequence of elements, and a group's rows can be left
-out as long as the sequence stays the same: those that a mask or ``dropna`` leaves out before. A
-missing element that is still there counts as zero in its place, so that it stays in the sequence;
-for the median it does not count.
+pandas adds doubles pairwise. How it pairs them, and so how it rounds, depends on their number. The
+result is a function of the sequence of elements, so rows of a group can be dropped only if the
+sequence stays the same: rows that a mask or ``dropna`` removes before the reduction. A missing
+element that is not removed counts as zero in its place, so it stays in the sequence; for the median
+it does not count.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _OPS = {
 
 
 def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value:
-    """``column.name()``, where it is one of those above."""
+    """Evaluate ``column.name()`` for one of the reductions above."""
     skips = name == "median"
     reduction: Term = app(_OPS[name], _sequence(m, v, node, skips=skips))
     least = 2 if name in ("var", "std") else 1
     rows = v.rows if name == "sum" else present_rows(v)
     nothing = float_lit(0.0) if name == "sum" else NAN
-    if rows != TRUE or least > 1:  # a proof knows counts, and nothing of the sequence
+    if rows != TRUE or least > 1:  # a proof can use counts, but not the sequence
         few = app(Op.PY_LT, _count(m, flow, rows, node), int_lit(least))
         reduction = ite(few, nothing, reduction)
     return Scalar(reduction, Traits(maybe_nan=True, numpy=True, wide=name == "sum"))
 
 
 def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
-    """``column.mean()`` of doubles: NaN where all are missing."""
+    """Evaluate ``column.mean()`` of doubles: NaN if all are missing."""
     count = _count(m, flow, present_rows(v), node)
     top = app(Op.SEQ_SUM, _sequence(m, v, node, skips=False))
     quotient = app(Op.FLOAT_DIV, top, as_float(count))
@@ -59,7 +59,7 @@ def _count(m: Machine, flow: Flow, rows: Term, node: ast.AST) -> Term:
 
 
 def _sequence(m: Machine, v: VectorV, node: ast.AST, *, skips: bool) -> Term:
-    """The field that holds the elements."""
+    """Return the field that holds the sequence of elements."""
     if strip(v.term.sort) not in (FLOAT, INT):
         raise m.decline("unsupported-operation", "this reduction of such a column", node)
     if not v.ordered and not skips:

@@ -1,8 +1,8 @@
-"""Trusted. Rows, columns and one-row tables: how a function reaches its input and gives output.
+"""Trusted. Rows, columns and one-row tables: how a function reads its input and returns its output.
 
-Sources: pandas 2.3 ``DataFrame.itertuples`` (a namedtuple renames fields that are no identifiers),
+Sources: pandas 2.3 ``DataFrame.itertuples`` (a namedtuple renames fields that are not identifiers),
 ``DataFrame.iterrows`` (a Series of the columns' common type); pyspark 4.3.0 ``sql/types.py`` (a
-``Row`` is a tuple: its methods come before its fields).
+``Row`` is a tuple: its methods take precedence over its fields).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from presieve.lift.words import named_columns
 
 
 def attribute(m: Machine, value: Value, name: str, node: ast.AST) -> Value:
-    """``value.name`` for rows, tables and ``self``. Declines for everything else."""
+    """Evaluate ``value.name`` for rows, tables and ``self``. Declines other values."""
     match value:
         case RowV():
             if name == "Index" and value.shift:
@@ -64,7 +64,7 @@ def attribute(m: Machine, value: Value, name: str, node: ast.AST) -> Value:
 
 
 def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
-    """``value[key]`` for rows, tables and the key tuple. Declines for everything else."""
+    """Evaluate ``value[key]`` for rows, tables and the key tuple. Declines other values."""
     match value:
         case RowV():
             return _row_item(m, value, key, node)
@@ -111,10 +111,10 @@ def _frame_item(m: Machine, table: FrameV, key: Value, node: ast.AST) -> Value:
 
 
 def row_attributes(columns: tuple[str, ...], *, of: str) -> frozenset[str]:
-    """The columns that can be read as attributes of a row of this kind.
+    """Return the columns that can be read as attributes of a row of this kind.
 
-    ``of`` is ``namedtuple`` (its fields come before its methods, but odd names are renamed),
-    ``Series`` or ``tuple`` (a Spark ``Row``), whose own attributes come first.
+    ``of`` is ``namedtuple`` (fields take precedence over methods, but invalid names are renamed),
+    ``Series`` or ``tuple`` (a Spark ``Row``), whose own attributes take precedence.
     """
     good = {c for c in columns if c.isidentifier() and not c.startswith("_")}
     if of == "namedtuple":
@@ -124,7 +124,7 @@ def row_attributes(columns: tuple[str, ...], *, of: str) -> frozenset[str]:
 
 
 def attributes_of(name: str) -> frozenset[str]:
-    """The attributes of a class of pandas; it is loaded wherever a function uses it."""
+    """Return the attributes of a class of pandas, which is loaded whenever a function uses it."""
     pandas = module("pandas")
     if pandas is None:
         import pandas
@@ -184,7 +184,7 @@ def _one_label(value: Value) -> bool:
 
 
 def _cell(m: Machine, value: Value, indexed: bool, node: ast.AST) -> Value:
-    """A column of a dict of columns: a list of one value, or a value where there is an index."""
+    """Return the value of a dict's column: a list of one value, or a value if there is an index."""
     match value:
         case ListV((item,)) | TupleV((item,)):
             return item

@@ -1,7 +1,7 @@
 """Trusted. Columns of texts, element by element (``column.str``): Python's own methods.
 
-Sources: pandas 2.3 ``core/strings/object_array.py``: of an array of objects, as Spark makes it,
-each method is called on the texts one by one. What is missing stays missing, or becomes ``na``.
+Sources: pandas 2.3 ``core/strings/object_array.py``: Spark creates an array of objects, and pandas
+calls Python's method on each text. Missing elements stay missing, or become ``na``.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def _column(m: Machine, owner: Value) -> VectorV | None:
 
 
 def _of_elements(v: VectorV, term: Term) -> VectorV:
-    """A column of what is made of each text that is there."""
+    """Build a column of ``term`` for each text; missing elements stay missing."""
     if isinstance(v.term.sort, Option):
         term = ite(missing(v.term), none_lit(term.sort), some(term))
     return VectorV(term, v.rows, None, False, v.ordered, by=v.by)
 
 
 def _call_on_each(call: Call, v: VectorV, model: Model) -> VectorV | None:
-    """A method of Python's texts, called on each."""
+    """Apply the model of a Python text method to each element."""
     element = model(call, Scalar(unwrapped(v.term)))
     return _of_elements(v, element.term) if isinstance(element, Scalar) else None
 
@@ -107,7 +107,7 @@ def contains(call: Call, v: VectorV) -> VectorV | None:
 
 
 def _condition_column(call: Call, v: VectorV, condition: Term | None) -> VectorV | None:
-    """A condition on each text, and what is to be said of those that are missing."""
+    """Build a column of a condition on each text; missing texts stay missing or become ``na=``."""
     if condition is None or "na" not in call.named:
         return None if condition is None else _of_elements(v, condition)
     filler = call.named["na"]
@@ -127,7 +127,7 @@ def _is_false(value: Value) -> bool:
 def sliced(
     m: Machine, flow: Flow, owner: AccessV, where: ast.Slice, node: ast.AST
 ) -> VectorV | None:
-    """``column.str[a:b]`` of constants, of which the second is not negative."""
+    """Evaluate ``column.str[a:b]`` with constant bounds; ``b`` must not be negative."""
     v = _column(m, owner) if owner.by == "str" else None
     text_slice = (
         None if v is None else strings.sliced(m, flow, Scalar(unwrapped(v.term)), where, node)

@@ -1,4 +1,4 @@
-"""Trusted. Texts that pandas reads as times."""
+"""Trusted. Texts that pandas parses as times."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import cast
 from presieve.lift.python.names import module
 
 CALENDAR = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?\Z", re.ASCII)
-"""Texts of digits alone, which mean one time whatever the clock says."""
+"""Texts of digits and separators, whose time does not depend on the clock."""
 
 
 def time_of_text(text: str) -> object | None:
-    """The time that pandas reads from a text of digits; None where it may depend on the clock."""
+    """Parse a text of digits as pandas does; None if the time may depend on the clock."""
     if not CALENDAR.match(text) or (pandas := module("pandas")) is None:
         return None
     try:

@@ -1,10 +1,9 @@
 """Trusted. The first few rows of a group after sorting: ``nlargest``, ``sort_values(...).head(k)``.
 
 Sources: pandas 2.3 ``core/methods/selectn.py`` and ``core/sorting.py`` (``nargsort``): missing
-elements come last, in whatever direction is sorted, and fill up what is left of the ``k`` places.
-``nlargest`` takes the first of those that tie; but where it takes all rows it sorts them in a way
-that is not stable, and so does ``sort_values`` unless it is told otherwise. Zeros of either
-sign tie.
+elements come last in both directions, and fill the remaining ones of the ``k`` places.
+``nlargest`` takes the first rows among ties; but if it takes all rows, it uses a sort that is not
+stable, and so does ``sort_values`` by default. Zeros of either sign tie.
 """
 
 from __future__ import annotations
@@ -42,15 +41,15 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
 
 MOST = 8
-"""Places, at most."""
+"""Maximum number of places."""
 
 _ONE_BY_ONE = 7
-"""Doubles that NumPy adds up one after the other, at most; more of them in eight running sums."""
+"""Maximum number of doubles that NumPy adds one after the other; more use eight running sums."""
 
 _NUMBERS: tuple[Sort, ...] = (FLOAT, INT)
 _RANKED: tuple[Sort, ...] = (FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ)
 
-# --- what is selected -----------------------------------------------------------------------------
+# --- selections -----------------------------------------------------------------------------------
 
 
 def _rows(call: Call, owner: Value) -> VectorV | PartV | None:
@@ -116,7 +115,9 @@ def _top(call: Call, of: VectorV | PartV, by: Sorting, most: object, among: bool
 
 
 def sorting(key: VectorV, ordered: bool, named: Mapping[str, Value]) -> Sorting | None:
-    """The order by a column; None where it is not known. ``ordered``: of what is in the group's."""
+    """Return the order by a column; None if it is not known. ``ordered``: whether the rows were in
+    the group's order before the sort.
+    """
     upwards = constant_of(named["ascending"]) if "ascending" in named else True
     kind = constant_of(named["kind"]) if "kind" in named else "quicksort"
     if type(upwards) is not bool:
@@ -124,11 +125,11 @@ def sorting(key: VectorV, ordered: bool, named: Mapping[str, Value]) -> Sorting 
     return Sorting(key, upwards, ordered and kind in ("stable", "mergesort"))
 
 
-# --- what is made of them -------------------------------------------------------------------------
+# --- uses of the selected rows --------------------------------------------------------------------
 
 
 def attribute_of(m: Machine, flow: Flow, top: TopV, name: str, node: ast.AST) -> Value | None:
-    """``top.size``, ``top.empty``, ``top.c``, ``top.values``; None where it is not known here."""
+    """Evaluate ``top.size``, ``top.empty`` or ``top.c``; None for other attributes."""
     from presieve.lift.models.pandas.tables import attributes_of
 
     if isinstance(top.of, PartV):
@@ -156,7 +157,7 @@ def _is_empty(m: Machine, of: VectorV | PartV, node: ast.AST) -> Scalar:
 
 
 def length(m: Machine, flow: Flow, top: TopV, node: ast.AST) -> Value:
-    """``len(top)``."""
+    """Evaluate ``len(top)``."""
     column = top.of if isinstance(top.of, VectorV) else top.by.key
     column = replace(column, rows=top.of.rows)
     full = places_of(m, flow, replace(top, of=column), node, full=True).full
@@ -164,7 +165,7 @@ def length(m: Machine, flow: Flow, top: TopV, node: ast.AST) -> Value:
 
 
 def _how_many(full: tuple[Term, ...]) -> Term:
-    """Of places that are filled from the first one on."""
+    """Count the occupied places, which are filled from the first one on."""
     number: Term = int_lit(0)
     for i, occupied in enumerate(full):
         number = ite(occupied, int_lit(i + 1), number)
@@ -172,7 +173,7 @@ def _how_many(full: tuple[Term, ...]) -> Term:
 
 
 def item_of(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
-    """``top["c"]`` of a table, ``top[0]`` of a list."""
+    """Evaluate ``top["c"]`` of a table or ``top[0]`` of a list."""
     wanted = constant_of(key)
     if isinstance(top.of, PartV):
         if wanted in top.of.columns:
@@ -182,7 +183,7 @@ def item_of(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Val
 
 
 def at(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
-    """``top.iloc[i]``, from the front or -1: IndexError where there are not so many rows."""
+    """Evaluate ``top.iloc[i]``, from the front or -1: IndexError if there are too few rows."""
     position, of = constant_of(key), top.of
     if type(position) is not int or position < -1 or not isinstance(of, VectorV):
         return None
@@ -210,7 +211,7 @@ def at(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | 
 
 
 def _in_order(m: Machine, top: TopV, harmless: int, node: ast.AST) -> None:
-    """Declines where the order of the rows is not known, and there are more than so many."""
+    """Decline if the order of the rows is not known and more than ``harmless`` are selected."""
     assert isinstance(top.of, VectorV)
     if top.most > harmless and not top.by.settles(top.of.term):
         reason = (
@@ -239,7 +240,7 @@ def extreme(call: Call, top: TopV) -> Value | None:
     sorted_ = of.term == top.by.key.term
     first = sorted_ and (op is Op.PY_LT) == top.by.upwards
     for present, value in zip(places.present(), places.values, strict=True):
-        if sorted_:  # the last one that is there is the worst
+        if sorted_:  # the last occupied place holds the worst element
             better = present
         else:
             better = and_(present, or_(is_none(best), app(op, get(value), get(best))))
@@ -291,7 +292,7 @@ def _count(places: Places) -> Term:
 
 
 def _sum_of_doubles(call: Call, top: TopV, places: Places) -> Term:
-    """What is missing comes last, and adds zeros."""
+    """Return the sum of doubles; missing elements come last and add zeros."""
     _in_order(call.m, top, 2, call.node)
     if top.most > _ONE_BY_ONE:
         reason = f"the sum of more than {_ONE_BY_ONE} doubles rounds in an unspecified order"
@@ -303,7 +304,7 @@ def _sum_of_doubles(call: Call, top: TopV, places: Places) -> Term:
 
 
 def _sum(call: Call, of: VectorV, places: Places) -> Term:
-    """The same of integers."""
+    """Return the sum of integers."""
     total_term: Term = int_lit(0)
     for present, value in zip(places.present(), places.values, strict=True):
         total_term = app(Op.INT_ADD, total_term, ite(present, get(value), int_lit(0)))

@@ -1,9 +1,9 @@
-"""Trusted. ``column.value_counts()``, as far as it is asked how often a constant is there.
+"""Trusted. ``column.value_counts()``, if only the counts of constants are used.
 
 Source: pandas 2.3 ``core/algorithms.py`` (``value_counts_internal``): missing elements are not
-counted, and values that are nowhere have no entry, so that ``counts["x"]`` raises KeyError there
-and ``counts.get("x", 0)`` gives its default. With ``normalize`` each count is divided by
-their sum, as doubles.
+counted, and a value that does not occur has no entry: ``counts["x"]`` raises KeyError and
+``counts.get("x", 0)`` returns its default. With ``normalize``, each count is divided by their sum,
+as doubles.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def counted(call: Call, v: VectorV) -> FrequencyV | None:
 
 
 def item_of(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST) -> Value:
-    """``counts["x"]``."""
+    """Evaluate ``counts["x"]``."""
     rows = _rows(m, counts, key, node)
     m.fail(flow, negate(any_row(m, rows, node)))
     return _number(m, flow, counts, rows, node)
 
 
 def at_label(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST) -> Value:
-    """``counts.loc["x"]``, which takes no truth value: that would be a mask."""
+    """Evaluate ``counts.loc["x"]``. Declines a truth value, which would be a mask."""
     if strip(counts.of.term.sort) == BOOL:
         raise m.decline("unsupported-operation", "a boolean under .loc: use .get()", node)
     return item_of(m, flow, counts, key, node)
@@ -73,23 +73,23 @@ def get(call: Call, counts: FrequencyV) -> Value:
     rows = _rows(m, counts, arguments["key"], node)
     count, default = _number(m, flow, counts, rows, node), arguments.get("default", NONE)
     if isinstance(default, Scalar) and default.term == int_lit(0):
-        return count  # nought of something is nought, and of no values there is no share
+        return count  # the count or share of a value that does not occur is 0
     return merge(any_row(m, rows, node), count, default)
 
 
 def needs_all(name: str) -> tuple[str, str]:
-    """Code and reason where the counts of all values are asked for."""
+    """Return the code and the reason for a use that needs the counts of all values."""
     reason = f".{name} of value_counts() needs the counts of all values: ask for constants"
     return "not-a-fold", f'{reason}, as in .get("x", 0)'
 
 
 def contains(m: Machine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
-    """``"x" in counts``."""
+    """Evaluate ``"x" in counts``."""
     return any_row(m, _rows(m, counts, key, node), node)
 
 
 def _rows(m: Machine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
-    """The rows that hold the constant."""
+    """Return the rows that hold the constant."""
     base = strip(counts.of.term.sort)
     fits = isinstance(key, Scalar) and isinstance(key.term, Lit) and key.term.sort == base
     if not fits:
@@ -99,7 +99,7 @@ def _rows(m: Machine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
 
 
 def _number(m: Machine, flow: Flow, counts: FrequencyV, rows: Term, node: ast.AST) -> Scalar:
-    """How many of the rows these are, or what share; 0 where there is none."""
+    """Return the number of these rows, or their share; 0 if there are none."""
     count = rows_of(m, flow, rows, node)
     assert isinstance(count, Scalar)
     if not counts.shares:

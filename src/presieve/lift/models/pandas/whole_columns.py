@@ -1,4 +1,4 @@
-"""Trusted. Tables and columns of the whole group as values, and what pandas makes of them."""
+"""Trusted. Symbolic values for tables and columns of the whole group, and for results of pandas."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from presieve.ir.sorts import Sort, strip
 from presieve.ir.terms import Op, Term
 
 Own: TypeAlias = frozenset[int]
-"""The objects that a table or column may be, or share its values with, by number."""
+"""Numbers of the objects that a table or column may be identical to, or share its values with."""
 
 UNKNOWN: Own = frozenset((0,))
 """Any object at all."""
 GIVEN: Own = frozenset((-1,))
-"""Spark's: it passes one Series to all functions that take the column, and for all parameters."""
+"""A Series of Spark's: Spark passes the same one to all functions and parameters that read the
+column.
+"""
 TABLE: Own = frozenset((1,))
-"""The table that Spark makes for one call of the function."""
+"""The table that Spark creates for one call of the function."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesV:
-    """A column of the whole group. ``own``: as of all tables and columns, see
+    """A column of the whole group. ``own``, here and in the other tables and columns: see
     :mod:`presieve.lift.execution.identity`.
     """
 
@@ -31,7 +33,7 @@ class SeriesV:
 
 @dataclass(frozen=True, slots=True)
 class FrameV:
-    """The rows of the whole group, with these columns."""
+    """A table of all rows of the group, with these columns."""
 
     columns: tuple[str, ...]
     own: Own = field(default=UNKNOWN, compare=False)
@@ -39,8 +41,8 @@ class FrameV:
 
 @dataclass(frozen=True, slots=True)
 class Sorting:
-    """An order by one column, those that are missing last. ``stable``: rows that tie are in the
-    group's order; else in any.
+    """An order by one column, with missing elements last. ``stable``: rows that tie are in the
+    group's order; otherwise in any order.
     """
 
     key: VectorV
@@ -48,7 +50,7 @@ class Sorting:
     stable: bool
 
     def settles(self, element: Term) -> bool:
-        """Whether the order of these elements is known: those that tie are equal."""
+        """Return whether the order of these elements is known: elements that tie are equal."""
         return self.stable or element == self.key.term
 
 
@@ -56,10 +58,10 @@ class Sorting:
 class VectorV:
     """A Series: ``term`` is its element in the current row, where the row is one of ``rows``.
 
-    A missing element is none, or NaN. ``name``: the column that it is, as it stands. ``narrow``: an
-    array of integers of fewer than 64 bits. ``ordered``: in the order of the group. ``array``: an
-    array of NumPy's, whose reductions do not skip what is missing. ``by``: where it is not in the
-    order of the group, what it is sorted by; None where the order is not known.
+    A missing element is none, or NaN. ``name``: the input column that it is, unchanged. ``narrow``:
+    an array of integers of fewer than 64 bits. ``ordered``: in the order of the group. ``array``: a
+    NumPy array, whose reductions do not skip missing elements. ``by``: the sort order if it is not
+    the order of the group; None if the order is not known.
     """
 
     term: Term
@@ -74,8 +76,8 @@ class VectorV:
 
 @dataclass(frozen=True, slots=True)
 class PartV:
-    """Those rows of the group that ``rows`` holds for, with these columns. ``made``: those of them
-    that the function has put in, or in the place of others.
+    """A table of the rows of the group that satisfy ``rows``, with these columns. ``made``: the
+    columns that the function has added or replaced.
     """
 
     columns: tuple[str, ...]
@@ -88,8 +90,8 @@ class PartV:
 
 @dataclass(frozen=True, slots=True)
 class TopV:
-    """The first ``most`` rows of a table that is sorted, or of one column of it. ``among``: which
-    rows these are is known, whatever order those that tie are in. ``listed``: a list of Python's.
+    """The first ``most`` rows of a sorted table, or of one of its columns. ``among``: the set of
+    rows is known, even if the order of ties is not. ``listed``: as a Python list.
     """
 
     of: VectorV | PartV
@@ -101,7 +103,7 @@ class TopV:
 
 @dataclass(frozen=True, slots=True)
 class FrequencyV:
-    """``column.value_counts()``: how often each value is there; ``shares``: divided by the sum."""
+    """``column.value_counts()``: the count of each value; ``shares``: divided by the sum."""
 
     of: VectorV
     shares: bool
@@ -125,7 +127,7 @@ class AccessV:
 
 @dataclass(frozen=True, slots=True)
 class LabelV:
-    """``column.idxmax()`` or ``idxmin()``: the label of a row, found by the order ``op``."""
+    """``column.idxmax()`` or ``idxmin()``: the label of the best row by the order ``op``."""
 
     of: VectorV
     op: Op
@@ -133,7 +135,7 @@ class LabelV:
 
 @dataclass(frozen=True, slots=True)
 class LabelledV:
-    """The row of a label, as a Series."""
+    """The row with a label, as a Series."""
 
     columns: tuple[str, ...]
     label: LabelV
@@ -141,7 +143,7 @@ class LabelledV:
 
 @dataclass(frozen=True, slots=True)
 class DistinctV:
-    """The number of different values: none, one (``some``) or more (``many``)."""
+    """The number of distinct values: ``some``: at least one; ``many``: more than one."""
 
     some: Term
     many: Term
@@ -149,9 +151,9 @@ class DistinctV:
 
 @dataclass(frozen=True, slots=True)
 class NullableV:
-    """A number, time or text of numpy's, or NaN or NaT where ``term`` is none: of an integer it is
-    not known whether it is held as a float. ``there``: unless it is a double, it is never missing
-    (none is what the fold of no rows has), and no float. ``wide``: surely numpy's, of 64 bits.
+    """A number, time or text of NumPy, or NaN or NaT if ``term`` is none. An integer may be held as
+    a float. ``there``: unless it is a double, the value is never missing (only the fold of no rows
+    has none), and it is not held as a float. ``wide``: certainly a NumPy number of 64 bits.
     """
 
     term: Term
@@ -160,7 +162,7 @@ class NullableV:
 
     @property
     def base(self) -> Sort:
-        """The sort of the value where it is not missing."""
+        """The sort of the value if it is not missing."""
         return strip(self.term.sort)
 
 
@@ -178,4 +180,4 @@ WholeV: TypeAlias = (
     | DistinctV
     | NullableV
 )
-"""All of these."""
+"""The union of these types."""

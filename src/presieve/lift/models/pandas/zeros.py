@@ -1,8 +1,7 @@
-"""Trusted. Which of two zeros, where NumPy and heaps leave it open.
+"""Trusted. The sign of a zero, where NumPy and heaps leave it open.
 
-The greatest of 0.0 and -0.0 is either, and which one it is hangs on where they stand among the
-others, so that it may change with rows that are left out. Where the group has no -0.0 there is one
-zero only.
+The greatest of 0.0 and -0.0 may be either. Which one it is depends on their places among the other
+elements, so it may change if rows are dropped. If the group has no -0.0, there is only one zero.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from presieve.semantics.build import and_, get, is_none, or_
 from presieve.semantics.interpret import evaluate
 
 CODE, OPTIONAL = "zero-sign", "open-zero"
-"""The codes of the assumption that there is one zero only; where the terms say which zeros are open
-a proof can do without it.
+"""Codes of the assumption that there is only one zero. The second one is for terms that say which
+zeros are open: then a proof can do without the assumption.
 """
 
 
 def either_zero(m: Machine, best: Term, element: Term, rows: Term, node: ast.AST) -> Term:
-    """A double that was chosen among the elements of these rows: a zero with any of both signs, if
-    there is a -0.0 among them.
+    """Return a double that was chosen among the elements of these rows. If it is a zero and a -0.0
+    is among them, its sign is open.
     """
     if _excludes_zero(rows, element):
         return best
@@ -36,13 +35,13 @@ def either_zero(m: Machine, best: Term, element: Term, rows: Term, node: ast.AST
 
 
 def one_zero(m: Machine, *elements: Term) -> None:
-    """No -0.0 is among what is compared."""
+    """Assume that no compared element is -0.0."""
     for element in elements:
         _assume(m, CODE, element)
 
 
 def _excludes_zero(rows: Term, element: Term) -> bool:
-    """Whether a conjunct about the column alone says that a row with -0.0 is not among them."""
+    """Return whether a conjunct of ``rows`` that reads only this column excludes -0.0."""
     column = element.args[0] if isinstance(element, App) and element.op is Op.SOME else element
     if not isinstance(column, Var):
         return False

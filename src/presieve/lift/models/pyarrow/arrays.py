@@ -1,11 +1,11 @@
 """Trusted. Arrays and tables of pyarrow: elements and masks.
 
-Source: pyarrow's documentation of its compute functions, and what release 26 gives. Null stays null
-and NaN stays NaN; integers stay integers. Elements taken out of an array are scalars of pyarrow, of
-which nothing is known here but ``.as_py()`` and ``.is_valid``: they have no order, and equal no
-value of Python's. Reductions skip nulls, and give null where nothing is left; those of doubles skip
-NaN too, and give NaN where nothing else is left. Doubles are added up pairwise, so that their sum
-is no fold; a sum of integers wraps around at 64 bits.
+Source: pyarrow's documentation of its compute functions, and the results of release 26. Null stays
+null, NaN stays NaN, and integers stay integers. Elements of an array are scalars of pyarrow. Only
+``.as_py()`` and ``.is_valid`` are supported for them: they have no order, and equal no value of
+Python's. Reductions skip nulls, and return null if no element remains; minima and maxima of doubles
+skip NaN, too, and return NaN if no other element remains. Doubles are added pairwise, so their sum
+is not a fold; a sum of integers wraps around at 64 bits.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from presieve.semantics.build import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import sort_of
 
 _SORTS: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, BINARY, DATE)
-"""Sorts whose values ``.as_py()`` gives as Python's own."""
+"""Sorts whose values ``.as_py()`` returns as Python's own."""
 
 
 def array(m: Machine, value: Value) -> ArrayV | None:
-    """A column, or what was made of one, as an array; None for every other value."""
+    """Return a column, or a value computed from one, as an array; None for other values."""
     if isinstance(value, ArrayV):
         return value
     if not isinstance(value, ArrowColumnV):
@@ -43,7 +43,7 @@ def array(m: Machine, value: Value) -> ArrayV | None:
 
 
 def element(m: Machine, value: Value, node: ast.AST) -> Value | None:
-    """What a loop over an array takes out of it; None for every other value."""
+    """Return the loop variable of a loop over an array; None for other values."""
     a = array(m, value)
     if a is None:
         return None
@@ -52,7 +52,7 @@ def element(m: Machine, value: Value, node: ast.AST) -> Value | None:
 
 
 def python_element(m: Machine, value: Value, node: ast.AST) -> Value:
-    """What a loop over ``array.to_pylist()`` takes out of it."""
+    """Return the loop variable of a loop over ``array.to_pylist()``."""
     a = array_of(m, value, node)
     _check_whole(m, a, node)
     return python_value(a.term)
@@ -65,7 +65,7 @@ def _check_whole(m: Machine, a: ArrayV, node: ast.AST) -> None:
 
 
 def check_columns(m: Machine, columns: tuple[str, ...], node: ast.AST) -> None:
-    """Decline unless the rows of a table are, as dicts, made of values of Python's own."""
+    """Decline unless the rows of a table, as dicts, consist of Python's own values."""
     for name in columns:
         type_ = m.columns.type_of(name)
         if sort_of(type_) not in _SORTS:
@@ -74,7 +74,7 @@ def check_columns(m: Machine, columns: tuple[str, ...], node: ast.AST) -> None:
 
 
 def python_value(term: Term) -> Scalar:
-    """``scalar.as_py()``."""
+    """Evaluate ``scalar.as_py()``."""
     return Scalar(term, Traits(maybe_nan=strip(term.sort) == FLOAT))
 
 
@@ -82,7 +82,7 @@ def python_value(term: Term) -> Scalar:
 
 
 def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) -> Value | None:
-    """``value.name``; None where it is not known here."""
+    """Evaluate ``value.name``; None if it is not supported here."""
     match value:
         case CellV(term, _) if name == "is_valid":
             return Scalar(negate(is_none(term)))
@@ -95,7 +95,7 @@ def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST)
 
 
 def item_of(m: Machine, value: Value, key: Value) -> Value | None:
-    """``value[key]``; None where it is not known here."""
+    """Evaluate ``value[key]``; None if it is not supported here."""
     match value:
         case BatchV():
             return _column(m, value, key)
@@ -162,7 +162,7 @@ def array_of(m: Machine, value: Value, node: ast.AST) -> ArrayV:
 
 
 def _select_rows(call: Call, rows: Term, mask: ArrayV) -> Term:
-    """The rows that a mask leaves: those where it is true, and neither false nor null."""
+    """Return the rows that a mask selects: where it is true, neither false nor null."""
     if mask.rows != rows or strip(mask.term.sort) != BOOL:
         reason = "a mask of other rows, or no mask: make it from the table that it chooses from"
         raise call.decline("unsupported-operation", reason)
@@ -192,7 +192,9 @@ def is_missing(call: Call) -> ArrayV:
 
 
 def _other_operand(m: Machine, a: ArrayV, value: Value, node: ast.AST) -> Term:
-    """The other operand beside an array: an array of the same rows and type, or a constant."""
+    """Return the other operand beside an array: an array of the same rows and type, or a
+    constant.
+    """
     b = array(m, value)
     base = strip(a.term.sort)
     if b is not None:
@@ -213,7 +215,7 @@ def _other_operand(m: Machine, a: ArrayV, value: Value, node: ast.AST) -> Term:
 
 
 def _either_null(a: Term, b: Term, term: Term) -> Term:
-    """``found``, or none where an operand is."""
+    """Return ``term``, or none where an operand is none."""
     absent = or_(is_none(a), is_none(b))
     return term if absent == FALSE else ite(absent, none_lit(term.sort), some(term))
 
@@ -279,5 +281,5 @@ def invert(call: Call) -> ArrayV:
 
 
 def is_arrow(value: Value) -> bool:
-    """Whether this is an array, a table or a scalar of pyarrow."""
+    """Return whether this is an array, a table or a scalar of pyarrow, or a key of such scalars."""
     return isinstance(value, ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV)

@@ -1,8 +1,8 @@
 """Trusted. Reductions of ``pyarrow.compute`` as fields of the fold.
 
-They skip nulls, and give null where nothing is left; those of doubles skip NaN too, and give NaN
-where nothing else is left. Doubles are added up pairwise, so that their sum is no fold; a sum of
-integers wraps around at 64 bits.
+They skip nulls, and return null if no element remains. Minima and maxima of doubles skip NaN, too,
+and return NaN if no other element remains. Doubles are added pairwise, so their sum is not a fold;
+a sum of integers wraps around at 64 bits.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _present_rows(a: ArrayV) -> Term:
 
 
 def _any_row(m: Machine, rows: Term, node: ast.AST) -> Term:
-    """Whether there is such a row."""
+    """Return whether there is such a row."""
     if rows in (TRUE, FALSE):
         return rows
     name = m.reduction_name("any()", ("any", rows, rows))
@@ -65,7 +65,7 @@ def count(call: Call) -> CellV:
 
 
 def _number(call: Call, a: ArrayV) -> Term:
-    """How many elements are not null."""
+    """Return the number of elements that are not null."""
     row_count = call.m.force(rows_of(call.m, call.flow, _present_rows(a), call.node), call.flow)
     if not isinstance(row_count, Scalar):
         raise call.decline("group-size", "the number of rows is not known here")
@@ -102,7 +102,7 @@ def _sum(m: Machine, a: ArrayV, node: ast.AST) -> Term:
 
 
 def _within(m: Machine, flow: Flow, term: Term, limit: int, node: ast.AST) -> None:
-    """The sum is assumed to stay within bounds, unless it is known to."""
+    """Assume that the sum stays within its bounds, unless this is known."""
     bound = m.ranges.magnitude(term)
     if bound is None or bound >= limit:
         outside = or_(app(Op.PY_LT, term, int_lit(-limit)), app(Op.PY_GE, term, int_lit(limit)))

@@ -1,10 +1,10 @@
-"""Trusted. What functions of pyarrow return, and what Spark stores of it.
+"""Trusted. Results of functions of pyarrow, and the values that Spark stores for them.
 
-Sources, pyspark 4.3.0: ``worker.py`` puts the result of a grouped-aggregate Arrow UDF through
-``pyarrow.array([result])`` and casts that safely to the declared type, so that a number that does
-not fit raises. The table that a function of ``applyInArrow`` returns must have the declared types
-(``ArrowBatchTransformer.enforce_schema`` without a cast): an integer of Python's is of 64 bits, and
-None is of no type, so that it raises. Null and NaN stay what they are both ways.
+Sources, pyspark 4.3.0: ``worker.py`` converts the result of a grouped-aggregate Arrow UDF with
+``pyarrow.array([result])`` and casts it safely to the declared type, so a number that does not fit
+raises. The table that a function of ``applyInArrow`` returns must have the declared types
+(``ArrowBatchTransformer.enforce_schema`` without a cast): a Python integer has 64 bits; None has no
+type, so it raises. Null and NaN stay unchanged in both cases.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _TYPES: dict[Sort, str] = {
     BINARY: "binary",
     DATE: "date",
 }
-"""The types that ``pyarrow.array`` finds for values of Python, as Spark calls them."""
+"""The types that ``pyarrow.array`` infers for Python's values, by their names in Spark."""
 _TYPE_FUNCTIONS = {
     "bool_": "boolean",
     "int8": "tinyint",
@@ -53,7 +53,7 @@ _TYPE_FUNCTIONS = {
     "binary": "binary",
     "date32": "date",
 }
-"""The functions of pyarrow that make types."""
+"""The functions of pyarrow that create types, with the types' names in Spark."""
 
 # --- tables of one row ----------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ def make_array(call: Call) -> Value:
 
 
 def _as_typed_scalar(m: Machine, flow: Flow, value: Value, type_: str, node: ast.AST) -> Value:
-    """The value as a scalar of a type: an integer that does not fit raises."""
+    """Convert the value to a scalar of a type: an integer that does not fit raises."""
     base = sort_of(type_)
     assert base is not None
     match value:
@@ -128,8 +128,8 @@ def make_table_of_rows(call: Call) -> ArrowTableV:
 
 
 def arrow_value(m: Machine, flow: Flow, value: Value, column: SchemaColumn, *, cast: bool) -> Term:
-    """The output for a value that is returned on a path: with ``cast`` of a grouped-aggregate UDF,
-    else of a table. Declines ``return-type``.
+    """Return the output for a value that the function returns on a path. ``cast``: the function is
+    a grouped-aggregate UDF; otherwise it returns a table. Declines ``return-type``.
     """
     base = sort_of(column.type)
     if base is None or base not in _TYPES or not column.nullable:
@@ -164,7 +164,9 @@ def arrow_value(m: Machine, flow: Flow, value: Value, column: SchemaColumn, *, c
 
 
 def _as_array(m: Machine, flow: Flow, value: Scalar, *, cast: bool) -> Term:
-    """``pyarrow.array([value])`` has no integers beyond 64 bits, and no type for None alone."""
+    """Convert as ``pyarrow.array([value])``, which has no integers beyond 64 bits, and no type for
+    None alone.
+    """
     if not cast:
         m.fail(flow, is_none(value.term))
     if value.base == INT and not m.ranges.fits(value.term, "bigint"):

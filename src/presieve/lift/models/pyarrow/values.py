@@ -1,4 +1,4 @@
-"""Trusted. What pyarrow hands to a function of the group: arrays, tables, scalars, keys."""
+"""Trusted. Symbolic values of pyarrow in a function of the group: arrays, tables, scalars, keys."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ArrowColumnV:
-    """A column of the whole group as an array of pyarrow; it counts as read only where it is
-    used.
-    """
+    """A column of the whole group as an array of pyarrow; it counts as read only if it is used."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayV:
-    """A ``pyarrow.Array`` or ``ChunkedArray``: ``term`` is its element in the current row (none
-    where it is null), where the row is one of ``rows``; ``type`` is Spark's name of its type.
+    """A ``pyarrow.Array`` or ``ChunkedArray``: ``term`` is its element in the current row (none if
+    it is null), if the row is one of ``rows``; ``type`` is Spark's name of its type.
     """
 
     term: Term
@@ -33,7 +31,7 @@ class ArrayV:
 
 @dataclass(frozen=True, slots=True)
 class BatchV:
-    """A ``pyarrow.Table`` or ``RecordBatch``: those rows that ``rows`` holds for, these columns."""
+    """A ``pyarrow.Table`` or ``RecordBatch``: the rows that satisfy ``rows``, in these columns."""
 
     columns: tuple[str, ...]
     rows: Term
@@ -41,8 +39,8 @@ class BatchV:
 
 @dataclass(frozen=True, slots=True)
 class CellV:
-    """A ``pyarrow.Scalar``: not a value, but an object around one, which ``.as_py()`` gives. It has
-    a ``type`` (Spark's name) even where it is null.
+    """A ``pyarrow.Scalar``: an object that wraps a value, which ``.as_py()`` returns. It has a
+    ``type`` (Spark's name) even if it is null.
     """
 
     term: Term
@@ -58,7 +56,7 @@ class ArrowKeyV:
 
 @dataclass(frozen=True, slots=True)
 class ArrowTableV:
-    """A table of pyarrow of one row that the function makes."""
+    """A table of pyarrow with one row that the function creates."""
 
     names: tuple[str, ...]
     items: tuple[Value, ...]
@@ -66,7 +64,7 @@ class ArrowTableV:
 
 @dataclass(frozen=True, slots=True)
 class ArrowTypeV:
-    """A type of pyarrow, as Spark calls it."""
+    """A type of pyarrow, by its name in Spark."""
 
     type: str
 
