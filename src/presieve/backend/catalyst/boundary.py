@@ -1,10 +1,9 @@
-"""Trusted. A boundary as its plan node says it: its input columns, functions and outputs.
+"""Trusted. A boundary as its plan node describes it: its input columns, functions and outputs.
 
 These operators are boundaries: an ``Aggregate`` whose aggregates are grouped-aggregate UDFs over
-plain columns or Spark's own (HAVING); those that hand tables to a function (``applyInPandas``,
-``applyInArrow``, of ``cogroup`` too, ``mapInPandas``, ``mapInArrow``); and a ``Project`` of which a
-column is a scalar Python UDF over plain columns. Anything about them that is not understood
-declines.
+plain columns or Spark's own (HAVING); operators that hand tables to a function (``applyInPandas``,
+``applyInArrow``, also of ``cogroup``, ``mapInPandas``, ``mapInArrow``); and a ``Project`` with a
+column that is a scalar Python UDF over plain columns. Anything that is not understood declines.
 """
 
 from __future__ import annotations
@@ -56,19 +55,21 @@ PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 TABLE_FUNCTION = "PythonUDTF"
 
 FLAT_MAPS, COGROUPS, MAPS = map(operators, (Role.GROUP_MAP, Role.COGROUP_MAP, Role.MAP))
-"""Operators that hand tables to a function: those of groups, of two groups of a key, and any."""
+"""Operators that hand tables to a function: tables of groups, of two groups of a key, and any
+tables.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A Python function that is called once for each group, or an aggregate function of Spark's
-    (``native``).
+    """A Python function that is called once for each group, or one of Spark's own aggregate
+    functions (``native``).
 
-    ``arguments`` are input attributes, ``outputs`` the output attributes that it computes;
+    ``arguments`` are input attributes, and ``outputs`` the output attributes that it computes.
     ``position`` is its place among the aggregate expressions, or the columns of the projection (0
     for applyInPandas). A scalar UDF is called once for each row. ``fields`` are the names of the
-    outputs where they are those of a struct. ``sole``: a scalar UDF has one argument. ``by``: how
-    Spark calls it, which says whether it is ``arrow``, ``streamed`` and ``whole``.
+    outputs if these are the fields of a struct. ``sole``: a scalar UDF has one argument. ``by``:
+    how Spark calls it, which says whether it is ``arrow``, ``streamed`` and ``whole``.
     """
 
     name: str
@@ -98,7 +99,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The second input of an operator that has two: ``keys`` are its grouping columns, in order."""
+    """The second input of an operator with two inputs. ``keys`` are its grouping columns, in
+    order.
+    """
 
     input_path: tuple[int, ...]
     inputs: tuple[Attribute, ...]
@@ -107,16 +110,18 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """Groups in, rows out. ``single``: each row is a group, as in a projection, and ``keys`` are
-    the columns that the functions read, and those that filters read beside their results.
+    """An operator that turns groups into rows. ``single``: each row is a group, as in a projection,
+    and ``keys`` are the columns that the functions read, and those that filters read beside their
+    results.
 
     ``inputs`` are the columns on which a pre-filter may stand: those of the node at ``input_path``.
     ``keys`` are the grouping columns that are plain columns of the input, in order, and
-    ``key_outputs`` maps output attributes to those that they pass on. ``all_keys_plain`` says
-    whether ``keys`` are all the grouping columns there are. ``mode`` says what there is of no rows:
-    Spark's own aggregates have a result without GROUP BY, Python's never. ``beside``: the second
-    input of ``cogroup``, of which all the rest speaks of the first. ``finer``: an output says more
-    of the rows than the operator's, which is equal where that is, but not only there.
+    ``key_outputs`` maps output attributes to the keys that they pass on. ``all_keys_plain`` says
+    whether ``keys`` are all the grouping columns. ``mode`` says what no rows result in: without
+    GROUP BY, Spark's own aggregates have a result, Python's never. ``beside``: the second input of
+    ``cogroup``; everything else is about the first. ``finer``: an output says more about the rows
+    than the operator's own output: where it is equal, so is the operator's, but not the other way
+    round.
     """
 
     kind: str
@@ -135,7 +140,7 @@ class Boundary:
 
     @property
     def arguments(self) -> frozenset[int]:
-        """The columns of the input that the functions are given."""
+        """The columns of the input that the functions take."""
         return frozenset(i for call in self.calls for i in call.arguments)
 
     @property
@@ -145,7 +150,7 @@ class Boundary:
 
 
 def is_boundary(node: Node) -> bool:
-    """Whether the operator is of one of these kinds (it may still turn out to be declined)."""
+    """Whether the operator is of one of these kinds (it may still be declined)."""
     tables = FLAT_MAPS | COGROUPS | MAPS
     if node.kind == AGGREGATE or simple_kind(node) in tables:
         return True
@@ -153,8 +158,8 @@ def is_boundary(node: Node) -> bool:
 
 
 def is_hopeless(node: Node) -> bool:
-    """Whether it is plain at once that nothing moves past an operator: an ``Aggregate`` none of
-    whose outputs is a call of a known function, which lifting declines whatever stands above it.
+    """Whether plainly nothing moves past an operator: an ``Aggregate`` without a call of a known
+    function among its outputs, which lifting declines whatever stands above it.
     """
     if node.kind != AGGREGATE:
         return False
@@ -181,25 +186,23 @@ def _is_known_call(tree: Tree) -> bool:
 
 
 def table_function(node: Node) -> JsonNode | None:
-    """The Python function of tables whose results a projection holds, and nothing else."""
+    """Return the Python function of tables if a projection holds its results and nothing else."""
     if node.kind != PROJECT or node.children[0].kind != LATERAL_JOIN:
         return None
     if not all(is_attribute(t) for t in node.fields["projectList"]):
         return None
     inside = nodes_inside(node.children[0].fields["right"])
-    found = [n for n in inside if n["class"] == EXPRESSIONS + TABLE_FUNCTION]
-    return found[0] if len(found) == 1 else None
+    udtfs = [n for n in inside if n["class"] == EXPRESSIONS + TABLE_FUNCTION]
+    return udtfs[0] if len(udtfs) == 1 else None
 
 
 def simple_kind(node: Node) -> str:
-    """``MapInPandas`` and the like."""
+    """Return the short class name: ``MapInPandas`` and the like."""
     return node.kind.removeprefix(LOGICAL)
 
 
 def read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
-    """An ``Aggregate``. ``plan`` is the same node where Spark has it. Raises
-    :class:`DeclineSignal`.
-    """
+    """Read an ``Aggregate``. ``plan`` is the same node in Spark. Raises :class:`DeclineSignal`."""
     grouping: list[Tree] = node.fields["groupingExpressions"]
     plain = {expr_id(t[0]) for t in grouping if is_attribute(t)}
     calls: list[Call] = []
@@ -228,7 +231,7 @@ def read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
 
 
 _GROUPING_ID = "spark_grouping_id"
-"""What the analyzer adds to the grouping columns of ROLLUP, CUBE and GROUPING SETS."""
+"""The column that the analyzer adds to the grouping columns of ROLLUP, CUBE and GROUPING SETS."""
 
 
 def _mode(grouping: list[Tree], calls: list[Call]) -> Mode:
@@ -237,14 +240,14 @@ def _mode(grouping: list[Tree], calls: list[Call]) -> Mode:
         reason = "filters are not pushed through ROLLUP, CUBE or GROUPING SETS; group by one set"
         raise DeclineSignal("grouping-sets", reason)
     if any(native) != all(native):
-        # Spark 4.3 refuses other aggregate functions beside Python's.
+        # Spark 4.3 refuses to mix Python's aggregate functions with others.
         reason = "an output of this aggregate is neither a grouping column nor one Python function"
         raise DeclineSignal("aggregate-expression", reason)
     return Mode.GLOBAL if all(native) and not grouping else Mode.GROUPED
 
 
 def _call(tree: Tree, position: int) -> Call:
-    """A Python function's call, or one of Spark's own."""
+    """Read a call of a Python function, or of one of Spark's own."""
     if any(node["class"] in (PYTHON_UDAF, PYTHON_UDF) for node in tree):
         return _udaf_call(tree, position)
     if tree[0]["class"] != ALIAS:
@@ -255,7 +258,7 @@ def _call(tree: Tree, position: int) -> Call:
 
 
 def _udaf_call(tree: Tree, position: int) -> Call:
-    """``Alias(AggregateExpression(PythonUDAF(attributes)))``, or decline."""
+    """Read ``Alias(AggregateExpression(PythonUDAF(attributes)))``, or decline."""
     if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != AGGREGATE_EXPRESSION:
         raise DeclineSignal(
             "aggregate-expression",
@@ -281,26 +284,30 @@ def _udaf_call(tree: Tree, position: int) -> Call:
 
 
 def _fields(tree: Tree) -> tuple[tuple[str, Attribute], ...]:
-    """Of the struct that a call gives: names and attributes. One of one field is not looked into,
-    since Python can give that field for it.
+    """Return the names and attributes of the fields of a struct that a call returns. A struct of
+    one field is not split, since Python can return that field in its place.
     """
-    found = struct_fields(expr_id(tree[0]), str(tree[0]["name"]), tree[2].get("dataType"))
-    return found if len(found) > 1 else ()
+    fields = struct_fields(expr_id(tree[0]), str(tree[0]["name"]), tree[2].get("dataType"))
+    return fields if len(fields) > 1 else ()
 
 
 def _outputs(node: Node, outputs: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """The columns of an aggregate, with the fields of its structs in place of these."""
-    found: list[Attribute] = []
+    """Return the columns of an aggregate, with the fields of its structs in place of the
+    structs.
+    """
+    columns: list[Attribute] = []
     calls = {expr_id(t[0]): t for t in node.fields["aggregateExpressions"] if len(t) > 2}
     for a in outputs:
         tree = calls.get(a.id)
         is_struct = tree is not None and tree[2]["class"] == PYTHON_UDAF
-        found += [f for _, f in _fields(tree)] if tree and is_struct and _fields(tree) else [a]
-    return tuple(found)
+        columns += [f for _, f in _fields(tree)] if tree and is_struct and _fields(tree) else [a]
+    return tuple(columns)
 
 
 def _scalar_calls(node: Node) -> tuple[int, ...]:
-    """The columns of a projection that are scalar Python UDFs and nothing else."""
+    """Return the positions of a projection's columns that are scalar Python UDFs and nothing
+    else.
+    """
     if node.kind != PROJECT:
         return ()
     return tuple(
@@ -312,13 +319,17 @@ def _scalar_calls(node: Node) -> tuple[int, ...]:
 
 
 def made_of_rows(node: Node) -> frozenset[int]:
-    """The attributes that scalar Python UDFs make in a projection; none of other boundaries."""
+    """Return the attributes that scalar Python UDFs compute in a projection; none for other
+    boundaries.
+    """
     columns = node.fields["projectList"] if node.kind == PROJECT else ()
     return frozenset(expr_id(columns[i][0]) for i in _scalar_calls(node))
 
 
 def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
-    """Calls whose arguments are not plain columns are left out: their results are just unknown."""
+    """Read a ``Project``. Calls whose arguments are not plain columns are left out: their results
+    are simply unknown.
+    """
     columns: list[Tree] = node.fields["projectList"]
     calls: list[Call] = []
     refused: list[DeclineSignal] = []
@@ -330,8 +341,8 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         except DeclineSignal as signal:
             refused.append(signal)
             continue
-        name, made = str(function["name"]), (expr_id(head),)
-        calls.append(Call(name, read, made, position, by=kind, sole=len(read) == 1))
+        name, output_ids = str(function["name"]), (expr_id(head),)
+        calls.append(Call(name, read, output_ids, position, by=kind, sole=len(read) == 1))
     if not calls:
         raise refused[0]
     passed = passed_on(node)
@@ -351,8 +362,8 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
 
 
 def check_function(function: JsonNode, kinds: Collection[int]) -> EvaluationType:
-    """The function's evaluation type. Declines unless it is one of these, and the function
-    deterministic.
+    """Return the function's evaluation type. Declines unless it is one of ``kinds`` and the
+    function is deterministic.
     """
     if function["class"] not in (PYTHON_UDAF, PYTHON_UDF) or function["evalType"] not in kinds:
         raise DeclineSignal(
@@ -367,7 +378,7 @@ def check_function(function: JsonNode, kinds: Collection[int]) -> EvaluationType
 
 
 def plain(function: JsonNode, arguments: Tree) -> tuple[int, ...]:
-    """The arguments, which must be attributes and nothing else (no keyword arguments either)."""
+    """Return the arguments, which must be attributes (no expressions, no keyword arguments)."""
     if len(arguments) != int(function["num-children"]) or not all(
         a["class"] == ATTRIBUTE for a in arguments
     ):
@@ -384,13 +395,13 @@ def is_attribute(tree: Tree) -> bool:
 
 
 def passed_on(projection: Node) -> dict[int, int]:
-    """The outputs of a projection that are columns of its input, perhaps under new names."""
+    """Map the outputs of a projection that are columns of its input, perhaps renamed, to these."""
     columns = projection.fields["projectList"]
     return {expr_id(t[0]): k for t in columns if (k := _passed_on(t)) is not None}
 
 
 def _passed_on(tree: Tree) -> int | None:
-    """The attribute that an output expression passes on, perhaps under a new name."""
+    """Return the attribute that an output expression passes on, perhaps renamed."""
     if is_attribute(tree):
         return expr_id(tree[0])
     if tree[0]["class"] == ALIAS and is_attribute(tree[1:]):
@@ -399,5 +410,5 @@ def _passed_on(tree: Tree) -> int | None:
 
 
 def _is_grouping_expression(tree: Tree, grouping: Tree) -> bool:
-    """Whether an output is a computed grouping expression: a constant of the group."""
+    """Whether an output is a computed grouping expression, which is constant in a group."""
     return tree == grouping or (tree[0]["class"] == ALIAS and tree[1:] == grouping)

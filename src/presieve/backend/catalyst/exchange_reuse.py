@@ -1,5 +1,5 @@
-"""Untrusted. Boundaries of which Spark reads and exchanges the rows once, because what is below
-their exchange is equal. It decides what is worth while, and nothing that is proved depends on it.
+"""Untrusted. Boundaries whose rows Spark reads and exchanges once, because the plans below their
+exchanges are equal. This only decides what is worthwhile; nothing that is proved depends on it.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from presieve.backend.statistics.footers import RELATION
 def sharing_exchange(
     gateway: Gateway, plan: Handle, root: Node, boundary: Node
 ) -> frozenset[tuple[int, ...]]:
-    """The paths of the boundaries of a plan like this one, its own among them."""
-    own = _exchanged(boundary)
+    """Return the paths of all boundaries whose plan equals this one's, its own path included."""
+    own = _input_of_exchange(boundary)
     if own is None:
         return frozenset((boundary.path,))
     others = [n for n in walk(root) if n.kind == boundary.kind and n is not boundary]
-    found = {boundary.path}
-    for other in others:
-        below = _exchanged(other)
+    paths = {boundary.path}
+    for candidate in others:
+        below = _input_of_exchange(candidate)
         if below is not None and _kinds(below) == _kinds(own):
             if _shape(below) == _shape(own) and _same_leaves(gateway, plan, below, own):
-                found.add(other.path)
-    return frozenset(found)
+                paths.add(candidate.path)
+    return frozenset(paths)
 
 
-def _exchanged(boundary: Node) -> Node | None:
-    """What is equal where an exchange is: of an aggregate itself, since Spark's own functions
-    begin below it; of functions of groups and of windows their input. None where there is no
-    exchange.
+def _input_of_exchange(boundary: Node) -> Node | None:
+    """Return the node that is equal where an exchange is shared: an aggregate itself, since Spark's
+    own functions start below the exchange; the input of functions of groups and of windows. None if
+    there is no exchange.
     """
     kind = simple_kind(boundary)
     if kind in MAPS | COGROUPS or kind == "Project":
@@ -54,11 +54,13 @@ def _kinds(node: Node) -> list[str]:
 
 
 _NAMES = ("name", "qualifier", "metadata", "nonInheritableMetadataKeys", "resultId", "jvmId")
-"""What may differ where results do not."""
+"""Fields that may differ although the results do not."""
 
 
 def _shape(node: Node) -> str:
-    """What the operators say, with the numbers of attributes in the order in which they occur."""
+    """Return the operators' fields as text, with the numbers of attributes in the order in which
+    they occur.
+    """
     numbers: dict[object, int] = {}
 
     def plain(value: object) -> object:
@@ -71,11 +73,11 @@ def _shape(node: Node) -> str:
     return repr([plain(n.fields) for n in _nodes(node)])
 
 
-def _same_leaves(gateway: Gateway, plan: Handle, one: Node, other: Node) -> bool:
-    """Whether both read the same: a relation of files does not say which, and on Spark Connect no
-    leaf says anything.
+def _same_leaves(gateway: Gateway, plan: Handle, first: Node, second: Node) -> bool:
+    """Whether both plans read the same data: a relation of files does not say which files, and on
+    Spark Connect no leaf says anything.
     """
-    pairs = zip(_leaves(one), _leaves(other), strict=True)
+    pairs = zip(_leaves(first), _leaves(second), strict=True)
     return all(_same_leaf(gateway, plan, a, b) for a, b in pairs)
 
 
@@ -90,16 +92,16 @@ _HELD = (
     *("presieve.local_relation", "presieve.cached_local_relation", "presieve.range"),
     "presieve.chunked_cached_local_relation",
 )
-"""Leaves whose rows are there already: nothing is saved by reading them once."""
+"""Leaves whose rows are already there: reading them once saves nothing."""
 
 
-def _same_leaf(gateway: Gateway, plan: Handle, one: Node, other: Node) -> bool:
-    if one.kind in _HELD:
+def _same_leaf(gateway: Gateway, plan: Handle, first: Node, second: Node) -> bool:
+    if first.kind in _HELD:
         return False
     try:
-        a, b = (gateway.node(plan, n.path) for n in (one, other))
-        if one.kind == RELATION:
+        a, b = (gateway.node(plan, n.path) for n in (first, second))
+        if first.kind == RELATION:
             return gateway.parquet_files(a) == gateway.parquet_files(b)
-        return not one.kind.startswith("presieve.") or gateway.same(a, b)
+        return not first.kind.startswith("presieve.") or gateway.same(a, b)
     except GatewayError:
         return False

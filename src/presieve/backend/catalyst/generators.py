@@ -1,7 +1,8 @@
-"""Trusted. What a generator makes of the columns of one row, as expressions of that row.
+"""Trusted. The columns that a generator makes of one row, as expressions of that row.
 
-Each row that comes out of ``explode(array(a, b))`` has the value of ``a`` or that of ``b``, and of
-``explode(sequence(a, b))`` one between them (``generators.scala``, ``collectionOperations.scala``).
+Each row that comes out of ``explode(array(a, b))`` has the value of ``a`` or of ``b``; each row of
+``explode(sequence(a, b))`` has a value between them (``generators.scala``,
+``collectionOperations.scala``).
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ STACK = EXPRESSIONS + "Stack"
 _OF_ARRAYS = frozenset(EXPRESSIONS + name for name in ("Explode", "PosExplode", "Inline"))
 
 OF_ONE_ROW = _OF_ARRAYS | {STACK}
-"""What makes rows of one row alone. A table function in Python may keep a state."""
+"""Generators that make rows from one row alone. A table function in Python may keep a state."""
 
 
 def generated(node: Node) -> Mapping[int, Tree]:
-    """The generated columns of which something is known, by number, as expressions of the row."""
+    """Return the generated columns about which something is known, by number, as expressions of the
+    row.
+    """
     generator: Tree = node.fields["generator"]
     outputs: list[Tree] = node.fields["generatorOutput"]
     values = _of_stack(generator, len(outputs)) if generator[0]["class"] == STACK else None
     if values is None:
-        element = _element(generator)
+        element = _read_element(generator)
         values = [] if element is None else [element]
     # Positions come before the elements.
     pairs = list(zip(reversed(outputs), reversed(values), strict=False))
@@ -35,20 +38,20 @@ def generated(node: Node) -> Mapping[int, Tree]:
     return {expr_id(o[0]): _or_null(v, o) if outer else v for o, v in pairs}
 
 
-def _element(generator: Tree) -> Tree | None:
-    """What an element of an array is. NULL in the place of the array makes no row."""
+def _read_element(generator: Tree) -> Tree | None:
+    """Return an element of an array as an expression. A NULL array makes no row."""
     if generator[0]["class"] not in _OF_ARRAYS - {EXPRESSIONS + "Inline"}:
         return None
     array = generator[1]["class"]
     parts = children(generator, 1)
     if array == ARRAY and parts:
         return _node(ONE_OF, parts)
-    # Without a step it goes up or down, and a step that goes the other way raises.
+    # Without a step the sequence goes up or down; a step in the wrong direction raises.
     return _node(BETWEEN, parts[:2]) if array == SEQUENCE else None
 
 
 def _of_stack(generator: Tree, columns: int) -> list[Tree] | None:
-    """The columns of ``stack(n, ...)``; None where values are missing at its end."""
+    """Return the columns of ``stack(n, ...)``; None if values are missing at its end."""
     rows, *values = children(generator, 0)
     if rows[0].get("value") != str(len(values) // columns) or len(values) % columns:
         return None

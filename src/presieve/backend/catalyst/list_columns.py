@@ -1,9 +1,9 @@
 """Trusted. Folds of the list of all rows of a group, with a struct for the accumulator:
 ``aggregate(collect_list(struct(...)), named_struct(...), (acc, row) -> named_struct(...))``.
 
-Sources: Spark 4.3, ``ArrayAggregate``, ``CollectList``, ``CreateNamedStruct``. A struct that is
-made is never NULL, so that the list has every row, in the order in which Spark meets them. Fields
-of structs are known by their places; here each is a column of its own.
+Sources: Spark 4.3, ``ArrayAggregate``, ``CollectList``, ``CreateNamedStruct``. A constructed struct
+is never NULL, so the list has every row, in the order in which Spark meets them. Fields of structs
+are identified by position; here each is a column of its own.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from presieve.sql.values import ValueOf, value
 _STRUCT = EXPRESSIONS + "CreateNamedStruct"
 
 Places = Mapping[tuple[int, int], Term]
-"""What the field at a place of a struct, which has an exprId, is known as."""
+"""The term for each field of a struct, by the struct's exprId and the field's position."""
 
 
 def read_list_column(
     tree: Tree, column: ListColumn, columns: Mapping[int, Var], timezone: str
 ) -> ListColumn:
-    """What Spark makes of a fold that is said to be ``column``, whose fields its own are called
-    like. ``columns`` are those of the input. Raises :class:`DeclineSignal`.
+    """Read what Spark makes of a fold that claims to be ``column``; its fields are named after
+    those of ``column``. ``columns`` are those of the input. Raises :class:`DeclineSignal`.
     """
     call = list_fold(tree)
     if call is None or call.function != FOLD_OF_A_LIST or call.condition:
@@ -56,10 +56,10 @@ def read_list_column(
     return ListColumn(column.name, fields, tuple(v.type for v in steps), safe, raises)
 
 
-def _field(said: Field, start: ValueOf, step: ValueOf) -> Field:
-    if start.type != step.type or start.term.sort != said.sort or step.term.sort != said.sort:
+def _field(field: Field, start: ValueOf, step: ValueOf) -> Field:
+    if start.type != step.type or start.term.sort != field.sort or step.term.sort != field.sort:
         raise _unlike(f"a field of type {step.type}")
-    return Field(said.name, said.sort, start.term, step.term)
+    return Field(field.name, field.sort, start.term, step.term)
 
 
 def _unlike(what: str) -> DeclineSignal:
@@ -67,17 +67,17 @@ def _unlike(what: str) -> DeclineSignal:
 
 
 def struct_values(tree: Tree) -> list[Tree]:
-    """The values of a struct that is made. Their names are literals."""
+    """Return the values of a struct expression, whose names are literals."""
     if tree[0]["class"] != _STRUCT:
         raise _unlike("a struct")
-    found = children(tree, 0)
-    if any(len(t) != 1 or not t[0]["class"].endswith(".Literal") for t in found[::2]):
+    names_and_values = children(tree, 0)
+    if any(len(t) != 1 or not t[0]["class"].endswith(".Literal") for t in names_and_values[::2]):
         raise _unlike("the names of a struct")
-    return list(found[1::2])
+    return list(names_and_values[1::2])
 
 
 def is_always(condition: Tree) -> bool:
-    """Whether a condition is that of two literals which are the same."""
+    """Whether a condition compares two equal literals that are not NULL."""
     if not condition[0]["class"].endswith(".EqualTo"):
         return False
     left, right = children(condition, 0)
@@ -86,14 +86,14 @@ def is_always(condition: Tree) -> bool:
 
 
 def _number(tree: Tree) -> int:
-    """The exprId of what is a column, and of nothing else a number that no column has."""
+    """Return the exprId of a column; for any other expression, a number that no column has."""
     return expr_id(tree[0]) if len(tree) == 1 and tree[0]["class"] == ATTRIBUTE else -1
 
 
 def read_value(tree: Tree, columns: Mapping[int, Term], places: Places, timezone: str) -> ValueOf:
-    """An expression over columns and fields of structs. Raises :class:`DeclineSignal`."""
+    """Read an expression over columns and fields of structs. Raises :class:`DeclineSignal`."""
     fields = {field_id(number, place): term for (number, place), term in places.items()}
-    found = value(with_fields(as_columns(tree)), {**columns, **fields}, timezone)
-    if isinstance(found, Declined):
-        raise DeclineSignal.of(found)
-    return found
+    meaning = value(with_fields(as_columns(tree)), {**columns, **fields}, timezone)
+    if isinstance(meaning, Declined):
+        raise DeclineSignal.of(meaning)
+    return meaning

@@ -1,13 +1,13 @@
 """Trusted. Folds of a group's values by a lambda: ``aggregate(collect_list(x), zero, merge)``.
 
 Sources: Spark 4.3, ``ArrayAggregate``, ``CollectList``. The list has the values that are not NULL,
-in the order in which Spark meets the rows; of no values it is empty, and the fold is ``zero``.
+in the order in which Spark meets the rows. Without values it is empty, and the fold is ``zero``.
 
-Lemma: with ``s' = merge(s, x)`` where ``x`` is not NULL and ``s' = s`` where it is, the fold of the
-rows from ``zero`` on is the fold of the list.
+Lemma: let ``s' = merge(s, x)`` where ``x`` is not NULL, and ``s' = s`` where it is. Then the fold
+of the rows from ``zero`` on is the fold of the list.
 
 Lambdas are interpreted (``CodegenFallback``), so an operator of two operands does not evaluate its
-second one where the first one is NULL; CASE, IF and COALESCE evaluate what they choose.
+second operand if the first one is NULL; CASE, IF and COALESCE evaluate only what they choose.
 """
 
 from __future__ import annotations
@@ -47,11 +47,13 @@ FOLD_OF_A_LIST = "aggregate"
 """The ``function`` of such a call, whose arguments are the value, the zero and two lambdas."""
 
 Modes = Callable[[int], str]
-"""What the arithmetic of a number in the output's tree does on overflow: ``ANSI``, ``LEGACY``."""
+"""The overflow behaviour (``ANSI``, ``LEGACY``) of arithmetic, by its number in the output's
+tree.
+"""
 
 
 def list_fold(tree: Tree) -> NativeCall | None:
-    """The call in an output expression of an ``Aggregate`` that is such a fold; else None."""
+    """Return the call if an output expression of an ``Aggregate`` is such a fold; else None."""
     if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != ARRAY_AGGREGATE:
         return None
     numbered = [{**node, "number": i} for i, node in enumerate(tree)]
@@ -59,10 +61,10 @@ def list_fold(tree: Tree) -> NativeCall | None:
     if collected[0]["class"] != AGGREGATE_EXPRESSION or collected[1]["class"] != _COLLECT_LIST:
         why = "only folds of the list that collect_list returns are read, not of other arrays"
         return NativeCall("", (), [], False, FOLD_OF_A_LIST, why)
-    whole, gathered = collected[0], collected[1]
+    aggregate, gathered = collected[0], collected[1]
     condition = collected[end_of(collected, 1) :]
-    usual = whole["mode"].get("object") == COMPLETE and gathered.get("ignoreNulls") is True
-    if not usual or whole["isDistinct"] or int(gathered["num-children"]) != 1:
+    usual = aggregate["mode"].get("object") == COMPLETE and gathered.get("ignoreNulls") is True
+    if not usual or aggregate["isDistinct"] or int(gathered["num-children"]) != 1:
         why = "filters are not pushed through the fold of a list without duplicates or with NULL"
         return NativeCall("", (), [], False, FOLD_OF_A_LIST, why)
     if any(node["class"] == AGGREGATE_EXPRESSION for node in (*zero, *merge, *finish)):
@@ -77,53 +79,55 @@ def list_fold(tree: Tree) -> NativeCall | None:
 def lift_list_fold(
     call: NativeCall, modes: Modes, source: NativeInput, output: SchemaColumn
 ) -> Lifted | Declined:
-    """The call as a fold; arguments as ``native_aggregates.lift_native`` has them."""
+    """Lift the call to a fold; the arguments are as in ``native_aggregates.lift_native``."""
     timezone = source.timezone
     value, zero, merge, finish = call.arguments
     try:
         term = argument(value, source)
         counted = is_true(argument(call.condition, source)) if call.condition else TRUE
-        init = _known(expression(zero, {}, timezone))
+        init = _require_term(expression(zero, {}, timezone))
         if is_none(init) == FALSE:
             init = get(init)
         present = and_(counted, negate(is_none(term)))
         parts = _Lambda(merge, modes, timezone, 2)
         state = Var(Scope.ACC, "acc", init.sort)
-        step = parts.applied(state, get(term))
+        step = parts.apply_to(state, get(term))
         if step.term.sort == Option(init.sort):
             init = some(init)
             state = Var(Scope.ACC, "acc", init.sort)
-            step = parts.applied(state, get(term))
+            step = parts.apply_to(state, get(term))
         then = some(step.term) if isinstance(state.sort, Option) else step.term
         if then.sort != state.sort:
-            raise _unread("the step of a fold of a list returns a different type from its zero")
-        result = _Lambda(finish, modes, timezone, 1).applied(state)
+            raise _decline("the step of a fold of a list returns a different type from its zero")
+        result = _Lambda(finish, modes, timezone, 1).apply_to(state)
         if sort_of(output.type) != strip(result.term.sort):
-            raise _unread(f"a fold of a list returns {display_type(output.type)}")
+            raise _decline(f"a fold of a list returns {display_type(output.type)}")
         columns = columns_read((term, counted), source)
     except DeclineSignal as signal:
         return signal.declined
     field = Field("acc", state.sort, init, ite(present, then, state))
-    made = Output(output.name, result.term.sort, output.type, result.term, checked=True)
+    result_column = Output(output.name, result.term.sort, output.type, result.term, checked=True)
     raises = and_(present, step.raises)
-    fold = Fold(call.function, columns, (), (field,), (made,), raises, result.raises)
+    fold = Fold(call.function, columns, (), (field,), (result_column,), raises, result.raises)
     return Lifted(fold, (), "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What an expression gives, exactly when it raises, and its type in the JSON, if any."""
+    """The value of an expression, the exact condition under which it raises, and its type in the
+    JSON, if any.
+    """
 
     term: Term
     raises: Term = FALSE
     type: str = ""
 
 
-def _unread(reason: str) -> DeclineSignal:
+def _decline(reason: str) -> DeclineSignal:
     return DeclineSignal("native-aggregate", reason)
 
 
-def _known(term: Term | Declined) -> Term:
+def _require_term(term: Term | Declined) -> Term:
     if isinstance(term, Declined):
         reason = f"in the fold of a list: {term.reason}"
         raise DeclineSignal(term.code, reason, term.span)
@@ -131,101 +135,103 @@ def _known(term: Term | Declined) -> Term:
 
 
 def lambda_parts(tree: Tree, count: int) -> tuple[Tree, tuple[int, ...]]:
-    """The body of a ``LambdaFunction`` and the numbers of its variables. Raises
+    """Return the body of a ``LambdaFunction`` and the numbers of its variables. Raises
     :class:`DeclineSignal`.
     """
     if tree[0]["class"] != _LAMBDA:
-        raise _unread("a fold of a list without a lambda")
+        raise _decline("a fold of a list without a lambda")
     body, *names = children(tree, 0)
     if len(names) != count or not all(n[0]["class"] == _VARIABLE for n in names):
-        raise _unread("a fold of a list by a lambda of another number of arguments")
+        raise _decline("a fold of a list by a lambda of another number of arguments")
     return body, tuple(expr_id(n[0]) for n in names)
 
 
 def as_columns(tree: Tree) -> Tree:
-    """An expression with columns in place of the variables of lambdas."""
+    """Return an expression with columns in place of lambda variables."""
     return [{**n, "class": ATTRIBUTE} if n["class"] == _VARIABLE else n for n in tree]
 
 
 class _Lambda:
-    """A ``LambdaFunction``: its body, then its variables. It reads nothing but these."""
+    """A ``LambdaFunction``: its body and its variables. The body reads nothing but these."""
 
     def __init__(self, tree: Tree, modes: Modes, timezone: str, count: int) -> None:
         self.body, self.names = lambda_parts(tree, count)
         self.modes = modes
         self.timezone = timezone
 
-    def applied(self, *values: Term) -> _Value:
-        """The body with these for the variables."""
-        return self._read(self.body, dict(zip(self.names, values, strict=True)))
+    def apply_to(self, *values: Term) -> _Value:
+        """Read the body with these values for its variables."""
+        return self._read_tree(self.body, dict(zip(self.names, values, strict=True)))
 
-    def _read(self, tree: Tree, known: Mapping[int, Term]) -> _Value:
+    def _read_tree(self, tree: Tree, bindings: Mapping[int, Term]) -> _Value:
         kind = _short(tree)
         if not any(_short([n]) in _OWN for n in tree):
-            return self._plain(tree, known)
-        parts = [self._read(t, known) for t in children(tree, 0)]
+            return self._plain(tree, bindings)
+        parts = [self._read_tree(t, bindings) for t in children(tree, 0)]
         if kind in _ARITHMETIC:
             return self._arithmetic(tree, *parts)
         if kind in ("Greatest", "Least"):
             return _extreme(kind, parts)
         if kind == "Coalesce":
-            return _coalesced(parts)
+            return _coalesce(parts)
         if kind in ("If", "CaseWhen"):
-            return _chosen(parts)
+            return _choose_case(parts)
         if kind in ("And", "Or", "Not"):
             return _logic(kind, parts)
         return self._over(tree, parts)
 
-    def _plain(self, tree: Tree, known: Mapping[int, Term]) -> _Value:
-        """What conditions consist of; it never raises."""
+    def _plain(self, tree: Tree, bindings: Mapping[int, Term]) -> _Value:
+        """Read an expression of the kind that conditions consist of; it never raises."""
         named = as_columns(tree)
-        term = _known(expression(named, known, self.timezone))
-        read = [known[expr_id(n)] for n in named if n["class"] == ATTRIBUTE]
+        term = _require_term(expression(named, bindings, self.timezone))
+        read = [bindings[expr_id(n)] for n in named if n["class"] == ATTRIBUTE]
         strict = all(_short([n]) in _STRICT for n in named)
         never = not any(n["class"].endswith(".Literal") and n["value"] is None for n in named)
         if strict and never and not any(isinstance(t.sort, Option) for t in read):
-            term = _present(term)
-        return _Value(term, FALSE, _declared(tree))
+            term = _without_option(term)
+        return _Value(term, FALSE, _declared_type(tree))
 
     def _over(self, tree: Tree, parts: list[_Value]) -> _Value:
-        """An operator of conditions over values that are read here: as if these were columns."""
+        """Read an operator of conditions over values that are read here, as if these were
+        columns.
+        """
         kind = _short(tree)
         if kind in _COMPARISONS:
             left, right = parts
             raises = or_(left.raises, and_(negate(is_none(left.term)), right.raises))
             if raises != FALSE and left.term == right.term:
-                raise _unread("a lambda that compares what can raise with itself")
+                raise _decline("a lambda that compares what can raise with itself")
         elif kind in ("Cast", "IsNull", "IsNotNull"):
             raises = parts[0].raises
         elif all(p.raises == FALSE for p in parts):
             raises = FALSE
         else:
-            raise _unread(f"{kind} of what can raise, in the lambda of a fold")
-        known: dict[int, Term] = {}
+            raise _decline(f"{kind} of what can raise, in the lambda of a fold")
+        operands: dict[int, Term] = {}
         nodes: Tree = [tree[0]]
         for number, (part, below) in enumerate(zip(parts, children(tree, 0), strict=True)):
             if below[0]["class"].endswith(".Literal"):
                 nodes += below
                 continue
             if not part.type:
-                raise _unread(f"{kind} in the lambda of a fold")
-            known[number] = part.term
+                raise _decline(f"{kind} in the lambda of a fold")
+            operands[number] = part.term
             named = {"class": ATTRIBUTE, "num-children": 0, "name": "value", "nullable": True}
             nodes.append({**named, "dataType": part.type, "exprId": {"id": number}})
-        return _Value(self._plain(nodes, known).term, raises, _declared(tree))
+        return _Value(self._plain(nodes, operands).term, raises, _declared_type(tree))
 
     def _arithmetic(self, tree: Tree, left: _Value, right: _Value) -> _Value:
-        """Of integers of 32 and 64 bits, which may overflow, and of doubles."""
+        """Read arithmetic of integers of 32 and 64 bits, which may overflow, or of doubles."""
         a, b = left.term, right.term
         op, of_floats = _ARITHMETIC[_short(tree)]
         both = and_(negate(is_none(a)), negate(is_none(b)))
         before = or_(left.raises, and_(negate(is_none(a)), right.raises))
         type_ = left.type
         if right.type != type_ or type_ not in ("integer", "long", "double"):
-            raise _unread(f"arithmetic on {type_ or 'what is not known'} in the lambda of a fold")
+            raise _decline(f"arithmetic on {type_ or 'what is not known'} in the lambda of a fold")
         mode = self.modes(int(tree[0]["number"]))
         if mode not in ("ANSI", "LEGACY"):
-            raise _unread("arithmetic that returns NULL on overflow, in the lambda of a fold")
+            raise _decline("arithmetic that returns NULL on overflow, in the lambda of a fold")
         if type_ == "double":
             exact = app(of_floats, get(a), get(b))
             return _Value(_where(both, exact), before, type_)
@@ -249,15 +255,15 @@ _OWN = frozenset(
 """Operators that are read here; the others are those of conditions."""
 _COMPARISONS = ("EqualTo", "LessThan", "LessThanOrEqual", "GreaterThan", "GreaterThanOrEqual")
 _STRICT = frozenset((*_COMPARISONS, "Cast", "Literal", "AttributeReference"))
-"""They give NULL of NULL alone."""
+"""Expressions that give NULL only if an operand is NULL."""
 
 
 def _short(tree: Tree) -> str:
     return str(tree[0]["class"]).removeprefix(EXPRESSIONS)
 
 
-def _declared(tree: Tree) -> str:
-    """The type that a node declares, or that its operator gives."""
+def _declared_type(tree: Tree) -> str:
+    """Return the type that a node declares, or that its operator gives."""
     declared = tree[0].get("dataType")
     if declared is not None:
         return declared if isinstance(declared, str) else ""
@@ -265,22 +271,22 @@ def _declared(tree: Tree) -> str:
     return "boolean" if kind in (*_COMPARISONS, "IsNull", "IsNotNull", "EqualNullSafe") else ""
 
 
-def _present(term: Term) -> Term:
-    """A value that is never NULL, without the option."""
+def _without_option(term: Term) -> Term:
+    """Return a value that is never NULL, without the option."""
     if not isinstance(term.sort, Option):
         return term
     return app(Op.SQL_IS_TRUE, term) if strip(term.sort) == BOOL else get(term)
 
 
 def _where(both: Term, value: Term) -> Term:
-    """The value, or NULL where an operand is."""
+    """Return the value, or NULL where an operand is NULL."""
     return value if both == TRUE else ite(both, some(value), none_lit(value.sort))
 
 
 def _same_sort(terms: list[Term]) -> list[Term]:
-    """Terms of one sort, all of them options if one is."""
+    """Bring terms to one sort: all of them become options if one of them is."""
     if len({strip(t.sort) for t in terms}) != 1:
-        raise _unread("values of several types to choose from, in the lambda of a fold")
+        raise _decline("values of several types to choose from, in the lambda of a fold")
     optional = any(isinstance(t.sort, Option) for t in terms)
     return [some(t) for t in terms] if optional else terms
 
@@ -290,14 +296,16 @@ def _type(parts: list[_Value]) -> str:
     return types.pop() if len(types) == 1 else ""
 
 
-def _chosen(parts: list[_Value]) -> _Value:
-    """Conditions and values by turns, the first whose condition is true; at last what is left."""
+def _choose_case(parts: list[_Value]) -> _Value:
+    """Read alternating conditions and values: the first value whose condition is true, or else the
+    last one.
+    """
     if len(parts) % 2 == 0:
         parts = [*parts, _Value(none_lit(strip(parts[1].term.sort)), FALSE, parts[1].type)]
     *pairs, last = parts
     conditions, values = pairs[::2], [*pairs[1::2], last]
     if any(c.raises != FALSE or strip(c.term.sort) != BOOL for c in conditions):
-        raise _unread("a condition that can raise, in the lambda of a fold")
+        raise _decline("a condition that can raise, in the lambda of a fold")
     *terms, chosen = _same_sort([v.term for v in values])
     raises = last.raises
     cases = list(zip(conditions, values[:-1], terms, strict=True))
@@ -308,13 +316,13 @@ def _chosen(parts: list[_Value]) -> _Value:
     return _Value(chosen, raises, _type(values))
 
 
-def _coalesced(parts: list[_Value]) -> _Value:
-    """The first that is not NULL; those after it are not evaluated."""
+def _coalesce(parts: list[_Value]) -> _Value:
+    """Read the first value that is not NULL; later ones are not evaluated."""
     type_ = _type(parts)
-    *rest, last = parts
+    *earlier, last = parts
     _same_sort([p.term for p in parts])
     term, raises = last.term, last.raises
-    for part in reversed(rest):
+    for part in reversed(earlier):
         absent = is_none(part.term)
         raises = or_(part.raises, and_(absent, raises))
         if absent == FALSE:
@@ -327,10 +335,10 @@ def _coalesced(parts: list[_Value]) -> _Value:
 
 
 def _extreme(kind: str, parts: list[_Value]) -> _Value:
-    """The first of the values that are not NULL than which none is greater, or less."""
+    """Read the first of the greatest (or least) values that are not NULL."""
     sort: Sort = strip(parts[0].term.sort)
     if sort != BOOL and not is_ordered(sort):
-        raise _unread("values of this type are not compared here")
+        raise _decline("values of this type are not compared here")
     _same_sort([p.term for p in parts])
     best = parts[0].term
     for part in parts[1:]:
@@ -356,15 +364,15 @@ def _better(kind: str, a: Term, b: Term) -> Term:
 
 def _logic(kind: str, parts: list[_Value]) -> _Value:
     if any(p.raises != FALSE for p in parts):
-        raise _unread("a condition that can raise, in the lambda of a fold")
+        raise _decline("a condition that can raise, in the lambda of a fold")
     terms = [p.term for p in parts]
     if any(strip(t.sort) != BOOL for t in terms):
-        raise _unread("a condition of another type, in the lambda of a fold")
+        raise _decline("a condition of another type, in the lambda of a fold")
     plain = all(t.sort == BOOL for t in terms)
     if kind == "Not":
-        made = negate(terms[0]) if plain else app(Op.SQL_NOT, terms[0])
+        condition = negate(terms[0]) if plain else app(Op.SQL_NOT, terms[0])
     elif kind == "And":
-        made = and_(*terms) if plain else app(Op.SQL_AND, *terms)
+        condition = and_(*terms) if plain else app(Op.SQL_AND, *terms)
     else:
-        made = or_(*terms) if plain else app(Op.SQL_OR, *terms)
-    return _Value(made, FALSE, "boolean")
+        condition = or_(*terms) if plain else app(Op.SQL_OR, *terms)
+    return _Value(condition, FALSE, "boolean")

@@ -1,9 +1,9 @@
-"""Trusted. Plans whose aggregates Spark tries to merge, and fails on.
+"""Trusted. Plans whose aggregates Spark tries to merge and fails on.
 
 Spark merges plans that yield one row (``MergeSubplans``: scalar subqueries, and aggregates without
-groups). It takes two of them for one where they are the same. Where they are not, it descends into
-both, and raises an internal error at two aggregates of Python functions that differ
-(``PlanMerger.supportedAggregateMerge``, since 4.2; of scalar subqueries since 4.0). So copies of
+groups). Two equal plans become one. If two plans differ, Spark descends into both, and raises an
+internal error at two different aggregates of Python functions
+(``PlanMerger.supportedAggregateMerge``, since 4.2; for scalar subqueries since 4.0). So copies of
 one plan that work as written fail once each of them has a pre-filter of its own.
 """
 
@@ -18,14 +18,14 @@ _SCALAR_SUBQUERY = EXPRESSIONS + "ScalarSubquery"
 
 
 def merged_plans(root: Node) -> tuple[tuple[int, ...], ...]:
-    """The paths of plans of which Spark may fail to merge two, once a pre-filter is in one."""
+    """Return the paths of plans that Spark may fail to merge once one of them has a pre-filter."""
     candidates = tuple(_candidates(root))
     return candidates if candidates and _apart(candidates) else ()
 
 
 def _candidates(root: Node) -> Iterator[tuple[int, ...]]:
-    """Where plans are that Spark may merge, and that aggregate in Python. One in an expression
-    counts as a child of the operator.
+    """Yield the paths of plans that Spark may merge and that aggregate in Python. A plan in an
+    expression counts as a child of the operator.
     """
     python = {n.path for n in walk(root) if n.kind == AGGREGATE and _calls(n)}
     for node in walk(root):
@@ -39,7 +39,7 @@ def _candidates(root: Node) -> Iterator[tuple[int, ...]]:
 
 
 def _calls(aggregate: Node) -> bool:
-    """Whether it calls a Python aggregate."""
+    """Whether the operator calls a Python aggregate."""
     outputs = aggregate.fields["aggregateExpressions"]
     return any(n["class"] == PYTHON_UDAF for tree in outputs for n in tree)
 
@@ -50,6 +50,6 @@ def is_within(path: tuple[int, ...], top: tuple[int, ...]) -> bool:
 
 
 def _apart(paths: tuple[tuple[int, ...], ...]) -> bool:
-    """Whether two of them are not below one another: Spark compares no plan with its own part."""
+    """Whether two of them are not nested: Spark never compares a plan with a part of itself."""
     deepest = max(paths, key=len)
     return not all(is_within(deepest, path) for path in paths)

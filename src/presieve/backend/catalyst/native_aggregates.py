@@ -1,4 +1,4 @@
-"""Trusted. Calls of Spark's own aggregate functions, as an ``Aggregate`` says them, as folds."""
+"""Trusted. Calls of Spark's own aggregate functions in an ``Aggregate``, as folds."""
 
 from __future__ import annotations
 
@@ -39,19 +39,21 @@ _NAMES = {
     )
 }
 KNOWN_FUNCTIONS = tuple(_NAMES)
-"""The classes of the functions that are known."""
+"""The classes of the known functions."""
 
 _REPEATABLE = ("max", "min", "bool_or", "bool_and")
-"""Functions to which it makes no difference whether a value comes once or more: DISTINCT."""
+"""Functions whose result does not change if a value occurs more than once, so DISTINCT is
+harmless.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class NativeCall:
-    """A call of an aggregate function of Spark's.
+    """A call of one of Spark's own aggregate functions.
 
-    ``function`` is its name here, empty where it is not one of those that are known, and then
-    ``unknown`` says so. ``total``: it raises on no group. ``name`` is its name for a report.
-    ``of_some``: the result is NULL if there is no row for which the condition is true.
+    ``function`` is its name here; for functions that are not known it is empty, and ``unknown``
+    says why. ``total``: it raises on no group. ``name`` is its name for a report. ``of_some``: the
+    result is NULL if the condition is true for no row.
     """
 
     function: str
@@ -64,13 +66,15 @@ class NativeCall:
 
     @property
     def references(self) -> frozenset[int]:
-        """The attributes that must be known."""
+        """The attributes whose values must be known."""
         trees = (*self.arguments, self.condition) if self.function else ()
         return frozenset[int]().union(*(references(t) for t in trees))
 
 
 def native_call(tree: Tree) -> NativeCall:
-    """The call in an output expression of an ``Aggregate``, known or not, or what is none."""
+    """Return the call in an output expression of an ``Aggregate``; one that is not known, or no
+    call at all, has an empty ``function``.
+    """
     if len(tree) == 2 and tree[1]["class"] == LITERAL:
         return NativeCall(
             "", (), [], True, "a constant", "filters are not pushed through constants"
@@ -78,29 +82,31 @@ def native_call(tree: Tree) -> NativeCall:
     if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != AGGREGATE_EXPRESSION:
         why = "an output of this aggregate is neither a grouping column nor one aggregate function"
         return NativeCall("", (), [], False, "an expression", why)
-    whole, function = tree[1], tree[2]
+    aggregate, function = tree[1], tree[2]
     name = _sql_name(str(function["class"]))
     inside = children(tree, 2)
-    # The children of the AggregateExpression are the function and, with FILTER, its condition.
+    # The children of AggregateExpression are the function and, with FILTER, the condition.
     end = end_of(tree, 2)
     condition = tree[end:]
-    complete = whole["mode"].get("object") == COMPLETE
+    complete = aggregate["mode"].get("object") == COMPLETE
     expected = 1 if not condition else 2
-    if not complete or int(whole["num-children"]) != expected:
+    if not complete or int(aggregate["num-children"]) != expected:
         return NativeCall("", (), [], False, name, "an aggregate function of an unusual shape")
     total = not can_raise(tree[1:])
-    known = _NAMES.get(str(function["class"]), "")
-    if not known:
+    function_name = _NAMES.get(str(function["class"]), "")
+    if not function_name:
         why = f"filters are not pushed through the aggregate function {name}"
         return NativeCall("", (), [], total, name, why)
-    if whole["isDistinct"] and known not in _REPEATABLE:
-        why = f"filters are not pushed through {known}(DISTINCT ...)"
-        return NativeCall("", (), [], total, known, why)
-    return NativeCall(known, inside, condition, total, known)
+    if aggregate["isDistinct"] and function_name not in _REPEATABLE:
+        why = f"filters are not pushed through {function_name}(DISTINCT ...)"
+        return NativeCall("", (), [], total, function_name, why)
+    return NativeCall(function_name, inside, condition, total, function_name)
 
 
 def _sql_name(function: str) -> str:
-    """The name in SQL, but for a few functions: from ``CollectSet``, ``collect_set``."""
+    """Return the SQL name of a class (``collect_set`` for ``CollectSet``); a few names are
+    exceptions.
+    """
     name = function.rsplit(".", 1)[-1]
     return _SQL_NAMES.get(name, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
 
@@ -109,19 +115,19 @@ _SQL_NAMES = {"Average": "avg", "HyperLogLogPlusPlus": "approx_count_distinct"}
 
 
 def children(tree: Tree, start: int) -> tuple[Tree, ...]:
-    """The subtrees below the node at ``start``."""
-    found = []
+    """Return the subtrees below the node at ``start``."""
+    subtrees = []
     position = start + 1
     for _ in range(int(tree[start]["num-children"])):
         end = end_of(tree, position)
-        found.append(tree[position:end])
+        subtrees.append(tree[position:end])
         position = end
-    return tuple(found)
+    return tuple(subtrees)
 
 
 @dataclass(frozen=True, slots=True)
 class NativeInput:
-    """What calls of Spark's own functions read: the columns of the input and their types by number,
+    """What calls of Spark's own functions read: the columns of the input and their types by exprId,
     and the session's time zone.
     """
 
@@ -133,7 +139,7 @@ class NativeInput:
 def lift_native(
     call: NativeCall, evaluation: Callable[[], str], source: NativeInput, output: SchemaColumn
 ) -> Lifted | Declined:
-    """The call as a fold. ``evaluation`` says what a sum does on overflow."""
+    """Lift the call to a fold. ``evaluation`` says what a sum does on overflow."""
     if not call.function:
         return Declined("native-aggregate", call.unknown)
     try:
@@ -153,8 +159,9 @@ def lift_native(
 
 
 def argument(tree: Tree, source: NativeInput) -> Term:
-    """The meaning of an argument. Besides what conditions may consist of, values may be chosen by
-    conditions, and conditions counted: ``sum(CASE WHEN c THEN 1 ELSE 0 END)``, ``sum(int(c))``.
+    """Return the meaning of an argument. Besides what conditions may consist of, values may be
+    chosen by conditions, and conditions counted: ``sum(CASE WHEN c THEN 1 ELSE 0 END)``,
+    ``sum(int(c))``.
     """
     kind, inside = tree[0]["class"], children(tree, 0)
     if kind in (_CASE, _IF):
@@ -163,7 +170,7 @@ def argument(tree: Tree, source: NativeInput) -> Term:
     if kind == CAST and tree[0]["dataType"] in _COUNTED:
         inner = expression(inside[0], source.columns, source.timezone)
         if not isinstance(inner, Declined) and strip(inner.sort) == BOOL:
-            return _counted(inner)
+            return _as_number(inner)
     term = expression(tree, source.columns, source.timezone)
     if isinstance(term, Declined):
         raise DeclineSignal(term.code, f"in an aggregate function: {term.reason}", term.span)
@@ -175,7 +182,9 @@ _COUNTED = ("integer", "long")
 
 
 def _choice(parts: list[Term]) -> Term:
-    """Conditions and values by turns, the first whose condition is true; at last what is left."""
+    """Read alternating conditions and values: the first value whose condition is true, or else the
+    last one.
+    """
     *pairs, last = parts
     chosen = some(last)
     for condition, value in reversed(list(zip(pairs[::2], pairs[1::2], strict=True))):
@@ -186,13 +195,13 @@ def _choice(parts: list[Term]) -> Term:
     return chosen
 
 
-def _counted(condition: Term) -> Term:
+def _as_number(condition: Term) -> Term:
     number = some(ite(get(condition), int_lit(1), int_lit(0)))
     return ite(is_none(condition), none_lit(INT), number)
 
 
 def columns_read(terms: Iterable[Term], source: NativeInput) -> tuple[Column, ...]:
-    """The columns of the input that the terms read."""
+    """Return the columns of the input that the terms read."""
     read = {v for t in terms for v in variables(t)}
     return tuple(
         Column(var.name, var.sort, source.types[number])

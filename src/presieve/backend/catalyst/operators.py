@@ -1,4 +1,6 @@
-"""Trusted. Catalyst's operators as those of our algebra: what may stand above a boundary."""
+"""Trusted. Catalyst's operators as operators of our algebra: those that may stand above a
+boundary.
+"""
 
 from __future__ import annotations
 
@@ -64,9 +66,9 @@ MOVING = tuple(
 _GROUPING = (AGGREGATE, WINDOW, DEDUPLICATE, DISTINCT)
 
 PASSED = frozenset((FILTER, PROJECT, JOIN, UNION, GENERATE, *_RENAMING, *MOVING, *_GROUPING))
-"""The operators of which there is a rule."""
+"""The operators for which there is a rule."""
 ALWAYS_PASSED = frozenset((FILTER, PROJECT, *_RENAMING, *MOVING))
-"""Those that every filter passes that is understood."""
+"""Operators that every filter passes if it is understood."""
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 _BOTH = (0, 1)
@@ -77,12 +79,12 @@ _EXTENDED = {
         *(("LeftSemi$", (0,)), ("LeftAnti$", (0,))),
     )
 }
-"""Sides of which every row is passed on with its partners, or as it is, or not at all."""
+"""Sides of joins whose every row comes out with its partners, as it is, or not at all."""
 _NULL_EXTENDED = {
     _PLANS + name: sides
     for name, sides in (("LeftOuter$", (1,)), ("RightOuter$", (0,)), ("FullOuter$", _BOTH))
 }
-"""Sides that are NULL where a row of the other one has no partner."""
+"""Sides of joins that are NULL where a row of the other side has no partner."""
 _PARTNERS = {
     _PLANS + name: sides
     for name, sides in (
@@ -90,16 +92,18 @@ _PARTNERS = {
         *(("LeftSemi$", _BOTH), ("LeftAnti$", (1,))),
     )
 }
-"""Sides of which a row for which the condition is not true has no influence."""
+"""Sides of joins on which a row has no influence unless the condition is true for it."""
 
 
 def preserved(node: Node) -> tuple[int, ...]:
-    """The sides of a join whose rows come out as they are, any number of times."""
+    """Return the sides of a join whose rows come out as they are, any number of times."""
     return _EXTENDED.get(str(node.fields["joinType"].get("object")), ())
 
 
 def matched(node: Node) -> tuple[int, ...]:
-    """The sides of a join of which a row for which the condition is not true has no influence."""
+    """Return the sides of a join on which a row has no influence unless the condition is true for
+    it.
+    """
     return _PARTNERS.get(str(node.fields["joinType"].get("object")), ())
 
 
@@ -107,16 +111,18 @@ _LEFT_ALONE = (_PLANS + "LeftSemi$", _PLANS + "LeftAnti$")
 
 
 def conditions(node: Node) -> tuple[Conjunct, ...]:
-    """What a filter consists of, or the condition of a join."""
+    """Return the conjuncts of a filter, or of the condition of a join."""
     if "condition" not in node.parsed:
         tree = node.fields.get("condition") if node.kind in (FILTER, JOIN) else None
         node.parsed["condition"] = split_conjuncts(tree) if tree else ()
-    found: tuple[Conjunct, ...] = node.parsed["condition"]
-    return found
+    conjuncts: tuple[Conjunct, ...] = node.parsed["condition"]
+    return conjuncts
 
 
 def outputs(node: Node) -> tuple[int, ...] | None:
-    """The numbers of an operator's output attributes in order, as far as its JSON tells."""
+    """Return the numbers of an operator's output attributes in order; None if its JSON does not
+    tell.
+    """
     for field in ("aggregateExpressions", "projectList", "output"):
         if field in node.fields:
             return tuple(expr_id(t[0]) for t in node.fields[field])
@@ -129,51 +135,51 @@ def outputs(node: Node) -> tuple[int, ...] | None:
         return None if None in sides else tuple(i for side in sides for i in side or ())
     if node.kind == WINDOW:
         below = outputs(node.children[0])
-        made = tuple(expr_id(t[0]) for t in node.fields["windowExpressions"])
-        return None if below is None else below + made
+        window_columns = tuple(expr_id(t[0]) for t in node.fields["windowExpressions"])
+        return None if below is None else below + window_columns
     return None
 
 
 class Attributes(Protocol):
-    """An operator's output attributes, for which Spark has to be asked."""
+    """Asks Spark for an operator's output attributes."""
 
     def __call__(self, node: Node, /) -> tuple[Attribute, ...]:
-        """In order."""
+        """Return the attributes in order."""
 
 
 def read_operator(
-    node: Node, below: Node, here: frozenset[int], attributes: Attributes, timezone: str
+    node: Node, below: Node, available: frozenset[int], attributes: Attributes, timezone: str
 ) -> Operator | None:
-    """The operator, seen from one of those below it, or None where there is no rule.
+    """Read the operator as seen from one of those below it; None if there is no rule for it.
 
-    ``here`` are the attributes that come up to it from the boundary. Raises :class:`DeclineSignal`
-    on an operator that is not understood.
+    ``available`` are the attributes that reach it from the boundary. Raises :class:`DeclineSignal`
+    if the operator is not understood.
     """
     if node.kind == FILTER:
         return Filter(tuple(read_expr(c.tree, timezone) for c in conditions(node)))
     if node.kind == PROJECT:
         columns_ = (_columns(t, timezone) for t in node.fields["projectList"])
-        return Project(tuple(c for found in columns_ for c in found))
+        return Project(tuple(c for fields in columns_ for c in fields))
     if node.kind in _RENAMING:
         return Alias()
     if node.kind in MOVING:
         return Reordered(_reads(node))
     if node.kind == JOIN:
-        return _join(node, below.path[-1], here, timezone)
+        return _join(node, below.path[-1], available, timezone)
     if node.kind == GENERATE:
-        return JoinPreserved(here, _reads(node))
+        return JoinPreserved(available, _reads(node))
     if node.kind == UNION:
         return Union(_pairs(_numbers(node, attributes), _numbers(below, attributes)))
-    return _classes(node, below, here, attributes)
+    return _classes(node, below, available, attributes)
 
 
 def _numbers(node: Node, attributes: Attributes) -> tuple[int, ...]:
-    found = outputs(node)
-    return tuple(a.id for a in attributes(node)) if found is None else found
+    numbers = outputs(node)
+    return tuple(a.id for a in attributes(node)) if numbers is None else numbers
 
 
 def _pairs(above: tuple[int, ...], below: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """Columns that are the same by their place."""
+    """Pair the columns that are the same by position."""
     if len(above) != len(below):
         raise DeclineSignal("plan-shape", "inputs of a union differ in columns")
     return tuple(zip(above, below, strict=True))
@@ -183,12 +189,12 @@ EQUALITIES = frozenset(EXPRESSIONS + name for name in ("EqualTo", "EqualNullSafe
 
 
 def attribute_of(node: JsonNode) -> Attribute:
-    """What the JSON of an attribute says."""
+    """Read an attribute from its JSON."""
     type_ = simple_type(node["dataType"], node.get("metadata"))
     return Attribute(expr_id(node), str(node["name"]), type_, bool(node["nullable"]))
 
 
-def _passed(attribute: Attribute) -> Expr:
+def _read_field(attribute: Attribute) -> Expr:
     why = Declined("column-type", f"column {attribute.name!r} is of a type that is not supported")
     return Expr(variable_of(attribute) or why, frozenset((attribute.id,)))
 
@@ -212,9 +218,9 @@ def _join(node: Node, child: int, columns: frozenset[int], timezone: str) -> Ope
 def known_of_side(
     node: Node, child: int, columns: Set[int]
 ) -> Iterator[tuple[Tree, frozenset[int]]]:
-    """Conditions on some of the columns of one side of a join that hold for each of its rows that
-    has influence, and which of the columns they read: parts of the join's condition, and those of
-    the other side's filters on columns that equal them.
+    """Yield conditions that hold for each row with influence on one side of a join, and the columns
+    that they read, all of them among ``columns``: parts of the join's condition, and filters of the
+    other side on columns that equal these.
     """
     if child not in matched(node):
         return
@@ -223,14 +229,14 @@ def known_of_side(
         if read <= columns:
             yield tree, read
         elif read <= equal.keys():
-            here = [equal[expr_id(n)] if _is_attribute(n) else n for n in tree]
-            yield here, references(here)
+            translated = [equal[expr_id(n)] if _is_attribute(n) else n for n in tree]
+            yield translated, references(translated)
 
 
 def _conditions_on(
     node: Node, child: int, equal: Mapping[int, JsonNode]
 ) -> Iterator[tuple[Tree, frozenset[int]]]:
-    """The conditions of a join and of the other side, with the columns that they read."""
+    """Yield the conditions of a join and of its other side, with the columns that they read."""
     if "read" not in node.parsed:
         node.parsed["read"] = tuple((c.tree, references(c.tree)) for c in conditions(node))
     yield from node.parsed["read"]
@@ -239,26 +245,26 @@ def _conditions_on(
 
 
 def equal_columns(node: Node, child: int, columns: Set[int]) -> dict[int, JsonNode]:
-    """The columns of the other side of a join, by number, of which a row's partners have the value
-    that the row has in one of its own, which is given. None where rows without a partner have
-    influence, and where equal values may differ.
+    """Map columns of the other side of a join, by number, to columns of this side that are equal to
+    them for a row and its partners. Returns nothing if rows without a partner have influence, and
+    omits columns whose equal values may differ.
     """
-    found: dict[int, JsonNode] = {}
-    for _, one, other in equalities(node) if child in matched(node) else ():
-        for own, theirs in ((one, other), (other, one)):
+    equal: dict[int, JsonNode] = {}
+    for _, left, right in equalities(node) if child in matched(node) else ():
+        for own, theirs in ((left, right), (right, left)):
             if expr_id(own) in columns and expr_id(theirs) not in columns:
-                found[expr_id(theirs)] = own
-    return found
+                equal[expr_id(theirs)] = own
+    return equal
 
 
 def equalities(node: Node) -> tuple[Tree, ...]:
-    """The equalities of attributes of one type in a join, where equal values are the same: the
-    operator, which is one of two, and both attributes.
+    """Return the equalities in a join between attributes of one type whose equal values are
+    identical: the operator (one of two) and both attributes.
     """
     if "equalities" not in node.parsed:
         node.parsed["equalities"] = tuple(c.tree for c in conditions(node) if _compares(c.tree))
-    found: tuple[Tree, ...] = node.parsed["equalities"]
-    return found
+    pairs: tuple[Tree, ...] = node.parsed["equalities"]
+    return pairs
 
 
 def _compares(tree: Tree) -> bool:
@@ -268,13 +274,13 @@ def _compares(tree: Tree) -> bool:
         or not all(map(_is_attribute, tree[1:]))
     ):
         return False
-    one, other = (attribute_of(n).type for n in tree[1:])
-    return one == other and is_key_type(one)
+    left_type, right_type = (attribute_of(n).type for n in tree[1:])
+    return left_type == right_type and is_key_type(left_type)
 
 
 def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:
-    """The filters below an operator, as far as every row comes through them, in terms of some of
-    its columns.
+    """Yield the filters below an operator through which every row comes, in terms of some of its
+    columns.
     """
     names = {number: number for number in columns}
     while node.kind in ALWAYS_PASSED:
@@ -295,18 +301,20 @@ def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:
 
 
 def _classes(
-    node: Node, below: Node, here: frozenset[int], attributes: Attributes
+    node: Node, below: Node, available: frozenset[int], attributes: Attributes
 ) -> Partitioned | None:
-    """By what an operator forms classes: attributes of types whose equal values are the same."""
+    """Return the attributes by which an operator forms classes, if equal values of their types are
+    identical.
+    """
     if node.kind == DISTINCT:
-        by = reads = here
+        by = reads = available
     elif node.kind in _GROUPING:
         field = {AGGREGATE: "groupingExpressions", WINDOW: "partitionSpec", DEDUPLICATE: "keys"}
-        by, reads = _plain(node.fields[field[node.kind]]) & here, _reads(node)
+        by, reads = _plain(node.fields[field[node.kind]]) & available, _reads(node)
     else:
         return None
-    known = attributes(below) if by else ()
-    fit = {a.id for a in known if a.id in by and is_key_type(a.type)}
+    input_columns = attributes(below) if by else ()
+    fit = {a.id for a in input_columns if a.id in by and is_key_type(a.type)}
     if node.kind != AGGREGATE:
         return Partitioned(tuple((i, i) for i in sorted(fit)), reads)
     pairs = {}
@@ -314,8 +322,8 @@ def _classes(
         value = tree[1:] if tree[0]["class"] == ALIAS else tree
         if len(value) == 1 and _is_attribute(value[0]) and expr_id(value[0]) in fit:
             pairs[expr_id(tree[0])] = expr_id(value[0])
-    made = frozenset(expr_id(t[0]) for t in node.fields["aggregateExpressions"])
-    return Partitioned(tuple(pairs.items()), reads, made)
+    output_ids = frozenset(expr_id(t[0]) for t in node.fields["aggregateExpressions"])
+    return Partitioned(tuple(pairs.items()), reads, output_ids)
 
 
 def _plain(trees: list[Tree]) -> frozenset[int]:
@@ -327,23 +335,23 @@ def _is_attribute(node: JsonNode) -> bool:
 
 
 def _reads(node: Node) -> frozenset[int]:
-    """Every attribute that stands in a field of the operator, at any depth."""
-    found: set[int] = set()
+    """Return every attribute in a field of the operator, at any depth."""
+    numbers: set[int] = set()
     stack: list[object] = [v for k, v in node.fields.items() if k != "num-children"]
     while stack:
-        here = stack.pop()
-        if isinstance(here, dict):
-            if here.get("class") == ATTRIBUTE:
-                found.add(expr_id(here))
-            stack.extend(here.values())
-        elif isinstance(here, list):
-            stack.extend(here)
-    return frozenset(found)
+        item = stack.pop()
+        if isinstance(item, dict):
+            if item.get("class") == ATTRIBUTE:
+                numbers.add(expr_id(item))
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+    return frozenset(numbers)
 
 
 def _columns(tree: Tree, timezone: str) -> tuple[ProjectColumn, ...]:
-    """A column of a projection: an attribute, or an alias of an expression. Of a struct that is
-    passed on, its fields, too.
+    """Read a column of a projection: an attribute, or an alias of an expression. For a struct that
+    is passed on, also its fields.
     """
     inner = with_fields(unnamed(tree))
     plain = len(inner) == 1 and _is_attribute(inner[0])
@@ -356,11 +364,11 @@ def _columns(tree: Tree, timezone: str) -> tuple[ProjectColumn, ...]:
     below = struct_fields(expr_id(inner[0]), name, type_)
     above = struct_fields(number, name, type_)
     pairs = zip(above, below, strict=True)
-    return (column, *(ProjectColumn(a.id, _passed(b), plain=True) for (_, a), (_, b) in pairs))
+    return (column, *(ProjectColumn(a.id, _read_field(b), plain=True) for (_, a), (_, b) in pairs))
 
 
 def read_expr(tree: Tree, timezone: str) -> Expr:
-    """An expression over attribute variables."""
+    """Read an expression over attribute variables."""
     tree = with_fields(tree)
     return Expr(partial(_meaning, tree, timezone), references(tree))
 

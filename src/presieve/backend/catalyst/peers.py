@@ -1,5 +1,5 @@
-"""Untrusted. Windows and limits whose result depends on the order of peers: of rows that are equal
-in their ORDER BY. Spark promises no such order, and fewer rows below may change it.
+"""Untrusted. Windows and limits whose result depends on the order of peers (rows that are equal in
+the ORDER BY). Spark does not promise an order of peers, and fewer rows below may change it.
 """
 
 from __future__ import annotations
@@ -34,10 +34,12 @@ from presieve.errors import DeclineSignal
 from presieve.semantics.values import INT_RANGES
 
 _RANKS = tuple(EXPRESSIONS + name for name in ("Rank", "DenseRank", "PercentRank", "CumeDist"))
-"""Window functions that are the same for all peers."""
+"""Window functions that give the same value for all peers."""
 
 _SUMS = ("sum", "avg")
-"""Of whole numbers they do not depend on the order of rows; of doubles they are rounded."""
+"""Aggregates that do not depend on the order of rows for whole numbers; for doubles they are
+rounded.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +63,16 @@ class PeerOrder:
 
 
 def changed_peer_orders(written: Node, rewritten: Node) -> tuple[PeerOrder, ...]:
-    """The windows and limits of a plan as ``written`` that depend on the order of peers and whose
-    input is another one in the ``rewritten`` plan.
+    """Return the windows and limits of the ``written`` plan that depend on the order of peers and
+    whose input differs in the ``rewritten`` plan.
     """
     dependent = [node for node in walk(written) if _depends_on_peers(node)]
     if not dependent:
         return ()
-    kept = {_text(node) for node in walk(rewritten) if is_windowed(node)}
-    return tuple(dict.fromkeys(_peer_order(n) for n in dependent if _text(n) not in kept))
+    unchanged_texts = {_text(node) for node in walk(rewritten) if is_windowed(node)}
+    return tuple(
+        dict.fromkeys(_peer_order(n) for n in dependent if _text(n) not in unchanged_texts)
+    )
 
 
 def _peer_order(node: Node) -> PeerOrder:
@@ -77,7 +81,7 @@ def _peer_order(node: Node) -> PeerOrder:
 
 
 def _order(node: Node) -> list[Tree]:
-    """The sort keys of a window or of a limit."""
+    """Return the sort keys of a window or of a limit."""
     if node.kind == WINDOW:
         return list(node.fields["orderSpec"])
     return list((sorted_below(node) or node).fields["order"])
@@ -90,7 +94,7 @@ def _depends_on_peers(node: Node) -> bool:
 
 
 def _is_total(node: Node) -> bool:
-    """Whether peers are equal in all columns, so that nobody sees which of them comes first."""
+    """Whether peers are equal in all columns, so that their order is invisible."""
     below = input_of(node)
     listed = below.fields.get("projectList")
     if listed is None:
@@ -102,7 +106,7 @@ def _is_total(node: Node) -> bool:
 
 
 def _reads_order(tree: Tree) -> bool:
-    """Whether a function of a window may give something else for another order of peers."""
+    """Whether a function of a window may give another result for another order of peers."""
     try:
         function, spec = function_of(tree)
     except DeclineSignal:
@@ -124,11 +128,11 @@ def _is_whole(argument: dict[str, object]) -> bool:
 
 
 def _text(node: Node) -> str:
-    """The operator and all that is below it, without names that nobody sees."""
+    """Return the operator and everything below it as text, without names that no result shows."""
     return "\n".join(_operators(node))
 
 
 def _operators(node: Node) -> Iterator[str]:
-    for one in walk(node):
-        if one.kind not in (SUBQUERY_ALIAS, VIEW):
-            yield f"{len(one.children)} {stable_text(one.fields)}"
+    for operator in walk(node):
+        if operator.kind not in (SUBQUERY_ALIAS, VIEW):
+            yield f"{len(operator.children)} {stable_text(operator.fields)}"

@@ -1,14 +1,14 @@
-"""Trusted. A pivot, which is two aggregates: by its key and the pivot column, and above it, by the
-key, ``pivot_first``, which lays the results of the values that were chosen side by side.
+"""Trusted. A pivot, which consists of two aggregates: one by its key and the pivot column, and
+above it, by the key, ``pivot_first``, which lays the results of the chosen values side by side.
 
 Lemma: the element of value p is ``f(v) FILTER (WHERE y <=> p)`` of the rows of the key, and NULL if
-there is no such row, also where f counts. Rows of other values make that their key has a result,
-and their functions may raise. Sources: Spark 4.3, ``PivotTransformer.scala``, ``PivotFirst.scala``;
-``pivot_first`` skips NULL, and finds values as a hash map does, which is not right for doubles.
+there is no such row, also if f counts. Rows of other values give their key a result, and their
+functions may raise. Sources: Spark 4.3, ``PivotTransformer.scala``, ``PivotFirst.scala``;
+``pivot_first`` skips NULL, and finds values as a hash map does, which is wrong for doubles.
 
-Lemma: if of two tables the one is a part of the other, and as many rows of each key have one of the
-values p in both, then the elements of these values are the same in both, whatever f is. So they
-are read as one function, which counts these rows, where no filter reads them.
+Lemma: let one of two tables be a part of the other. If each key has as many rows with one of the
+values p in both, then the elements of these values are the same in both, whatever f is. So the
+elements that no filter reads are read as one function, which counts these rows.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from presieve.ir.fold import Mode
 from presieve.plan.algebra import MOST_FIELDS, Attribute, field_id
 
 _COMPARED = ("string", "boolean", "tinyint", "smallint", "int", "bigint", "date")
-"""Types of which values are equal in a hash map if and only if they are for ``<=>``."""
+"""Types whose values are equal in a hash map if and only if they are equal by ``<=>``."""
 
 MOST_READ = 8
-"""Columns with a fold of their own, beyond which it takes too long to prove something of all."""
+"""The most columns with a fold of their own; a proof about more of them would take too long."""
 
 _SUM = (
     "filters are not pushed through a sum in a pivot, which may overflow for values of the pivot "
@@ -37,7 +37,7 @@ _SUM = (
 
 
 def read_pivot(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
-    """Both aggregates as one. ``plan`` is the upper one where Spark has it. Raises
+    """Read both aggregates as one boundary. ``plan`` is the upper one in Spark. Raises
     :class:`DeclineSignal`.
     """
     (below,) = node.children
@@ -47,24 +47,24 @@ def read_pivot(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     if type_ not in _COMPARED:
         raise DeclineSignal("column-type", f"a pivot by a column of type {type_ or 'unknown'}")
     types = {a.id: a.type for a in gateway.attributes(gateway.node(plan, (0,)))}
-    made = tuple(_calls(node, below, types))
+    pivot_columns = tuple(_calls(node, below, types))
     passed = [a for a in gateway.attributes(plan) if a.id in keys]
     return Boundary(
         kind="Aggregate",
         path=node.path,
         input_path=(*node.path, 0, 0),
         inputs=inputs,
-        outputs=(*passed, *(column for column, _ in made)),
+        outputs=(*passed, *(column for column, _ in pivot_columns)),
         keys=keys,
         key_outputs={key: key for key in keys},
         all_keys_plain=True,
-        calls=tuple(call for _, call in made),
+        calls=tuple(call for _, call in pivot_columns),
         mode=Mode.GROUPED if keys else Mode.GLOBAL,
     )
 
 
 def _grouping(node: Node, below: Node) -> tuple[tuple[int, ...], int]:
-    """The columns of the key, and the pivot column."""
+    """Return the columns of the key, and the pivot column."""
     upper, lower = (n.fields["groupingExpressions"] for n in (node, below))
     arrays = [t for t in node.fields["aggregateExpressions"] if is_pivoted(t)]
     plain = (*upper, *lower, *([part] for t in arrays for part in t[3:]))
@@ -79,11 +79,15 @@ def _grouping(node: Node, below: Node) -> tuple[tuple[int, ...], int]:
 
 
 def _calls(node: Node, below: Node, types: Mapping[int, str]) -> Iterator[tuple[Attribute, Call]]:
-    """The columns of each function and value. ``types`` are those of what the functions give."""
+    """Yield the column and the call for each function and value. ``types`` are those of the
+    functions' results.
+    """
     passed = {expr_id(t[0]) for t in node.fields["groupingExpressions"]}
     grouping = passed | {expr_id(t[0]) for t in below.fields["groupingExpressions"]}
-    made = {expr_id(t[0]): t for t in below.fields["aggregateExpressions"]}
-    functions = {number: _function(tree) for number, tree in made.items() if number not in grouping}
+    outputs_below = {expr_id(t[0]): t for t in below.fields["aggregateExpressions"]}
+    functions = {
+        number: _function(tree) for number, tree in outputs_below.items() if number not in grouping
+    }
     unread = set(functions)
     for position, tree in enumerate(node.fields["aggregateExpressions"]):
         if is_attribute(tree) and expr_id(tree[0]) in passed:
@@ -104,7 +108,7 @@ def _calls(node: Node, below: Node, types: Mapping[int, str]) -> Iterator[tuple[
 
 
 def _function(tree: Tree) -> NativeCall:
-    """A function below. Raises :class:`DeclineSignal`."""
+    """Return a function of the lower aggregate. Raises :class:`DeclineSignal`."""
     call = native_call(tree)
     if call.condition:
         raise DeclineSignal("native-aggregate", f"{call.name} with FILTER in a pivot")
@@ -112,7 +116,7 @@ def _function(tree: Tree) -> NativeCall:
 
 
 def _values(tree: Tree) -> Tree:
-    """The values, as literals. Raises :class:`DeclineSignal`."""
+    """Return the values of the pivot column, as literals. Raises :class:`DeclineSignal`."""
     values: Tree = tree[2]["pivotColumnValues"] or []
     if not values or len(values) > MOST_FIELDS:
         raise DeclineSignal("column-type", "a pivot whose values are not read here")
@@ -122,9 +126,9 @@ def _values(tree: Tree) -> Tree:
 
 
 def counted(boundary: Boundary, read: Set[int], live: Set[int]) -> Boundary:
-    """The boundary of a pivot with one function for all columns that are ``live`` and not ``read``
-    by a filter, and none for those that are not live. Functions that may raise stay as they are.
-    Raises :class:`DeclineSignal`.
+    """Return the pivot's boundary with one function for all columns that are ``live`` and that no
+    filter reads (``read``), and without columns that are not live. Functions that may raise stay as
+    they are. Raises :class:`DeclineSignal`.
     """
     others = {c.outputs: c.native for c in boundary.calls if read.isdisjoint(c.outputs)}
     unread = {i: n for (i,), n in others.items() if n is not None and n.total}
@@ -137,7 +141,7 @@ def counted(boundary: Boundary, read: Set[int], live: Set[int]) -> Boundary:
         raise DeclineSignal("filter-size", reason)
     shown = {i: n for i, n in unread.items() if i in live}
     if shown:
-        native = _count([n.condition for n in shown.values()])
+        native = _count_call([n.condition for n in shown.values()])
         read_ = tuple(sorted(native.references))
         calls.append(Call(native.name, read_, tuple(shown), 0, native))
     outputs = (replace(a, type="bigint") if a.id in unread else a for a in boundary.outputs)
@@ -145,20 +149,20 @@ def counted(boundary: Boundary, read: Set[int], live: Set[int]) -> Boundary:
     return replace(boundary, calls=tuple(calls), outputs=tuple(outputs), finer=finer)
 
 
-def _count(conditions: Sequence[Tree]) -> NativeCall:
-    """How often the pivot column has one of the values of these conditions."""
+def _count_call(conditions: Sequence[Tree]) -> NativeCall:
+    """Count the rows in which the pivot column has one of the values of these conditions."""
     return NativeCall("count_if", (_any(conditions),), [], True, "count_if")
 
 
 def _any(conditions: Sequence[Tree]) -> Tree:
-    """That the pivot column has one of the values of these conditions."""
+    """Return the condition that the pivot column has one of the values of these conditions."""
     _, column, _ = conditions[0]
     values = {literal["value"]: literal for _, _, literal in conditions}
     null = values.pop(None, None)
-    known = [{**_IN, "num-children": len(values) + 1}, column, *values.values()]
+    condition = [{**_IN, "num-children": len(values) + 1}, column, *values.values()]
     if null is None:
-        return known
-    return [_OR, *known, _SAME, column, null] if values else [_SAME, column, null]
+        return condition
+    return [_OR, *condition, _SAME, column, null] if values else [_SAME, column, null]
 
 
 _SAME, _OR, _IN = (

@@ -1,9 +1,9 @@
-"""Untrusted. What operators make of one row: whether each row that they are given matters.
+"""Untrusted. What operators make of one row, to decide whether each input row matters.
 
-A filter on a source is the least there is where every row that passes changes the result of some
-tables. Mostly the table of that row alone will do, with the other sources empty: there is a result
-row as long as each operator on the way gives at least one row for one row, and without it there is
-none as long as each gives no row for none.
+A filter on a source is minimal if every row that passes it changes the result of some tables.
+Usually the table with that row alone suffices, with the other sources empty: there is a result row
+if each operator on the way gives at least one row for one row, and there is none without it if each
+gives no row for none.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, Node, Tree
 
 Reason: TypeAlias = str
-"""Why a row that an operator is given may not matter; "" where each does."""
+"""Why an operator's input row may not matter; empty if every row matters."""
 
 Effect: TypeAlias = Callable[[Node, int], Reason]
-"""The reason, for rows of the child with this number."""
+"""Returns the reason for rows of the child with this number."""
 
 PARTNERS = "rows that find no partner in a join are kept"
 PLACES = "which rows are taken depends on other rows"
@@ -54,7 +54,7 @@ def _join(node: Node, child: int) -> Reason:
 
 
 _KEPT_SIDES = {"LeftOuter": (0,), "RightOuter": (1,), "FullOuter": (0, 1), "LeftAnti": (0,)}
-"""The sides of joins of which each row is in the result where the other side is empty."""
+"""The sides of joins whose rows are all in the result if the other side is empty."""
 
 _PLAIN = (PROJECT, SUBQUERY_ALIAS, VIEW, FILTER)
 
@@ -69,24 +69,24 @@ _EFFECTS: Mapping[str, Effect] = {
     "Filter": _filter,
     "Join": _join,
 }
-"""By operator. Of others it is not known what they do with a row."""
+"""The effect of each operator. For other operators it is not known what they do with a row."""
 
 
 def reasons(root: Node, path: Sequence[int]) -> tuple[Reason, ...]:
-    """Why rows of a leaf of an optimized plan may not matter; none where each of them does."""
-    found = []
+    """Return why rows of a leaf of an optimized plan may not matter; empty if each of them does."""
+    possible_reasons = []
     node = root
     for child in path:
         name = simple_kind(node)
         effect = _EFFECTS.get(name, _because(CALLED.format(name)))
-        found.append(effect(node, child))
+        possible_reasons.append(effect(node, child))
         node = node.children[child]
-    return tuple(dict.fromkeys(filter(None, reversed(found))))
+    return tuple(dict.fromkeys(filter(None, reversed(possible_reasons))))
 
 
 def is_one_boundary(root: Node) -> bool:
     """Whether a plan filters what one operator makes of all rows of its only source, and shows all
-    that the operator computes. A row that changes the operator's result then changes the plan's.
+    that the operator computes. Then a row that changes the operator's result changes the plan's.
     """
     above, node = _plain(root, (FILTER,))
     if len(node.children) != 1:
@@ -97,10 +97,12 @@ def is_one_boundary(root: Node) -> bool:
     return not leaf.children
 
 
-def _plain(node: Node, more: Sequence[str]) -> tuple[list[Node], Node]:
-    """Operators from here on that only select columns or are of these kinds, and what is below."""
+def _plain(node: Node, kinds: Sequence[str]) -> tuple[list[Node], Node]:
+    """Return the operators from this one downwards that only select columns or are of these kinds,
+    and the operator below them.
+    """
     passed = []
-    while node.kind in (SUBQUERY_ALIAS, VIEW, *more) or _selects(node):
+    while node.kind in (SUBQUERY_ALIAS, VIEW, *kinds) or _selects(node):
         passed.append(node)
         (node,) = node.children
     return passed, node
@@ -111,13 +113,15 @@ def _selects(node: Node) -> bool:
 
 
 def _column(tree: Tree) -> int | None:
-    """The attribute that an entry of a projection is, perhaps under another name."""
+    """Return the attribute that an entry of a projection passes on, perhaps under another name."""
     bare = tree[1:] if tree[0]["class"] == ALIAS else tree
     return int(bare[0]["exprId"]["id"]) if bare[0]["class"] == ATTRIBUTE else None
 
 
 def _shows_all(above: Sequence[Node], node: Node) -> bool:
-    """Whether every projection above the operator has as many different columns as it has."""
+    """Whether every projection above the operator has at least as many different columns as the
+    operator.
+    """
     outputs = node.fields.get("aggregateExpressions" if node.kind == AGGREGATE else "output")
     if outputs is None:
         return False

@@ -52,13 +52,14 @@ from presieve.sql.catalyst import CALLED
 class Site:
     """A boundary with filters above it.
 
-    ``number`` is its place among the plan's boundaries, outer ones first, which no filter that is
-    put in or taken out changes. ``root`` is the whole plan, ``nodes`` are the operators above the
-    boundary, from below to above, ``path`` the same in our algebra, and ``conjuncts`` what the
-    filters among them consist of (empty for the others). ``arriving`` are those conjuncts, and
-    parts of conditions of joins, that speak of the boundary's rows. ``merged``: Spark may fail to
-    merge plans once a pre-filter is below it (:mod:`.merged`). ``below``: the input of the last of
-    several projections that are one boundary.
+    ``number`` is its position among the plan's boundaries, outer ones first; adding or removing a
+    filter does not change it. ``root`` is the whole plan. ``nodes`` are the operators above the
+    boundary, from below to above, ``path`` holds the same operators in our algebra, and
+    ``conjuncts`` the conjuncts of each filter among them (empty for other operators). ``arriving``
+    are those conjuncts, and parts of join conditions, that are about the boundary's rows.
+    ``merged``: Spark may fail to merge plans once a pre-filter is below the boundary
+    (:mod:`.merged`). ``below``: the input of the last of several projections that form one
+    boundary.
     """
 
     number: int
@@ -74,14 +75,14 @@ class Site:
 
     @property
     def filters(self) -> tuple[Node, ...]:
-        """The filters among the nodes that speak of the boundary's rows."""
-        found = dict.fromkeys(m.operator for m in self.arriving)
-        return tuple(self.nodes[i] for i in found if self.nodes[i].kind == FILTER)
+        """The filters among the nodes that are about the boundary's rows."""
+        positions = dict.fromkeys(m.operator for m in self.arriving)
+        return tuple(self.nodes[i] for i in positions if self.nodes[i].kind == FILTER)
 
     @property
     def input(self) -> Node:
-        """The node on whose output a pre-filter stands: of groups, below their projection; of a
-        pivot, below both aggregates; of two inputs, the first.
+        """The node on whose output a pre-filter stands: for groups, below their projection; for a
+        pivot, below both aggregates; for two inputs, the first.
         """
         if self.below is not None:
             return self.below
@@ -93,13 +94,13 @@ class Site:
 
 
 def boundaries(root: Node) -> tuple[Node, ...]:
-    """Everything in a plan that filters could meet, outer ones first."""
+    """Return all operators of a plan that filters could meet, outer ones first."""
     return tuple(n for n in walk(root) if is_boundary(n))
 
 
 def candidates(root: Node, *, skip_hopeless: bool) -> dict[int, Node]:
-    """The boundaries by number, outer ones first, perhaps without those past which it is plain that
-    nothing moves.
+    """Return the boundaries by number, outer ones first; ``skip_hopeless`` omits those past which
+    plainly nothing moves.
     """
     every = enumerate(boundaries(root))
     return {i: n for i, n in every if not (skip_hopeless and is_hopeless(n))}
@@ -114,7 +115,9 @@ def find_sites(
     *,
     skip_hopeless: bool,
 ) -> tuple[Site, ...]:
-    """Those of these boundaries that a filter meets, perhaps without some that none speaks of."""
+    """Find those of these boundaries that a filter meets; ``skip_hopeless`` omits some that no
+    filter is about.
+    """
     if not numbered:
         return ()
     reader = _Reader(gateway, root, plan, timezone, skip_hopeless=skip_hopeless)
@@ -122,16 +125,18 @@ def find_sites(
     return tuple(s for s in sites if s is not None)
 
 
-def _meet(reads: Set[int], made: Set[int]) -> bool:
-    """Constants meet everything."""
-    return not reads or not made.isdisjoint(reads)
+def _meet(reads: Set[int], available: Set[int]) -> bool:
+    """Whether an expression that reads these columns meets the available ones; constants meet
+    everything.
+    """
+    return not reads or not available.isdisjoint(reads)
 
 
-def _reads(moved: Moved, made: Set[int]) -> bool:
+def _reads(moved: Moved, computed: Set[int]) -> bool:
     """Whether a conjunct may read one of these columns."""
     if isinstance(moved.term, Declined) and not moved.reads:
         return True
-    return not made.isdisjoint(moved.reads)
+    return not computed.isdisjoint(moved.reads)
 
 
 def _is_of_another_function(moved: Moved) -> bool:
@@ -139,7 +144,7 @@ def _is_of_another_function(moved: Moved) -> bool:
 
 
 class _Reader:
-    """What is read once of a plan with several boundaries."""
+    """Reads a plan with several boundaries, each part once."""
 
     def __init__(
         self, gateway: Gateway, root: Node, plan: Handle, timezone: str, *, skip_hopeless: bool
@@ -149,13 +154,13 @@ class _Reader:
         self._by_path = {n.path: n for n in walk(root)}
         self._shared = gateway.refers(plan) and bool(referred(root))
         self._fixed = fixed_definitions(gateway, root, plan) if self._shared else frozenset()
-        # Mostly nothing in a plan is non-deterministic, and one question is enough.
+        # Most plans are deterministic as a whole, so that one question is enough.
         self._all_fixed = gateway.deterministic(plan)
         self._simple: dict[tuple[int, ...], Operator | None] = {}
         self._read: dict[tuple[int, ...], list[tuple[int, frozenset[int]]]] = {}
 
     def site(self, number: int, boundary: Node) -> Site | None:
-        """The boundary with what stands above it, or None where no filter speaks of it."""
+        """Return the boundary with the operators above it, or None if no filter is about it."""
         chain = self._chain(boundary)
         if not any(n.kind == FILTER or (n.kind == JOIN and conditions(n)) for n in chain):
             return None
@@ -164,23 +169,23 @@ class _Reader:
             chain = tuple(takewhile(self._is_fixed, chain))
         nodes: list[Node] = []
         path: list[Operator] = []
-        here = frozenset(outputs(boundary) or (a.id for a in self._attributes(boundary)))
-        made = made_of_rows(boundary) or here
-        if self._skip_hopeless and not self._may_meet(boundary, here, made, chain):
+        available = frozenset(outputs(boundary) or (a.id for a in self._attributes(boundary)))
+        computed = made_of_rows(boundary) or available
+        if self._skip_hopeless and not self._may_meet(boundary, available, computed, chain):
             return None
         for node, below in zip(chain, (boundary, *chain), strict=False):
-            operator = self._operator(node, below, here)
+            operator = self._operator(node, below, available)
             if operator is None:
                 break
             nodes.append(node)
             path.append(operator)
-            here = visible((operator,), here)
+            available = visible((operator,), available)
         arriving = tuple(filter(arrives, descend(tuple(path))))
         if boundary.kind == PROJECT:
-            # Of a chain of functions, the last one's boundary tells; what reads none of their
-            # results Spark moves by itself.
+            # In a chain of functions, the boundary of the last one decides. Spark itself moves
+            # conjuncts that read none of their results.
             arriving = tuple(m for m in arriving if not _is_of_another_function(m))
-            if not any(_reads(m, made) for m in arriving):
+            if not any(_reads(m, computed) for m in arriving):
                 return None
         if not arriving:
             return None
@@ -194,57 +199,58 @@ class _Reader:
             arriving,
             deterministic,
             self._root,
-            merged=any(is_within(boundary.path, top) for top in self._merged),
+            merged=any(is_within(boundary.path, top) for top in self._plans_that_merge),
         )
 
     @cached_property
-    def _merged(self) -> tuple[tuple[int, ...], ...]:
+    def _plans_that_merge(self) -> tuple[tuple[int, ...], ...]:
         return merged_plans(self._root) if self._gateway.calls_python(self._plan) else ()
 
     def _may_meet(
-        self, boundary: Node, here: Set[int], made: Set[int], chain: tuple[Node, ...]
+        self, boundary: Node, available: Set[int], computed: Set[int], chain: tuple[Node, ...]
     ) -> bool:
-        """Whether a conjunct above may read nothing but what comes of ``here``, and something that
-        comes of ``made``: others pass a projection without us. That is seen without reading what
-        expressions mean. False only where there is none.
+        """Whether a conjunct above may read only columns that derive from ``available`` and at
+        least one that derives from ``computed``; other conjuncts pass a projection without us.
+        Decides this without reading the meaning of expressions. Returns False only if there is no
+        such conjunct.
         """
         for node, below in zip(chain, (boundary, *chain), strict=False):
             if node.kind == JOIN:
                 child = below.path[-1]
-                if any(_meet(read, made) for _, read in known_of_side(node, child, here)):
+                if any(_meet(read, computed) for _, read in known_of_side(node, child, available)):
                     return True
-                equal = equal_columns(node, child, here)
-                here = here | equal.keys()
-                made = made | {n for n, own in equal.items() if expr_id(own) in made}
+                equal = equal_columns(node, child, available)
+                available = available | equal.keys()
+                computed = computed | {n for n, own in equal.items() if expr_id(own) in computed}
             elif node.kind == FILTER:
-                # Of a disjunction a part may go on that reads nothing else.
-                reads = (r for either, r in self._reads(node) if either or r <= here)
-                if any(_meet(r, made) for r in reads):
+                # A part of a disjunction that reads nothing else may move on.
+                reads = (r for either, r in self._reads(node) if either or r <= available)
+                if any(_meet(r, computed) for r in reads):
                     return True
             elif node.kind == PROJECT:
                 columns = self._reads(node)
-                made = {number for number, reads in columns if _meet(reads, made)}
-                here = {number for number, reads in columns if reads <= here}
+                computed = {number for number, reads in columns if _meet(reads, computed)}
+                available = {number for number, reads in columns if reads <= available}
             elif node.kind not in ALWAYS_PASSED:
                 return True
         return False
 
     def _reads(self, node: Node) -> list[tuple[int, frozenset[int]]]:
-        """The attributes that the parts of a condition read, with whether it is a disjunction, or
-        those that the columns of a projection read, with their numbers.
+        """Return the attributes that each part of a condition reads, with a flag for disjunctions;
+        or the attributes that each column of a projection reads, with the column's number.
         """
         if node.path not in self._read:
             if node.kind == PROJECT:
-                found = [(expr_id(t[0]), references(t)) for t in node.fields["projectList"]]
+                columns_read = [(expr_id(t[0]), references(t)) for t in node.fields["projectList"]]
             else:
-                found = [
+                columns_read = [
                     (int(c.tree[0]["class"] == OR), references(c.tree)) for c in conditions(node)
                 ]
-            self._read[node.path] = found
+            self._read[node.path] = columns_read
         return self._read[node.path]
 
     def _chain(self, boundary: Node) -> tuple[Node, ...]:
-        """The operators above a boundary as far as there is a rule for each."""
+        """Return the operators above a boundary as long as there is a rule for each."""
         nodes: list[Node] = []
         above = self._above(boundary)
         while above is not None and above.kind in PASSED:
@@ -253,13 +259,13 @@ class _Reader:
         return tuple(nodes)
 
     def _above(self, node: Node) -> Node | None:
-        """The operator that reads this one; none of a definition (WITH) that stays one: several
-        read it, and what its number stands for must stay the same.
+        """Return the operator that reads this one. A definition (WITH) that stays a definition has
+        none: several operators read it, and the meaning of its number must not change.
         """
         return self._by_path[node.path[:-1]] if node.path else None
 
     def _is_fixed(self, node: Node) -> bool:
-        """Whether neither the operator nor anything below it is non-deterministic."""
+        """Whether the operator and everything below it is deterministic."""
         if not self._all_fixed:
             if not self._gateway.deterministic(self._gateway.node(self._plan, node.path)):
                 return False
@@ -268,13 +274,13 @@ class _Reader:
     def _attributes(self, node: Node) -> tuple[Attribute, ...]:
         return self._gateway.attributes(self._gateway.node(self._plan, node.path))
 
-    def _operator(self, node: Node, below: Node, here: frozenset[int]) -> Operator | None:
+    def _operator(self, node: Node, below: Node, available: frozenset[int]) -> Operator | None:
         if node.path in self._simple:
             return self._simple[node.path]
         try:
-            found = read_operator(node, below, here, self._attributes, self._timezone)
+            operator = read_operator(node, below, available, self._attributes, self._timezone)
         except DeclineSignal:
             return None
-        if isinstance(found, Filter | Project | Reordered):
-            self._simple[node.path] = found  # the same seen from every boundary
-        return found
+        if isinstance(operator, Filter | Project | Reordered):
+            self._simple[node.path] = operator  # the same from every boundary
+        return operator

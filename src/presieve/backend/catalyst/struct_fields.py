@@ -1,9 +1,9 @@
-"""Trusted. The fields of a struct that a function of groups gives, and the elements of an array
-that a pivot gives, as attributes of their own.
+"""Trusted. The fields of a struct that a function of groups returns, and the elements of an array
+that a pivot returns, as attributes of their own.
 
-Spark has a number for the struct alone; :func:`presieve.plan.algebra.field_id` gives a field's. A
-filter that reads ``top.second`` reads a field; who reads the struct as a whole reads all of its
-fields. It is the same with elements.
+Spark numbers only the struct; :func:`presieve.plan.algebra.field_id` numbers its fields. A filter
+that reads ``top.second`` reads one field; an expression that reads the whole struct reads all of
+its fields. The same holds for elements.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ GET = EXPRESSIONS + "GetStructField"
 ITEM = EXPRESSIONS + "GetArrayItem"
 
 PIVOTED = "__pivot_"
-"""How the name of a pivot's array begins (``PivotTransformer.scala``)."""
+"""The prefix of the name of a pivot's array (``PivotTransformer.scala``)."""
 
 
 def struct_fields(number: int, name: str, type_: object) -> tuple[tuple[str, Attribute], ...]:
-    """Names and attributes of the fields of a struct column, if it is one; ``type_`` is its type as
-    JSON. Whatever the fields say, any of them is NULL where the struct is.
+    """Return the names and attributes of the fields of a struct column, or nothing for other
+    columns; ``type_`` is its type as JSON. Every field may be NULL, whatever its type says, because
+    the struct may be.
     """
     if not isinstance(type_, dict) or type_.get("type") != "struct":
         return ()
@@ -50,17 +51,19 @@ def struct_fields(number: int, name: str, type_: object) -> tuple[tuple[str, Att
 
 
 def with_fields(tree: Tree) -> Tree:
-    """The expression with attributes for fields of struct columns, and for elements of pivots."""
-    found: Tree = []
+    """Return the expression with attributes in place of fields of struct columns and elements of
+    pivots.
+    """
+    nodes: Tree = []
     for node in tree:
-        if found and found[-1]["class"] == GET and _is_struct(node):
-            found[-1] = _field(node, int(found[-1]["ordinal"]))
-        elif len(found) > 1 and found[-2]["class"] == ITEM and _is_item(found[-1], node):
-            array = found.pop()
-            found[-1] = _item(array, int(node["value"]))
+        if nodes and nodes[-1]["class"] == GET and _is_struct(node):
+            nodes[-1] = _field(node, int(nodes[-1]["ordinal"]))
+        elif len(nodes) > 1 and nodes[-2]["class"] == ITEM and _is_item(nodes[-1], node):
+            array = nodes.pop()
+            nodes[-1] = _item(array, int(node["value"]))
         else:
-            found.append(node)
-    return found
+            nodes.append(node)
+    return nodes
 
 
 def _is_struct(node: JsonNode) -> bool:
@@ -74,8 +77,8 @@ def _is_item(array: JsonNode, place: JsonNode) -> bool:
     type_ = array.get("dataType")
     if array["class"] != ATTRIBUTE or not isinstance(type_, dict) or type_.get("type") != "array":
         return False
-    known = place["class"] == LITERAL and str(place.get("value")).isdecimal()
-    return str(array["name"]).startswith(PIVOTED) and known
+    is_literal_place = place["class"] == LITERAL and str(place.get("value")).isdecimal()
+    return str(array["name"]).startswith(PIVOTED) and is_literal_place
 
 
 def _field(struct: JsonNode, place: int) -> JsonNode:
@@ -88,7 +91,7 @@ def _item(array: JsonNode, place: int) -> JsonNode:
     return _part(array, place, f"{array['name']}[{place}]", array["dataType"]["elementType"])
 
 
-def _part(whole: JsonNode, place: int, name: str, type_: object) -> JsonNode:
+def _part(parent: JsonNode, place: int, name: str, type_: object) -> JsonNode:
     return {
         "class": ATTRIBUTE,
         "num-children": 0,
@@ -96,10 +99,10 @@ def _part(whole: JsonNode, place: int, name: str, type_: object) -> JsonNode:
         "dataType": type_,
         "nullable": True,
         "metadata": {},
-        "exprId": {"id": field_id(int(whole["exprId"]["id"]), place)},
+        "exprId": {"id": field_id(int(parent["exprId"]["id"]), place)},
     }
 
 
 def with_all_fields(read: Set[int], outputs: Set[int]) -> frozenset[int]:
-    """Those that are read, and all fields of structs that are."""
+    """Return the attributes that are read, and all fields of structs that are read."""
     return frozenset(read) | {i for i in outputs if struct_id(i) in read}

@@ -8,12 +8,12 @@ In the analyzed plan of Spark 4.3 such a call is a projection of the results of 
           +- RepartitionByExpression [partition_by_0, ..]
              +- Project [all columns, k AS partition_by_0, ..]
 
-A worker forms partitions by comparing the keys of neighbouring rows in Python, None and None being
-equal. For the types of keys below that is Spark's equality, which has sorted the rows.
+A worker forms partitions by comparing the keys of neighbouring rows in Python, where None equals
+None. For the key types below this is Spark's own equality, by which it has sorted the rows.
 
-A task of no rows calls ``terminate``, too, and then fails in Spark 4.3 (a row of results has no
-row to stand beside). Adaptive execution makes no such tasks: without it a pre-filter could break a
-job that works, so that nothing is moved.
+A task without rows calls ``terminate``, too, and then fails in Spark 4.3 (a result row has no input
+row to stand beside). Adaptive execution creates no such tasks. Without it a pre-filter could break
+a job that works, so nothing is moved.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from presieve.plan.algebra import Attribute
 
 _KEYS = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string"))
 _VALUES = _KEYS | {"double", "date"}
-"""Types of values that come to Python and back as themselves."""
+"""Types of values that go to Python and back unchanged."""
 
 _CONFS = {
     "spark.sql.adaptive.enabled": "true",
@@ -49,13 +49,13 @@ _CONFS = {
     "spark.sql.adaptive.optimizer.excludedRules": "",
     "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
 }
-"""What makes Spark skip tasks without rows."""
+"""The settings that make Spark skip tasks without rows."""
 
 _ALIASES = LOGICAL + "SubqueryAlias"
 
 
 def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
-    """What the node says; ``plan`` is the same where Spark has it. Raises
+    """Read the boundary from its node; ``plan`` is the same node in Spark. Raises
     :class:`DeclineSignal`.
     """
     function, struct = _function(node)
@@ -98,7 +98,7 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
 
 
 def request_of(boundary: Boundary, names: Names, setting: Setting) -> Request:
-    """What is asked of a function that is sent all columns and makes all columns."""
+    """Build the lifting request for a function that is sent all columns and returns all columns."""
     return Request(
         schema=tuple(schema_column(a) for a in boundary.inputs),
         keys=tuple(k.name for k in names.keys),
@@ -111,18 +111,18 @@ def request_of(boundary: Boundary, names: Names, setting: Setting) -> Request:
 def lifted_table_function(
     gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
 ) -> Lifted:
-    """The class as a fold. Raises :class:`DeclineSignal`."""
+    """Lift the class to a fold. Raises :class:`DeclineSignal`."""
     (call,) = boundary.calls
     request = request_of(boundary, names, setting)
-    found = lift(command(gateway, gateway.table_function(node), call), StateClass(), request)
-    if isinstance(found, Declined):
-        raise DeclineSignal.of(found)
+    lifted = lift(command(gateway, gateway.table_function(node), call), StateClass(), request)
+    if isinstance(lifted, Declined):
+        raise DeclineSignal.of(lifted)
     types = {a.name: a.type for a in boundary.inputs}
-    for column in found.fold.columns:
+    for column in lifted.fold.columns:
         if types[column.name] not in _VALUES:
             reason = f"column {column.name!r} of type {types[column.name]} in a table function"
             raise DeclineSignal("column-type", reason)
-    return found
+    return lifted
 
 
 def _shape() -> DeclineSignal:
@@ -131,11 +131,11 @@ def _shape() -> DeclineSignal:
 
 
 def _function(node: Node) -> tuple[dict[str, object], int]:
-    """The function, and the number of the struct that it is called with."""
+    """Return the function and the exprId of the struct that is its argument."""
     (join,) = node.children
-    found = table_function(node)
+    udtf = table_function(node)
     right: Tree = join.fields["right"]
-    if found is None or join.fields.get("condition") or not _is_inner(join):
+    if udtf is None or join.fields.get("condition") or not _is_inner(join):
         raise _shape()
     if right[0]["class"] != EXPRESSIONS + "LateralSubquery" or right[0].get("joinCond"):
         raise _shape()
@@ -144,18 +144,18 @@ def _function(node: Node) -> tuple[dict[str, object], int]:
     if kinds != [LOGICAL + "Generate", LOGICAL + "OneRowRelation"]:
         raise _shape()
     generate = plan[0]
-    made = [expr_id(t[0]) for t in generate["generatorOutput"]]
+    generated = [expr_id(t[0]) for t in generate["generatorOutput"]]
     shown = [expr_id(t[0]) for t in node.fields["projectList"] if is_attribute(t)]
-    if shown != made or len(node.fields["projectList"]) != len(made) or generate["outer"]:
+    if shown != generated or len(node.fields["projectList"]) != len(generated) or generate["outer"]:
         raise _shape()
     generator: Tree = generate["generator"]
-    if len(generator) != 2 or generator[0] is not found:
+    if len(generator) != 2 or generator[0] is not udtf:
         raise _shape()
     if generator[1]["class"] != EXPRESSIONS + "OuterReference" or not is_attribute(
         generator[1]["e"]
     ):
         raise _shape()
-    return found, expr_id(generator[1]["e"][0])
+    return udtf, expr_id(generator[1]["e"][0])
 
 
 def _is_inner(join: Node) -> bool:
@@ -164,17 +164,17 @@ def _is_inner(join: Node) -> bool:
 
 
 def _chain(node: Node) -> tuple[Node, ...]:
-    """The four operators between the join and the table, or decline."""
-    (here,) = node.children[0].children
-    while here.kind == _ALIASES:
-        (here,) = here.children
-    found = []
+    """Return the four operators between the join and the table, or decline."""
+    (current,) = node.children[0].children
+    while current.kind == _ALIASES:
+        (current,) = current.children
+    operators = []
     for name in ("Project", "Sort", "RepartitionByExpression", "Project"):
-        if here.kind != LOGICAL + name:
+        if current.kind != LOGICAL + name:
             raise _shape()
-        found.append(here)
-        (here,) = here.children
-    return tuple(found)
+        operators.append(current)
+        (current,) = current.children
+    return tuple(operators)
 
 
 def _table(node: Node) -> Node:
@@ -182,7 +182,7 @@ def _table(node: Node) -> Node:
 
 
 def table_of(node: Node) -> Node:
-    """The node on whose output a pre-filter stands; the node's child where there is no such."""
+    """Return the node on whose output a pre-filter stands, or else the node's child."""
     try:
         return _table(node)
     except DeclineSignal:
@@ -190,33 +190,37 @@ def table_of(node: Node) -> Node:
 
 
 def _keys(node: Node, inputs: tuple[Attribute, ...], struct: int) -> tuple[int, ...]:
-    """The columns of PARTITION BY. Everything in between must be what the analyzer makes."""
+    """Return the columns of PARTITION BY. All operators in between must be as the analyzer makes
+    them.
+    """
     packed, sort, moved, named = _chain(node)
     ids = [a.id for a in inputs]
     columns: list[Tree] = named.fields["projectList"]
-    first, rest = columns[: len(ids)], columns[len(ids) :]
-    if [expr_id(t[0]) if is_attribute(t) else None for t in first] != ids or not rest:
+    first, key_columns = columns[: len(ids)], columns[len(ids) :]
+    if [expr_id(t[0]) if is_attribute(t) else None for t in first] != ids or not key_columns:
         raise _shape()
-    if not all(t[0]["class"] == ALIAS and is_attribute(t[1:]) for t in rest):
+    if not all(t[0]["class"] == ALIAS and is_attribute(t[1:]) for t in key_columns):
         reason = "PARTITION BY must be on plain columns of the table"
         raise DeclineSignal("grouping-expression", reason)
-    made = [expr_id(t[0]) for t in rest]
-    keys = tuple(expr_id(t[1]) for t in rest)
+    by_ids = [expr_id(t[0]) for t in key_columns]
+    keys = tuple(expr_id(t[1]) for t in key_columns)
     by: list[Tree] = moved.fields["partitionExpressions"]
     order: list[Tree] = sort.fields["order"]
-    if [expr_id(t[0]) if is_attribute(t) else None for t in by] != made:
+    if [expr_id(t[0]) if is_attribute(t) else None for t in by] != by_ids:
         raise _shape()
     if not all(len(t) == 2 and is_attribute(t[1:]) for t in order):
         raise DeclineSignal("plan-shape", "ORDER BY must be on plain columns of the table")
-    if [expr_id(t[1]) for t in order[: len(made)]] != made or sort.fields["global"] is not False:
+    if [expr_id(t[1]) for t in order[: len(by_ids)]] != by_ids or sort.fields[
+        "global"
+    ] is not False:
         raise _shape()
     (pack,) = packed.fields["projectList"]
     parts = [expr_id(n) for n in pack[3::2] if n["class"] == ATTRIBUTE]
     labels = [n.get("value") for n in pack[2::2]]
-    aliases = [str(t[0]["name"]) for t in rest]
-    if expr_id(pack[0]) != struct or parts != [*ids, *made]:
+    alias_names = [str(t[0]["name"]) for t in key_columns]
+    if expr_id(pack[0]) != struct or parts != [*ids, *by_ids]:
         raise _shape()
-    if labels != [*(a.name for a in inputs), *aliases] or set(keys) - set(ids):
+    if labels != [*(a.name for a in inputs), *alias_names] or set(keys) - set(ids):
         raise _shape()
     if len(set(ids)) != len(ids) or packed.kind != PROJECT:
         raise _shape()

@@ -34,7 +34,7 @@ _SHARED = "the two inputs of cogroup share columns; select them under new names 
 
 
 def read_boundary(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
-    """What the node says. ``plan`` is the same node where Spark has it. Raises
+    """Read the boundary from its node. ``plan`` is the same node in Spark. Raises
     :class:`DeclineSignal`.
     """
     if is_pivot(node):
@@ -53,7 +53,9 @@ def read_boundary(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
 
 
 def _read_groups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
-    """The operator's child is the projection that PySpark adds: grouping columns, then all."""
+    """Read ``applyInPandas`` and the like. The operator's child is the projection that PySpark
+    adds: grouping columns, then all columns.
+    """
     (project,) = node.children
     grouping: list[Tree] = node.fields["groupingAttributes"]
     if project.kind != PROJECT or not all(is_attribute(t) for t in grouping):
@@ -81,7 +83,7 @@ def _read_groups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
 
 
 def _read_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
-    """``mapInPandas`` and ``mapInArrow``: nothing is known of how rows become tables."""
+    """Read ``mapInPandas`` and ``mapInArrow``: nothing is known about how rows become tables."""
     inputs = gateway.attributes(gateway.node(plan, (0,)))
     ids = [a.id for a in inputs]
     if len(set(ids)) != len(ids):
@@ -100,19 +102,21 @@ def _read_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
 
 
 def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> Call:
-    """The function of tables, whose columns must be these."""
+    """Return the call of the function of tables, whose arguments must be these columns."""
     function, *arguments = node.fields["functionExpr"]
     operator = simple_kind(node)
     kinds = [n for n, t in EVALUATION_TYPES.items() if t.operator == operator]
     kind = check_function(function, kinds)
     if list(plain(function, arguments)) != ids:
         raise DeclineSignal("plan-shape", "the function's arguments are not its input")
-    name, made = str(function["name"]), tuple(a.id for a in outputs)
-    return Call(name, tuple(ids), made, 0, by=kind)
+    name, output_ids = str(function["name"]), tuple(a.id for a in outputs)
+    return Call(name, tuple(ids), output_ids, 0, by=kind)
 
 
 def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
-    """Both children are the projections that PySpark adds: grouping columns, then all."""
+    """Read ``cogroup``. Both children are the projections that PySpark adds: grouping columns, then
+    all columns.
+    """
     counts = (int(node.fields["leftGroupingLen"]), int(node.fields["rightGroupingLen"]))
     left, right = (_side(gateway, node, plan, i, count) for i, count in enumerate(counts))
     ids = [a.id for side in (left, right) for a in side.inputs]

@@ -1,7 +1,7 @@
 """Trusted. Catalyst's JSON of a plan as a tree of nodes.
 
 ``TreeNode.toJSON`` writes the nodes of a tree in pre-order, each with its class and the number of
-its children; a field that holds expressions holds such lists again.
+its children. A field that holds expressions holds such lists, too.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ CAST = EXPRESSIONS + "Cast"
 
 MAX_DEPTH = 300
 TOO_DEEP = f"the plan has more than {MAX_DEPTH} operators in a row; cut it with localCheckpoint()"
-"""How deep plans and conjunctions are read: the reading is recursive, and Python's stack is not
-endless (a loop of ``withColumn`` makes plans of thousands of operators).
+"""The limit on the depth of plans and conjunctions that are read: reading is recursive, and
+Python's stack is limited (a loop of ``withColumn`` makes plans of thousands of operators).
 """
 
 SIMPLE_NAMES = {tag: name for tag, name in JSON_TYPES.items() if name in SORTS}
-"""From ``DataType.json`` to ``DataType.simpleString``, for the types that are supported."""
+"""Maps ``DataType.json`` to ``DataType.simpleString`` for the supported types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operator of a plan: ``path`` are the child numbers that lead to it from the root.
-    ``parsed`` keeps what is read of the fields, each by its name, for whoever asks again.
+    """An operator of a plan. ``path`` holds the child numbers that lead to it from the root.
+    ``parsed`` caches what is read from the fields, by name.
     """
 
     kind: str
@@ -53,14 +53,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Conjunct:
-    """A part of a condition: ``route`` are the sides to take at each AND to come to it."""
+    """A part of a condition. ``route`` holds the sides to take at each AND to reach it."""
 
     tree: Tree
     route: tuple[str, ...]
 
 
 def parse_plan(text: str) -> Node:
-    """The tree of a plan. Raises :class:`DeclineSignal` where the text is none."""
+    """Parse the tree of a plan. Raises :class:`DeclineSignal` if the text is not a tree."""
     flat = json.loads(text)
     node, end = _node(flat, 0, ())
     if end != len(flat):
@@ -71,13 +71,13 @@ def parse_plan(text: str) -> Node:
 def _node(flat: Tree, start: int, path: tuple[int, ...]) -> tuple[Node, int]:
     if len(path) > MAX_DEPTH:
         raise DeclineSignal("plan-depth", TOO_DEEP)
-    here = flat[start]
+    json_node = flat[start]
     position = start + 1
     children = []
-    for number in range(int(here["num-children"])):
+    for number in range(int(json_node["num-children"])):
         child, position = _node(flat, position, (*path, number))
         children.append(child)
-    return Node(str(here["class"]), here, tuple(children), path), position
+    return Node(str(json_node["class"]), json_node, tuple(children), path), position
 
 
 class _Parent(Protocol):
@@ -94,7 +94,7 @@ def is_leaf(node: _Parent) -> bool:
 
 
 def walk(root: P) -> Iterator[P]:
-    """Every node of the plan, parents first."""
+    """Yield every node of the plan, parents first."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -103,32 +103,32 @@ def walk(root: P) -> Iterator[P]:
 
 
 def node_at(node: P, path: Iterable[int]) -> P:
-    """The node to which a path of numbers of children leads."""
+    """Return the node that a path of child numbers leads to."""
     for number in path:
         node = node.children[number]
     return node
 
 
 _LEAVES = frozenset(("exprId", "dataType", "metadata", "schema"))
-"""Fields in which there are no nodes, of which plans are full."""
+"""Fields without nodes inside, of which plans are full."""
 
 
 def nodes_inside(value: object) -> Iterator[JsonNode]:
-    """The nodes in a field of the JSON, at any depth: of expressions, and of plans in these."""
+    """Yield the nodes in a field of the JSON, at any depth, including plans in expressions."""
     stack = [value]
     while stack:
-        here = stack.pop()
-        if isinstance(here, dict):
-            if "class" in here:
-                yield here
-            parts = [v for k, v in here.items() if v and k not in _LEAVES]
+        item = stack.pop()
+        if isinstance(item, dict):
+            if "class" in item:
+                yield item
+            parts = [v for k, v in item.items() if v and k not in _LEAVES]
             stack.extend([v for v in parts if isinstance(v, (dict, list))])
-        elif isinstance(here, list):
-            stack.extend(here)
+        elif isinstance(item, list):
+            stack.extend(item)
 
 
 def end_of(tree: Tree, start: int) -> int:
-    """Where the subtree that starts at ``start`` ends."""
+    """Return the position where the subtree that starts at ``start`` ends."""
     open_ = 1
     position = start
     while open_:
@@ -138,12 +138,12 @@ def end_of(tree: Tree, start: int) -> int:
 
 
 _UNSTABLE = frozenset(("jvmId", "qualifier", "metadata", "origin", "resultId"))
-"""Fields that differ where nothing else does."""
+"""Fields that may differ although nothing else does."""
 
 
 def stable_text(value: object) -> str:
-    """A part of the JSON as a text that is the same for the same part of another plan: expressions
-    but columns get new numbers there.
+    """Return a part of the JSON as a text that is the same for the same part of another plan, where
+    all expressions except columns get new numbers.
     """
     return json.dumps(_stable(value), sort_keys=True, default=str)
 
@@ -155,14 +155,16 @@ def _stable(value: object) -> object:
         return value
     if value.get("class") == ATTRIBUTE:
         return {"column": expr_id(value)}
-    kept = (k for k in value if k not in _UNSTABLE and k != "exprId")
-    return {str(k): _stable(value[k]) for k in kept}
+    names = (k for k in value if k not in _UNSTABLE and k != "exprId")
+    return {str(k): _stable(value[k]) for k in names}
 
 
 def split_conjuncts(tree: Tree) -> tuple[Conjunct, ...]:
-    """The parts of a conjunction, from left to right; what is nested too deeply is one part."""
+    """Split a conjunction into its parts, from left to right. A conjunction that is nested too
+    deeply stays one part.
+    """
     ends = [0] * len(tree)
-    for at in reversed(range(len(tree))):  # once for all: conjunctions are deep on their left
+    for at in reversed(range(len(tree))):  # one pass: conjunctions are deep on their left
         end = at + 1
         for _ in range(int(tree[at]["num-children"])):
             end = ends[end]
@@ -182,9 +184,9 @@ _WITH, _SHARED = EXPRESSIONS + "With", EXPRESSIONS + "CommonExpressionRef"
 
 
 def inlined(tree: Tree) -> Tree:
-    """An expression with what its parts share in place of the references to it, of which the JSON
-    does not say to which of several they are: those stay. So does LIKE, whose escape characters are
-    read from Spark's expression in their order there.
+    """Replace references to common expressions (``With``) by their definitions. The JSON does not
+    say which of several definitions a reference means, so nested ones stay. So does LIKE, whose
+    escape characters are read from Spark's expression in the order in which they occur there.
     """
     for at, node in enumerate(tree):
         if node["class"] != _WITH or node["num-children"] != 2:
@@ -199,42 +201,44 @@ def inlined(tree: Tree) -> Tree:
 
 
 def expr_id(node: JsonNode) -> int:
-    """The number of an attribute or alias."""
+    """Return the exprId of an attribute or alias."""
     return int(node["exprId"]["id"])
 
 
 def unnamed(column: Tree) -> Tree:
-    """What a projected column is, without the name that it gets."""
+    """Return a projected column without its alias."""
     return column[1:] if column[0]["class"] == ALIAS else column
 
 
 def itself(value: Tree) -> JsonNode | None:
-    """The attribute that an expression is, if it is one."""
+    """Return the attribute if an expression is one."""
     return value[0] if len(value) == 1 and value[0]["class"] == ATTRIBUTE else None
 
 
-def passed_on(columns: list[Tree], here: Mapping[int, set[int]]) -> dict[int, set[int]]:
-    """By the attributes below a projection, what stands in ``here`` at the columns that pass them
-    on as they are.
+def passed_on(columns: list[Tree], values: Mapping[int, set[int]]) -> dict[int, set[int]]:
+    """Map each attribute below a projection to the ``values`` of the columns that pass it on
+    unchanged.
     """
-    found: dict[int, set[int]] = {}
+    values_below: dict[int, set[int]] = {}
     for column in columns:
         below = itself(unnamed(column))
         if below is not None:
-            found.setdefault(expr_id(below), set()).update(here.get(expr_id(column[0]), set()))
-    return found
+            values_below.setdefault(expr_id(below), set()).update(
+                values.get(expr_id(column[0]), set())
+            )
+    return values_below
 
 
 def references(tree: Tree) -> frozenset[int]:
-    """The attributes that an expression reads."""
+    """Return the attributes that an expression reads."""
     return frozenset(expr_id(n) for n in tree if n["class"] == ATTRIBUTE)
 
 
 def simple_type(json_type: object, metadata: object = None) -> str:
-    """The simple name of a type; types that are not supported get a name that is not either.
+    """Return the simple name of a type; an unsupported type gets a name that is unsupported, too.
 
-    CHAR, VARCHAR and collations are in a field's metadata, where the type itself says ``string``
-    (Spark's ``StructField.json``); so a string with any metadata of that kind is not ``string``.
+    CHAR, VARCHAR and collations are in a field's metadata, while the type itself says ``string``
+    (Spark's ``StructField.json``). So a string with such metadata is not named ``string``.
     """
     if not isinstance(json_type, str):
         kind = json_type.get("type") if isinstance(json_type, dict) else None

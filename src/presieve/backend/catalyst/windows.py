@@ -1,4 +1,4 @@
-"""Trusted. Catalyst's windows, and ``ORDER BY ... LIMIT``, as those of our semantics."""
+"""Trusted. Catalyst's windows, and ``ORDER BY ... LIMIT``, as windows of our semantics."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ _CURRENT_ROW = EXPRESSIONS + "CurrentRow$"
 _BY_FRAME = tuple(
     EXPRESSIONS + name for name in ("RowNumber", "Rank", "DenseRank", "Lag", "Lead", "NthValue")
 )
-"""Window functions that read no row but those of their frame and the row's own. Others, such as
-``ntile``, read how many rows there are.
+"""Window functions that read only the rows of their frame and the current row. Others, such as
+``ntile``, also read the number of rows.
 """
 
 _DAY = 86_400_000_000
@@ -72,12 +72,12 @@ _STORED = {
 
 
 def is_windowed(node: Node) -> bool:
-    """Whether the operator is one of these."""
+    """Whether the operator is a window or a limit of sorted rows."""
     return node.kind == WINDOW or sorted_below(node) is not None
 
 
 def sorted_below(node: Node) -> Node | None:
-    """What is sorted as a whole, right below a limit."""
+    """Return the global sort right below a limit, if there is one."""
     if node.kind != GLOBAL_LIMIT or node.children[0].kind != LOCAL_LIMIT:
         return None
     below = node.children[0].children[0]
@@ -85,26 +85,26 @@ def sorted_below(node: Node) -> Node | None:
 
 
 def input_of(node: Node) -> Node:
-    """On whose output a filter stands."""
+    """Return the node on whose output a filter stands."""
     return (sorted_below(node) or node).children[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What terms are read with: the input's columns and their types, by attribute."""
+    """What terms are read with: the input's columns and types by exprId, and the time zone."""
 
     columns: dict[int, Var]
     types: dict[int, str]
     timezone: str
 
     def term(self, tree: Tree) -> Term | Declined:
-        """An expression over the input."""
+        """Read an expression over the input."""
         return expression(tree, self.columns, self.timezone)
 
 
 def read_window(node: Node, of: Columns) -> Window:
-    """The operator, as far as it is understood: with more influence where something is not. Raises
-    :class:`DeclineSignal` where functions may read more than their partition.
+    """Read the operator as far as it is understood; where it is not, more influence is assumed.
+    Raises :class:`DeclineSignal` where functions may read more than their partition.
     """
     if node.kind != WINDOW:
         order = (sorted_below(node) or node).fields["order"]
@@ -119,29 +119,29 @@ def read_window(node: Node, of: Columns) -> Window:
         keys,
         tuple(dict.fromkeys(frames)),
         limits=INT_RANGES.get(type_) or _STORED.get(type_),
-        # A date plus days is any number, and what a sum of integers does is decided when it is run.
+        # A date plus days can be any number, and only the run decides what a sum of integers does.
         wraps=type_ in (*INT_RANGES, "date"),
     )
 
 
 def _type(order: list[Tree], of: Columns) -> str:
-    """The type of the only sort key, if it is a column; else empty."""
+    """Return the type of the sort key if it is the only one and a column; else an empty string."""
     value = order[0][1:] if len(order) == 1 else []
     plain = len(value) == 1 and value[0]["class"] == ATTRIBUTE
     return of.types.get(expr_id(value[0]), "") if plain else ""
 
 
 def whole_fold(node: Node, of: Columns, outputs: Iterable[Attribute]) -> Fold | None:
-    """What the functions compute of a whole partition, as columns called like these ``outputs``;
-    None where one of them is not known, may raise, or reads less.
+    """Return the fold that the functions compute over a whole partition, with outputs named like
+    ``outputs``. None if a function is not known, may raise, or reads less than the partition.
     """
     named = {a.id: a for a in outputs}
     parts: list[Component] = []
     for tree in node.fields["windowExpressions"] if node.kind == WINDOW else ():
         function, spec = function_of(tree)
-        known = function[0]["class"] == AGGREGATE_EXPRESSION
+        is_aggregate = function[0]["class"] == AGGREGATE_EXPRESSION
         output = named.get(expr_id(tree[0]))
-        if not known or _frame(function, spec, "") != Frame() or output is None:
+        if not is_aggregate or _frame(function, spec, "") != Frame() or output is None:
             return None
         call = native_call([NAMED, *function])
         source = NativeInput(of.columns, of.types, of.timezone)
@@ -155,33 +155,33 @@ def whole_fold(node: Node, of: Columns, outputs: Iterable[Attribute]) -> Fold | 
 
 
 def _is_orderless(function: str, fold: Fold) -> bool:
-    """Whether what is computed does not depend on the order of rows, so that one of them may be
-    taken first, and raises on none. Of two zeros a maximum is the first.
+    """Whether no row raises and the result does not depend on the order of rows, so that any row
+    may be taken first. The maximum of two zeros is the first one.
     """
     floats = any(strip(f.sort) == FLOAT for f in fold.fields)
     return function in ORDERLESS and not floats and fold.step_raises == FALSE
 
 
 ORDERLESS = ("max", "min", "count", "count_if", "bool_or", "bool_and")
-"""Aggregates that are the same in all orders of their rows."""
+"""Aggregates that give the same result in every order of their rows."""
 
 
 def _sort_keys(order: Iterable[Tree], of: Columns) -> tuple[SortKey, ...]:
-    """The sort keys up to the first that is not understood."""
-    found = []
+    """Read the sort keys up to the first one that is not understood."""
+    sort_keys = []
     for tree in order:
         term = of.term(tree[1:]) if tree[0]["class"] == _SORT_ORDER else None
         if term is None or isinstance(term, Declined):
             break
         first = str(tree[0]["nullOrdering"]["object"]).endswith("NullsFirst$")
         descending = str(tree[0]["direction"]["object"]).endswith("Descending$")
-        found.append(SortKey(term, descending, first))
-    return tuple(found)
+        sort_keys.append(SortKey(term, descending, first))
+    return tuple(sort_keys)
 
 
 def function_of(tree: Tree) -> tuple[Tree, Tree]:
-    """The function of a window expression, and its specification. Raises :class:`DeclineSignal`
-    where it is Python's.
+    """Return the function of a window expression and its specification. Raises
+    :class:`DeclineSignal` for a Python function.
     """
     if tree[0]["class"] != ALIAS or tree[1]["class"] != _WINDOW_EXPRESSION:
         raise DeclineSignal("plan-shape", "a column of this window is no window function")
@@ -192,7 +192,7 @@ def function_of(tree: Tree) -> tuple[Tree, Tree]:
 
 
 def names_of(node: Node) -> str:
-    """The functions, for a person."""
+    """Return the names of the functions, for a person."""
     if node.kind != WINDOW:
         return ""
     trees = (t[2:] for t in node.fields["windowExpressions"] if len(t) > 2)
@@ -200,8 +200,8 @@ def names_of(node: Node) -> str:
 
 
 _SUM, _SHORT = EXPRESSIONS + "aggregate.Sum", ("byte", "short", "integer")
-"""Of such no sum leaves 64 bits: Spark counts the rows of a partition with 32
-(``ExternalAppendOnlyUnsafeRowArray``).
+"""A sum of such values never leaves 64 bits, because Spark counts the rows of a partition with 32
+bits (``ExternalAppendOnlyUnsafeRowArray``).
 """
 
 
@@ -213,13 +213,15 @@ def _name(function: Tree) -> str:
 
 
 def _frame(function: Tree, spec: Tree, type_: str) -> Frame:
-    """The rows that the function reads. ``type_`` is that of the only sort key, or empty."""
+    """Return the rows that the function reads. ``type_`` is the type of the only sort key, or
+    empty.
+    """
     kind = function[0]["class"]
     if kind not in _BY_FRAME and kind != AGGREGATE_EXPRESSION:
         return Frame()
-    lower, upper = (_bound(b) for b in children(_frame_of(spec), 0))
+    lower, upper = (_read_bound(b) for b in children(_frame_of(spec), 0))
     if not is_by_range(spec):
-        # Where rows are counted, all on that side may be among them.
+        # A frame that counts rows may include all rows on that side.
         return Frame(_side(lower, -1), _side(upper, 1))
     return Frame(_reach(lower, type_, -1), _reach(upper, type_, 1))
 
@@ -229,7 +231,7 @@ def _frame_of(spec: Tree) -> Tree:
 
 
 def is_by_range(spec: Tree) -> bool:
-    """Whether the frame of a specification has all peers of a row or none."""
+    """Whether the frame of a specification includes all peers of a row or none of them."""
     frame = _frame_of(spec)[0]
     return str(frame.get("frameType", {}).get("object", "")).endswith("RangeFrame$")
 
@@ -244,18 +246,18 @@ _UNKNOWN = _Unknown()
 NAMED: JsonNode = {"class": ALIAS, "num-children": 1}
 
 
-def _bound(tree: Tree) -> _Read:
-    """A bound of a frame as it is written: an integer, or an interval, in microseconds."""
+def _read_bound(tree: Tree) -> _Read:
+    """Read a bound of a frame as it is written: an integer, or an interval in microseconds."""
     head = tree[0]
     if head["class"] in _UNBOUNDED:
         return None
     if head["class"] == _CURRENT_ROW:
         return CURRENT_ROW
     if head["class"] == _MINUS:
-        inner = _bound(tree[1:])
+        inner = _read_bound(tree[1:])
         return replace(inner, number=-inner.number) if isinstance(inner, Distance) else inner
     if head["class"] == CAST and head["dataType"] in _WHOLE:
-        return _bound(tree[1:])
+        return _read_bound(tree[1:])
     kind = _LITERALS.get(head["dataType"]) if head["class"] == LITERAL else None
     try:
         number = None if kind is None else int(head["value"])
@@ -273,8 +275,8 @@ _OF_DAYS = tuple(
     for i, start in enumerate(_UNITS)
     for end in _UNITS[i:]
 )
-"""Intervals that are stored in microseconds (``DayTimeIntervalType``). Those of months are stored
-in months, of which each has another length.
+"""Intervals that are stored in microseconds (``DayTimeIntervalType``). Intervals of months are
+stored in months, whose lengths differ.
 """
 _LITERALS: Mapping[object, type[Distance]] = {
     **dict.fromkeys(_WHOLE, Units),
@@ -283,26 +285,26 @@ _LITERALS: Mapping[object, type[Distance]] = {
 
 
 def _side(bound: _Read, outwards: int) -> Bound:
-    """No bound, or the current row where the bound is on the other side of it."""
+    """Return no bound, or the current row if the bound is on the other side of it."""
     if isinstance(bound, Distance):
         return CURRENT_ROW if bound.number * outwards < 0 else None
     return bound if isinstance(bound, CurrentRow) else None
 
 
 def _reach(bound: _Read, type_: str, outwards: int) -> Bound:
-    """The bound of a range, in what a sort key of this type counts."""
+    """Return the bound of a range in the unit that a sort key of this type counts."""
     match bound:
         case Units() if type_ in INT_RANGES:
             return bound
         case Units(number) if type_ == "date":
             return Days(number)
         case Microseconds(number) if type_ == "date" and number % _DAY == 0:
-            # Spark takes intervals of whole days alone (``ExtractANSIIntervalDays``).
+            # Spark accepts only intervals of whole days (``ExtractANSIIntervalDays``).
             return Days(number // _DAY)
         case Microseconds(number) if type_ in ("timestamp", "timestamp_ntz"):
             if abs(number) < _DAY:
                 return bound
-            # Days are those of a clock, which may be put forward or back.
+            # Days are days of a clock, which may be put forward or back.
             wider = number + outwards * 2 * _DAY
             return Microseconds(wider) if wider else CURRENT_ROW
     return _side(bound, outwards)
