@@ -60,11 +60,11 @@ class Facts:
     computed: Mapping[int, Tree] = field(default_factory=dict)
     generators: tuple[Tree, ...] = ()
 
-    def __add__(self, other: Facts) -> Facts:
+    def __add__(self, facts: Facts) -> Facts:
         return Facts(
-            self.conditions + other.conditions,
-            {**self.computed, **other.computed},
-            self.generators + other.generators,
+            self.conditions + facts.conditions,
+            {**self.computed, **facts.computed},
+            self.generators + facts.generators,
         )
 
 

@@ -42,23 +42,25 @@ def is_aggregate(expression: Expression) -> bool:
 
 
 def aggregate_call(expression: Expression, scope: Scope) -> Tree:
-    """One call of an aggregate function; anything else is an expression that is not known."""
+    """Return the tree of one call of an aggregate function; anything else becomes an expression
+    that is not known.
+    """
     kind = expression.WhichOneof("expr_type")
     if kind == "common_inline_user_defined_function" and is_aggregate(expression):
         function = expression.common_inline_user_defined_function
         tree = python_udf(function, scope)
         tree[0]["class"] = PYTHON_UDAF
-        return [_whole(1, bool(function.is_distinct)), *tree]
+        return [_aggregate_node(1, bool(function.is_distinct)), *tree]
     if kind == "unresolved_function" and is_aggregate(expression):
         called = expression.unresolved_function
         if not called.is_user_defined_function:
             name = str(called.function_name).lower()
             return _native(name, list(called.arguments), bool(called.is_distinct), scope)
     if kind == "expression_string":
-        found = _call_in_text(expression)
-        if found is not None:
-            tree = _native(found.name, found.arguments, found.distinct, scope)
-            return tree if found.condition is None else _filtered(tree, found.condition, scope)
+        call = _call_in_text(expression)
+        if call is not None:
+            tree = _native(call.name, call.arguments, call.distinct, scope)
+            return tree if call.condition is None else _add_filter(tree, call.condition, scope)
     return read(expression, scope)
 
 
@@ -69,7 +71,7 @@ _CALL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call in SQL text, ``condition`` being that of FILTER."""
+    """A call in SQL text; ``condition`` is the condition of FILTER."""
 
     name: str
     arguments: list[Expression]
@@ -78,7 +80,9 @@ class _Call:
 
 
 def _call_in_text(expression: Expression) -> _Call | None:
-    """``max(v)``, ``count(*) FILTER (WHERE v > 1)`` as SQL text; None for anything else."""
+    """Read SQL text such as ``max(v)`` or ``count(*) FILTER (WHERE v > 1)``; None for anything
+    else.
+    """
     match = _CALL.fullmatch(str(expression.expression_string.expression))
     if match is None or match[1].lower() not in AGGREGATES:
         return None
@@ -99,22 +103,22 @@ _TO_INT = re.compile(r"int\s*\((.*)\)", re.I | re.S)
 
 
 def _value(message: type[Expression], text: str) -> Expression:
-    """A part of a call as a message."""
-    made = message()
+    """Return a part of a call as a message."""
+    expression = message()
     counted = _TO_INT.fullmatch(text)
     if text == "*":
-        made.unresolved_star.SetInParent()
+        expression.unresolved_star.SetInParent()
     elif _WORD.fullmatch(text) and text.lower() not in ("null", "true", "false"):
-        made.unresolved_attribute.unparsed_identifier = text
+        expression.unresolved_attribute.unparsed_identifier = text
     elif counted is not None and len(arguments_of(counted[1])) == 1:
-        made.cast.type_str = "int"
-        made.cast.expr.CopyFrom(_value(message, counted[1].strip()))
+        expression.cast.type_str = "int"
+        expression.cast.expr.CopyFrom(_value(message, counted[1].strip()))
     else:
-        made.expression_string.expression = text
-    return made
+        expression.expression_string.expression = text
+    return expression
 
 
-def _whole(children: int, distinct: bool) -> JsonNode:
+def _aggregate_node(children: int, distinct: bool) -> JsonNode:
     return {
         "class": AGGREGATE_EXPRESSION,
         "num-children": children,
@@ -124,12 +128,14 @@ def _whole(children: int, distinct: bool) -> JsonNode:
 
 
 def _native(name: str, arguments: Sequence[Expression], distinct: bool, scope: Scope) -> Tree:
-    """A call of one of Spark's functions. Where an argument would be cast, none is known."""
+    """Return a call of one of Spark's functions. If an argument would be cast, the call is not
+    known.
+    """
     kind = AGGREGATES[name]
     if kind == "Count" and [a.WhichOneof("expr_type") for a in arguments] == ["unresolved_star"]:
         children = [known(int_lit(1), scope)]
     else:
-        children = [_argument(a, scope) for a in arguments]
+        children = [_read_argument(a, scope) for a in arguments]
     if any(not _fits(kind, child) for child in children):
         why = Declined("native-aggregate", f"the input of {name} is cast to another type")
         return unknown(why, children, deterministic=True)
@@ -137,18 +143,18 @@ def _native(name: str, arguments: Sequence[Expression], distinct: bool, scope: S
         "class": EXPRESSIONS + "aggregate." + kind,
         "num-children": len(children),
     }
-    return [_whole(1, distinct), head, *(n for c in children for n in c)]
+    return [_aggregate_node(1, distinct), head, *(n for c in children for n in c)]
 
 
-def _filtered(tree: Tree, condition: Expression, scope: Scope) -> Tree:
-    """With the condition of FILTER as another child."""
+def _add_filter(tree: Tree, condition: Expression, scope: Scope) -> Tree:
+    """Add the condition of FILTER as another child."""
     if tree[0]["class"] != AGGREGATE_EXPRESSION:
         return tree
-    return [_whole(2, bool(tree[0]["isDistinct"])), *tree[1:], *read(condition, scope)]
+    return [_aggregate_node(2, bool(tree[0]["isDistinct"])), *tree[1:], *read(condition, scope)]
 
 
 def _fits(kind: str, child: Tree) -> bool:
-    """Whether a column is of the types that the function takes as they are."""
+    """Whether a column has a type that the function takes without a cast."""
     if child[0]["class"] != ATTRIBUTE:
         return True
     type_ = child[0]["dataType"]
@@ -157,12 +163,14 @@ def _fits(kind: str, child: Tree) -> bool:
     return kind not in _OF_CONDITIONS or type_ == "boolean"
 
 
-def _argument(expression: Expression, scope: Scope) -> Tree:
-    """Values chosen by conditions keep their form, and so do conditions that are counted."""
+def _read_argument(expression: Expression, scope: Scope) -> Tree:
+    """Read an argument. Values chosen by conditions keep their form, and so do conditions that are
+    counted.
+    """
     try:
         meant = operand(expression, scope)
     except DeclineSignal:
-        return _counted(expression, scope)
+        return _read_counted(expression, scope)
     return _choice(meant, scope) if isinstance(meant, CaseValue) else read(expression, scope)
 
 
@@ -173,8 +181,8 @@ def _choice(value: Value, scope: Scope) -> Tree:
     return _structure("CaseWhen", parts)
 
 
-def _counted(expression: Expression, scope: Scope) -> Tree:
-    """``CAST(condition AS INT)``."""
+def _read_counted(expression: Expression, scope: Scope) -> Tree:
+    """Read ``CAST(condition AS INT)``; other expressions as usual."""
     if expression.WhichOneof("expr_type") != "cast":
         return read(expression, scope)
     wanted = str(expression.cast.type_str).strip().lower()

@@ -1,9 +1,9 @@
-"""Trusted. The private interfaces of PySpark's client for Spark Connect, which nothing else touches
-but ``measured.py`` here.
+"""Trusted. The private interfaces of PySpark's client for Spark Connect. Only this module and
+``measured.py`` touch them.
 
-Seen to work on PySpark 4.3. Where a call fails, :class:`GatewayError` carries it to the entry point
-of the backend, which declines and leaves the DataFrame alone. One call takes some milliseconds, and
-more where the server is far.
+Seen to work on PySpark 4.3. If a call fails, :class:`GatewayError` carries the failure to the entry
+point of the backend, which declines and leaves the DataFrame alone. One call takes some
+milliseconds, and more if the server is far away.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_CALLS = 100
-"""Calls of the server for one plan: more would take too long."""
+"""The most calls of the server for one plan; more would take too long."""
 
-# MessageError: messages are copied by way of bytes, which Python reads a hundred levels deep.
+# MessageError: messages are copied through bytes, which Python reads a hundred levels deep.
 
 
-def _guarded(call: Callable[P, T]) -> Callable[P, T]:
-    """Errors of the client and of Spark become :class:`GatewayError`, with their first line."""
+def _guard_errors(call: Callable[P, T]) -> Callable[P, T]:
+    """Turn errors of the client and of Spark into :class:`GatewayError`, with their first line."""
     return guarding(AttributeError, MessageError)(call)
 
 
 class Plan(LogicalPlan):
-    """A plan that is a message already, with the number that it has there: columns may refer to it.
+    """A plan that already is a message, under its number there, since columns may refer to it.
 
     ``origin`` is kept alive: what the client holds on the server (checkpoints) is dropped with it.
     """
 
     def __init__(self, relation: Relation, origin: LogicalPlan) -> None:
-        """The message, and the plan that it was made from."""
+        """Store the message, and the plan that it was made from."""
         super().__init__(None)
         self._relation = relation
         self._origin = origin
@@ -53,18 +53,18 @@ class Plan(LogicalPlan):
             self._root_plan_id = relation.common.plan_id
 
     def plan(self, session: Any) -> Relation:
-        """A message of its own, as callers may put it into others."""
-        made = messages.Relation()
-        made.CopyFrom(self._relation)
-        return made
+        """Return a copy of the message, as callers may put it into others."""
+        copy = messages.Relation()
+        copy.CopyFrom(self._relation)
+        return copy
 
     @property
     def observations(self) -> dict[str, Any]:
-        """Those of the plan that it was made from."""
+        """The observations of the plan that this one was made from."""
         return self._origin.observations
 
     def print(self, indent: int = 0) -> str:
-        """The plan that it was made from, for a person."""
+        """Return the text of the plan that this one was made from, for a person."""
         return f"{' ' * indent}<Optimized>\n{self._origin.print(indent + 2)}"
 
 
@@ -73,9 +73,9 @@ class Client:
 
     __slots__ = ("_client", "_confs", "_known", "_left", "_spark", "_texts")
 
-    @_guarded
+    @_guard_errors
     def __init__(self, spark: SparkSession) -> None:
-        """Raises :class:`GatewayError` where the session has no client."""
+        """Raises :class:`GatewayError` if the session has no client."""
         session: Any = spark
         self._spark = session
         self._client = session._client
@@ -84,25 +84,25 @@ class Client:
         self._texts: dict[tuple[str, bytes], str] = {}
         self._left = MAX_CALLS
 
-    @_guarded
+    @_guard_errors
     def relation(self, df: DataFrame) -> Relation:
-        """The message that the client sends for a DataFrame."""
+        """Return the message that the client sends for a DataFrame."""
         plan: Any = df
         return plan._plan.plan(self._client)
 
-    @_guarded
+    @_guard_errors
     def origin(self, df: DataFrame) -> LogicalPlan:
-        """The client's plan of a DataFrame."""
+        """Return the client's plan of a DataFrame."""
         plan: Any = df
-        found: LogicalPlan = plan._plan
-        return found
+        logical_plan: LogicalPlan = plan._plan
+        return logical_plan
 
-    @_guarded
+    @_guard_errors
     def dataframe(self, relation: Relation, origin: LogicalPlan) -> DataFrame:
-        """A DataFrame of a message."""
-        made: Any = ConnectDataFrame(Plan(relation, origin), self._spark)
-        found: DataFrame = made
-        return found
+        """Return a DataFrame of a message."""
+        connect_df: Any = ConnectDataFrame(Plan(relation, origin), self._spark)
+        df: DataFrame = connect_df
+        return df
 
     def _plan(self, relation: Relation) -> Any:
         self._left -= 1
@@ -110,53 +110,53 @@ class Client:
             raise GatewayError(f"more than {MAX_CALLS} calls of the server for one plan")
         return messages.Plan(root=relation)
 
-    @_guarded
+    @_guard_errors
     def fields(self, relation: Relation) -> Sequence[FieldJson]:
-        """The columns of a relation, each as the JSON of its ``StructField``."""
+        """Return the columns of a relation, each as the JSON of its ``StructField``."""
         key = relation.SerializeToString(deterministic=True)
         if key not in self._known:
             schema = self._client.schema(self._plan(relation))
             self._known[key] = [field.jsonValue() for field in schema.fields]
         return self._known[key]
 
-    @_guarded
-    def same_semantics(self, one: Relation, other: Relation) -> bool:
-        """Whether two relations are analyzed to the same plan, but for names and numbers."""
-        return bool(self._client.same_semantics(self._plan(one), self._plan(other)))
+    @_guard_errors
+    def same_semantics(self, first: Relation, second: Relation) -> bool:
+        """Whether two relations are analyzed to the same plan, up to names and numbers."""
+        return bool(self._client.same_semantics(self._plan(first), self._plan(second)))
 
-    @_guarded
+    @_guard_errors
     def is_streaming(self, relation: Relation) -> bool:
-        """Whether a streaming source is below."""
+        """Whether the relation reads a streaming source."""
         plan = self._plan(relation)
         return bool(self._client._analyze(method="is_streaming", plan=plan).is_streaming)
 
-    @_guarded
+    @_guard_errors
     def is_cached(self, relation: Relation) -> bool:
         """Whether the result of exactly this relation is cached."""
-        found = self._client._analyze(method="get_storage_level", relation=relation)
-        level = found.storage_level
+        answer = self._client._analyze(method="get_storage_level", relation=relation)
+        level = answer.storage_level
         return bool(level.useMemory or level.useDisk or level.useOffHeap)
 
-    @_guarded
+    @_guard_errors
     def explained(self, relation: Relation, mode: str) -> str:
-        """What ``explain`` says."""
+        """Return the text of ``explain``."""
         key = (mode, relation.SerializeToString(deterministic=True))
         if key not in self._texts:
             self._texts[key] = str(self._client.explain_string(self._plan(relation), mode))
         return self._texts[key]
 
-    @_guarded
+    @_guard_errors
     def confs(self) -> dict[str, str]:
-        """The settings of the session that were made, by the user or by the cluster."""
+        """Return the settings of the session that the user or the cluster has set."""
         if self._confs is None:
-            found = self._spark.conf.getAll
-            self._confs = {str(k): str(v) for k, v in found.items()}
+            settings = self._spark.conf.getAll
+            self._confs = {str(k): str(v) for k, v in settings.items()}
         return self._confs
 
-    @_guarded
+    @_guard_errors
     def conf(self, key: str, default: str) -> str:
-        """A setting of the session: where it is not made, what Spark takes it to be, and
-        ``default`` only where Spark has no such setting.
+        """Return a setting of the session: if it is not set, Spark's own value, and ``default``
+        only if Spark has no such setting.
         """
         if key not in self.confs():
             try:
@@ -165,16 +165,16 @@ class Client:
                 return default
         return self.confs()[key]
 
-    @_guarded
+    @_guard_errors
     def is_stored(self, table: str) -> bool:
-        """Whether the name is that of a table, not of a view."""
-        found = self._spark.catalog.getTable(table)
-        return found.tableType in ("MANAGED", "EXTERNAL") and not found.isTemporary
+        """Whether the name belongs to a table, not to a view."""
+        entry = self._spark.catalog.getTable(table)
+        return entry.tableType in ("MANAGED", "EXTERNAL") and not entry.isTemporary
 
-    @_guarded
+    @_guard_errors
     def provider(self, table: str) -> str:
-        """The format of a table of Spark's own catalog whose partitions Spark chooses itself; empty
-        for everything else.
+        """Return the format of a table of Spark's own catalog whose partitions Spark itself
+        chooses; empty for everything else.
         """
         rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
         names = [str(r.col_name) for r in rows]
@@ -192,17 +192,17 @@ _TABLES = ("MANAGED", "EXTERNAL")
 
 
 def message(kind: str) -> Any:
-    """A new message of Spark Connect."""
+    """Return a new message of Spark Connect."""
     return getattr(messages, kind)()
 
 
-@_guarded
+@_guard_errors
 def loaded(command: bytes) -> object:
-    """What a pickled command of a function holds."""
+    """Return the content of a function's pickled command."""
     return loads(command)
 
 
-def same(one: Relation, other: Relation) -> bool:
+def same(first: Relation, second: Relation) -> bool:
     """Whether two messages are equal."""
-    a, b = (r.SerializeToString(deterministic=True) for r in (one, other))
+    a, b = (r.SerializeToString(deterministic=True) for r in (first, second))
     return bool(a == b)

@@ -1,8 +1,8 @@
 """Trusted. Expressions of Spark Connect as trees in Catalyst's words.
 
-References, aliases, Python functions and conjunctions are written as Catalyst writes them. Of
-everything else the tree says what it means and what it reads (``MEANING``), since Catalyst's own
-tree is only made on the server.
+References, aliases, Python functions and conjunctions are written as Catalyst writes them. For
+everything else the tree says what it means and what it reads (``MEANING``), since only the server
+makes Catalyst's own tree.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 
 
 def alias(number: int, name: str, tree: Tree) -> Tree:
-    """``tree AS name``."""
+    """Return ``tree AS name``."""
     head: JsonNode = {"class": ALIAS, "num-children": 1, "name": name, "exprId": {"id": number}}
     return [head, *tree]
 
 
 def known(term: Term, scope: Scope) -> Tree:
-    """The tree of an expression whose meaning is known. Such never raise."""
+    """Return the tree of an expression whose meaning is known. Such expressions never raise."""
     read = [scope.field(attribute_id(v)).tree for v in variables(term)]
     ids = {v: attribute_id(v) for v in variables(term)}
-    return [_head(len(read), term=term, ids=ids), *(n for t in read for n in t)]
+    return [_meaning_node(len(read), term=term, ids=ids), *(n for t in read for n in t)]
 
 
 def unknown(
     why: Declined, children: Sequence[Tree], *, deterministic: bool, total: bool = False
 ) -> Tree:
-    """The tree of an expression of which only that is known what it reads."""
-    head = _head(len(children), why=why, deterministic=deterministic, total=total)
+    """Return the tree of an expression about which only its inputs are known."""
+    head = _meaning_node(len(children), why=why, deterministic=deterministic, total=total)
     return [head, *(n for t in children for n in t)]
 
 
 def computed(children: Sequence[Tree]) -> Tree:
-    """The tree of what is made of columns, one way or other, without an error."""
+    """Return the tree of something that is made of columns in some way, without an error."""
     why = Declined("column-type", "a column made of several others is not known")
-    head = _head(len(children), why=why)
+    head = _meaning_node(len(children), why=why)
     return [head, *(n for t in children for n in t)]
 
 
-def _head(
+def _meaning_node(
     children: int,
     *,
     term: Term | None = None,
@@ -84,7 +84,7 @@ def is_deterministic(tree: Tree) -> bool:
 
 
 def undetermined(trees: Sequence[Tree]) -> Declined | None:
-    """Why expressions may not be deterministic, where they are not known to be."""
+    """Return why expressions may not be deterministic; None if they are known to be."""
     for tree in trees:
         for node in tree:
             if node.get("deterministic", True) is not True:
@@ -95,7 +95,7 @@ def undetermined(trees: Sequence[Tree]) -> Declined | None:
 
 
 def unaliased(expression: Expression) -> tuple[Expression, str | None]:
-    """The expression below an alias, and the name that it gives."""
+    """Return the expression below an alias, and the name that the alias gives."""
     name = None
     while expression.WhichOneof("expr_type") == "alias" and len(expression.alias.name) == 1:
         name = name or str(expression.alias.name[0])
@@ -104,7 +104,7 @@ def unaliased(expression: Expression) -> tuple[Expression, str | None]:
 
 
 def read(expression: Expression, scope: Scope) -> Tree:
-    """The tree of any expression."""
+    """Return the tree of any expression."""
     expression, _ = unaliased(expression)
     kind = expression.WhichOneof("expr_type")
     if kind == "common_inline_user_defined_function":
@@ -154,7 +154,7 @@ def read(expression: Expression, scope: Scope) -> Tree:
 
 
 def _everything(why: Declined, scope: Scope, *, deterministic: bool) -> Tree:
-    """Of an expression that may read any column."""
+    """Return the tree of an expression that may read any column."""
     return unknown(why, [f.tree for f in scope.fields], deterministic=deterministic)
 
 
@@ -162,28 +162,28 @@ _CALL = re.compile(r"([A-Za-z_]\w*)\s*\((.*)\)", re.S)
 
 
 def _call_in_text(expression: Expression) -> Expression | None:
-    """A whole text that is a call of a function that never raises, as a message."""
+    """Return a message if an entire text is a call of a function that never raises."""
     match = _CALL.fullmatch(str(expression.expression_string.expression).strip())
     if match is None or match[1].lower() not in TOTAL:
         return None
-    made = type(expression)()
-    made.unresolved_function.function_name = match[1]
+    call = type(expression)()
+    call.unresolved_function.function_name = match[1]
     for text in arguments_of(match[2]):
-        made.unresolved_function.arguments.add().expression_string.expression = text
-    return made if made.unresolved_function.arguments else None
+        call.unresolved_function.arguments.add().expression_string.expression = text
+    return call if call.unresolved_function.arguments else None
 
 
 _SYNTAX = frozenset(("and", "or", "not", "in", "then", "else", "when", "as", "cast", "between"))
 
 
 def calls_known(text: str, functions: Set[str]) -> bool:
-    """Whether a text calls none but some functions. Keywords before brackets are no calls."""
+    """Whether a text calls only these functions. Keywords before brackets are no calls."""
     called = calls(text)
     return called is not None and called <= functions | _SYNTAX
 
 
 def python_udf(function: Expression, scope: Scope) -> Tree:
-    """A call of a Python function. ``function`` is where its code is."""
+    """Return the tree of a call of a Python function; its ``function`` field holds the code."""
     arguments = [read(a, scope) for a in function.arguments]
     head: JsonNode = {
         "class": PYTHON_UDF,
@@ -200,7 +200,7 @@ def python_udf(function: Expression, scope: Scope) -> Tree:
 
 
 def condition(expression: Expression, scope: Scope) -> Condition:
-    """The condition of a filter, taken apart at every AND."""
+    """Return the condition of a filter, split at every AND."""
     expression, _ = unaliased(expression)
     if expression.WhichOneof("expr_type") == "unresolved_function":
         function = expression.unresolved_function
@@ -215,12 +215,12 @@ def condition(expression: Expression, scope: Scope) -> Condition:
 
 
 def conjunction(left: Condition, right: Condition) -> Condition:
-    """``left AND right``."""
-    made = type(left.expression)()
-    made.unresolved_function.function_name = "and"
-    made.unresolved_function.arguments.append(left.expression)
-    made.unresolved_function.arguments.append(right.expression)
-    return _both(made, left, right)
+    """Return ``left AND right``."""
+    both = type(left.expression)()
+    both.unresolved_function.function_name = "and"
+    both.unresolved_function.arguments.append(left.expression)
+    both.unresolved_function.arguments.append(right.expression)
+    return _both(both, left, right)
 
 
 def _both(expression: Expression, left: Condition, right: Condition) -> Condition:
@@ -229,30 +229,30 @@ def _both(expression: Expression, left: Condition, right: Condition) -> Conditio
 
 
 def _apart(expression: Expression, parts: Sequence[str], scope: Scope) -> Condition:
-    """The conjuncts of a text, each as a text of its own."""
+    """Split a text into its conjuncts, each as a text of its own."""
     first, *others = (from_text(type(expression), part, scope) for part in parts)
-    found = first
-    for made in others:
-        found = conjunction(found, made)
-    return Condition(expression, found.tree, found.sides)
+    combined = first
+    for part_condition in others:
+        combined = conjunction(combined, part_condition)
+    return Condition(expression, combined.tree, combined.sides)
 
 
 def sql_text(term: Term, scope: Scope) -> str:
-    """A condition as SQL text over the names of columns. Raises :class:`PresieveError`."""
+    """Write a condition as SQL text over the names of columns. Raises :class:`PresieveError`."""
     by_variable = {v: Var(v.scope, name, v.sort) for name, v in scope.names().items()}
     named = rewrite(term, lambda v: by_variable.get(v, v))
     return emit_checked(named, {v.name: v for v in by_variable.values()}, scope.timezone)
 
 
 def from_text(message: type[Expression], text: str, scope: Scope) -> Condition:
-    """A condition from SQL text."""
-    made = message()
-    made.expression_string.expression = text
-    return condition(made, scope)
+    """Return a condition from SQL text."""
+    expression = message()
+    expression.expression_string.expression = text
+    return condition(expression, scope)
 
 
 def display_sql(condition: Condition, scope: Scope) -> str:
-    """The condition as SQL text, for a person."""
+    """Return the condition as SQL text, for a person."""
     if condition.sides is not None:
         return "(" + " AND ".join(display_sql(s, scope) for s in condition.sides) + ")"
     if condition.expression.WhichOneof("expr_type") == "expression_string":
@@ -261,29 +261,29 @@ def display_sql(condition: Condition, scope: Scope) -> str:
     if head["class"] == MEANING and not isinstance(head["term"], Declined):
         with suppress(PresieveError):
             return sql_text(head["term"], scope)
-    return _written(condition.expression)
+    return _call_text(condition.expression)
 
 
-def _written(expression: Expression) -> str:
-    """As a call of functions."""
+def _call_text(expression: Expression) -> str:
+    """Return the expression as text, in the form of function calls."""
     expression, _ = unaliased(expression)
     match expression.WhichOneof("expr_type"):
         case "unresolved_attribute":
             return str(expression.unresolved_attribute.unparsed_identifier)
         case "unresolved_function":
             function = expression.unresolved_function
-            name, inner = function.function_name, [_written(a) for a in function.arguments]
+            name, inner = function.function_name, [_call_text(a) for a in function.arguments]
         case "common_inline_user_defined_function":
             called = expression.common_inline_user_defined_function
-            name, inner = called.function_name, [_written(a) for a in called.arguments]
+            name, inner = called.function_name, [_call_text(a) for a in called.arguments]
         case "literal":
             kind = expression.literal.WhichOneof("literal_type")
             return "NULL" if kind == "null" else repr(getattr(expression.literal, kind))
         case "unresolved_extract_value":
             value = expression.unresolved_extract_value
-            return f"{_written(value.child)}[{_written(value.extraction)}]"
+            return f"{_call_text(value.child)}[{_call_text(value.extraction)}]"
         case "cast":
-            return f"CAST({_written(expression.cast.expr)} AS ...)"
+            return f"CAST({_call_text(expression.cast.expr)} AS ...)"
         case "expression_string":
             return str(expression.expression_string.expression)
         case _:

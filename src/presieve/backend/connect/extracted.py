@@ -1,5 +1,5 @@
-"""Trusted. Windows and generators among the columns of a projection, which the analyzer takes out
-of it: it puts an operator for each below (``ExtractWindowExpressions``, ``ExtractGenerator``).
+"""Trusted. Windows and generators among the columns of a projection. The analyzer takes them out of
+it and puts an operator for each below (``ExtractWindowExpressions``, ``ExtractGenerator``).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from presieve.errors import Declined
 
 
 def is_taken_out(expression: Expression) -> bool:
-    """Whether a whole column is a window function or a generator that is known, over functions of
-    one row.
+    """Whether an entire column is a known window function or generator over functions of one
+    row.
     """
     if expression.WhichOneof("expr_type") == "window":
         return _is_window(expression.window)
@@ -33,7 +33,7 @@ def is_taken_out(expression: Expression) -> bool:
 
 
 def not_together(expressions: Sequence[Expression]) -> Declined | None:
-    """Columns that are taken out must all be windows, or one must be a generator."""
+    """Decline unless all columns to take out are windows, or one is a generator."""
     taken = [e for e in expressions if is_taken_out(e)]
     if len(taken) > 1 and any(_is_generator(e) for e in taken):
         return Declined("operator", "a generator next to a window or another generator")
@@ -41,7 +41,9 @@ def not_together(expressions: Sequence[Expression]) -> Declined | None:
 
 
 def take_out(expression: Expression, field: Field, scope: Scope, child: Operator) -> Operator:
-    """The operator over ``child`` that computes the column ``field`` of what ``scope`` has."""
+    """Return the operator over ``child`` that computes the column ``field`` from the columns of
+    ``scope``.
+    """
     if expression.WhichOneof("expr_type") == "window":
         kind, fields, trees = WINDOW, *_window(expression.window, field, scope)
     else:
@@ -63,8 +65,8 @@ def _is_window(window: Expression) -> bool:
         return False
     called = function.unresolved_function
     name = str(called.function_name).lower()
-    known = name in WINDOW_FUNCTIONS or name in AGGREGATES
-    if not known or called.is_distinct or called.is_user_defined_function:
+    is_known = name in WINDOW_FUNCTIONS or name in AGGREGATES
+    if not is_known or called.is_distinct or called.is_user_defined_function:
         return False
     bounds = [window.frame_spec.lower, window.frame_spec.upper]
     if any(b.HasField("value") and b.value.WhichOneof("expr_type") != "literal" for b in bounds):
@@ -74,10 +76,10 @@ def _is_window(window: Expression) -> bool:
 
 def _read_by(window: Expression) -> list[Expression]:
     order = [o.child for o in window.order_spec]
-    given = _arguments(window.window_function)
+    arguments = _arguments(window.window_function)
     if str(window.window_function.unresolved_function.function_name).lower() == "count":
-        given = [a for a in given if a.WhichOneof("expr_type") != "unresolved_star"]
-    return [*given, *window.partition_spec, *order]
+        arguments = [a for a in arguments if a.WhichOneof("expr_type") != "unresolved_star"]
+    return [*arguments, *window.partition_spec, *order]
 
 
 def _is_generator(expression: Expression) -> bool:

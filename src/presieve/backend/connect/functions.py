@@ -32,12 +32,12 @@ _SCALAR = """
     map_keys map_values map_contains_key get_json_object to_json from_json bitand bitor bitxor
 """
 SCALAR = frozenset(_SCALAR.split())
-"""Functions of values of one row that are deterministic."""
+"""Deterministic functions of the values of one row."""
 
 _OF_TEXT = {"upper": "Upper", "ucase": "Upper", "lower": "Lower", "lcase": "Lower"}
 _OF_TEXT |= {"length": "Length", "char_length": "Length"}
-"""Functions of one string, and Catalyst's classes of them: whatever is given for it becomes one
-without error.
+"""Functions of one string, and their classes in Catalyst. Any argument becomes a string without
+error.
 """
 _TEXT = {"class": EXPRESSIONS + "AttributeReference", "num-children": 0, "dataType": "string"}
 TOTAL = frozenset(
@@ -45,7 +45,7 @@ TOTAL = frozenset(
     for name, kind in _OF_TEXT.items()
     if not can_raise([{"class": EXPRESSIONS + kind, "num-children": 1}, _TEXT])
 )
-"""Those of them that never raise."""
+"""The functions of one string that never raise."""
 
 AGGREGATES = {
     "max": "Max",
@@ -90,7 +90,7 @@ AGGREGATES = {
     "bit_or": "BitOr",
     "bit_xor": "BitXor",
 }
-"""Aggregate functions, and Catalyst's classes of them (or names for what is another class)."""
+"""Aggregate functions, and their classes in Catalyst (or names that stand for another class)."""
 
 WINDOW_FUNCTIONS = frozenset(
     (
@@ -98,10 +98,10 @@ WINDOW_FUNCTIONS = frozenset(
         *("lag", "lead", "nth_value", "first_value", "last_value"),
     )
 )
-"""Functions of windows beside the aggregate functions."""
+"""Window functions besides the aggregate functions."""
 
 GENERATORS = frozenset(("explode", "explode_outer"))
-"""Functions of which each row becomes any number of rows with one more column."""
+"""Functions that turn each row into any number of rows with one more column."""
 
 DETERMINISTIC = SCALAR | AGGREGATES.keys()
-"""Functions of which a call is deterministic. What is not listed may not be."""
+"""Functions whose calls are deterministic. Functions that are not listed may not be."""

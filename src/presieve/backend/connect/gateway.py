@@ -1,4 +1,4 @@
-"""Trusted. Plans of Spark Connect for the rest of the backend: handles are resolved operators."""
+"""Trusted. Plans of Spark Connect for the rest of the backend; handles are resolved operators."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ConnectGateway:
     __slots__ = ("_cache", "_client", "_opened", "_origin", "_resolver", "_right", "version")
 
     def __init__(self, spark: SparkSession) -> None:
-        """Raises :class:`GatewayError` where an interface is not there."""
+        """Raises :class:`GatewayError` if an interface is missing."""
         self.version = served(spark)
         self._client = Client(spark)
         timezone = self._client.conf("spark.sql.session.timeZone", "UTC")
@@ -63,37 +63,39 @@ class ConnectGateway:
     # Plans
 
     def analyzed(self, df: DataFrame) -> Operator:
-        """The plan, resolved: but not where there is nothing to do in it, which costs nothing."""
+        """Return the resolved plan. A plan in which there is nothing to do is not resolved, which
+        costs nothing.
+        """
         if self._origin is None:
             self._origin = self._client.origin(df)
         relation = self._with_texts(self._client.relation(df))
-        # Where the optimizer moves no filters, sources may get them.
+        # If the optimizer moves no filters, sources may get them.
         if not is_interesting(relation) and not (
             _filters(_each(relation)) and moves_no_filters(self)
         ):
             return Operator(_UNREAD, {NOTES: notes(relation)}, (), (), relation, ())
-        plan = self._resolved(relation)
+        plan = self._resolve(relation)
         self._opened = self._opened or plan
         return plan
 
-    def _resolved(self, relation: Relation) -> Operator:
+    def _resolve(self, relation: Relation) -> Operator:
         plan = self._resolver.resolve(relation)
-        found = notes(relation)
-        return replace(plan, fields={**plan.fields, NOTES: found}) if found else plan
+        plan_notes = notes(relation)
+        return replace(plan, fields={**plan.fields, NOTES: plan_notes}) if plan_notes else plan
 
     def _with_texts(self, relation: Relation) -> Relation:
-        """The plan with queries in SQL text as messages, where these are right."""
-        asked = {texts.key(t): t for t in texts.texts(relation)}
-        read = {k: m for k, t in asked.items() if (m := texts.read(t)) is not None}
+        """Return the plan with queries in SQL text replaced by messages, if these are right."""
+        queries = {texts.key(t): t for t in texts.texts(relation)}
+        read = {k: m for k, t in queries.items() if (m := texts.read(t)) is not None}
         if not read or not is_interesting(texts.put_in(relation, read)):
             return relation
-        for k, made in read.items():
+        for k, replacement in read.items():
             if k not in self._right:
-                self._right[k] = texts.is_right(self._client, asked[k], made)
+                self._right[k] = texts.is_right(self._client, queries[k], replacement)
         return texts.put_in(relation, {k: m for k, m in read.items() if self._right[k]})
 
     def glance(self, plan: Operator, *, skip_hopeless: bool) -> bool:
-        """There may always be something: reading costs no call of the server."""
+        """Always true: reading the plan costs no call of the server."""
         return True
 
     def interesting(self, plan: Operator, *, skip_hopeless: bool) -> Node | None:
@@ -104,25 +106,25 @@ class ConnectGateway:
         return operators.as_tree(plan)
 
     def calls_python(self, plan: Operator) -> bool:
-        """There may always be one."""
+        """Always true: there may be a Python function in any plan."""
         return True
 
     def has_filtered(self, plan: Operator) -> bool:
-        """There may be one in every plan that is read."""
+        """True for every plan that is read: there may be such an operator in any of them."""
         return plan.kind != _UNREAD
 
     def refers(self, plan: Operator) -> bool:
-        """There may always be one."""
+        """Always true: there may be a reference in any plan."""
         return True
 
-    def same(self, plan: Operator, other: Operator) -> bool:
+    def same(self, plan: Operator, other_plan: Operator) -> bool:
         """Whether two plans are the same message."""
-        return same(plan.message, other.message)
+        return same(plan.message, other_plan.message)
 
-    def same_output(self, plan: Operator, other: Operator) -> bool:
+    def same_output(self, plan: Operator, other_plan: Operator) -> bool:
         """Whether the server gives both the same schema."""
         fields = self._client.fields
-        return list(fields(plan.message)) == list(fields(other.message))
+        return list(fields(plan.message)) == list(fields(other_plan.message))
 
     def node(self, root: Operator, path: Sequence[int]) -> Operator:
         return node_at(root, path)
@@ -137,11 +139,13 @@ class ConnectGateway:
         return repeatable(plan)
 
     def unread(self, plan: Operator) -> Declined | None:
-        """The first thing in the plan or below it that is not understood."""
+        """Return why the first operator in the plan is not understood, or None if all are."""
         return next((o.unread for o in walk(plan) if o.unread is not None), None)
 
     def session_declines(self) -> Declined | None:
-        """A setting under which names and texts would mean something else than is read here."""
+        """Return why the session declines: a setting under which names and texts would not mean
+        what is read here.
+        """
         confs = self._client.confs()
         for key, expected in SETTINGS.items():
             value = confs.get(key, expected)
@@ -161,7 +165,7 @@ class ConnectGateway:
     # Expressions
 
     def condition(self, filter_: Operator) -> tuple[Condition, Operator]:
-        """The condition of a filter, and the filter."""
+        """Return the condition of a filter, and the filter."""
         assert filter_.condition is not None
         return filter_.condition, filter_
 
@@ -189,54 +193,63 @@ class ConnectGateway:
     def filter(
         self, condition: tuple[Condition, Operator] | None, filter_: Operator, child: Operator
     ) -> Operator:
-        """The filter with another condition over another child. One that keeps every row stays,
-        since columns may refer to it by its number.
+        """Return the filter with another condition over another child. Without a condition, a
+        filter that keeps every row stays, since columns may refer to it by its number.
         """
-        kept = self._true(child) if condition is None else condition[0]
+        new_condition = self._true(child) if condition is None else condition[0]
         over = operators.with_children(filter_, (child,))
         relation = message("Relation")
         relation.CopyFrom(over.message)
-        relation.filter.condition.CopyFrom(kept.expression)
-        return replace(over, relation=relation, condition=kept, fields={"condition": kept.tree})
+        relation.filter.condition.CopyFrom(new_condition.expression)
+        return replace(
+            over,
+            relation=relation,
+            condition=new_condition,
+            fields={"condition": new_condition.tree},
+        )
 
     def _true(self, child: Operator) -> Condition:
         return from_text(type(message("Expression")), "true", self._resolver.scope(child))
 
     def filter_sql(self, sql: str, child: Operator) -> Operator:
-        made = from_text(type(message("Expression")), sql, self._resolver.scope(child))
+        new_condition = from_text(type(message("Expression")), sql, self._resolver.scope(child))
         relation = message("Relation")
         relation.filter.input.CopyFrom(child.message)
-        relation.filter.condition.CopyFrom(made.expression)
+        relation.filter.condition.CopyFrom(new_condition.expression)
         return Operator(
             FILTER,
-            {"condition": made.tree},
+            {"condition": new_condition.tree},
             (child,),
             child.output,
             relation,
-            steady=is_deterministic(made.tree),
-            condition=made,
+            steady=is_deterministic(new_condition.tree),
+            condition=new_condition,
         )
 
     def split(
-        self, kept: Operator, breaking: Operator, rows: Operator, by: Sequence[str]
+        self, passing: Operator, breaking: Operator, rows: Operator, by: Sequence[str]
     ) -> Operator:
-        made = split(kept, breaking, rows, by)
-        return replace(rows, kind=UNION, fields={}, children=(kept, rows), relation=made, slots=())
+        relation = split(passing, breaking, rows, by)
+        return replace(
+            rows, kind=UNION, fields={}, children=(passing, rows), relation=relation, slots=()
+        )
 
     def with_children(self, node: Operator, children: Sequence[Operator]) -> Operator:
         return operators.with_children(node, children)
 
-    def pruned(self, flat_map: Operator, kept: Sequence[Collection[int]]) -> Operator:
-        return pruned(flat_map, kept)
+    def pruned(self, flat_map: Operator, numbers: Sequence[Collection[int]]) -> Operator:
+        return pruned(flat_map, numbers)
 
     def with_expressions(self, project: Operator, expressions: Mapping[int, str]) -> Operator:
-        """What the server makes of an expression cannot be read back before it runs."""
+        """Raise :class:`GatewayError`: what the server makes of an expression cannot be read before
+        it runs.
+        """
         raise GatewayError("on Spark Connect, functions are not compiled")
 
     def as_projection(
-        self, flat_map: Operator, expressions: Sequence[str], kept: str | None
+        self, flat_map: Operator, expressions: Sequence[str], condition: str | None
     ) -> Operator:
-        """As for :meth:`with_expressions`."""
+        """Raise :class:`GatewayError`, as :meth:`with_expressions` does."""
         raise GatewayError("on Spark Connect, functions are not compiled")
 
     def as_aggregate(
@@ -246,19 +259,19 @@ class ConnectGateway:
         aggregates: Mapping[str, str],
         outputs: Mapping[int, str],
     ) -> Operator:
-        """As for :meth:`with_expressions`."""
+        """Raise :class:`GatewayError`, as :meth:`with_expressions` does."""
         raise GatewayError("on Spark Connect, functions are not compiled")
 
     def with_plan(self, with_cte: Operator, plan: Operator) -> Operator:
-        """There are no shared definitions in plans of Spark Connect."""
+        """Raise :class:`GatewayError`: plans of Spark Connect have no shared definitions."""
         raise GatewayError("Spark Connect has no WithCTE")
 
     def children(self, node: Operator) -> list[Operator]:
         return list(node.children)
 
     def dataframe(self, plan: Operator) -> DataFrame:
-        """A DataFrame of the plan, which must not come out of a cache that the original does not
-        read: what is there may be out of date.
+        """Return a DataFrame of the plan. Raises :class:`DeclineSignal` if it would read a cache
+        that the original does not read: the cache may be out of date.
         """
         if self.cache_is_empty() and self._reads_cache(plan):
             raise DeclineSignal("cached", "the plan would be read from the cache, which may be old")
@@ -266,34 +279,36 @@ class ConnectGateway:
         return self._client.dataframe(plan.message, self._origin)
 
     def condensed(self, plan: Operator) -> None:
-        """None: messages are read where they are."""
+        """Return None: messages are read directly."""
 
     def inlined(self, plan: Operator) -> Operator:
-        """The plan as it is: definitions are in SQL text, which is not read here."""
+        """Return the plan unchanged: definitions occur only in SQL text, which is not read here."""
         return plan
 
     def simplified(self, plan: Operator) -> Operator:
-        """The plan as it is: there is no optimizer on this side."""
+        """Return the plan unchanged: there is no optimizer on this side."""
         return plan
 
     def projected(self, plan: Operator, root: Node) -> Operator:
-        """The plan as it is: the server would have to say what the calls give."""
+        """Return the plan unchanged: only the server could say what the calls return."""
         return plan
 
     def separated(self, plan: Operator, root: Node, *, everywhere: bool = False) -> Operator:
-        """The plan of the messages with calls as columns, in as far as there are any."""
-        made, changed = separated(plan, self._resolver.timezone)
-        return self._resolved(made) if changed else plan
+        """Return the plan with calls as columns of their own, if there are any."""
+        relation, changed = separated(plan, self._resolver.timezone)
+        return self._resolve(relation) if changed else plan
 
     # Functions
 
     def evaluation_mode(self, aggregate: Operator, position: int) -> str:
-        """What a ``Sum`` does on overflow, which is as the session says."""
+        """Return what a ``Sum`` does on overflow, which the session's settings decide."""
         ansi = self._client.conf("spark.sql.ansi.enabled", "true").lower()
         return "ANSI" if ansi == "true" else "LEGACY"
 
     def arithmetic_mode(self, aggregate: Operator, position: int, number: int) -> str:
-        """The same: what does otherwise is another function (``try_add``)."""
+        """Return the same mode: arithmetic that behaves otherwise is another function
+        (``try_add``).
+        """
         return self.evaluation_mode(aggregate, position)
 
     def aggregate_function(self, aggregate: Operator, position: int) -> Relation:
@@ -306,7 +321,7 @@ class ConnectGateway:
         return _python(flat_map.fields["functionExpr"])
 
     def table_function(self, project: Operator) -> Relation:
-        """None is read in plans of Spark Connect. Raises :class:`GatewayError`."""
+        """Raise :class:`GatewayError`: no table function is read in plans of Spark Connect."""
         raise GatewayError("table functions are not read in plans of Spark Connect")
 
     def load(self, python_function: Relation) -> object:
@@ -318,14 +333,16 @@ class ConnectGateway:
         return self._client.conf(key, default)
 
     def cache_is_empty(self) -> bool:
-        """Whether the plan that was opened reads nothing from the cache."""
+        """Whether the opened plan reads nothing from the cache."""
         if self._cache is None:
             assert self._opened is not None
             self._cache = self._reads_cache(self._opened)
         return not self._cache
 
     def _reads_cache(self, plan: Operator) -> bool:
-        """Spark says so where it draws the plan. A column of such a name does no harm."""
+        """Whether Spark's text of the plan mentions the cache. A column of such a name does no
+        harm.
+        """
         text = self._client.explained(plan.message, "extended")
         return "InMemoryRelation" in text or "InMemoryTableScan" in text
 
@@ -333,43 +350,45 @@ class ConnectGateway:
         return self._client.is_cached(plan.message)
 
     def subqueries(self, plan: Operator) -> list[Operator]:
-        """None: plans with subqueries in expressions are not read."""
+        """Return nothing: plans with subqueries in expressions are not read."""
         return []
 
     def own_readers(self, plan: Operator) -> Operator:
-        """The plan: a server makes all sources of a plan anew each time."""
+        """Return the plan: a server creates all sources of a plan anew each time."""
         return plan
 
     def parquet_files(self, relation: Operator) -> list[str]:
-        """None: files of the server need not be here, and others may have their names."""
+        """Return nothing: files of the server need not exist here, and others may have their
+        names.
+        """
         return []
 
     def file_stamps(self, relation: Operator) -> list[tuple[str, int, int]]:
-        """None, as for :meth:`parquet_files`."""
+        """Return nothing, as for :meth:`parquet_files`."""
         return []
 
     def count(self, plan: Operator, most: int) -> int:
-        """No job is run on a server. Raises :class:`GatewayError`."""
+        """Raise :class:`GatewayError`: no job is run on a server."""
         raise GatewayError("data are not checked on Spark Connect")
 
     def skipped(self, relation: Operator, condition: str) -> None:
-        """Not known, as for :meth:`parquet_files`."""
+        """Return None (not known), as for :meth:`parquet_files`."""
 
     def stored_columns(self, relation: Operator) -> frozenset[str]:
-        """None, as there are no files."""
+        """Return nothing, as there are no files."""
         return frozenset()
 
     def own_listings(self, plan: Operator) -> Operator:
-        """Nothing that is decided rests on files."""
+        """Return the plan: no decision here rests on files."""
         return plan
 
     def is_settled(self, plan: Operator, path: Sequence[int]) -> bool:
-        """The server lists files whenever it resolves a name."""
+        """Always false: the server lists files whenever it resolves a name."""
         return False
 
     def source(self, leaf: Operator) -> Source:
-        """What a message says of it: the format of files, or where the rows are. Of a table the
-        server is asked.
+        """Return what a message says about a leaf: the format of files, or where the rows are. For
+        a table, the server is asked.
         """
         kind = leaf.kind.removeprefix("presieve.")
         if kind != "read":
@@ -384,14 +403,14 @@ class ConnectGateway:
         return replace(source, by_columns=by_columns(form, options, lambda: names, self.conf))
 
     def scan_metadata(self, plan: Operator) -> list[tuple[str, dict[str, str]]]:
-        """What Spark's drawing of the physical plan says of scans."""
+        """Return what Spark's text of the physical plan says about scans."""
         text = self._client.explained(plan.message, "formatted")
         return [(name, dict(_FACT.findall(facts))) for name, facts in _SCAN.findall(text)]
 
     def optimized_text(self, plan: Operator) -> str:
         text = self._client.explained(plan.message, "extended")
-        _, _, rest = text.partition("== Optimized Logical Plan ==\n")
-        return rest.partition("\n== Physical Plan ==")[0]
+        _, _, after = text.partition("== Optimized Logical Plan ==\n")
+        return after.partition("\n== Physical Plan ==")[0]
 
 
 def _format(name: str) -> Source:
@@ -405,7 +424,7 @@ _FACT = re.compile(r"^(\w+): (.*)$", re.MULTILINE)
 
 
 def _python(tree: Tree) -> Relation:
-    """The function of a call in a tree."""
+    """Return the function of a call in a tree."""
     for node in tree:
         if "function" in node:
             return node["function"]
@@ -413,8 +432,8 @@ def _python(tree: Tree) -> Relation:
 
 
 def is_interesting(relation: Relation) -> bool:
-    """Whether there is a filter or the condition of a join in a plan, and something that it might
-    be moved through; or a function of tables, which need not be sent all columns.
+    """Whether a plan has a filter or a join condition, and something that it might be moved
+    through; or a function of tables, which need not receive all columns.
     """
     every = list(_each(relation))
     if any(r.WhichOneof("rel_type") in _OF_TABLES for r in every):
@@ -425,17 +444,17 @@ def is_interesting(relation: Relation) -> bool:
 
 
 def _each(relation: Relation) -> Iterator[Relation]:
-    """The relations of a plan."""
+    """Yield the relations of a plan."""
     stack = [relation]
     while stack:
-        here = stack.pop()
-        if here.WhichOneof("rel_type") is not None:
-            yield here
-        stack += [part for _, part in inputs(here)]
+        current = stack.pop()
+        if current.WhichOneof("rel_type") is not None:
+            yield current
+        stack += [part for _, part in inputs(current)]
 
 
 def _filters(relations: Iterable[Relation]) -> bool:
-    """Whether one of them is a filter, or a join with a condition."""
+    """Whether one of the relations is a filter, or a join with a condition."""
     return any(
         r.WhichOneof("rel_type") == "filter"
         or (r.WhichOneof("rel_type") == "join" and r.join.HasField("join_condition"))
@@ -457,7 +476,7 @@ _BOUNDARIES = ("aggregate", "limit", *_OF_TABLES)
 
 
 def _calls(body: Expression) -> bool:
-    """Whether there is a Python function or a window in a message, but for the relations in it."""
+    """Whether there is a Python function or a window in a message, ignoring the relations in it."""
     for field, value in body.ListFields():
         if field.message_type is None or field.message_type.name == "Relation":
             continue

@@ -38,7 +38,7 @@ def is_global(expressions: Sequence[Expression]) -> bool:
 
 
 def aggregate(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
-    """``groupBy(...).agg(...)``."""
+    """Read ``groupBy(...).agg(...)``."""
     body = relation.aggregate
     if body.group_type == body.GROUP_TYPE_PIVOT:
         return pivot(resolver, relation, children)
@@ -56,7 +56,9 @@ def aggregated(
     grouping: Sequence[Expression],
     aggregates: Sequence[Expression],
 ) -> Operator:
-    """An ``Aggregate``: its output are the grouping columns and then the aggregates."""
+    """Return an ``Aggregate``; its output consists of the grouping columns and then the
+    aggregates.
+    """
     keys = _keys(resolver, child, grouping)
     if isinstance(keys, Declined):
         return resolver.opaque(relation, [child], keys, kind=AGGREGATE)
@@ -99,8 +101,8 @@ def aggregated(
 def _keys(
     resolver: Resolver, child: Operator, grouping: Sequence[Expression]
 ) -> list[tuple[Tree, str | None]] | Declined:
-    """The grouping expressions without their names, and these."""
-    found: list[tuple[Tree, str | None]] = []
+    """Return the grouping expressions without their names, each with its name."""
+    keys: list[tuple[Tree, str | None]] = []
     for expression in grouping:
         plain, name = unaliased(expression)
         if plain.WhichOneof("expr_type") in ("literal", "unresolved_star"):
@@ -110,47 +112,59 @@ def _keys(
         why = not_rowwise([plain])
         if why is not None:
             return why
-        found.append((read(plain, resolver.scope(child)), name))
-    return found
+        keys.append((read(plain, resolver.scope(child)), name))
+    return keys
 
 
 # --- functions of whole groups and batches --------------------------------------------------
 
 
 def _operator(function: Expression, role: Role) -> str | None:
-    """Catalyst's operator for a function, where the function has that role."""
+    """Return Catalyst's operator for a function if the function has that role."""
     kind = EVALUATION_TYPES.get(function.python_udf.eval_type)
     return LOGICAL + kind.operator if kind is not None and kind.role is role else None
 
 
 def group_map(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
-    """``applyInPandas`` and its kin: Spark puts a projection below, grouping columns, then all."""
+    """Read ``applyInPandas`` and its kin: Spark puts a projection below, of the grouping columns
+    and then all columns.
+    """
     body = relation.group_map
-    known = {"input", "grouping_expressions", "func"}
+    supported_fields = {"input", "grouping_expressions", "func"}
     kind = _operator(body.func, Role.GROUP_MAP)
-    if kind is None or not {f.name for f, _ in body.ListFields()} <= known:
+    if kind is None or not {f.name for f, _ in body.ListFields()} <= supported_fields:
         return None
     (child,) = children
-    below = _sorted_out(resolver, child, list(body.grouping_expressions))
+    below = _add_projection(resolver, child, list(body.grouping_expressions))
     if isinstance(below, Declined):
         return resolver.opaque(relation, children, below)
     project, keys = below
     fields = {"groupingAttributes": keys, "functionExpr": _function(resolver, body.func, [child])}
-    return _mapped(resolver, relation, kind, fields, (project,))
+    return _map_operator(resolver, relation, kind, fields, (project,))
 
 
 def co_group_map(
     resolver: Resolver, relation: Relation, children: list[Operator]
 ) -> Operator | None:
-    """``cogroup(...).applyInPandas`` and its kin."""
+    """Read ``cogroup(...).applyInPandas`` and its kin."""
     body = relation.co_group_map
-    known = {"input", "input_grouping_expressions", "other", "other_grouping_expressions", "func"}
+    supported_fields = {
+        "input",
+        "input_grouping_expressions",
+        "other",
+        "other_grouping_expressions",
+        "func",
+    }
     kind = _operator(body.func, Role.COGROUP_MAP)
-    if kind is None or not {f.name for f, _ in body.ListFields()} <= known or len(children) != 2:
+    if (
+        kind is None
+        or not {f.name for f, _ in body.ListFields()} <= supported_fields
+        or len(children) != 2
+    ):
         return None
     below = (children[0], numbered(resolver, *children))
-    left = _sorted_out(resolver, below[0], list(body.input_grouping_expressions))
-    right = _sorted_out(resolver, below[1], list(body.other_grouping_expressions))
+    left = _add_projection(resolver, below[0], list(body.input_grouping_expressions))
+    right = _add_projection(resolver, below[1], list(body.other_grouping_expressions))
     if isinstance(left, Declined) or isinstance(right, Declined):
         why = left if isinstance(left, Declined) else right
         assert isinstance(why, Declined)
@@ -160,24 +174,24 @@ def co_group_map(
         "rightGroupingLen": len(right[1]),
         "functionExpr": _function(resolver, body.func, below),
     }
-    return _mapped(resolver, relation, kind, fields, (left[0], right[0]))
+    return _map_operator(resolver, relation, kind, fields, (left[0], right[0]))
 
 
 def mapped(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
-    """``mapInPandas`` and ``mapInArrow``."""
+    """Read ``mapInPandas`` and ``mapInArrow``."""
     (child,) = children
     body = relation.map_partitions
     kind = _operator(body.func, Role.MAP)
     if kind is None:
         return None
     fields = {"functionExpr": _function(resolver, body.func, [child])}
-    return _mapped(resolver, relation, kind, fields, (child,))
+    return _map_operator(resolver, relation, kind, fields, (child,))
 
 
-def _sorted_out(
+def _add_projection(
     resolver: Resolver, child: Operator, grouping: Sequence[Expression]
 ) -> tuple[Operator, list[Tree]] | Declined:
-    """The projection below, and the grouping columns."""
+    """Return the projection below, and the grouping columns."""
     keys = _keys(resolver, child, grouping)
     if isinstance(keys, Declined):
         return keys
@@ -214,8 +228,8 @@ def _sorted_out(
 
 
 def _function(resolver: Resolver, function: Expression, below: Sequence[Operator]) -> Tree:
-    """The function, whose arguments are all columns. They are sent by name, and by name two of them
-    may be one.
+    """Return the function with all columns as arguments. They are sent by name, and two columns may
+    have the same name.
     """
     tree = python_udf(function, resolver.scope(*below))
     fields = [f for o in below for f in o.output]
@@ -225,7 +239,7 @@ def _function(resolver: Resolver, function: Expression, below: Sequence[Operator
     return [{**tree[0], "num-children": len(fields)}, *(n for f in fields for n in f.tree)]
 
 
-def _mapped(
+def _map_operator(
     resolver: Resolver,
     relation: Relation,
     kind: str,

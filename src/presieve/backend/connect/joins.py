@@ -1,7 +1,7 @@
 """Trusted. Operators of Spark Connect with two inputs: joins and set operations.
 
-Where both inputs have a column of the same number, Spark gives those of the right side new ones
-(``DeduplicateRelations``), and so is done here.
+If both inputs have a column of the same number, Spark gives the columns of the right side new
+numbers (``DeduplicateRelations``), and so does this module.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _LEFT_ONLY = ("LEFT_SEMI", "LEFT_ANTI")
 
 
 def numbered(resolver: Resolver, left: Operator, right: Operator) -> Operator:
-    """The right side with numbers of its own, by a projection where it needs one."""
-    there = {f.id for f in left.output}
-    again = {f.id: next(resolver.numbers) for f in right.output if f.id in there}
+    """Return the right side with numbers of its own, through a projection if it needs one."""
+    taken_ids = {f.id for f in left.output}
+    again = {f.id: next(resolver.numbers) for f in right.output if f.id in taken_ids}
     if not again:
         return right
     output = tuple(replace(f, id=again.get(f.id, f.id)) for f in right.output)
@@ -52,7 +52,7 @@ def numbered(resolver: Resolver, left: Operator, right: Operator) -> Operator:
 
 
 def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
-    """A join by a condition, or by columns that both sides have (USING)."""
+    """Read a join by a condition, or by columns that both sides have (USING)."""
     body = relation.join
     if len(children) != 2 or body.HasField("join_data_type"):
         return None
@@ -77,7 +77,7 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
         unread=undetermined(tree),
         steady=all(is_deterministic(t) for t in tree),
     )
-    columns = _joined(kind, using, left, right)
+    columns = _output_columns(kind, using, left, right)
     schema = resolver.schema(relation)
     if [fold(f.name) for f in columns] != [fold(str(f["name"])) for f in schema.fields]:
         return None
@@ -98,8 +98,8 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
 
 
 def _of_both(name: str, left: Field, right: Field) -> Tree:
-    """An expression of two columns, as Catalyst writes it once it is analyzed. Columns of different
-    types are cast, of which only is known what they read.
+    """Return an expression of two columns, as Catalyst writes it after analysis. Columns of
+    different types are cast; of these only the inputs are known.
     """
     if left.json["type"] != right.json["type"]:
         return computed([left.tree, right.tree])
@@ -107,29 +107,31 @@ def _of_both(name: str, left: Field, right: Field) -> Tree:
 
 
 def _all(trees: list[Tree]) -> Tree:
-    """A conjunction."""
-    found: Tree = []
+    """Return a conjunction."""
+    conjunction: Tree = []
     for tree in trees:
         head: JsonNode = {"class": AND, "num-children": 2}
-        found = [head, *found, *tree] if found else tree
-    return found
+        conjunction = [head, *conjunction, *tree] if conjunction else tree
+    return conjunction
 
 
-def _joined(kind: str, using: list[str], left: Operator, right: Operator) -> tuple[Field, ...]:
-    """The columns of the result, in order. Those of USING come first, and once."""
+def _output_columns(
+    kind: str, using: list[str], left: Operator, right: Operator
+) -> tuple[Field, ...]:
+    """Return the columns of the result, in order. The columns of USING come first, and once."""
     chosen = {fold(f.name): f for f in (right if kind == "RIGHT_OUTER" else left).output}
     keys = tuple(chosen[n] for n in using)
-    rest = tuple(f for f in left.output if fold(f.name) not in using)
+    left_columns = tuple(f for f in left.output if fold(f.name) not in using)
     if kind in _LEFT_ONLY:
-        return (*keys, *rest)
-    return (*keys, *rest, *(f for f in right.output if fold(f.name) not in using))
+        return (*keys, *left_columns)
+    return (*keys, *left_columns, *(f for f in right.output if fold(f.name) not in using))
 
 
 def set_operation(
     resolver: Resolver, relation: Relation, children: list[Operator]
 ) -> Operator | None:
-    """UNION, INTERSECT and EXCEPT: each column is computed from one of either side. A filter is
-    moved through UNION ALL whose columns are of one type on both sides.
+    """Read UNION, INTERSECT or EXCEPT: each column is computed from one column of either side. A
+    filter moves through UNION ALL if the columns have the same types on both sides.
     """
     if len(children) != 2:
         return None
@@ -137,7 +139,7 @@ def set_operation(
     by_name = bool(body.by_name)
     output = resolver.fresh(resolver.schema(relation))
     if by_name and not body.allow_missing_columns:
-        ordered = _ordered(*children)
+        ordered = _reorder_right(*children)
         by_name = ordered is None
         children = children if ordered is None else [children[0], ordered]
     pairs = [[_source(side, f, at, by_name) for side in children] for at, f in enumerate(output)]
@@ -157,8 +159,8 @@ def set_operation(
     return Operator(kind, fields, tuple(children), output, relation)
 
 
-def _ordered(left: Operator, right: Operator) -> Operator | None:
-    """The right side with its columns in the order of the left one's, by name."""
+def _reorder_right(left: Operator, right: Operator) -> Operator | None:
+    """Return the right side with its columns in the left side's order, by name."""
     sides = [[fold(f.name) for f in side.output] for side in (left, right)]
     if len(set(sides[0])) != len(sides[0]) or sorted(sides[0]) != sorted(sides[1]):
         return None

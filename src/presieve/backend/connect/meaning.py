@@ -1,8 +1,8 @@
-"""Trusted. What expressions of Spark Connect mean, by the rules for SQL text.
+"""Trusted. The meaning of Spark Connect's expressions, by the rules for SQL text.
 
-The client sends expressions before analysis: names of functions and columns, literals without
-implicit casts. So does SQL text, and what the server makes of either is the same, so that the rules
-are those of :mod:`presieve.sql` (``coerce``, ``conditional``, ``constants``), and none are here.
+The client sends expressions before analysis: names of functions and columns, and literals without
+implicit casts. SQL text has the same, and the server treats both alike. So the rules are those of
+:mod:`presieve.sql` (``coerce``, ``conditional``, ``constants``), and none are here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_DEPTH = 50
 
 
 def meaning(expression: Expression, scope: Scope) -> Term | Declined:
-    """The expression over attribute variables. Codes: those of
+    """Return the expression over attribute variables. Codes: those of
     :func:`presieve.sql.parse.parse_predicate`, and ``column-type``.
     """
     try:
@@ -45,7 +45,7 @@ def meaning(expression: Expression, scope: Scope) -> Term | Declined:
 
 
 def operand(expression: Expression, scope: Scope, depth: int = 0) -> Operand:
-    """The expression before it has met its partner. Raises :class:`DeclineSignal`."""
+    """Return the expression before it has met the other operand. Raises :class:`DeclineSignal`."""
     if depth > MAX_DEPTH:
         raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
     kind = expression.WhichOneof("expr_type")
@@ -69,7 +69,7 @@ def _kind_name(kind: str | None) -> str:
 
 
 def column(expression: Expression, scope: Scope) -> Var:
-    """The variable of a column. Raises :class:`DeclineSignal`."""
+    """Return the variable of a column. Raises :class:`DeclineSignal`."""
     if expression.WhichOneof("expr_type") == "unresolved_attribute":
         attribute = scope.find(expression.unresolved_attribute).attribute
     else:
@@ -101,7 +101,7 @@ def _literal(literal: Expression, timezone: str) -> Operand:
 
 
 def type_name(message: Expression) -> str:
-    """The simple name of a ``spark.connect.DataType``."""
+    """Return the simple name of a ``spark.connect.DataType``. Raises :class:`DeclineSignal`."""
     from pyspark.errors import PySparkException
     from pyspark.sql.connect.types import proto_schema_to_pyspark_data_type
 
@@ -112,14 +112,16 @@ def type_name(message: Expression) -> str:
 
 
 def _text(text: str, scope: Scope) -> Operand:
-    """An expression as SQL text. Spark replaces ``${...}`` in it by settings."""
+    """Read an expression from SQL text. Spark replaces ``${...}`` in it by settings."""
     if "${" in text:
         raise DeclineSignal("sql-unsupported", "variables in SQL text are not supported")
     return parse_operand(text, scope.all_names(), scope.timezone)
 
 
 def _cast(message: Expression, scope: Scope, depth: int) -> Operand:
-    """Of literals; of expressions, identities and integers that become wider."""
+    """Read a cast: of a literal, or of another expression to its own type or, for integers, to a
+    wider type.
+    """
     if message.HasField("type"):
         type_ = type_name(message.type)
     else:

@@ -11,7 +11,7 @@ from presieve.backend.statistics.metrics import OF_OPERATORS, ROWS_OUT, Measurem
 
 
 def run_connect(df: DataFrame) -> Measurement:
-    """As :func:`presieve.backend.statistics.measured.run`."""
+    """Run the DataFrame, as :func:`presieve.backend.statistics.measured.run` does."""
     connected: Any = df
     client = connected._session.client
     started = time.perf_counter()
@@ -26,5 +26,5 @@ def run_connect(df: DataFrame) -> Measurement:
 
 
 def _metric(operator: Any, name: str) -> int:
-    """Its value, which is below 0 where Spark never set it."""
+    """Return the metric's value; Spark reports values below 0 for metrics that it never set."""
     return sum(max(0, int(m.value)) for m in operator.metrics if m.name == name)

@@ -1,4 +1,4 @@
-"""Untrusted. Filters in parts of a plan that are not read on Spark Connect, for the log."""
+"""Untrusted. Filters in parts of a Spark Connect plan that are not read, for the log."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _TABLE_FUNCTION = "common_inline_user_defined_table_function"
 
 
 def notes(relation: Relation) -> tuple[Declined, ...]:
-    """Why filters are left alone: each reason once."""
-    found: list[Declined] = []
+    """Return why filters are left alone, each reason once."""
+    reasons: list[Declined] = []
     stack = [(relation, False)]
     while stack:
-        here, filtered = stack.pop()
-        kind = here.WhichOneof("rel_type")
+        current, filtered = stack.pop()
+        kind = current.WhichOneof("rel_type")
         if kind == "sql":
-            found += filtering(here)
+            reasons += filtering(current)
         if kind == _TABLE_FUNCTION and filtered:
-            name = here.common_inline_user_defined_table_function.function_name
+            name = current.common_inline_user_defined_table_function.function_name
             reason = f"filters are not pushed through the table function {name} on Spark Connect"
-            found.append(Declined("operator", reason))
-        stack += [(part, filtered or kind == "filter") for _, part in inputs(here)]
-    return tuple(dict.fromkeys(found))
+            reasons.append(Declined("operator", reason))
+        stack += [(part, filtered or kind == "filter") for _, part in inputs(current)]
+    return tuple(dict.fromkeys(reasons))

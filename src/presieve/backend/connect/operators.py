@@ -1,4 +1,4 @@
-"""Trusted. A plan of Spark Connect, resolved: what the server's analyzer makes of the client's
+"""Trusted. A resolved plan of Spark Connect: what the server's analyzer makes of the client's
 messages, in Catalyst's words as far as they are understood.
 """
 
@@ -19,16 +19,16 @@ Expression: TypeAlias = Any
 """A ``spark.connect.Expression``."""
 
 FieldJson: TypeAlias = Mapping[str, Any]
-"""A ``StructField`` as its JSON."""
+"""The JSON of a ``StructField``."""
 
 
 class Schema:
-    """The columns of a relation. The server is asked for them when they are needed, once."""
+    """The columns of a relation. The server is asked once, when they are needed."""
 
     __slots__ = ("_ask", "_fields")
 
     def __init__(self, ask: Callable[[], Sequence[FieldJson]]) -> None:
-        """``ask`` asks the server."""
+        """Store ``ask``, which asks the server."""
         self._ask = ask
         self._fields: Sequence[FieldJson] | None = None
 
@@ -41,15 +41,15 @@ class Schema:
 
 
 UNKNOWN = "*"
-"""For the name of a relation that only the server knows."""
+"""Stands for the name of a relation that only the server knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """A column of an operator's output: a number that stands for it as Catalyst's ``exprId`` does,
-    and where its type is found. ``qualifier`` is the name of the relation, where it has one, or
-    ``UNKNOWN``. Of a field of a struct, ``whole`` is the struct's column and ``position`` the
-    field's place.
+    and where its type is found. ``qualifier`` is the name of the relation if it has one, or
+    ``UNKNOWN``. For a field of a struct, ``whole`` is the struct's column and ``position`` the
+    field's position.
     """
 
     id: int
@@ -61,16 +61,16 @@ class Field:
 
     @property
     def json(self) -> FieldJson:
-        """The ``StructField``."""
+        """The ``StructField`` as JSON."""
         if self.whole is None:
             return self.schema.fields[self.position]
-        # NULL where the struct is.
+        # The field is NULL where the struct is.
         inside: FieldJson = self.whole.json["type"]["fields"][self.position]
         return {**inside, "nullable": True}
 
     @property
     def attribute(self) -> Attribute:
-        """The column as the rest of the backend knows it."""
+        """The column as an attribute of the rest of the backend."""
         json = self.json
         kind = simple_type(json["type"], json.get("metadata"))
         return Attribute(self.id, self.name, kind, bool(json["nullable"]))
@@ -96,21 +96,21 @@ class Field:
 
 
 def inside(column: Field) -> dict[str, Field]:
-    """The fields of a struct column, by name; none of what is no struct, or whose names are not
-    told apart.
+    """Return the fields of a struct column, by name; nothing for other columns, or if two names
+    differ only in case.
     """
-    found = struct_fields(column.id, column.name, column.json["type"])
-    if len({name.upper().lower() for name, _ in found}) != len(found):
+    fields = struct_fields(column.id, column.name, column.json["type"])
+    if len({name.upper().lower() for name, _ in fields}) != len(fields):
         return {}
     return {
         name: Field(attribute.id, attribute.name, column.schema, place, whole=column)
-        for place, (name, attribute) in enumerate(found)
+        for place, (name, attribute) in enumerate(fields)
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The condition of a filter, as a message and as a tree; of a conjunction also its sides."""
+    """The condition of a filter, as a message and as a tree; for a conjunction also its sides."""
 
     expression: Expression
     tree: Tree
@@ -121,11 +121,12 @@ class Condition:
 class Operator:
     """An operator of a resolved plan.
 
-    ``fields`` are those of Catalyst's JSON that the backend reads. ``relation`` is the message, or
-    None where several operators stand for one message and this is not the uppermost of them;
-    ``slots`` name the message's parts that hold the children. ``unread`` says what of the operator
-    is not understood, ``steady`` whether all its expressions are known to be deterministic.
-    ``renumbered`` has the columns of the child that have another number here.
+    ``fields`` are the fields of Catalyst's JSON that the backend reads. ``relation`` is the
+    message, or None if several operators stand for one message and this is not the uppermost of
+    them. ``slots`` name the message's parts that hold the children. ``unread`` says what is not
+    understood about the operator, and ``steady`` whether all its expressions are known to be
+    deterministic. ``renumbered`` maps columns of the child that have another number here to that
+    number.
     """
 
     kind: str
@@ -141,12 +142,12 @@ class Operator:
 
     @property
     def message(self) -> Relation:
-        """The message of the operator, or of what it stands on in the message that has both."""
+        """The message of the operator. If it has none, that of its first child."""
         return self.relation if self.relation is not None else self.children[0].message
 
     @property
     def parts(self) -> tuple[Relation, ...]:
-        """The messages that go into one of which this operator is a part."""
+        """The messages that go into the message that this operator is part of."""
         if self.relation is not None:
             return (self.relation,)
         return tuple(part for child in self.children for part in child.parts)
@@ -160,28 +161,28 @@ class Operator:
 
 
 def as_tree(plan: Operator, path: tuple[int, ...] = ()) -> Node:
-    """The plan as the rest of the backend reads it."""
+    """Return the plan as the rest of the backend reads it."""
     below = (as_tree(child, (*path, i)) for i, child in enumerate(plan.children))
     return Node(plan.kind, plan.fields, tuple(below), path)
 
 
 def inner(relation: Relation) -> Any:
-    """The message in a relation that says what it does."""
+    """Return the message in a relation that says what it does."""
     return getattr(relation, relation.WhichOneof("rel_type"))
 
 
 def with_children(plan: Operator, children: Sequence[Operator]) -> Operator:
-    """The same operator, with the same number, over other children of the same columns."""
+    """Return the same operator, with the same number, over other children with the same columns."""
     if plan.relation is None:
         return replace(plan, children=tuple(children))
-    made = type(plan.relation)()
-    made.CopyFrom(plan.relation)
-    put_inputs(made, plan.slots, [part for child in children for part in child.parts])
-    return replace(plan, children=tuple(children), relation=made)
+    relation = type(plan.relation)()
+    relation.CopyFrom(plan.relation)
+    put_inputs(relation, plan.slots, [part for child in children for part in child.parts])
+    return replace(plan, children=tuple(children), relation=relation)
 
 
 def put_inputs(relation: Relation, slots: Sequence[str], parts: Sequence[Relation]) -> None:
-    """Put other relations in the places of those in a message."""
+    """Replace the input relations in a message."""
     for slot, part in zip(slots, parts, strict=True):
         name, _, number = slot.partition("#")
         place = getattr(inner(relation), name)

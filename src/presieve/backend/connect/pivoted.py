@@ -1,5 +1,5 @@
 """Trusted. A pivot of Spark Connect as the two aggregates and the projection that the analyzer
-makes of it, where all its functions give numbers or booleans (``PivotTransformer.scala``).
+makes of it, if all its functions return numbers or booleans (``PivotTransformer.scala``).
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ if TYPE_CHECKING:
     from presieve.backend.connect.relations import Resolver
 
 _LAID = ("boolean", "byte", "short", "integer", "long", "float", "double", "decimal")
-"""Types of results that are laid side by side in an array (``PivotFirst.scala``)."""
+"""Types of results that a pivot lays side by side in an array (``PivotFirst.scala``)."""
 
 _INTEGERS = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Pivot:
-    """A pivot: its columns below, the values as literals, its calls, and its own columns."""
+    """The parts of a pivot: its input columns, the values as literals, its calls, and its output
+    columns (``made``).
+    """
 
     keys: tuple[Field, ...]
     column: Field
@@ -51,24 +53,24 @@ class _Pivot:
     made: tuple[Field, ...]
 
     def results(self, place: int) -> list[FieldJson]:
-        """The columns of a call, one for each value."""
+        """Return the columns of a call, one for each value."""
         return [f.json for f in self.made[place :: len(self.calls)]]
 
 
 def pivot(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
-    """``groupBy(...).pivot(...).agg(...)``."""
+    """Read ``groupBy(...).pivot(...).agg(...)``."""
     (child,) = children
     try:
-        found = _read(resolver, relation, child)
+        parts = _read_pivot(resolver, relation, child)
     except DeclineSignal as signal:
         return resolver.opaque(relation, children, signal.declined, kind=AGGREGATE)
-    by_value = _by_value(resolver, found, child)
-    arrays = _arrays(resolver, found, by_value)
-    return _elements(relation, found, arrays)
+    by_value = _by_value(resolver, parts, child)
+    arrays = _arrays(resolver, parts, by_value)
+    return _elements(relation, parts, arrays)
 
 
-def _read(resolver: Resolver, relation: Relation, child: Operator) -> _Pivot:
-    """Raises :class:`DeclineSignal`."""
+def _read_pivot(resolver: Resolver, relation: Relation, child: Operator) -> _Pivot:
+    """Read the parts of a pivot. Raises :class:`DeclineSignal`."""
     body, scope = relation.aggregate, resolver.scope(child)
     by_id = {f.id: f for f in child.output}
     grouped = [*body.grouping_expressions, body.pivot.col]
@@ -79,14 +81,14 @@ def _read(resolver: Resolver, relation: Relation, child: Operator) -> _Pivot:
     values = [_literal(v, column.json["type"]) for v in body.pivot.values]
     calls = tuple(_call(e, resolver, child) for e in body.aggregate_expressions)
     schema = resolver.schema(relation)
-    made = schema.fields[len(keys) :]
-    if not values or not calls or len(made) != len(values) * len(calls):
+    result_columns = schema.fields[len(keys) :]
+    if not values or not calls or len(result_columns) != len(values) * len(calls):
         raise DeclineSignal("plan-shape", "a pivot whose values are not in the plan")
-    if not all(str(f["type"]).partition("(")[0] in _LAID for f in made):
+    if not all(str(f["type"]).partition("(")[0] in _LAID for f in result_columns):
         raise DeclineSignal("column-type", "a pivot of results that are no numbers or booleans")
     columns = tuple(
         Field(next(resolver.numbers), str(f["name"]), schema, at)
-        for at, f in enumerate(made, len(keys))
+        for at, f in enumerate(result_columns, len(keys))
     )
     return _Pivot(tuple(keys), column, values, calls, columns)
 
@@ -100,7 +102,9 @@ def _call(expression: Expression, resolver: Resolver, child: Operator) -> tuple[
 
 
 def _literal(value: Expression, type_: object) -> JsonNode:
-    """As the analyzer casts it to the column's type. Raises :class:`DeclineSignal`."""
+    """Return the literal as the analyzer casts it to the column's type. Raises
+    :class:`DeclineSignal`.
+    """
     kind = value.WhichOneof("literal_type")
     match kind, type_:
         case "string", "string":
@@ -120,64 +124,66 @@ def _fits(value: Expression, kind: str, type_: str) -> bool:
     return bool(least <= getattr(value, kind) <= most)
 
 
-def _by_value(resolver: Resolver, found: _Pivot, child: Operator) -> Operator:
-    """The functions by keys and the pivot column."""
-    grouping = [f.tree for f in (*found.keys, found.column)]
-    types = [found.results(place)[0]["type"] for place in range(len(found.calls))]
-    made = _fields(resolver, [n for n, _ in found.calls], types)
-    calls = [alias(f.id, f.name, t) for f, (_, t) in zip(made, found.calls, strict=True)]
+def _by_value(resolver: Resolver, parts: _Pivot, child: Operator) -> Operator:
+    """Return the functions aggregated by keys and pivot column."""
+    grouping = [f.tree for f in (*parts.keys, parts.column)]
+    types = [parts.results(place)[0]["type"] for place in range(len(parts.calls))]
+    result_fields = _fields(resolver, [n for n, _ in parts.calls], types)
+    calls = [alias(f.id, f.name, t) for f, (_, t) in zip(result_fields, parts.calls, strict=True)]
     return Operator(
         AGGREGATE,
         {"groupingExpressions": grouping, "aggregateExpressions": [*grouping, *calls]},
         (child,),
-        (*found.keys, found.column, *made),
+        (*parts.keys, parts.column, *result_fields),
         None,
         unread=undetermined(calls),
         steady=all(map(is_deterministic, calls)),
     )
 
 
-def _arrays(resolver: Resolver, found: _Pivot, below: Operator) -> Operator:
-    """For each function an array of its results, in the order of the values, by keys."""
-    keys = [f.tree for f in found.keys]
+def _arrays(resolver: Resolver, parts: _Pivot, below: Operator) -> Operator:
+    """Return, by keys, an array of the results of each function, in the order of the values."""
+    keys = [f.tree for f in parts.keys]
     results = below.output[len(keys) + 1 :]
     types = [{"type": "array", "elementType": f.json["type"]} for f in results]
-    made = _fields(resolver, [PIVOTED + f.name for f in results], types)
+    arrays = _fields(resolver, [PIVOTED + f.name for f in results], types)
     call: Tree = [
         {"class": AGGREGATE_EXPRESSION, "num-children": 1},
-        {"class": PIVOT_FIRST, "num-children": 2, "pivotColumnValues": found.values},
-        *found.column.tree,
+        {"class": PIVOT_FIRST, "num-children": 2, "pivotColumnValues": parts.values},
+        *parts.column.tree,
     ]
     first = [
         alias(array.id, array.name, [*call, *value.tree])
-        for array, value in zip(made, results, strict=True)
+        for array, value in zip(arrays, results, strict=True)
     ]
     fields = {"groupingExpressions": keys, "aggregateExpressions": [*keys, *first]}
-    return Operator(AGGREGATE, fields, (below,), (*found.keys, *made), None)
+    return Operator(AGGREGATE, fields, (below,), (*parts.keys, *arrays), None)
 
 
-def _elements(relation: Relation, found: _Pivot, below: Operator) -> Operator:
-    """The elements of the arrays as columns: of each value the results of all functions."""
-    arrays = below.output[len(found.keys) :]
+def _elements(relation: Relation, parts: _Pivot, below: Operator) -> Operator:
+    """Return the elements of the arrays as columns: for each value, the results of all
+    functions.
+    """
+    arrays = below.output[len(parts.keys) :]
     place = {"class": LITERAL, "num-children": 0, "dataType": "integer"}
     elements = [
         alias(
-            made.id,
-            made.name,
+            column.id,
+            column.name,
             [
                 {"class": ITEM, "num-children": 2},
                 *arrays[at % len(arrays)].tree,
                 {**place, "value": str(at // len(arrays))},
             ],
         )
-        for at, made in enumerate(found.made)
+        for at, column in enumerate(parts.made)
     ]
-    fields = {"projectList": [*(f.tree for f in found.keys), *elements]}
-    return Operator(PROJECT, fields, (below,), (*found.keys, *found.made), relation)
+    fields = {"projectList": [*(f.tree for f in parts.keys), *elements]}
+    return Operator(PROJECT, fields, (below,), (*parts.keys, *parts.made), relation)
 
 
 def _fields(resolver: Resolver, names: Sequence[str], types: Sequence[object]) -> tuple[Field, ...]:
-    """Columns of an operator that is in no message."""
+    """Return columns of an operator that is in no message."""
     json = [
         {"name": name, "type": type_, "nullable": True}
         for name, type_ in zip(names, types, strict=True)

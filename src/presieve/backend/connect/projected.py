@@ -1,5 +1,5 @@
-"""Trusted. Projections in all forms that clients write: ``select``, ``withColumn``, ``drop``, new
-names.
+"""Trusted. Projections in all forms that clients write: ``select``, ``withColumn``, ``drop`` and
+renaming.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column that is to be: what it is computed from, and under which name (None: Spark's).
+    """A column to be built: the tree that it is computed from, and its name (None: Spark's).
     ``taken`` is a window or a generator, which an operator of its own computes.
     """
 
@@ -49,19 +49,19 @@ class _Column:
 
 
 def project(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
-    """``select``, which is also an aggregate without groups, where it calls such functions."""
+    """Read ``select``. It is an aggregate without groups if it calls aggregate functions."""
     (child,) = children
     scope = resolver.scope(child)
-    asked = list(relation.project.expressions)
-    if grouped.is_global(asked):
-        return grouped.aggregated(resolver, relation, child, (), asked)
-    why = _declines([unaliased(e)[0] for e in asked])
+    entries = list(relation.project.expressions)
+    if grouped.is_global(entries):
+        return grouped.aggregated(resolver, relation, child, (), entries)
+    why = _declines([unaliased(e)[0] for e in entries])
     if why is not None:
         return resolver.opaque(relation, children, why)
     columns: list[_Column] = []
-    for expression in asked:
+    for expression in entries:
         if expression.WhichOneof("expr_type") == "unresolved_star":
-            columns += [_Column(f.tree, _own(f)) for f in _starred(expression, child)]
+            columns += [_Column(f.tree, _field_name(f)) for f in _expand_star(expression, child)]
         else:
             plain, name = unaliased(expression)
             columns += _column(plain, name, scope)
@@ -69,12 +69,12 @@ def project(resolver: Resolver, relation: Relation, children: list[Operator]) ->
 
 
 def _declines(expressions: Sequence[Expression]) -> Declined | None:
-    """Why columns are not those of a projection, with windows and generators taken out."""
+    """Return why columns are not those of a projection, apart from windows and generators."""
     others = [e for e in expressions if not is_taken_out(e)]
     return not_rowwise(others) or not_together(expressions)
 
 
-def _starred(expression: Expression, child: Operator) -> tuple[Field, ...]:
+def _expand_star(expression: Expression, child: Operator) -> tuple[Field, ...]:
     star = expression.unresolved_star
     if star.HasField("plan_id") and int(star.plan_id) != child.plan_id:
         raise DeclineSignal("sql-unsupported", "the star of a relation further below")
@@ -83,26 +83,28 @@ def _starred(expression: Expression, child: Operator) -> tuple[Field, ...]:
     (*qualifier, last) = parts_of(str(star.unparsed_target))
     if qualifier != [] or last != "*":
         wanted = [fold(q) for q in ([*qualifier, last] if last != "*" else qualifier)]
-        found = tuple(f for f in child.output if [fold(f.qualifier)] == wanted)
+        qualified = tuple(f for f in child.output if [fold(f.qualifier)] == wanted)
         structs = [f for f in child.output if [fold(f.name)] == wanted]
         hidden = any(f.qualifier == UNKNOWN for f in child.output)
-        if found and not structs and not hidden:
-            return found
-        if found or hidden or len(structs) != 1 or not inside(structs[0]):
+        if qualified and not structs and not hidden:
+            return qualified
+        if qualified or hidden or len(structs) != 1 or not inside(structs[0]):
             raise DeclineSignal("unknown-column", f"{star.unparsed_target} is not known")
         return tuple(inside(structs[0]).values())
     return child.output
 
 
-def _own(field: Field) -> str | None:
-    """The name under which a field of a struct becomes a column; others keep theirs."""
+def _field_name(field: Field) -> str | None:
+    """Return the name under which a field of a struct becomes a column; None for other columns,
+    which keep theirs.
+    """
     if field.whole is None:
         return None
     return str(field.json["name"])
 
 
 def _column(expression: Expression, name: str | None, scope: Scope) -> list[_Column]:
-    """A column; SQL text (``selectExpr``) may be several, or bring a name."""
+    """Read a column; SQL text (``selectExpr``) may be several columns, or bring a name."""
     if is_taken_out(expression):
         return [_Column([], name, expression)]
     if expression.WhichOneof("expr_type") == "expression_string" and name is None:
@@ -120,7 +122,7 @@ def _column(expression: Expression, name: str | None, scope: Scope) -> list[_Col
 def with_columns(
     resolver: Resolver, relation: Relation, children: list[Operator]
 ) -> Operator | None:
-    """Columns in the place of those of the same name, the others at the end."""
+    """Read ``withColumns``: columns replace those of the same name, and the others are appended."""
     (child,) = children
     aliases = list(relation.with_columns.aliases)
     why = _declines([a.expr for a in aliases])
@@ -129,23 +131,25 @@ def with_columns(
     if any(len(a.name) != 1 for a in aliases):
         return None
     scope = resolver.scope(child)
-    made = {fold(n): c for a in aliases for n in a.name for c in _column(a.expr, str(n), scope)}
-    columns = [made.get(fold(f.name), _Column(f.tree, None)) for f in child.output]
-    there = {fold(f.name) for f in child.output}
-    columns += [c for name, c in made.items() if name not in there]
+    new_columns = {
+        fold(n): c for a in aliases for n in a.name for c in _column(a.expr, str(n), scope)
+    }
+    columns = [new_columns.get(fold(f.name), _Column(f.tree, None)) for f in child.output]
+    taken_names = {fold(f.name) for f in child.output}
+    columns += [c for name, c in new_columns.items() if name not in taken_names]
     return _project(resolver, relation, child, columns)
 
 
 def renamed(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
-    """Names one after the other. Older clients send a map, whose order is not theirs."""
+    """Read renamings, one after the other. Older clients send a map, which loses their order."""
     (child,) = children
     body = relation.with_columns_renamed
     if body.rename_columns_map:
         return None
     names = [f.name for f in child.output]
-    for one in body.renames:
-        old = fold(one.col_name)
-        names = [str(one.new_col_name) if fold(n) == old else n for n in names]
+    for rename in body.renames:
+        old = fold(rename.col_name)
+        names = [str(rename.new_col_name) if fold(n) == old else n for n in names]
     columns = [
         _Column(f.tree, None if name == f.name else name)
         for f, name in zip(child.output, names, strict=True)
@@ -154,7 +158,7 @@ def renamed(resolver: Resolver, relation: Relation, children: list[Operator]) ->
 
 
 def to_df(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
-    """A new name for each column."""
+    """Read ``toDF``: a new name for each column."""
     (child,) = children
     names = [str(n) for n in relation.to_df.column_names]
     if len(names) != len(child.output):
@@ -164,7 +168,7 @@ def to_df(resolver: Resolver, relation: Relation, children: list[Operator]) -> O
 
 
 def drop(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
-    """All columns but some; those that are not there are not missed."""
+    """Read ``drop``: all columns but some. Columns to drop may be missing."""
     (child,) = children
     scope = resolver.scope(child)
     gone = {fold(n) for n in relation.drop.column_names}
@@ -177,16 +181,16 @@ def drop(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
         except DeclineSignal as signal:
             if signal.declined.code != "unknown-column":
                 return None
-    kept = [f for f in child.output if fold(f.name) not in gone and f.id not in numbers]
-    found = _project(resolver, relation, child, [_Column(f.tree, None) for f in kept])
+    remaining = [f for f in child.output if fold(f.name) not in gone and f.id not in numbers]
+    projection = _project(resolver, relation, child, [_Column(f.tree, None) for f in remaining])
     if relation.drop.columns:
-        said = [str(f["name"]) for f in resolver.schema(relation).fields]
-        return found if said == [f.name for f in found.output] else None
-    return found
+        names = [str(f["name"]) for f in resolver.schema(relation).fields]
+        return projection if names == [f.name for f in projection.output] else None
+    return projection
 
 
 def replaced(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
-    """``fillna`` and ``replace``: each column computed from the one that it was."""
+    """Read ``fillna`` and ``replace``: each column is computed from its old value."""
     (child,) = children
     why = Declined("operator", "fillna and replace are not read")
     columns = [_Column(unknown(why, [f.tree], deterministic=True), f.name) for f in child.output]
@@ -198,7 +202,7 @@ def _project(
 ) -> Operator:
     schema = resolver.schema(relation)
     scope, count = resolver.scope(child), len(columns)
-    checked = Schema(lambda: _counted(schema, count))
+    checked = Schema(lambda: _check_count(schema, count))
     for position, column in enumerate(columns):
         if column.taken is not None:
             name = str(checked.fields[position]["name"])
@@ -210,7 +214,7 @@ def _project(
     trees: list[Tree] = []
     output: list[Field] = []
     for position, column in enumerate(columns):
-        field, tree = _made(resolver, column, passed, checked, position)
+        field, tree = _output_column(resolver, column, passed, checked, position)
         output.append(field)
         trees.append(tree)
     return Operator(
@@ -224,22 +228,22 @@ def _project(
     )
 
 
-def _made(
+def _output_column(
     resolver: Resolver,
     column: _Column,
     passed: dict[int, Field],
     schema: Schema,
     position: int,
 ) -> tuple[Field, Tree]:
-    """A column of the output and its expression. Plain columns keep number and type."""
+    """Return a column of the output and its expression. Plain columns keep number and type."""
     head = column.tree[0]
     plain = head["class"] == ATTRIBUTE
     if plain and column.name is None:
         return passed[head["exprId"]["id"]], column.tree
     number = next(resolver.numbers)
     if plain and column.name is not None:
-        known = passed[head["exprId"]["id"]]
-        field = replace(known, id=number, name=column.name, qualifier="")
+        source = passed[head["exprId"]["id"]]
+        field = replace(source, id=number, name=column.name, qualifier="")
         return field, alias(number, column.name, column.tree)
     name = column.name
     if name is None:
@@ -247,7 +251,7 @@ def _made(
     return Field(number, name, schema, position), alias(number, name, column.tree)
 
 
-def _counted(schema: Schema, count: int) -> Sequence[dict[str, object]]:
+def _check_count(schema: Schema, count: int) -> Sequence[dict[str, object]]:
     if len(schema.fields) != count:
         raise DeclineSignal("plan-shape", "the columns of a projection differ from its schema")
     return [dict(f) for f in schema.fields]

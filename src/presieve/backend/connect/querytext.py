@@ -1,10 +1,11 @@
 """Untrusted. A query in SQL text as the messages that a client would send for it.
 
-What is made here is used only where the server says that it means the same as the text
-(``SameSemantics``, which compares analyzed plans) and has the same columns. So a mistake here costs
-an optimization and nothing else.
+These messages are used only if the server says that they mean the same as the text
+(``SameSemantics``, which compares analyzed plans) and have the same columns. So a mistake here only
+costs an optimization.
 
-Read are SELECT lists, FROM with joins and subqueries, WHERE, GROUP BY, HAVING, ORDER BY and LIMIT.
+The forms that are read: SELECT lists, FROM with joins and subqueries, WHERE, GROUP BY, HAVING,
+ORDER BY and LIMIT.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ _AFTER = ("ON", "USING", *_JOIN_WORDS)
 
 
 def as_messages(text: str, message: type[Relation]) -> Relation | None:
-    """The relation that the text asks for, without a number; None where it is not read."""
+    """Return the relation that the text asks for, without a number; None if it is not read."""
     try:
-        found = tokens(text)
-        if any(t.is_word(*_NOT_READ) for t in found):
+        query_tokens = tokens(text)
+        if any(t.is_word(*_NOT_READ) for t in query_tokens):
             return None
-        return _Query(text, message).select(found[:-1])
+        return _Query(text, message).select(query_tokens[:-1])
     except (DeclineSignal, _NotReadError):
         return None
 
@@ -58,49 +59,49 @@ class _NotReadError(Exception):
 
 
 class _Query:
-    """Reads pieces of one text: each is a run of its tokens."""
+    """Reads pieces of one text; each piece is a run of its tokens."""
 
     def __init__(self, text: str, message: type[Relation]) -> None:
         self.text, self.message = text, message
         places = [t.position for t in tokens(text)]
-        # What a token denotes may be shorter than what is written.
+        # The value of a token may be shorter than its source text.
         ends = pairwise(places)
         self.ends = {a: a + len(text[a:b].rstrip()) for a, b in ends}
 
     # --- clauses ----------------------------------------------------------------------------
 
     def select(self, piece: Sequence[Token]) -> Relation:
-        """A whole SELECT."""
+        """Read a complete SELECT."""
         clauses = self._clauses(piece)
         if "SELECT" not in clauses or "FROM" not in clauses:
             raise _NotReadError
-        found = self._from(clauses["FROM"])
+        relation = self._from(clauses["FROM"])
         if "WHERE" in clauses:
-            found = self._filter(found, self._written(clauses["WHERE"]))
+            relation = self._filter(relation, self._source_text(clauses["WHERE"]))
         items = _split(clauses["SELECT"], ",")
         if "GROUP" in clauses:
             having = clauses.get("HAVING")
-            found = self._grouped(found, items, clauses["GROUP"], having)
+            relation = self._aggregate(relation, items, clauses["GROUP"], having)
         elif "HAVING" in clauses:
             raise _NotReadError
         elif not (len(items) == 1 and len(items[0]) == 1 and items[0][0].is_operator("*")):
-            made = self.message()
-            made.project.input.CopyFrom(found)
-            made.project.expressions.extend(self._item(i) for i in items)
-            found = made
+            projection = self.message()
+            projection.project.input.CopyFrom(relation)
+            projection.project.expressions.extend(self._item(i) for i in items)
+            relation = projection
         if "ORDER" in clauses:
-            found = self._ordered(found, clauses["ORDER"])
+            relation = self._add_sort(relation, clauses["ORDER"])
         if "LIMIT" in clauses:
-            found = self._limited(found, clauses["LIMIT"])
-        return found
+            relation = self._add_limit(relation, clauses["LIMIT"])
+        return relation
 
     def _clauses(self, piece: Sequence[Token]) -> dict[str, Sequence[Token]]:
-        """The clauses by their first word, which must come in order and once."""
-        starts = [i for i, t in _outermost(piece) if t.is_word(*_CLAUSES)]
+        """Split into clauses by their first word; each must occur at most once, and in order."""
+        starts = [i for i, t in _outermost_tokens(piece) if t.is_word(*_CLAUSES)]
         names = [piece[i].text.upper() for i in starts]
         if not starts or starts[0] != 0 or names != [c for c in _CLAUSES if c in names]:
             raise _NotReadError
-        found = {}
+        clauses = {}
         for name, start, end in zip(names, starts, [*starts[1:], len(piece)], strict=True):
             begin = start + 1
             if name in ("GROUP", "ORDER"):
@@ -109,21 +110,21 @@ class _Query:
                 begin += 1
             if begin >= end:
                 raise _NotReadError
-            found[name] = piece[begin:end]
-        return found
+            clauses[name] = piece[begin:end]
+        return clauses
 
     def _filter(self, below: Relation, condition: str) -> Relation:
-        made = self.message()
-        made.filter.input.CopyFrom(below)
-        made.filter.condition.expression_string.expression = condition
-        return made
+        relation = self.message()
+        relation.filter.input.CopyFrom(below)
+        relation.filter.condition.expression_string.expression = condition
+        return relation
 
-    def _ordered(self, below: Relation, piece: Sequence[Token]) -> Relation:
-        made = self.message()
-        made.sort.input.CopyFrom(below)
-        made.sort.is_global = True
+    def _add_sort(self, below: Relation, piece: Sequence[Token]) -> Relation:
+        relation = self.message()
+        relation.sort.input.CopyFrom(below)
+        relation.sort.is_global = True
         for part in _split(piece, ","):
-            order = made.sort.order.add()
+            order = relation.sort.order.add()
             words = [t.text.upper() for t in part if t.kind == "word"]
             end = len(part)
             nulls = None
@@ -135,41 +136,41 @@ class _Query:
             order.direction = 2 if falling else 1
             nulls = nulls or ("LAST" if falling else "FIRST")
             order.null_ordering = 1 if nulls == "FIRST" else 2
-        return made
+        return relation
 
-    def _limited(self, below: Relation, piece: Sequence[Token]) -> Relation:
+    def _add_limit(self, below: Relation, piece: Sequence[Token]) -> Relation:
         if len(piece) != 1 or not piece[0].text.isdigit():
             raise _NotReadError
-        made = self.message()
-        made.limit.input.CopyFrom(below)
-        made.limit.limit = int(piece[0].text)
-        return made
+        relation = self.message()
+        relation.limit.input.CopyFrom(below)
+        relation.limit.limit = int(piece[0].text)
+        return relation
 
     # --- FROM -------------------------------------------------------------------------------
 
     def _from(self, piece: Sequence[Token]) -> Relation:
-        parts = _split_before(piece, [i for i, t in _outermost(piece) if t.is_word("JOIN")])
+        parts = _split_before(piece, [i for i, t in _outermost_tokens(piece) if t.is_word("JOIN")])
         first, *others = parts
-        kept, words = _join_words(first)
-        found = self._source(kept)
+        operand, words = _join_words(first)
+        relation = self._source(operand)
         for part in others:
-            kept, after = _join_words(part[1:])
-            made = self.message()
+            operand, after = _join_words(part[1:])
+            joined = self.message()
             if words not in _JOINS:
                 raise _NotReadError
-            made.join.join_type = made.join.JoinType.Value(f"JOIN_TYPE_{_JOINS[words]}")
-            made.join.left.CopyFrom(found)
-            made.join.right.CopyFrom(self._source(self._joined_on(made, kept)))
-            found, words = made, after
+            joined.join.join_type = joined.join.JoinType.Value(f"JOIN_TYPE_{_JOINS[words]}")
+            joined.join.left.CopyFrom(relation)
+            joined.join.right.CopyFrom(self._source(self._joined_on(joined, operand)))
+            relation, words = joined, after
         if words:
             raise _NotReadError
-        return found
+        return relation
 
     def _joined_on(self, join: Relation, piece: Sequence[Token]) -> Sequence[Token]:
-        """What is joined; the condition goes into the message."""
-        for at, token in _outermost(piece):
+        """Return the joined source and put the condition into the message."""
+        for at, token in _outermost_tokens(piece):
             if token.is_word("ON"):
-                join.join.join_condition.expression_string.expression = self._written(
+                join.join.join_condition.expression_string.expression = self._source_text(
                     piece[at + 1 :]
                 )
                 return piece[:at]
@@ -182,72 +183,76 @@ class _Query:
         return piece
 
     def _source(self, piece: Sequence[Token]) -> Relation:
-        """A table or a subquery, with its name if it has one."""
+        """Read a table or a subquery, with its name if it has one."""
         if not piece:
             raise _NotReadError
-        made = self.message()
+        relation = self.message()
         if piece[0].is_operator("("):
             end = _closing(piece)
-            made = self.select(piece[1:end])
-            rest = piece[end + 1 :]
+            relation = self.select(piece[1:end])
+            after = piece[end + 1 :]
         else:
             end = 1
             while end + 1 < len(piece) and piece[end].is_operator("."):
                 end += 2
-            made.read.named_table.unparsed_identifier = self._written(piece[:end])
-            rest = piece[end:]
-        rest = rest[1:] if rest and rest[0].is_word("AS") else rest
-        if not rest:
-            return made
-        if len(rest) != 1 or not _is_name(rest[0]) or rest[0].is_word(*_AFTER):
+            relation.read.named_table.unparsed_identifier = self._source_text(piece[:end])
+            after = piece[end:]
+        after = after[1:] if after and after[0].is_word("AS") else after
+        if not after:
+            return relation
+        if len(after) != 1 or not _is_name(after[0]) or after[0].is_word(*_AFTER):
             raise _NotReadError
         named = self.message()
-        named.subquery_alias.input.CopyFrom(made)
-        named.subquery_alias.alias = rest[0].text
+        named.subquery_alias.input.CopyFrom(relation)
+        named.subquery_alias.alias = after[0].text
         return named
 
     # --- groups -----------------------------------------------------------------------------
 
-    def _grouped(
+    def _aggregate(
         self,
         below: Relation,
         items: Sequence[Sequence[Token]],
         keys: Sequence[Token],
         having: Sequence[Token] | None,
     ) -> Relation:
-        """An aggregate gives its keys first, so that they must be the first items."""
-        made = self.message()
-        body = made.aggregate
+        """Read GROUP BY. An aggregate outputs its keys first, so they must be the first items."""
+        grouped = self.message()
+        body = grouped.aggregate
         body.input.CopyFrom(below)
         body.group_type = body.GROUP_TYPE_GROUPBY
         grouping = _split(keys, ",")
         if any(len(g) == 1 and g[0].kind == "number" for g in grouping):
             raise _NotReadError
         for item, key in zip(items, grouping, strict=False):
-            value, name = _named(item)
-            asked = self._written(key).lower()
-            if asked != self._written(value).lower() and (not name or asked != name.text.lower()):
+            value, name = _split_name(item)
+            key_text = self._source_text(key).lower()
+            if key_text != self._source_text(value).lower() and (
+                not name or key_text != name.text.lower()
+            ):
                 raise _NotReadError
             body.grouping_expressions.append(self._item(item))
         if len(items) < len(grouping):
             raise _NotReadError
         body.aggregate_expressions.extend(self._item(i) for i in items[len(grouping) :])
         if having is None:
-            return made
+            return grouped
         names = {}
         for item in items[len(grouping) :]:
-            value, name = _named(item)
-            # Spark calls a column without a name by its text, mostly.
-            text = self._written(value)
+            value, name = _split_name(item)
+            # Spark mostly names a column without a name after its text.
+            text = self._source_text(value)
             names[text.lower()] = text if name is None else name.text
-        return self._having(made, having, names)
+        return self._having(grouped, having, names)
 
     def _having(self, grouped: Relation, piece: Sequence[Token], names: dict[str, str]) -> Relation:
-        """What it computes becomes columns of the aggregate, which a projection then drops."""
+        """Read HAVING. Its aggregates become columns of the aggregate, which a projection then
+        drops.
+        """
         own: list[str] = []
         text, at = "", piece[0].position
         for start, end in _aggregates(piece):
-            call = self._written(piece[start:end])
+            call = self._source_text(piece[start:end])
             if call.lower() not in names:
                 names[call.lower()] = f"presieve_having_{len(own)}"
                 own.append(names[call.lower()])
@@ -258,53 +263,53 @@ class _Query:
             text += self.text[at : piece[start].position] + quoted
             at = self.ends[piece[end - 1].position]
         text += self.text[at : self.ends[piece[-1].position]]
-        kept = self._filter(grouped, text)
+        filtered = self._filter(grouped, text)
         if not own:
-            return kept
-        made = self.message()
-        made.drop.input.CopyFrom(kept)
-        made.drop.column_names.extend(own)
-        return made
+            return filtered
+        relation = self.message()
+        relation.drop.input.CopyFrom(filtered)
+        relation.drop.column_names.extend(own)
+        return relation
 
     # --- expressions ------------------------------------------------------------------------
 
     def _item(self, piece: Sequence[Token]) -> Expression:
-        value, name = _named(piece)
-        made = self._expression(value)
+        value, name = _split_name(piece)
+        expression = self._expression(value)
         if name is None:
-            return made
-        named = type(made)()
-        named.alias.expr.CopyFrom(made)
+            return expression
+        named = type(expression)()
+        named.alias.expr.CopyFrom(expression)
         named.alias.name.append(name.text)
         return named
 
     def _expression(self, piece: Sequence[Token]) -> Expression:
-        """A column by its name, ``*``, or anything as text."""
+        """Read a column by its name, ``*``, or anything else as text."""
         if not piece:
             raise _NotReadError
-        made = type(self.message().filter.condition)()
-        text = self._written(piece)
+        expression = type(self.message().filter.condition)()
+        text = self._source_text(piece)
         if piece[-1].is_operator("*"):
-            made.unresolved_star.SetInParent()
+            expression.unresolved_star.SetInParent()
             if len(piece) > 1:
-                made.unresolved_star.unparsed_target = text
+                expression.unresolved_star.unparsed_target = text
         elif len(piece) % 2 and all(
             t.is_operator(".") if i % 2 else _is_name(t) for i, t in enumerate(piece)
         ):
-            made.unresolved_attribute.unparsed_identifier = text
+            expression.unresolved_attribute.unparsed_identifier = text
         else:
-            made.expression_string.expression = text
-        return made
+            expression.expression_string.expression = text
+        return expression
 
-    def _written(self, piece: Sequence[Token]) -> str:
-        """The text of a run of tokens."""
+    def _source_text(self, piece: Sequence[Token]) -> str:
+        """Return the text of a run of tokens."""
         if not piece:
             raise _NotReadError
         return self.text[piece[0].position : self.ends[piece[-1].position]]
 
 
-def _outermost(piece: Sequence[Token]) -> Iterator[tuple[int, Token]]:
-    """The tokens that stand in no brackets, with their places."""
+def _outermost_tokens(piece: Sequence[Token]) -> Iterator[tuple[int, Token]]:
+    """Yield the tokens outside of brackets, with their positions."""
     depth = 0
     for i, token in enumerate(piece):
         depth -= token.is_operator(")", "]")
@@ -316,12 +321,12 @@ def _outermost(piece: Sequence[Token]) -> Iterator[tuple[int, Token]]:
 
 
 def _split(piece: Sequence[Token], operator: str) -> list[Sequence[Token]]:
-    cuts = [i for i, t in _outermost(piece) if t.is_operator(operator)]
+    cuts = [i for i, t in _outermost_tokens(piece) if t.is_operator(operator)]
     starts, ends = [0, *(c + 1 for c in cuts)], [*cuts, len(piece)]
-    found = [piece[a:b] for a, b in zip(starts, ends, strict=True)]
-    if not all(found):
+    pieces = [piece[a:b] for a, b in zip(starts, ends, strict=True)]
+    if not all(pieces):
         raise _NotReadError
-    return found
+    return pieces
 
 
 def _split_before(piece: Sequence[Token], cuts: Sequence[int]) -> list[Sequence[Token]]:
@@ -329,7 +334,7 @@ def _split_before(piece: Sequence[Token], cuts: Sequence[int]) -> list[Sequence[
 
 
 def _join_words(piece: Sequence[Token]) -> tuple[Sequence[Token], tuple[str, ...]]:
-    """Without the words at the end that say of what kind the join is that follows."""
+    """Split off the words at the end that name the kind of the join that follows."""
     end = len(piece)
     while end and piece[end - 1].is_word(*_JOIN_WORDS):
         end -= 1
@@ -337,15 +342,15 @@ def _join_words(piece: Sequence[Token]) -> tuple[Sequence[Token], tuple[str, ...
 
 
 def _closing(piece: Sequence[Token]) -> int:
-    """The bracket that closes the first one."""
-    found = next((i for i, t in _outermost(piece) if i and t.is_operator(")")), None)
-    if found is None:
+    """Return the position of the bracket that closes the first one."""
+    position = next((i for i, t in _outermost_tokens(piece) if i and t.is_operator(")")), None)
+    if position is None:
         raise _NotReadError
-    return found
+    return position
 
 
-def _named(piece: Sequence[Token]) -> tuple[Sequence[Token], Token | None]:
-    """``value [AS] name``."""
+def _split_name(piece: Sequence[Token]) -> tuple[Sequence[Token], Token | None]:
+    """Split ``value [AS] name``."""
     if len(piece) > 2 and piece[-2].is_word("AS") and _is_name(piece[-1]):
         return piece[:-2], piece[-1]
     if len(piece) > 1 and _is_name(piece[-1]) and _ends_value(piece[-2]):
@@ -362,7 +367,7 @@ def _is_name(token: Token) -> bool:
 
 
 def _aggregates(piece: Sequence[Token]) -> Iterator[tuple[int, int]]:
-    """Where calls of aggregate functions begin and end, with FILTER."""
+    """Yield the start and end of each call of an aggregate function, including FILTER."""
     at = 0
     while at + 1 < len(piece):
         token = piece[at]

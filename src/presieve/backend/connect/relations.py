@@ -1,7 +1,7 @@
 """Trusted. Messages of Spark Connect as resolved operators: relations of one input, and leaves.
 
-What is listed here is what ``SparkConnectPlanner`` of Spark 4.3 makes of a message. Of a message
-that is not listed only its inputs are looked at.
+The rules follow what ``SparkConnectPlanner`` of Spark 4.3 makes of a message. Of a message without
+a rule, only the inputs are read.
 """
 
 from __future__ import annotations
@@ -48,25 +48,25 @@ class Server(Protocol):
     """What resolving asks of the server."""
 
     def fields(self, relation: Relation) -> Sequence[FieldJson]:
-        """The columns of a relation, each as the JSON of its ``StructField``."""
+        """Return the columns of a relation, each as the JSON of its ``StructField``."""
 
     def is_stored(self, table: str) -> bool:
-        """Whether the name is that of a table, not of a view."""
+        """Whether the name belongs to a table, not to a view."""
 
     def explained(self, relation: Relation, mode: str) -> str:
-        """What ``explain`` says."""
+        """Return the text of ``explain``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """Reads the messages of one plan."""
+    """Resolves the messages of one plan."""
 
     server: Server
     timezone: str
     numbers: count[int]
 
     def resolve(self, relation: Relation, depth: int = 0) -> Operator:
-        """The relation with all below it. Raises :class:`DeclineSignal`."""
+        """Resolve the relation with everything below it. Raises :class:`DeclineSignal`."""
         if depth > MAX_DEPTH:
             reason = f"the plan has more than {MAX_DEPTH} operators in a row"
             raise DeclineSignal("plan-depth", reason)
@@ -78,22 +78,22 @@ class Resolver:
             return self._leaf(relation, str(kind))
         rule = RULES.get(str(kind))
         if rule is not None:
-            found = rule(self, relation, children)
-            if found is not None:
-                return replace(found, slots=names)
+            operator = rule(self, relation, children)
+            if operator is not None:
+                return replace(operator, slots=names)
         why = Declined("operator", f"{kind} of Spark Connect is not understood")
         return self.opaque(relation, children, why)
 
     def scope(self, *operators: Operator) -> Scope:
-        """The columns of the operators, for expressions over them."""
+        """Return the columns of the operators, for expressions over them."""
         return Scope(operators, self.timezone)
 
     def schema(self, relation: Relation) -> Schema:
-        """The columns of the relation, asked for when needed."""
+        """Return the columns of the relation, which are requested when needed."""
         return Schema(lambda: self.server.fields(relation))
 
     def fresh(self, schema: Schema, qualifier: str = UNKNOWN) -> tuple[Field, ...]:
-        """All columns of a schema under new numbers."""
+        """Return all columns of a schema under new numbers."""
         return tuple(
             Field(next(self.numbers), str(f["name"]), schema, at, qualifier)
             for at, f in enumerate(schema.fields)
@@ -106,7 +106,9 @@ class Resolver:
         why: Declined,
         kind: str | None = None,
     ) -> Operator:
-        """A relation of which only the columns are known: each may be computed of all below."""
+        """Return a relation of which only the columns are known: each may be computed from anything
+        below.
+        """
         output = self.fresh(self.schema(relation))
         trees = unknown_columns(output, why, children)
         return Operator(
@@ -128,7 +130,7 @@ class Resolver:
         return Operator(name, {"unread": trees}, (), output, relation, (), why, why is None)
 
     def _leaf_declines(self, relation: Relation, body: Relation, kind: str) -> Declined | None:
-        """Why nothing is known of a leaf."""
+        """Return why nothing is known about a leaf, or None."""
         if kind == "read":
             if body.is_streaming:
                 reason = "streams are left alone; optimize the batches in foreachBatch"
@@ -148,7 +150,7 @@ class Resolver:
 
 
 def _relation_name(body: Relation, kind: str) -> str:
-    """What a table or a view is called; the rest of its name, if any, is not needed."""
+    """Return the last part of a table's or a view's name; the other parts are not needed."""
     if kind == "read" and body.HasField("named_table"):
         with suppress(DeclineSignal):
             return parts_of(str(body.named_table.unparsed_identifier))[-1]
@@ -158,29 +160,29 @@ def _relation_name(body: Relation, kind: str) -> str:
 
 NAMELESS = ("local_relation", "cached_local_relation", "chunked_cached_local_relation", "range")
 LEAVES = (*NAMELESS, "cached_remote_relation")
-"""Relations without inputs of which there is nothing to know but their columns."""
+"""Relations without inputs that have nothing to know but their columns."""
 
 
 def inputs(relation: Relation) -> list[tuple[str, Relation]]:
-    """The relations in a message, with the names under which they are there."""
-    found: list[tuple[str, Relation]] = []
+    """Return the relations in a message, with the names of their slots."""
+    slots: list[tuple[str, Relation]] = []
     if relation.WhichOneof("rel_type") is None:
-        return found
+        return slots
     body = inner(relation)
     for field, value in body.ListFields():
         if field.message_type is None or field.message_type.name != "Relation":
             continue
         if field.is_repeated:
-            found += [(f"{field.name}#{i}", part) for i, part in enumerate(value)]
+            slots += [(f"{field.name}#{i}", part) for i, part in enumerate(value)]
         else:
-            found.append((field.name, value))
-    return found
+            slots.append((field.name, value))
+    return slots
 
 
 def unknown_columns(
     output: Sequence[Field], why: Declined, children: Sequence[Operator]
 ) -> list[Tree]:
-    """Columns of which each may be computed from everything below, and may raise."""
+    """Return columns each of which may be computed from everything below, and may raise."""
     below = [f.tree for c in children for f in c.output]
     tree = unknown(why, below, deterministic=False)
     return [alias(f.id, f.name, tree) for f in output]
@@ -189,14 +191,14 @@ def unknown_columns(
 # --- relations of one input -----------------------------------------------------------------
 
 Rule = Callable[[Resolver, Relation, list[Operator]], Operator | None]
-"""From a message and its inputs, resolved; None where its form is not understood."""
+"""Resolves a message from its resolved inputs; None if its form is not understood."""
 
 
 def _filter(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
     (child,) = children
     read_ = condition(relation.filter.condition, resolver.scope(child))
     if read_.tree[0].get("term") == SQL_TRUE:
-        # What a used up filter becomes, or an idle one: every row passes, as through a name.
+        # A used-up or idle filter: every row passes, as through an alias.
         return Operator(SUBQUERY_ALIAS, {}, (child,), child.output, relation)
     fixed = is_deterministic(read_.tree)
     why = undetermined([read_.tree])
@@ -220,8 +222,8 @@ def _alias(resolver: Resolver, relation: Relation, children: list[Operator]) -> 
     return Operator(SUBQUERY_ALIAS, {}, (child,), output, relation)
 
 
-def _kept(kind: str) -> Callable[[Resolver, Relation, list[Operator]], Operator]:
-    """Operators whose output is their input's."""
+def _passing_rule(kind: str) -> Callable[[Resolver, Relation, list[Operator]], Operator]:
+    """Return the rule for operators whose output is that of their input."""
 
     def rule(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
         (child,) = children
@@ -235,27 +237,27 @@ def _kept(kind: str) -> Callable[[Resolver, Relation, list[Operator]], Operator]
     return rule
 
 
-def _sorted(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
-    """A sorted relation. A key without columns may be a literal, which is the place of a column
-    (``SubstituteUnresolvedOrdinals``): such an order is not read.
+def _sort(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+    """Read a sorted relation. A key without columns may be a literal, which is the position of a
+    column (``SubstituteUnresolvedOrdinals``): such an order is not read.
     """
-    made = _kept(SORT)(resolver, relation, children)
+    operator = _passing_rule(SORT)(resolver, relation, children)
     order = sort_orders(relation.sort.order, resolver.scope(*children))
     if not all(any(node["class"] == ATTRIBUTE for node in key) for key in order):
-        return made
-    return replace(made, fields={"order": order, "global": relation.sort.is_global})
+        return operator
+    return replace(operator, fields={"order": order, "global": relation.sort.is_global})
 
 
-def _limited(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
-    """The first rows of every partition, and of these the first."""
-    below = _kept(LOCAL_LIMIT)(resolver, relation, children)
+def _limit(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+    """Read a limit: the first rows of every partition, and the first of these."""
+    below = _passing_rule(LOCAL_LIMIT)(resolver, relation, children)
     return replace(below, kind=GLOBAL_LIMIT, children=(replace(below, relation=None),))
 
 
 def _deduplicate(
     resolver: Resolver, relation: Relation, children: list[Operator]
 ) -> Operator | None:
-    """``distinct`` and ``dropDuplicates``: by all columns, or by some."""
+    """Read ``distinct`` and ``dropDuplicates``: by all columns, or by some."""
     (child,) = children
     body = relation.deduplicate
     if body.within_watermark:
@@ -266,38 +268,38 @@ def _deduplicate(
 
 
 def expressions(body: Relation) -> list[Expression]:
-    """The expressions that stand in a message itself."""
-    found: list[Expression] = []
+    """Return the expressions in a message itself, without those in its inputs."""
+    own_expressions: list[Expression] = []
     for field, value in body.ListFields():
         if field.message_type is None:
             continue
         parts = list(value) if field.is_repeated else [value]
         if field.message_type.name == "Expression":
-            found += parts
+            own_expressions += parts
         elif field.message_type.name == "SortOrder":
-            found += [p.child for p in parts]
-    return found
+            own_expressions += [p.child for p in parts]
+    return own_expressions
 
 
 def _root(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
-    """A relation with those that its subqueries read."""
+    """Return a relation with the relations that its subqueries read."""
     return Operator("presieve.with_relations", {}, tuple(children), children[0].output, relation)
 
 
 RULES: dict[str, Rule] = {
     "filter": _filter,
     "subquery_alias": _alias,
-    "sort": _sorted,
-    "limit": _limited,
-    "offset": _kept(LOGICAL + "Offset"),
-    "tail": _kept(LOGICAL + "Tail"),
-    "sample": _kept(LOGICAL + "Sample"),
+    "sort": _sort,
+    "limit": _limit,
+    "offset": _passing_rule(LOGICAL + "Offset"),
+    "tail": _passing_rule(LOGICAL + "Tail"),
+    "sample": _passing_rule(LOGICAL + "Sample"),
     "deduplicate": _deduplicate,
-    "hint": _kept(LOGICAL + "ResolvedHint"),
-    "repartition": _kept(LOGICAL + "Repartition"),
-    "repartition_by_expression": _kept(LOGICAL + "RepartitionByExpression"),
-    "collect_metrics": _kept(LOGICAL + "CollectMetrics"),
-    "drop_na": _kept("presieve.drop_na"),
+    "hint": _passing_rule(LOGICAL + "ResolvedHint"),
+    "repartition": _passing_rule(LOGICAL + "Repartition"),
+    "repartition_by_expression": _passing_rule(LOGICAL + "RepartitionByExpression"),
+    "collect_metrics": _passing_rule(LOGICAL + "CollectMetrics"),
+    "drop_na": _passing_rule("presieve.drop_na"),
     "with_relations": _root,
     "project": projected.project,
     "with_columns": projected.with_columns,
@@ -313,4 +315,4 @@ RULES: dict[str, Rule] = {
     "join": joins.join,
     "set_op": joins.set_operation,
 }
-"""The relations that are understood."""
+"""The rules for the relations that are understood."""

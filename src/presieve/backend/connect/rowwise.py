@@ -1,6 +1,7 @@
-"""Trusted. Which expressions give one value for each row, whatever the other rows are.
+"""Trusted. The check that expressions give one value for each row, whatever the other rows are.
 
-A projection with others in it is something else on the server: an aggregate, a window, a generator.
+A projection with other expressions is something else on the server: an aggregate, a window or a
+generator.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _LEAVES = ("literal", "unresolved_attribute", "unresolved_star")
 
 
 def not_rowwise(expressions: Sequence[Expression]) -> Declined | None:
-    """What is not known to be a function of one row, if there is such a thing."""
+    """Return why an expression is not known to be a function of one row, or None if all are."""
     for expression in expressions:
         why = _look(expression)
         if why is not None:
@@ -38,22 +39,22 @@ def _look(expression: Expression) -> Declined | None:
         return not_rowwise([parts.child, parts.extraction])
     if kind == "expression_string":
         text = str(expression.expression_string.expression)
-        return None if calls_known(text, SCALAR) else _unknown(f"the SQL text {text!r}")
+        return None if calls_known(text, SCALAR) else _decline(f"the SQL text {text!r}")
     if kind == "unresolved_function":
         called = expression.unresolved_function
         name = str(called.function_name)
         plain = not called.is_distinct and not called.is_user_defined_function
         if not plain or name.lower() not in SCALAR:
-            return _unknown(f"the function {name}")
+            return _decline(f"the function {name}")
         return not_rowwise(list(called.arguments))
     if kind == "common_inline_user_defined_function":
         function = expression.common_inline_user_defined_function
         name = str(function.function_name)
         scalar = function.WhichOneof("function") == "python_udf"
         if not scalar or function.python_udf.eval_type not in ROWWISE:
-            return _unknown(f"the function {name}")
+            return _decline(f"the function {name}")
         return not_rowwise([_value(a) for a in function.arguments])
-    return _unknown(f"an expression ({kind})")
+    return _decline(f"an expression ({kind})")
 
 
 def _value(argument: Expression) -> Expression:
@@ -61,6 +62,6 @@ def _value(argument: Expression) -> Expression:
     return argument.named_argument_expression.value if named else argument
 
 
-def _unknown(what: str) -> Declined:
+def _decline(what: str) -> Declined:
     reason = f"nothing is known here of {what}, which need not be deterministic, or of one row"
     return Declined("nondeterministic", reason)

@@ -1,7 +1,7 @@
-"""Trusted. What the name of a column means over the operators that an expression stands on.
+"""Trusted. The meaning of column names over the operators that an expression stands on.
 
-As Spark 4.3 resolves them, but for names that are not those of columns of the relation or of fields
-in them (columns that a projection left out), which decline. Sources: ``UnresolvedAttribute``,
+Names are resolved as in Spark 4.3. Names that are neither columns of the relation nor fields in
+them (columns that a projection left out) decline. Sources: ``UnresolvedAttribute``,
 ``AttributeSeq`` and ``ColumnResolutionHelper``.
 """
 
@@ -33,14 +33,14 @@ class Scope:
         return tuple(f for o in self.operators for f in o.output)
 
     def field(self, number: int) -> Field:
-        """The column, or field of a struct, of a number that is known here."""
+        """Return the column, or field of a struct, with this number, which must exist here."""
         column = next(f for f in self.fields if f.id == struct_id(number))
         if number == column.id:
             return column
         return next(f for f in inside(column).values() if f.id == number)
 
     def extracted(self, expression: Expression) -> Field:
-        """The field of ``column.getField(name)``. Raises :class:`DeclineSignal`."""
+        """Return the field of ``column.getField(name)``. Raises :class:`DeclineSignal`."""
         value = expression.unresolved_extract_value
         if (
             value.child.WhichOneof("expr_type") != "unresolved_attribute"
@@ -52,116 +52,124 @@ class Scope:
         return _inside(column, str(value.extraction.literal.string))
 
     def find(self, attribute: Expression) -> Field:
-        """The column of an ``UnresolvedAttribute``. Raises :class:`DeclineSignal`."""
+        """Return the column of an ``UnresolvedAttribute``. Raises :class:`DeclineSignal`."""
         name = str(attribute.unparsed_identifier)
         if attribute.is_metadata_column:
             raise DeclineSignal("sql-unsupported", f"{name} is a metadata column")
         if attribute.HasField("plan_id"):
             ids = self._numbers(int(attribute.plan_id), name)
-            found = tuple(f for f in self.fields if f.id in ids)
+            candidates = tuple(f for f in self.fields if f.id in ids)
         else:
-            found = matching(self.fields, parts_of(name), name)
-        if not found:
-            known = ", ".join(f.name for f in self.fields) or "none"
-            reason = f"there is no column {name}; the columns are: {known}"
+            candidates = matching(self.fields, parts_of(name), name)
+        if not candidates:
+            names = ", ".join(f.name for f in self.fields) or "none"
+            reason = f"there is no column {name}; the columns are: {names}"
             raise DeclineSignal("unknown-column", reason)
-        if len(found) > 1:
+        if len(candidates) > 1:
             raise DeclineSignal("ambiguous-column", f"{name} is more than one column")
-        return found[0]
+        return candidates[0]
 
     def _numbers(self, plan_id: int, name: str) -> set[int]:
         return {i for o in self.operators for i in _numbers(o, plan_id, name)}
 
     def names(self) -> dict[str, Var]:
-        """The columns that proofs can speak of, by the names under which SQL text finds them."""
-        return _alone([(f.name, f) for f in self.fields])
+        """Return the columns that proofs can express, by the names under which SQL text finds
+        them.
+        """
+        return _unambiguous([(f.name, f) for f in self.fields])
 
     def all_names(self) -> dict[str, Var]:
-        """The same, and names with a relation or a struct before them. A name that could be taken
-        for two is left out.
+        """Return the same, and also names with a relation or a struct in front. Ambiguous names are
+        left out.
         """
         plain = {name: v for name, v in self.names().items() if "`.`" not in name}
         longer = [(dotted(f.qualifier, f.name), f) for f in self.fields if f.qualifier]
         hidden = {fold(f.name) for f in self.fields if f.qualifier == UNKNOWN}
         for column in self.fields:
             if sum(fold(f.name) == fold(column.name) for f in self.fields) == 1:
-                found = inside(column).items()
-                longer += [(dotted(column.name, n), f) for n, f in found if fold(n) not in hidden]
-        return _alone(longer) | plain
+                struct_fields = inside(column).items()
+                longer += [
+                    (dotted(column.name, n), f) for n, f in struct_fields if fold(n) not in hidden
+                ]
+        return _unambiguous(longer) | plain
 
 
-def _alone(named: Sequence[tuple[str, Field]]) -> dict[str, Var]:
-    """Those that alone have their name, and are of a type that proofs can speak of."""
+def _unambiguous(named: Sequence[tuple[str, Field]]) -> dict[str, Var]:
+    """Return the columns with unique names and of types that proofs can express."""
     folded = [fold(name) for name, _ in named]
-    found = {}
+    variables = {}
     for (name, field), key in zip(named, folded, strict=True):
         variable = variable_of(field.attribute) if folded.count(key) == 1 else None
         if variable is not None:
-            found[name] = variable
-    return found
+            variables[name] = variable
+    return variables
 
 
 def _inside(column: Field, name: str) -> Field:
-    found = [f for n, f in inside(column).items() if fold(n) == fold(name)]
-    if len(found) != 1:
+    matches = [f for n, f in inside(column).items() if fold(n) == fold(name)]
+    if len(matches) != 1:
         reason = f"{column.name}.{name} is not supported: only plain columns and fields of structs"
         raise DeclineSignal("sql-unsupported", reason)
-    return found[0]
+    return matches[0]
 
 
 def fold(name: str) -> str:
-    """A name without regard to case, as Spark compares them by default."""
+    """Return a name without regard to case, as Spark compares names by default."""
     return name.upper().lower()
 
 
 def parts_of(name: str) -> tuple[str, ...]:
-    """The parts of ``a.b`` or ```a.b```. Raises :class:`DeclineSignal` where it is no name."""
-    found: list[str] = []
+    """Return the parts of ``a.b`` or ```a.b```. Raises :class:`DeclineSignal` if it is not a
+    name.
+    """
+    parts: list[str] = []
     at = 0
     while True:
         match = _PART.match(name, at)
         if match is None:
             raise DeclineSignal("sql-syntax", f"{name!r} is not a column name")
-        found.append(match[1].replace("``", "`") if match[1] is not None else match[2])
+        parts.append(match[1].replace("``", "`") if match[1] is not None else match[2])
         at = match.end()
         if at == len(name):
-            return tuple(found)
+            return tuple(parts)
         if name[at] != ".":
             raise DeclineSignal("sql-syntax", f"{name!r} is not a column name")
         at += 1
 
 
 def matching(fields: tuple[Field, ...], parts: tuple[str, ...], name: str) -> tuple[Field, ...]:
-    """The columns of the name: of the relation that is named before it, else the field of a struct.
-    Raises :class:`DeclineSignal`.
+    """Return the columns of the name: of the relation that qualifies it, or else the field of a
+    struct. Raises :class:`DeclineSignal`.
     """
     *qualifiers, last = (fold(p) for p in parts)
     if not qualifiers:
         return tuple(f for f in fields if fold(f.name) == last)
     if len(qualifiers) > 1:
         raise DeclineSignal("sql-unsupported", f"{name} is not supported: only plain columns")
-    found = tuple(f for f in fields if fold(f.name) == last and fold(f.qualifier) == qualifiers[0])
+    columns = tuple(
+        f for f in fields if fold(f.name) == last and fold(f.qualifier) == qualifiers[0]
+    )
     structs = tuple(f for f in fields if fold(f.name) == qualifiers[0])
     if not structs:
-        return found
+        return columns
     hidden = any(fold(f.name) == last and f.qualifier == UNKNOWN for f in fields)
-    if found or hidden or len(structs) > 1:
+    if columns or hidden or len(structs) > 1:
         reason = f"{name} is a column of a relation and a field of a struct, or one of several"
         raise DeclineSignal("ambiguous-column", reason)
     return (_inside(structs[0], last),)
 
 
 def _numbers(operator: Operator, plan_id: int, name: str) -> Iterator[int]:
-    """The numbers that the column has in the operator's output, once for each way to it."""
+    """Yield the numbers that the column has in the operator's output, once for each way to it."""
     output = {f.id for f in operator.output}
     if operator.plan_id == plan_id:
-        found = matching(operator.output, parts_of(name), name)
-        if len({f.id for f in found}) > 1:
+        columns = matching(operator.output, parts_of(name), name)
+        if len({f.id for f in columns}) > 1:
             raise DeclineSignal("ambiguous-column", f"{name} is more than one column")
-        yield from (f.id for f in found[:1])
+        yield from (f.id for f in columns[:1])
         return
     for child in operator.children:
         for number in _numbers(child, plan_id, name):
-            here = operator.renumbered.get(number, number)
-            if here in output:
-                yield here
+            output_number = operator.renumbered.get(number, number)
+            if output_number in output:
+                yield output_number

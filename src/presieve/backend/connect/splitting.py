@@ -17,8 +17,8 @@ _FILES = frozenset(("parquet", "orc", "csv", "json", "text"))
 
 
 def repeatable(plan: Operator) -> bool:
-    """As in :class:`Gateway`: rows in the message, and files. Of a table the message does not say
-    what it is.
+    """Whether reading repeats the same rows, as in :class:`Gateway`: rows in the message, and
+    files. For a table, the message does not say what it is.
     """
     return all(o.steady and (o.children or _leaf(o)) for o in walk(plan))
 
@@ -30,59 +30,59 @@ def _leaf(leaf: Operator) -> bool:
     return kind in _HELD or kind == "range"
 
 
-def split(kept: Operator, breaking: Operator, rows: Operator, by: Sequence[str]) -> Relation:
-    """As :meth:`Gateway.split`. The relations of all but ``kept`` get new numbers, so that columns
-    which refer to one by its number still refer to one.
+def split(passing: Operator, breaking: Operator, rows: Operator, by: Sequence[str]) -> Relation:
+    """Split as :meth:`Gateway.split` does. All relations except those of ``passing`` get new
+    numbers, so that a column that refers to a relation by number still refers to one only.
     """
     types = message("Join")
     both = message("Relation")
     both.set_op.set_op_type = type(both.set_op).SET_OP_TYPE_UNION
     both.set_op.is_all = True
     anti, semi = types.JOIN_TYPE_LEFT_ANTI, types.JOIN_TYPE_LEFT_SEMI
-    whole = _renumbered(rows.message, 1)
-    left = _joined(kept.message, _classes(_renumbered(breaking.message, 2), by), by, anti)
-    right = _joined(whole, _classes(_renumbered(breaking.message, 3), by), by, semi)
+    all_rows = _renumber(rows.message, 1)
+    left = _join(passing.message, _classes(_renumber(breaking.message, 2), by), by, anti)
+    right = _join(all_rows, _classes(_renumber(breaking.message, 3), by), by, semi)
     both.set_op.left_input.CopyFrom(left)
     both.set_op.right_input.CopyFrom(right)
     return both
 
 
-def _joined(left: Relation, right: Relation, by: Sequence[str], kind: int) -> Relation:
-    made = message("Relation")
-    made.join.left.CopyFrom(left)
-    made.join.right.CopyFrom(right)
-    made.join.join_type = kind
-    made.join.join_condition.expression_string.expression = f"{class_of(by)} = {CLASS}"
-    return made
+def _join(left: Relation, right: Relation, by: Sequence[str], kind: int) -> Relation:
+    relation = message("Relation")
+    relation.join.left.CopyFrom(left)
+    relation.join.right.CopyFrom(right)
+    relation.join.join_type = kind
+    relation.join.join_condition.expression_string.expression = f"{class_of(by)} = {CLASS}"
+    return relation
 
 
 def _classes(breaking: Relation, by: Sequence[str]) -> Relation:
-    """The numbers of the classes of some rows, to be broadcast."""
-    made = message("Relation")
-    project = made.hint.input.deduplicate.input.project
+    """Return the numbers of the classes of some rows, to be broadcast."""
+    relation = message("Relation")
+    project = relation.hint.input.deduplicate.input.project
     project.input.CopyFrom(breaking)
     text = f"{class_of(by)} AS {CLASS}"
     project.expressions.add().expression_string.expression = text
-    made.hint.input.deduplicate.all_columns_as_keys = True
-    made.hint.name = "broadcast"
-    return made
+    relation.hint.input.deduplicate.all_columns_as_keys = True
+    relation.hint.name = "broadcast"
+    return relation
 
 
 _COPIES = 1 << 40
-"""Above the numbers that a client gives its relations."""
+"""Larger than the numbers that a client gives its relations."""
 
 
-def _renumbered(relation: Relation, copy: int) -> Relation:
-    """A copy whose relations, and references to them, have other numbers."""
-    made = message("Relation")
-    made.CopyFrom(relation)
-    parts = list(_messages(made))
+def _renumber(relation: Relation, copy: int) -> Relation:
+    """Return a copy whose relations, and references to them, have other numbers."""
+    renumbered = message("Relation")
+    renumbered.CopyFrom(relation)
+    parts = list(_messages(renumbered))
     own = {p.common.plan_id for p in parts if _is_numbered(p)}
     for part in parts:
         target = part.common if _is_numbered(part) else part
         if "plan_id" in target.DESCRIPTOR.fields_by_name and target.plan_id in own:
             target.plan_id += copy * _COPIES
-    return made
+    return renumbered
 
 
 def _is_numbered(part: Any) -> bool:
@@ -90,7 +90,7 @@ def _is_numbered(part: Any) -> bool:
 
 
 def _messages(body: Any) -> Iterator[Any]:
-    """All messages in a message, but for the heads of relations."""
+    """Yield all messages in a message, except the heads of relations."""
     if body.DESCRIPTOR.name == "RelationCommon":
         return
     yield body

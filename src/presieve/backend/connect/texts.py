@@ -1,8 +1,8 @@
-"""Trusted. What the server is asked about that it alone can read: SQL text and views.
+"""Trusted. SQL text and views, which only the server can read: what it is asked about them.
 
-Lemma: where Spark says that two analyzed plans are the same up to names and numbers
+Lemma: if Spark says that two analyzed plans are the same up to names and numbers
 (``QueryPlan.sameResult``, behind ``DataFrame.sameSemantics``), and their columns have the same
-names and types, one may stand for the other.
+names and types, one may replace the other.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ UNREAD_TEXT = (
 
 
 class Server(Protocol):
-    """What is asked here."""
+    """What this module asks of the server."""
 
     def fields(self, relation: Relation) -> Sequence[FieldJson]:
-        """The columns of a relation, each as the JSON of its ``StructField``."""
+        """Return the columns of a relation, each as the JSON of its ``StructField``."""
 
-    def same_semantics(self, one: Relation, other: Relation) -> bool:
-        """Whether two relations are analyzed to the same plan, but for names and numbers."""
+    def same_semantics(self, first: Relation, second: Relation) -> bool:
+        """Whether two relations are analyzed to the same plan, up to names and numbers."""
 
 
 def texts(relation: Relation) -> list[Relation]:
-    """The queries in SQL text that stand in a plan, where nothing but the catalog gives names their
-    meaning.
+    """Return the queries in SQL text in a plan, except where something else than the catalog gives
+    names their meaning.
     """
     kind = relation.WhichOneof("rel_type")
     if kind == "sql":
@@ -48,60 +48,60 @@ _FILTERING = re.compile(r"\b(?:WHERE|HAVING)\b", re.I)
 
 
 def filtering(relation: Relation) -> tuple[Declined, ...]:
-    """Why filters in a query are left alone, if there are any."""
+    """Return why filters in a query are left alone, if there are any."""
     text = str(relation.sql.query).strip()
-    found = Declined("sql-text", f"{UNREAD_TEXT}: {text[:80]}")
-    return (found,) if _FILTERING.search(text) else ()
+    why = Declined("sql-text", f"{UNREAD_TEXT}: {text[:80]}")
+    return (why,) if _FILTERING.search(text) else ()
 
 
 def read(relation: Relation) -> Relation | None:
-    """A query as messages, with its number; nobody has checked it."""
+    """Read a query as messages, with its number. They are not checked here."""
     if {f.name for f, _ in relation.sql.ListFields()} != {"query"}:
         return None
-    made = as_messages(str(relation.sql.query), type(relation))
-    if made is not None and relation.HasField("common"):
-        made.common.CopyFrom(relation.common)
-    return made
+    messages = as_messages(str(relation.sql.query), type(relation))
+    if messages is not None and relation.HasField("common"):
+        messages.common.CopyFrom(relation.common)
+    return messages
 
 
-def is_right(server: Server, relation: Relation, made: Relation) -> bool:
-    """Whether the server says that messages mean what the text means."""
+def is_right(server: Server, relation: Relation, messages: Relation) -> bool:
+    """Whether the server says that the messages mean what the text means."""
     try:
-        if not server.same_semantics(relation, made):
+        if not server.same_semantics(relation, messages):
             return False
-        return list(server.fields(relation)) == list(server.fields(made))
+        return list(server.fields(relation)) == list(server.fields(messages))
     except GatewayError:
         return False  # it cannot resolve them
 
 
-def put_in(relation: Relation, found: dict[bytes, Relation]) -> Relation:
-    """The plan with messages in the place of texts, by :func:`key`."""
-    made = type(relation)()
-    made.CopyFrom(relation)
-    _put_in(made, found)
-    return made
+def put_in(relation: Relation, replacements: dict[bytes, Relation]) -> Relation:
+    """Return the plan with messages in place of texts, by :func:`key`."""
+    plan = type(relation)()
+    plan.CopyFrom(relation)
+    _put_in(plan, replacements)
+    return plan
 
 
 def key(relation: Relation) -> bytes:
-    """What a message says."""
+    """Return the content of a message as bytes."""
     return bytes(relation.SerializeToString(deterministic=True))
 
 
-def _put_in(relation: Relation, found: dict[bytes, Relation]) -> None:
+def _put_in(relation: Relation, replacements: dict[bytes, Relation]) -> None:
     kind = relation.WhichOneof("rel_type")
-    if kind == "sql" and key(relation) in found:
-        relation.CopyFrom(found[key(relation)])
+    if kind == "sql" and key(relation) in replacements:
+        relation.CopyFrom(replacements[key(relation)])
     elif kind not in (None, "sql", "with_relations"):
         for part in _parts(relation):
-            _put_in(part, found)
+            _put_in(part, replacements)
 
 
 def _parts(relation: Relation) -> list[Relation]:
-    found: list[Relation] = []
+    relations: list[Relation] = []
     for field, value in inner(relation).ListFields():
         if field.message_type is not None and field.message_type.name == "Relation":
-            found += list(value) if field.is_repeated else [value]
-    return found
+            relations += list(value) if field.is_repeated else [value]
+    return relations
 
 
 _COLUMNS = r"\[(?:\w+#\d+L?(?:, ?)?)*(?:\.\.\. \d+ more fields)?\]"
@@ -116,15 +116,15 @@ _LINES = re.compile(
 
 
 def shows_a_table(explained: str) -> bool:
-    """Whether Spark's drawing of an analyzed plan shows the rows of one table and nothing that is
-    computed; a name in which anything but letters, digits and ``_`` stands shows nothing.
+    """Whether Spark's text of an analyzed plan shows the rows of one table and no computation. A
+    name with other characters than letters, digits and ``_`` does not count.
     """
-    _, found, rest = explained.partition("== Analyzed Logical Plan ==\n")
-    plan, end, _ = rest.partition("\n\n== Optimized Logical Plan ==")
+    _, heading, after = explained.partition("== Analyzed Logical Plan ==\n")
+    plan, end, _ = after.partition("\n\n== Optimized Logical Plan ==")
     _, line, plan = plan.partition("\n")  # the first line has names and types of columns
     lines = plan.split("\n")
     steps = [("   " * (i - 1) + "+- ") if i else "" for i in range(len(lines))]
-    return bool(found and end and line) and all(
+    return bool(heading and end and line) and all(
         row.startswith(step) and _LINES.fullmatch(row[len(step) :]) is not None
         for row, step in zip(lines, steps, strict=True)
     )

@@ -1,8 +1,8 @@
-"""Trusted. Window expressions of Spark Connect as Catalyst writes them once they are analyzed.
+"""Trusted. Window expressions of Spark Connect as Catalyst writes them after analysis.
 
-Frames that are not given are those of ``ResolveWindowFrame``: of ranks all rows up to the current
-one, of ``lag`` and ``lead`` one row, of other functions all rows up to the current one's peers, or
-all where there is no order.
+Default frames are those of ``ResolveWindowFrame``: for ranks, all rows up to the current one; for
+``lag`` and ``lead``, one row; for other functions, all rows up to the peers of the current one, or
+all rows if there is no order.
 """
 
 from __future__ import annotations
@@ -18,14 +18,18 @@ from presieve.backend.connect.scope import Scope
 
 _RANKS = {"row_number": "RowNumber", "rank": "Rank", "dense_rank": "DenseRank"}
 _OFFSETS = {"lag": ("Lag", -1), "lead": ("Lead", 1)}
-"""By name, Catalyst's class; of the second kind also in which direction they look."""
+"""Maps names to Catalyst's classes; for ``lag`` and ``lead`` also the direction in which they
+look.
+"""
 
 _UP_TO_HERE = ("UnboundedPreceding$", "CurrentRow$")
 _ALL = ("UnboundedPreceding$", "UnboundedFollowing$")
 
 
 def window_expression(window: Expression, scope: Scope) -> Tree:
-    """A function over a window. What is not known reads all rows of its partition."""
+    """Return a function over a window. A function that is not known reads all rows of its
+    partition.
+    """
     called = window.window_function.unresolved_function
     name = str(called.function_name).lower()
     partition = [read(e, scope) for e in window.partition_spec]
@@ -36,8 +40,8 @@ def window_expression(window: Expression, scope: Scope) -> Tree:
 
 
 def sort_orders(keys: Sequence[Expression], scope: Scope) -> list[Tree]:
-    """The sort keys of a window, or of a relation that is sorted."""
-    found = []
+    """Return the sort keys of a window, or of a sorted relation."""
+    orders = []
     for key in keys:
         descending = key.direction == key.SORT_DIRECTION_DESCENDING
         first = key.null_ordering == key.SORT_NULLS_FIRST
@@ -46,8 +50,8 @@ def sort_orders(keys: Sequence[Expression], scope: Scope) -> list[Tree]:
         head = _node("SortOrder", 1)
         head["direction"] = _object("Descending$" if descending else "Ascending$")
         head["nullOrdering"] = _object("NullsFirst$" if first else "NullsLast$")
-        found.append([head, *read(key.child, scope)])
-    return found
+        orders.append([head, *read(key.child, scope)])
+    return orders
 
 
 def _function(function: Expression, name: str, scope: Scope) -> Tree:
@@ -62,7 +66,7 @@ def _function(function: Expression, name: str, scope: Scope) -> Tree:
 def _frame(window: Expression, name: str) -> Tree:
     frame = window.frame_spec
     rows = frame.frame_type == frame.FRAME_TYPE_ROW
-    bounds = [_bound(frame.lower, _ALL[0]), _bound(frame.upper, _ALL[1])]
+    bounds = [_read_bound(frame.lower, _ALL[0]), _read_bound(frame.upper, _ALL[1])]
     if name in _OFFSETS:
         rows, bounds = True, _offset(window, _OFFSETS[name][1])
     elif not window.HasField("frame_spec"):
@@ -74,7 +78,7 @@ def _frame(window: Expression, name: str) -> Tree:
     return [head, *(n for b in bounds for n in b)]
 
 
-def _bound(bound: Expression, unbounded: str) -> Tree:
+def _read_bound(bound: Expression, unbounded: str) -> Tree:
     kind = bound.WhichOneof("boundary")
     if kind == "current_row":
         return [_node("CurrentRow$", 0)]
@@ -84,7 +88,7 @@ def _bound(bound: Expression, unbounded: str) -> Tree:
 
 
 def _offset(window: Expression, direction: int) -> list[Tree]:
-    """The row that ``lag`` and ``lead`` look at; with an offset that is not known, any."""
+    """Return the row that ``lag`` and ``lead`` read; any row if the offset is not known."""
     arguments = window.window_function.unresolved_function.arguments
     value = _literal(arguments[1]) if len(arguments) > 1 else _number(1)
     if value is None:
@@ -94,7 +98,7 @@ def _offset(window: Expression, direction: int) -> list[Tree]:
 
 
 def _literal(expression: Expression) -> Tree | None:
-    """A whole number."""
+    """Return a whole number as a literal; None for anything else."""
     if expression.WhichOneof("expr_type") != "literal":
         return None
     kind = expression.literal.WhichOneof("literal_type")

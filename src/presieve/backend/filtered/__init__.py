@@ -1,1 +1,1 @@
-"""Trusted. Operators below which filters go without any Python function: windows, limits, joins."""
+"""Trusted. Operators that filters pass without any Python function: windows, limits and joins."""

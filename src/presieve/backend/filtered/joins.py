@@ -1,4 +1,4 @@
-"""Trusted. Joins and set operations with filters above them that say something of both sides."""
+"""Trusted. Joins and set operations with filters above them that are about both sides."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from presieve.sql.catalyst import expression
 
 @dataclass(frozen=True, slots=True)
 class JoinSite(FilteredSite):
-    """A join, or a set operation, whose left side is KEY and whose right side is ROW."""
+    """A join or a set operation, with its left side as KEY and its right side as ROW."""
 
     join: Join
 
@@ -35,18 +35,18 @@ _PRESERVED = {
     "LeftSemi$": (True, False),
     "LeftAnti$": (True, False),
 }
-"""Whether rows of each side that have no partner decide on what is in the result. A semi or anti
-join shows of a row whether a left outer join shows it with a partner.
+"""Whether rows of each side that have no partner affect the result. A semi or anti join tells for
+each row whether a left outer join shows it with a partner.
 """
 _SETS = (LOGICAL + "Intersect", LOGICAL + "Except")
-"""These are semi and anti joins by all columns (``ReplaceIntersectWithSemiJoin``)."""
+"""Set operations that are semi and anti joins by all columns (``ReplaceIntersectWithSemiJoin``)."""
 
 _NULL_SAFE = EXPRESSIONS + "EqualNullSafe"
 
 
 def is_paired(node: Node) -> bool:
-    """Whether Spark leaves filters on what two sides compare to one of them: both sides are
-    preserved, or NULL is equal to NULL (``InferFiltersFromConstraints`` looks for ``=`` alone).
+    """Whether Spark applies filters on what two sides compare to one of the sides only: both sides
+    are preserved, or NULL equals NULL (``InferFiltersFromConstraints`` looks only for ``=``).
     """
     if node.kind != JOIN:
         return node.kind in _SETS
@@ -59,55 +59,61 @@ FULL_OUTER = "FullOuter$"
 
 
 def join_kind(node: Node) -> str:
-    """The name of Spark's class of the kind of join."""
+    """Return the name of Spark's class for the kind of join."""
     return str(node.fields["joinType"].get("object")).rsplit(".", 1)[-1]
 
 
 def read_join_site(context: Context, site: Site) -> JoinSite:
-    """A join, or INTERSECT or EXCEPT. Raises :class:`DeclineSignal`."""
+    """Read a join, INTERSECT or EXCEPT. Raises :class:`DeclineSignal`."""
     node = site.boundary
     inputs = [_nullable(context.attributes(child)) for child in node.children]
     if len(inputs) != 2 or {a.id for a in inputs[0]} & {a.id for a in inputs[1]}:
         raise DeclineSignal("plan-shape", "the operator has not two inputs of different columns")
     sides = [_variables(i, scope) for i, scope in zip(inputs, _SCOPES, strict=True)]
-    here = sides[0] | sides[1]
-    where = sql_conjunction(over(site, here))
+    variables_by_id = sides[0] | sides[1]
+    where = sql_conjunction(over(site, variables_by_id))
     if not sql_conjuncts(where):
         raise DeclineSignal("keys-only", "the filter reads what proofs cannot speak of")
-    on = sql_conjunction(_equal(inputs, here) if node.kind in _SETS else _on(context, node, here))
+    on = sql_conjunction(
+        _equal(inputs, variables_by_id)
+        if node.kind in _SETS
+        else _on(context, node, variables_by_id)
+    )
     above = any(map(trees_raise, site.nodes))
     left, right = (True, False) if node.kind in _SETS else _PRESERVED[join_kind(node)]
     read = set(variables(where, on))
-    found = tuple(
-        context.side(child, known, {v for v in read if v.scope is scope}, guarded=True)
-        for child, known, scope in zip(node.children, inputs, _SCOPES, strict=True)
+    join_sides = tuple(
+        context.side(child, columns, {v for v in read if v.scope is scope}, guarded=True)
+        for child, columns, scope in zip(node.children, inputs, _SCOPES, strict=True)
     )
-    erases = trees_raise(node) or above or any(s.errors.may_raise for s in found)
+    erases = trees_raise(node) or above or any(s.errors.may_raise for s in join_sides)
     join = Join(on, left, right, raises=above)
-    return JoinSite(site.number, simple_kind(node), "", where, found, erases, False, join)
+    return JoinSite(site.number, simple_kind(node), "", where, join_sides, erases, False, join)
 
 
 _SCOPES = (Scope.KEY, Scope.ROW)
 
 
-def _on(context: Context, node: Node, here: Mapping[int, Var]) -> Iterator[Term]:
-    """The condition of a join, as far as proofs can speak of it."""
-    parts = (expression(c.tree, dict(here), context.timezone) for c in conditions(node))
+def _on(context: Context, node: Node, variables_by_id: Mapping[int, Var]) -> Iterator[Term]:
+    """Yield the conjuncts of a join's condition that proofs can express."""
+    parts = (expression(c.tree, dict(variables_by_id), context.timezone) for c in conditions(node))
     yield from (p for p in parts if not isinstance(p, Declined))
 
 
-def _equal(inputs: Sequence[Sequence[Attribute]], here: Mapping[int, Var]) -> Iterator[Term]:
-    """That rows of both sides are equal, column by column."""
+def _equal(
+    inputs: Sequence[Sequence[Attribute]], variables_by_id: Mapping[int, Var]
+) -> Iterator[Term]:
+    """Yield the equalities of rows of both sides, column by column."""
     for left, right in zip(*inputs, strict=True):
-        if left.type == right.type and {left.id, right.id} <= here.keys():
-            yield app(Op.SQL_EQ_NULLSAFE, here[left.id], here[right.id])
+        if left.type == right.type and {left.id, right.id} <= variables_by_id.keys():
+            yield app(Op.SQL_EQ_NULLSAFE, variables_by_id[left.id], variables_by_id[right.id])
 
 
 def _nullable(inputs: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """The columns of a side, each of which may be NULL in the result."""
+    """Return the columns of a side, each of which may be NULL in the result."""
     return tuple(replace(a, nullable=True) for a in inputs)
 
 
 def _variables(inputs: tuple[Attribute, ...], scope: Scope) -> dict[int, Var]:
-    known, _ = columns_of(inputs)
-    return {i: replace(v, scope=scope) for i, v in known.items()}
+    row_variables, _ = columns_of(inputs)
+    return {i: replace(v, scope=scope) for i, v in row_variables.items()}

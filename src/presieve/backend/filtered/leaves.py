@@ -1,7 +1,7 @@
 """Trusted. Sources with filters far above them, in sessions whose optimizer does not move these.
 
-A row of a source is used where what comes of it passes the filters (:mod:`presieve.plan.pushdown`).
-So a source is an operator that shows each of its rows as it is, and computes nothing of others.
+A row of a source is used if what comes of it passes the filters (:mod:`presieve.plan.pushdown`). So
+a source is an operator that shows each of its rows as it is, and computes nothing from others.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from presieve.semantics.windows import Window
 
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
 _MOVING = ("PushDownPredicates", "PushPredicateThroughJoin", "PushPredicateThroughNonJoin")
-"""The rules of the optimizer that move filters to sources."""
+"""The optimizer's rules that move filters to sources."""
 
 RELATION = "Relation"
 """Stands for the name of each of these operators."""
 
 _NEAR = (Filter, Project, Alias)
-"""What is between a scan and its filters for Spark, too (``PhysicalOperation``)."""
+"""Operators between a scan and its filters that Spark skips, too (``PhysicalOperation``)."""
 
 
 def moves_no_filters(gateway: Gateway) -> bool:
-    """Whether the session's optimizer does not bring filters to sources."""
+    """Whether the session's optimizer does not move filters to sources."""
     excluded = gateway.conf(_EXCLUDED, "")
     return any(rule in excluded for rule in _MOVING)
 
 
 def read_leaf_site(context: Context, site: Site) -> WindowSite:
-    """A source, with what filters and joins say of its rows from afar. Raises
+    """Read a source, with the conditions of distant filters and joins on its rows. Raises
     :class:`DeclineSignal`.
     """
     node, path = site.boundary, site.path

@@ -1,4 +1,4 @@
-"""Trusted. The operators of a plan below which filters may go, and filters put below them."""
+"""Trusted. The operators of a plan that filters may pass, and plans with filters below them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _KINDS: _Kinds = (
     (is_windowed, read_window_site),
     (is_paired, read_join_site),
 )
-"""Which operators there are, and what reads them. Here goes the next one."""
+"""The kinds of operators, each with its reader. A new kind is added here."""
 _SOURCES: _Kinds = ((is_leaf, read_leaf_site),)
-"""The same, where Spark's optimizer moves no filters."""
+"""The same for sources, if Spark's optimizer moves no filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilteredOperators:
-    """A plan and those of its operators that are understood, outer ones first."""
+    """A plan and its operators that are understood, outer ones first."""
 
     opened: Opened
     plan: Handle
@@ -49,26 +49,26 @@ class FilteredOperators:
 
 @or_declined
 def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
-    """The operators of the plan of ``df`` that have something to gain."""
+    """Find the operators in the plan of ``df`` that may gain something."""
     gateway = opened.gateway
     plan = gateway.analyzed(df)
     alone = moves_no_filters(gateway)
     if not (alone or gateway.has_filtered(plan)) or session_declines(gateway, plan) is not None:
         return FilteredOperators(opened, plan)
     if gateway.cache_is_empty():
-        # What stays a definition (WITH) is left as it is.
+        # A definition (WITH) that is not inlined stays as it is.
         plan = gateway.simplified(gateway.inlined(plan))
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     context = Context(gateway, plan, gateway.tree(plan), timezone)
     kinds = (*_KINDS, *_SOURCES) if alone else _KINDS
-    return FilteredOperators(opened, plan, tuple(_found(context, kinds)))
+    return FilteredOperators(opened, plan, tuple(_read_sites(context, kinds)))
 
 
 @or_declined
 def with_filters(
     gateway: Gateway, plan: Handle, filters: Mapping[tuple[int, ...], Predicate]
 ) -> DataFrame:
-    """The DataFrame of a plan with these filters, by the path of what they stand on."""
+    """Return the DataFrame of a plan with these filters, by the path of the operator below each."""
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     df = gateway.dataframe(insert_filters(gateway, plan, filters, timezone))
     if not gateway.same_output(plan, gateway.analyzed(df)):
@@ -78,8 +78,8 @@ def with_filters(
 
 @or_declined
 def filter_of(side: Side, prefilter: Term, timezone: str) -> Predicate:
-    """A condition on the rows of a side as a filter to insert, in a form that scans are not given
-    where one may drop rows for which it is true.
+    """Return a condition on the rows of a side as a filter to insert. If a scan might drop rows for
+    which it is true, the filter takes a form that is not handed to scans.
     """
     prefilter = to_scope(prefilter, Scope.KEY, Scope.ROW)
     read = set(variables(prefilter))
@@ -90,11 +90,11 @@ def filter_of(side: Side, prefilter: Term, timezone: str) -> Predicate:
     if side.input.sources().aside(taken):
         reason = "a source below is not known to apply filters as Spark does; store its rows first"
         raise DeclineSignal("source", reason)
-    made = predicate(prefilter, taken, timezone)
-    return replace(made, aside=True) if loses(prefilter) else made
+    filter_ = predicate(prefilter, taken, timezone)
+    return replace(filter_, aside=True) if loses(prefilter) else filter_
 
 
-def _found(context: Context, kinds: _Kinds) -> Iterator[AnySite]:
+def _read_sites(context: Context, kinds: _Kinds) -> Iterator[AnySite]:
     nodes = list(walk(context.root))
     if not any(n.kind in (FILTER, JOIN) for n in nodes):
         return
@@ -116,7 +116,7 @@ def _found(context: Context, kinds: _Kinds) -> Iterator[AnySite]:
 
 
 def _check(context: Context, site: Site) -> None:
-    """Raises :class:`DeclineSignal` where nothing may be put below an operator."""
+    """Raise :class:`DeclineSignal` if nothing may be put below an operator."""
     gateway, plan = context.gateway, context.plan
     unread = gateway.unread(gateway.node(plan, site.boundary.path))
     if unread is not None:

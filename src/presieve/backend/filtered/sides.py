@@ -1,4 +1,6 @@
-"""Trusted. What every operator of this kind has: filters above it, and sides that they go below."""
+"""Trusted. What all operators of this kind have in common: filters above, and sides below which
+these go.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,8 @@ from presieve.sql.emit import normalized
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """An input of an operator. ``columns`` are those that the claim reads of it, with their
-    ``attributes``; ``known`` are the conditions that stand right below the operator.
+    """An input of an operator. ``columns`` are those that the claim reads, with their
+    ``attributes``; ``known`` are the conditions right below the operator.
     """
 
     columns: tuple[Column, ...]
@@ -39,16 +41,16 @@ class Side:
 
     @property
     def path(self) -> tuple[int, ...]:
-        """Where a filter goes."""
+        """The path of the node that a filter goes above."""
         return self.input.node.path
 
 
 @dataclass(frozen=True, slots=True)
 class FilteredSite:
-    """An operator with filters above it; ``number`` is its place among those of the plan, outer
-    ones first, which no filter changes. ``functions`` are what it computes, for a person, and
-    ``where`` is what the filters say of its rows. ``erases``: an error may be gone if there is a
-    filter below. ``shared``: an exchange below is used elsewhere, too.
+    """An operator with filters above it. ``number`` is its position among the plan's operators of
+    this kind, outer ones first; filters do not change it. ``functions`` names what it computes, for
+    a person, and ``where`` is what the filters say about its rows. ``erases``: a filter below may
+    remove an error. ``shared``: an exchange below is used elsewhere, too.
     """
 
     number: int
@@ -70,14 +72,15 @@ class Context:
     timezone: str
 
     def attributes(self, node: Node) -> tuple[Attribute, ...]:
-        """The columns of an operator."""
+        """Return the columns of an operator."""
         return self.gateway.attributes(self.gateway.node(self.plan, node.path))
 
     def side(
         self, below: Node, inputs: tuple[Attribute, ...], read: Collection[Var], *, guarded: bool
     ) -> Side:
-        """The input that ``below`` gives, of which these variables are read. ``guarded`` as in
-        :func:`presieve.backend.effects.raising.errors_in_input`. Raises :class:`DeclineSignal`.
+        """Return the input that ``below`` gives, restricted to the variables that are read.
+        ``guarded`` is as in :func:`presieve.backend.effects.raising.errors_in_input`. Raises
+        :class:`DeclineSignal`.
         """
         names = {v.name for v in read}
         attributes, columns = columns_of(inputs)
@@ -95,24 +98,24 @@ class Context:
 
 
 def columns_of(inputs: tuple[Attribute, ...]) -> tuple[dict[int, Var], list[Column]]:
-    """The columns that proofs can speak of, as variables of ROW by attribute."""
-    found = [(a.id, column(a.name, a.type, a.nullable)) for a in inputs]
-    known = [(i, c) for i, c in found if c is not None]
-    return {i: Var(Scope.ROW, c.name, c.sort) for i, c in known}, [c for _, c in known]
+    """Return the columns that proofs can express, as variables of ROW by attribute."""
+    columns = [(a.id, column(a.name, a.type, a.nullable)) for a in inputs]
+    supported = [(i, c) for i, c in columns if c is not None]
+    return {i: Var(Scope.ROW, c.name, c.sort) for i, c in supported}, [c for _, c in supported]
 
 
-def over(site: Site, here: Mapping[int, Var]) -> Iterator[Term]:
-    """What filters above say, over these variables, of what they are there."""
+def over(site: Site, variables_by_id: Mapping[int, Var]) -> Iterator[Term]:
+    """Yield the conditions of the filters above that these variables can express."""
     for moved in site.arriving:
         if isinstance(moved.term, Declined):
             continue
-        pairs = [(v, here.get(attribute_id(v))) for v in variables(moved.term)]
+        pairs = [(v, variables_by_id.get(attribute_id(v))) for v in variables(moved.term)]
         if pairs and all(k is not None and strip(k.sort) == strip(v.sort) for v, k in pairs):
-            yield rewrite(moved.term, lambda v: here[attribute_id(v)])
+            yield rewrite(moved.term, lambda v: variables_by_id[attribute_id(v)])
 
 
 def standing(node: Node, attributes: Mapping[int, Var], timezone: str) -> frozenset[Term]:
-    """The conditions of an operator that is a filter."""
+    """Return the conditions of a filter; nothing for other operators."""
     parts = conditions(node) if node.kind == FILTER else ()
     terms = (expression(c.tree, dict(attributes), timezone) for c in parts)
     return frozenset(normalized(t) for t in terms if not isinstance(t, Declined))

@@ -1,4 +1,4 @@
-"""Trusted. Windows, and ``ORDER BY ... LIMIT``, with filters above them: what is to be proved."""
+"""Trusted. Windows, and ``ORDER BY ... LIMIT``, with filters above them: what has to be proved."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from presieve.semantics.windows import HERE, Frame, Window, of_row
 
 @dataclass(frozen=True, slots=True)
 class WindowSite(FilteredSite):
-    """A window, whose filters are over KEY. ``whole`` is the problem of what the functions compute
-    of a whole partition, where that is known (:func:`presieve.semantics.windows.of_row`).
+    """A window; its filters are over KEY. ``whole`` is the problem for functions that read a whole
+    partition, if their meaning is known (:func:`presieve.semantics.windows.of_row`).
     """
 
     window: Window
@@ -41,7 +41,7 @@ class WindowSite(FilteredSite):
 
 
 def read_window_site(context: Context, site: Site) -> WindowSite:
-    """A window, or a limit. Raises :class:`DeclineSignal`."""
+    """Read a window or a limit. Raises :class:`DeclineSignal`."""
     node, below = site.boundary, input_of(site.boundary)
     inputs = context.attributes(below)
     attributes, _ = columns_of(inputs)
@@ -52,11 +52,11 @@ def read_window_site(context: Context, site: Site) -> WindowSite:
     if not sql_conjuncts(where):
         raise DeclineSignal("keys-only", "the filter reads what the window computes")
     read = set(variables(where, *window.partition, *(k.value for k in window.order)))
-    guarded = is_guarded_by(site, _bound(site))
+    guarded = is_guarded_by(site, _unmoved_conjuncts(site))
     side = context.side(below, inputs, read, guarded=guarded)
-    whole = None
+    whole_problem = None
     if Frame() in window.frames and not window.raises:
-        whole = _whole(context, site, of, inputs, side.columns)
+        whole_problem = _whole(context, site, of, inputs, side.columns)
     return WindowSite(
         site.number,
         simple_kind(node),
@@ -66,7 +66,7 @@ def read_window_site(context: Context, site: Site) -> WindowSite:
         side.errors.may_raise or window.raises or window.bounds_raise,
         len(sharing_exchange(context.gateway, context.plan, context.root, node)) > 1,
         window,
-        whole,
+        whole_problem,
     )
 
 
@@ -77,26 +77,26 @@ def _whole(
     inputs: Sequence[Attribute],
     columns: Sequence[Column],
 ) -> Problem | None:
-    """What is to be proved where functions read whole partitions, of these columns. Rows of which
-    the filter above is not true may get other values, so that nothing may raise on them.
+    """Return what has to be proved if functions read whole partitions of these columns. Rows that
+    fail the filter above may get other values, so nothing may raise on them.
     """
-    made = [a for a in context.attributes(site.boundary) if a.id not in of.types]
-    read = whole_fold(site.boundary, of, made)
+    window_columns = [a for a in context.attributes(site.boundary) if a.id not in of.types]
+    read = whole_fold(site.boundary, of, window_columns)
     if read is None:
         return None
     every = {c.name: c for c in (*read.columns, *columns)}
     if sum(a.name in every for a in inputs) != len(every):
         return None  # two columns have one name
     fold = of_row(replace(read, columns=tuple(every.values())))
-    here = {i: fold.key(HERE + v.name) for i, v in of.columns.items() if v.name in every}
+    variables_by_id = {i: fold.key(HERE + v.name) for i, v in of.columns.items() if v.name in every}
     by_name = {o.name: Var(Scope.OUT, o.name, o.sort) for o in fold.outputs}
-    here |= {a.id: by_name[a.name] for a in made}
-    return Problem(fold, sql_conjunction(over(site, here)), Mode.GLOBAL)
+    variables_by_id |= {a.id: by_name[a.name] for a in window_columns}
+    return Problem(fold, sql_conjunction(over(site, variables_by_id)), Mode.GLOBAL)
 
 
-def _bound(site: Site) -> frozenset[tuple[int, int]]:
-    """The conjuncts that Spark does not move below: all but those of columns by which a window is
-    partitioned.
+def _unmoved_conjuncts(site: Site) -> frozenset[tuple[int, int]]:
+    """Return the conjuncts that Spark does not move below: all except those on the columns by which
+    a window is partitioned.
     """
     node = site.boundary
     by = list(node.fields["partitionSpec"]) if node.kind == WINDOW else []
