@@ -16,7 +16,9 @@ from presieve.backend.statistics.footers import RELATION
 def sharing_exchange(
     gateway: Gateway, plan: Handle, root: Node, boundary: Node
 ) -> frozenset[tuple[int, ...]]:
-    """Return the paths of all boundaries whose plan equals this one's, its own path included."""
+    """Return the paths of the boundaries whose exchanged plan equals this one's, its own
+    included.
+    """
     own = _input_of_exchange(boundary)
     if own is None:
         return frozenset((boundary.path,))

@@ -150,7 +150,9 @@ def counted(boundary: Boundary, read: Set[int], live: Set[int]) -> Boundary:
 
 
 def _count_call(conditions: Sequence[Tree]) -> NativeCall:
-    """Count the rows in which the pivot column has one of the values of these conditions."""
+    """Return a call that counts the rows in which the pivot column has one of the values of these
+    conditions.
+    """
     return NativeCall("count_if", (_any(conditions),), [], True, "count_if")
 
 

@@ -184,9 +184,10 @@ _WITH, _SHARED = EXPRESSIONS + "With", EXPRESSIONS + "CommonExpressionRef"
 
 
 def inlined(tree: Tree) -> Tree:
-    """Replace references to common expressions (``With``) by their definitions. The JSON does not
-    say which of several definitions a reference means, so nested ones stay. So does LIKE, whose
-    escape characters are read from Spark's expression in the order in which they occur there.
+    """Replace references to common expressions (``With``) by their definitions. Expressions with
+    several definitions stay, because the JSON does not say which one a reference means. So does
+    LIKE, whose escape characters are read from Spark's expression in the order in which they occur
+    there.
     """
     for at, node in enumerate(tree):
         if node["class"] != _WITH or node["num-children"] != 2:

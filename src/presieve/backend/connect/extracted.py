@@ -33,7 +33,9 @@ def is_taken_out(expression: Expression) -> bool:
 
 
 def not_together(expressions: Sequence[Expression]) -> Declined | None:
-    """Decline unless all columns to take out are windows, or one is a generator."""
+    """Return why columns cannot be taken out together: they must all be windows, or be a single
+    generator.
+    """
     taken = [e for e in expressions if is_taken_out(e)]
     if len(taken) > 1 and any(_is_generator(e) for e in taken):
         return Declined("operator", "a generator next to a window or another generator")

@@ -139,7 +139,9 @@ class ConnectGateway:
         return repeatable(plan)
 
     def unread(self, plan: Operator) -> Declined | None:
-        """Return why the first operator in the plan is not understood, or None if all are."""
+        """Return the reason of the first operator in the plan that is not understood, if there is
+        one.
+        """
         return next((o.unread for o in walk(plan) if o.unread is not None), None)
 
     def session_declines(self) -> Declined | None:
@@ -193,8 +195,8 @@ class ConnectGateway:
     def filter(
         self, condition: tuple[Condition, Operator] | None, filter_: Operator, child: Operator
     ) -> Operator:
-        """Return the filter with another condition over another child. Without a condition, a
-        filter that keeps every row stays, since columns may refer to it by its number.
+        """Return the filter with another condition over another child. Without a condition, it
+        becomes a filter that keeps every row: columns may refer to it by its number.
         """
         new_condition = self._true(child) if condition is None else condition[0]
         over = operators.with_children(filter_, (child,))

@@ -26,5 +26,7 @@ def run_connect(df: DataFrame) -> Measurement:
 
 
 def _metric(operator: Any, name: str) -> int:
-    """Return the metric's value; Spark reports values below 0 for metrics that it never set."""
+    """Return the sum of a metric's values; values that Spark never set are below 0 and count as
+    0.
+    """
     return sum(max(0, int(m.value)) for m in operator.metrics if m.name == name)

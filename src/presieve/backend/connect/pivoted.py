@@ -61,12 +61,12 @@ def pivot(resolver: Resolver, relation: Relation, children: list[Operator]) -> O
     """Read ``groupBy(...).pivot(...).agg(...)``."""
     (child,) = children
     try:
-        parts = _read_pivot(resolver, relation, child)
+        pivot_parts = _read_pivot(resolver, relation, child)
     except DeclineSignal as signal:
         return resolver.opaque(relation, children, signal.declined, kind=AGGREGATE)
-    by_value = _by_value(resolver, parts, child)
-    arrays = _arrays(resolver, parts, by_value)
-    return _elements(relation, parts, arrays)
+    by_value = _by_value(resolver, pivot_parts, child)
+    arrays = _arrays(resolver, pivot_parts, by_value)
+    return _elements(relation, pivot_parts, arrays)
 
 
 def _read_pivot(resolver: Resolver, relation: Relation, child: Operator) -> _Pivot:
@@ -124,47 +124,49 @@ def _fits(value: Expression, kind: str, type_: str) -> bool:
     return bool(least <= getattr(value, kind) <= most)
 
 
-def _by_value(resolver: Resolver, parts: _Pivot, child: Operator) -> Operator:
+def _by_value(resolver: Resolver, pivot_parts: _Pivot, child: Operator) -> Operator:
     """Return the functions aggregated by keys and pivot column."""
-    grouping = [f.tree for f in (*parts.keys, parts.column)]
-    types = [parts.results(place)[0]["type"] for place in range(len(parts.calls))]
-    result_fields = _fields(resolver, [n for n, _ in parts.calls], types)
-    calls = [alias(f.id, f.name, t) for f, (_, t) in zip(result_fields, parts.calls, strict=True)]
+    grouping = [f.tree for f in (*pivot_parts.keys, pivot_parts.column)]
+    types = [pivot_parts.results(place)[0]["type"] for place in range(len(pivot_parts.calls))]
+    result_fields = _fields(resolver, [n for n, _ in pivot_parts.calls], types)
+    calls = [
+        alias(f.id, f.name, t) for f, (_, t) in zip(result_fields, pivot_parts.calls, strict=True)
+    ]
     return Operator(
         AGGREGATE,
         {"groupingExpressions": grouping, "aggregateExpressions": [*grouping, *calls]},
         (child,),
-        (*parts.keys, parts.column, *result_fields),
+        (*pivot_parts.keys, pivot_parts.column, *result_fields),
         None,
         unread=undetermined(calls),
         steady=all(map(is_deterministic, calls)),
     )
 
 
-def _arrays(resolver: Resolver, parts: _Pivot, below: Operator) -> Operator:
+def _arrays(resolver: Resolver, pivot_parts: _Pivot, below: Operator) -> Operator:
     """Return, by keys, an array of the results of each function, in the order of the values."""
-    keys = [f.tree for f in parts.keys]
+    keys = [f.tree for f in pivot_parts.keys]
     results = below.output[len(keys) + 1 :]
     types = [{"type": "array", "elementType": f.json["type"]} for f in results]
     arrays = _fields(resolver, [PIVOTED + f.name for f in results], types)
     call: Tree = [
         {"class": AGGREGATE_EXPRESSION, "num-children": 1},
-        {"class": PIVOT_FIRST, "num-children": 2, "pivotColumnValues": parts.values},
-        *parts.column.tree,
+        {"class": PIVOT_FIRST, "num-children": 2, "pivotColumnValues": pivot_parts.values},
+        *pivot_parts.column.tree,
     ]
     first = [
         alias(array.id, array.name, [*call, *value.tree])
         for array, value in zip(arrays, results, strict=True)
     ]
     fields = {"groupingExpressions": keys, "aggregateExpressions": [*keys, *first]}
-    return Operator(AGGREGATE, fields, (below,), (*parts.keys, *arrays), None)
+    return Operator(AGGREGATE, fields, (below,), (*pivot_parts.keys, *arrays), None)
 
 
-def _elements(relation: Relation, parts: _Pivot, below: Operator) -> Operator:
+def _elements(relation: Relation, pivot_parts: _Pivot, below: Operator) -> Operator:
     """Return the elements of the arrays as columns: for each value, the results of all
     functions.
     """
-    arrays = below.output[len(parts.keys) :]
+    arrays = below.output[len(pivot_parts.keys) :]
     place = {"class": LITERAL, "num-children": 0, "dataType": "integer"}
     elements = [
         alias(
@@ -176,10 +178,10 @@ def _elements(relation: Relation, parts: _Pivot, below: Operator) -> Operator:
                 {**place, "value": str(at // len(arrays))},
             ],
         )
-        for at, column in enumerate(parts.made)
+        for at, column in enumerate(pivot_parts.made)
     ]
-    fields = {"projectList": [*(f.tree for f in parts.keys), *elements]}
-    return Operator(PROJECT, fields, (below,), (*parts.keys, *parts.made), relation)
+    fields = {"projectList": [*(f.tree for f in pivot_parts.keys), *elements]}
+    return Operator(PROJECT, fields, (below,), (*pivot_parts.keys, *pivot_parts.made), relation)
 
 
 def _fields(resolver: Resolver, names: Sequence[str], types: Sequence[object]) -> tuple[Field, ...]:
