@@ -160,13 +160,13 @@ class _Query:
                 raise _NotReadError
             joined.join.join_type = joined.join.JoinType.Value(f"JOIN_TYPE_{_JOINS[words]}")
             joined.join.left.CopyFrom(relation)
-            joined.join.right.CopyFrom(self._source(self._joined_on(joined, operand)))
+            joined.join.right.CopyFrom(self._source(self._take_condition(joined, operand)))
             relation, words = joined, after
         if words:
             raise _NotReadError
         return relation
 
-    def _joined_on(self, join: Relation, piece: Sequence[Token]) -> Sequence[Token]:
+    def _take_condition(self, join: Relation, piece: Sequence[Token]) -> Sequence[Token]:
         """Return the joined source and put the condition into the message."""
         for at, token in _outermost_tokens(piece):
             if token.is_word("ON"):
