@@ -49,7 +49,7 @@ class _Column:
 
 
 def project(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
-    """Read ``select``. It is an aggregate without groups if it calls aggregate functions."""
+    """Read ``select``. It is an aggregate without groups if all its columns are aggregates."""
     (child,) = children
     scope = resolver.scope(child)
     entries = list(relation.project.expressions)
