@@ -1,1 +1,1 @@
-"""Trusted. What terms mean: values, operators, and the reference interpreter."""
+"""Trusted. The meaning of terms: values, operators, and the reference interpreter."""

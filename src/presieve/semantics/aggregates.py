@@ -2,10 +2,10 @@
 
 Sources: Spark 4.3, ``catalyst/expressions/aggregate``: ``Max``, ``Min``, ``Count``, ``CountIf``,
 ``BoolOr``/``BoolAnd`` (the maximum and minimum of booleans), ``Sum``, ``MaxBy``/``MinBy``. All of
-them skip rows on which the argument (of ``max_by`` the second one) is NULL, so that ``FILTER (WHERE
-c)`` is the same as an argument that is NULL wherever ``c`` is not true. Merging the states that
-Spark computes of parts of a group gives what the fold gives of all its rows, in some order, which
-is the same for all aggregates of an operator: parts are put one after the other, and of equal
+them skip rows on which the argument (for ``max_by`` the second one) is NULL, so ``FILTER (WHERE
+c)`` is the same as an argument that is NULL wherever ``c`` is not true. Spark computes states of
+parts of a group and merges them. The result is that of the fold over all rows in some order, which
+is the same for all aggregates of an operator: parts are put one after the other, and among equal
 values ``max_by`` takes the last.
 """
 
@@ -28,8 +28,8 @@ from presieve.semantics.values import INT_RANGES
 
 
 class Overflow(Enum):
-    """What a sum does that does not fit its type: ANSI mode raises, without it one of bigints
-    wraps. Of ``NEVER`` it is proved elsewhere that all sums fit.
+    """How a sum that does not fit its type behaves: in ANSI mode it raises; without ANSI mode, a
+    sum of bigints wraps. ``NEVER``: it is proved elsewhere that all sums fit.
     """
 
     RAISES = "raises"
@@ -42,9 +42,9 @@ class Aggregate:
     """A call of an aggregate function.
 
     ``function`` is one of :data:`FUNCTIONS`; ``arguments`` are over ROW and KEY, and so is
-    ``condition``, that of ``FILTER (WHERE ...)``. ``reverse``: the fold is that of Spark's rows
-    from the last to the first. ``of_some``: the result is NULL if the condition is true of no row,
-    also of functions that count.
+    ``condition``, that of ``FILTER (WHERE ...)``. ``reverse``: the fold takes Spark's rows from the
+    last to the first. ``of_some``: the result is NULL if the condition is true of no row, even for
+    functions that count.
     """
 
     function: str
@@ -57,7 +57,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What a function's fold consists of."""
+    """The parts of a function's fold."""
 
     fields: tuple[Field, ...]
     result: Term
@@ -68,10 +68,11 @@ _Maker: TypeAlias = Callable[[tuple[Term, ...], Overflow], _Made]
 
 
 def aggregate_fold(call: Aggregate, columns: tuple[Column, ...], output: SchemaColumn) -> Fold:
-    """The fold of a call over rows with these columns; ``output`` is the column that it gives.
+    """Return the fold of a call over rows with these columns; ``output`` is the column that it
+    returns.
 
-    Raises :class:`DeclineSignal` where the argument is of a type that the function is not known
-    for, or the result of another type than is expected.
+    Raises :class:`DeclineSignal` if the function is not supported for the argument's type, or if
+    the result has another type than expected.
     """
     count, maker = FUNCTIONS[call.function]
     if call.reverse:
@@ -80,35 +81,35 @@ def aggregate_fold(call: Aggregate, columns: tuple[Column, ...], output: SchemaC
         raise DeclineSignal("native-aggregate", f"{call.function} with these arguments")
     counted = is_true(call.condition)
     masked = tuple(ite(counted, some(a), none_lit(strip(a.sort))) for a in call.arguments)
-    made = maker(masked, call.overflow)
+    parts = maker(masked, call.overflow)
     if call.of_some:
-        made = _null_of_none(made, counted)
-    if sort_of(output.type) != strip(made.result.sort):
+        parts = _null_of_none(parts, counted)
+    if sort_of(output.type) != strip(parts.result.sort):
         raise DeclineSignal(
             "native-aggregate",
             f"{call.function} returns {display_type(output.type)} here",
         )
-    result = Output(output.name, made.result.sort, output.type, made.result, checked=True)
-    return Fold(call.function, columns, (), made.fields, (result,), step_raises=made.raises)
+    result = Output(output.name, parts.result.sort, output.type, parts.result, checked=True)
+    return Fold(call.function, columns, (), parts.fields, (result,), step_raises=parts.raises)
 
 
-def _null_of_none(made: _Made, counted: Term) -> _Made:
-    """The same, with NULL for the result where no row is counted: most functions give that."""
-    if made.result.sort != strip(made.result.sort):
-        return made
-    seen = _state("seen", BOOL)
-    fields = (*made.fields, Field("seen", BOOL, FALSE, or_(seen, counted)))
-    result = ite(seen, some(made.result), none_lit(made.result.sort))
-    return replace(made, fields=fields, result=result)
+def _null_of_none(parts: _Made, counted: Term) -> _Made:
+    """Make the result NULL where no row is counted. Most functions do this already."""
+    if parts.result.sort != strip(parts.result.sort):
+        return parts
+    has_row = _state("seen", BOOL)
+    fields = (*parts.fields, Field("seen", BOOL, FALSE, or_(has_row, counted)))
+    result = ite(has_row, some(parts.result), none_lit(parts.result.sort))
+    return replace(parts, fields=fields, result=result)
 
 
 def is_true(condition: Term) -> Term:
-    """Two-valued: whether a condition of SQL is true."""
+    """Whether a SQL condition is true, as a two-valued term."""
     return condition if condition.sort == BOOL else app(Op.SQL_IS_TRUE, condition)
 
 
 def greater(a: Term, b: Term) -> Term:
-    """Whether ``a`` is greater as Spark orders values: NaN is greatest, and the zeros are equal."""
+    """Whether ``a`` is greater in Spark's order: NaN is greatest, and the zeros are equal."""
     if a.sort == BOOL:
         return and_(a, negate(b))
     if a.sort == FLOAT:
@@ -126,7 +127,7 @@ def _less(a: Term, b: Term) -> Term:
 _Order: TypeAlias = Callable[[Term, Term], Term]
 
 
-def _ordered(sort: Sort) -> None:
+def _check_comparable(sort: Sort) -> None:
     if sort != BOOL and not is_ordered(sort):
         raise DeclineSignal("native-aggregate", "values of this type are not compared here")
 
@@ -136,15 +137,18 @@ def _state(name: str, sort: Sort) -> Var:
 
 
 def _extremum(name: str, better: _Order, *, last: bool = False) -> _Maker:
-    """The first of the values than which none is better, or the ``last``; NULL of none."""
+    """The first of the best values, or the ``last`` of them; NULL without values."""
 
     def make(arguments: tuple[Term, ...], _: Overflow) -> _Made:
         (value,) = arguments
         sort = strip(value.sort)
-        _ordered(sort)
+        _check_comparable(sort)
         best = _state(name, Option(sort))
-        here, kept = get(value), get(best)
-        wins = or_(is_none(best), negate(better(kept, here)) if last else better(here, kept))
+        value_here, best_value = get(value), get(best)
+        wins = or_(
+            is_none(best),
+            negate(better(best_value, value_here)) if last else better(value_here, best_value),
+        )
         step = ite(is_none(value), best, ite(wins, value, best))
         return _Made((Field(name, best.sort, none_lit(sort), step),), best)
 
@@ -152,17 +156,17 @@ def _extremum(name: str, better: _Order, *, last: bool = False) -> _Maker:
 
 
 def _extremum_by(name: str, better: _Order, *, first: bool = False) -> _Maker:
-    """What stands beside the last of the values than which none is better, or beside the ``first``
-    of them; NULL of none.
+    """The value beside the last of the best values of ``by``, or beside the ``first`` of them; NULL
+    without values.
     """
 
     def make(arguments: tuple[Term, ...], _: Overflow) -> _Made:
         value, by = arguments
         sort = strip(by.sort)
-        _ordered(sort)
+        _check_comparable(sort)
         best, beside = _state(name, Option(sort)), _state("beside", value.sort)
-        here, kept = get(by), get(best)
-        loses = negate(better(here, kept)) if first else better(kept, here)
+        by_here, best_by = get(by), get(best)
+        loses = negate(better(by_here, best_by)) if first else better(best_by, by_here)
         stays = and_(negate(is_none(best)), loses)
 
         def step(new: Term, old: Term) -> Term:
@@ -178,27 +182,27 @@ def _extremum_by(name: str, better: _Order, *, first: bool = False) -> _Maker:
 
 
 def _count(arguments: tuple[Term, ...], _: Overflow) -> _Made:
-    """Rows on which no argument is NULL. No group has 2**63 of them."""
-    return _counting(and_(*(negate(is_none(a)) for a in arguments)))
+    """Count rows on which no argument is NULL. No group has 2**63 of them."""
+    return _count_where(and_(*(negate(is_none(a)) for a in arguments)))
 
 
 def _count_if(arguments: tuple[Term, ...], _: Overflow) -> _Made:
     (condition,) = arguments
     if strip(condition.sort) != BOOL:
         raise DeclineSignal("native-aggregate", "count_if of something that is not a condition")
-    return _counting(is_true(condition))
+    return _count_where(is_true(condition))
 
 
-def _counting(counts: Term) -> _Made:
+def _count_where(counts: Term) -> _Made:
     number = _state("count", INT)
     step = ite(counts, app(Op.INT_ADD, number, int_lit(1)), number)
     return _Made((Field("count", INT, int_lit(0), step),), number)
 
 
 def _sum(arguments: tuple[Term, ...], overflow: Overflow) -> _Made:
-    """Of integers: where a tree of additions that Spark may take does not overflow, there is an
-    order of the rows in which adding one after the other does not, and gives the same. Sums of
-    doubles are not of that kind (adding 1.0 to 2.0**53 changes nothing, adding 2.0 does).
+    """Sum integers. Where Spark's tree of additions does not overflow, there is an order of the
+    rows in which adding one after the other does not overflow either, and gives the same sum. This
+    does not hold for sums of doubles (adding 1.0 to 2.0**53 changes nothing, adding 2.0 does).
     """
     (value,) = arguments
     if strip(value.sort) == FLOAT and overflow is Overflow.NEVER:
@@ -210,22 +214,24 @@ def _sum(arguments: tuple[Term, ...], overflow: Overflow) -> _Made:
     total = _state("sum", Option(INT))
     before = ite(is_none(total), int_lit(0), get(total))
     exact = app(Op.INT_ADD, before, get(value))
-    fits, outside = _limited(exact, overflow)
+    fits, outside = _handle_overflow(exact, overflow)
     step = ite(is_none(value), total, some(fits))
     raises = and_(negate(is_none(value)), outside)
     return _Made((Field("sum", total.sort, none_lit(INT), step),), total, raises)
 
 
 def _sum_of_doubles(value: Term) -> _Made:
-    """From zero on, one after the other. Spark adds sums of parts, which rounds otherwise."""
+    """Add doubles one after the other, starting at zero. Spark adds sums of parts, which rounds
+    differently.
+    """
     total = _state("sum", Option(FLOAT))
     before = ite(is_none(total), float_lit(0.0), get(total))
     step = ite(is_none(value), total, some(app(Op.FLOAT_ADD, before, get(value))))
     return _Made((Field("sum", total.sort, none_lit(FLOAT), step),), total)
 
 
-def _limited(exact: Term, overflow: Overflow) -> tuple[Term, Term]:
-    """What is kept of a sum of bigints, and whether it raises."""
+def _handle_overflow(exact: Term, overflow: Overflow) -> tuple[Term, Term]:
+    """Return the value to keep for a sum of bigints, and the condition under which it raises."""
     low, high = INT_RANGES["bigint"]
     match overflow:
         case Overflow.RAISES:
@@ -251,9 +257,9 @@ def _boolean(name: str, better: _Order) -> _Maker:
 
 
 def same_in_any_order(function: str, arguments: Sequence[Term], others: Sequence[Term]) -> Term:
-    """What must hold of the arguments of any two rows, so that the function gives the same, to the
-    bit, in whatever order and in whatever parts Spark takes the rows: two values of which none is
-    better are one. Counts and sums that fit are always the same, and sums of doubles never.
+    """The condition on the arguments of any two rows under which the function gives the same
+    result, to the bit, in any order and any partition of the rows: two values are identical if
+    neither is better. Counts and sums that fit are always the same; sums of doubles never are.
     """
     if function == "sum" and strip(arguments[0].sort) == FLOAT:
         return FALSE
@@ -277,7 +283,7 @@ FUNCTIONS: dict[str, tuple[int | None, _Maker]] = {
     "max_by": (2, _extremum_by("max", greater)),
     "min_by": (2, _extremum_by("min", _less)),
 }
-"""By name: how many arguments a function takes (None is one or more), and its fold."""
+"""By name: the number of arguments (None is one or more), and the fold."""
 
 
 _REVERSED = {
@@ -286,15 +292,16 @@ _REVERSED = {
     "max_by": _extremum_by("max", greater, first=True),
     "min_by": _extremum_by("min", _less, first=True),
 }
-"""Functions that give something else if rows come from the last to the first."""
+"""Functions whose result differs if rows come from the last to the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateColumn:
-    """A column of an ``Aggregate``, called ``name``: one of the :data:`FUNCTIONS` of one
-    ``argument``, an option over ROW and KEY, or of that and of what it is chosen ``by``. ``type``
-    is the column's in Spark. Decimals without digits after the point are integers, and that no sum
-    overflows is proved elsewhere. ``reverse``: Spark's rows are folded from the last to the first.
+    """A column of an ``Aggregate``, called ``name``: one of the :data:`FUNCTIONS`, of one
+    ``argument`` (an option over ROW and KEY), or of an argument that is chosen ``by`` another one.
+    ``type`` is the column's type in Spark. Decimals without digits after the point are integers; it
+    is proved elsewhere that no sum overflows. ``reverse``: Spark's rows are folded from the last to
+    the first.
     """
 
     name: str
@@ -311,43 +318,43 @@ class AggregateColumn:
 
     @property
     def fold(self) -> Fold:
-        """Its fold, with fields of its own. Raises :class:`DeclineSignal`."""
+        """The column's fold, with field names of its own. Raises :class:`DeclineSignal`."""
         counts = self.function in ("count", "count_if")
-        whole = counts or strip(self.argument.sort) == INT
-        output = SchemaColumn(self.name, "bigint" if whole else self.type)
+        is_integer = counts or strip(self.argument.sort) == INT
+        output = SchemaColumn(self.name, "bigint" if is_integer else self.type)
         never = Overflow.NEVER
         call = Aggregate(self.function, self.arguments, overflow=never, reverse=self.reverse)
-        made = aggregate_fold(call, (), output)
+        base_fold = aggregate_fold(call, (), output)
         own = {
             Var(Scope.ACC, f.name, f.sort): Var(Scope.ACC, f"{self.name}.{f.name}", f.sort)
-            for f in made.fields
+            for f in base_fold.fields
         }
         fields = tuple(
             Field(v.name, v.sort, f.init, substitute(f.step, own))
-            for f, v in zip(made.fields, own.values(), strict=True)
+            for f, v in zip(base_fold.fields, own.values(), strict=True)
         )
-        (output_,) = made.outputs
+        (output_,) = base_fold.outputs
         outputs = (replace(output_, term=substitute(output_.term, own)),)
-        return replace(made, fields=fields, outputs=outputs)
+        return replace(base_fold, fields=fields, outputs=outputs)
 
     @property
     def state(self) -> Term:
-        """What it gives, over the fields of its fold."""
+        """The result, over the fields of the column's fold."""
         return self.fold.outputs[0].term
 
     @property
     def result(self) -> Var:
-        """The column, as expressions over it name it."""
+        """The variable by which expressions over the aggregate refer to the column."""
         return Var(Scope.ACC, self.name, self.state.sort)
 
 
 @dataclass(frozen=True, slots=True)
 class ListColumn:
     """A column of an ``Aggregate``, called ``name``: ``aggregate(collect_list(struct(...)), zero,
-    merge)``, a fold of all rows, in the order in which Spark meets them, with a struct for its
-    accumulator. The ``fields`` are those of the struct, all of them options; ``types`` are theirs
-    in Spark. ``safe`` and ``raises``, over ROW, KEY and ACC, say of a step whether it is safe and
-    whether it raises, as :class:`presieve.sql.values.ValueOf` does.
+    merge)``, a fold of all rows, in the order in which Spark meets them, with a struct as its
+    accumulator. ``fields`` are the struct's fields, all of them options; ``types`` are their types
+    in Spark. ``safe`` and ``raises``, over ROW, KEY and ACC, say whether a step is safe and whether
+    it raises, as in :class:`presieve.sql.values.ValueOf`.
     """
 
     name: str
@@ -358,5 +365,5 @@ class ListColumn:
 
     @property
     def results(self) -> tuple[Var, ...]:
-        """The struct's fields, as expressions over the column name them."""
+        """The variables by which expressions over the column refer to the struct's fields."""
         return tuple(_state(f.name, f.sort) for f in self.fields)

@@ -1,8 +1,8 @@
-"""Trusted. What a proof assumes, in words that come of the condition on a row and of nothing else.
+"""Trusted. Assumptions of a proof, in words that are derived from the condition on a row alone.
 
-Some assumptions are no condition on a row: of a function that is not read, of a constant, of a
-sum. Their term is TRUE, so that no proof rests on them, but the function's meaning does. What they
-say comes from a closed table of sentences.
+Some assumptions are not conditions on a row: those about a function that is not read, a constant,
+or a sum. Their term is TRUE: no proof rests on them, but the function's meaning does. Their words
+come from a closed table of sentences.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, literal_value
 from presieve.semantics.infix import words
 
 EXACT = 2**53
-"""Doubles hold every integer of a lesser magnitude, and no other becomes one of these."""
+"""Doubles represent every integer of a smaller magnitude, and no other integer rounds to one of
+these.
+"""
 
 
 class Need(Enum):
@@ -34,8 +36,8 @@ class Need(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AssumptionTemplate:
-    """An assumption that is no condition on a row: its code, its words with gaps, and how it is
-    known to be needed.
+    """An assumption that is not a condition on a row: its code, its words with gaps, and how a
+    checker knows that it is needed.
     """
 
     code: str
@@ -43,11 +45,11 @@ class AssumptionTemplate:
     need: Need
 
     def of(self, **words: object) -> Assumption:
-        """The assumption with its gaps filled."""
+        """Return the assumption with its gaps filled."""
         return Assumption(self.code, self.pattern.format(**words), TRUE)
 
     def says(self, assumption: Assumption) -> bool:
-        """Whether an assumption is this one, whatever stands in its gaps."""
+        """Whether an assumption follows this template, whatever fills its gaps."""
         parts = re.split(r"\{\w+\}", self.pattern)
         form = "(?s:.+)".join(map(re.escape, parts))
         return self.code == assumption.code and bool(re.fullmatch(form, assumption.text))
@@ -58,7 +60,7 @@ SUM_EXACT = AssumptionTemplate(
     "int-range", "{what} over a group and of its magnitudes is at most 2^53", Need.SUM
 )
 SUM_WITHIN = {2**63: SUM_IN_RANGE, EXACT: SUM_EXACT}
-"""By the number that the magnitude of a sum is assumed to stay below."""
+"""By the number that bounds the assumed magnitude of a sum."""
 RESULT_FITS = AssumptionTemplate(
     "int-range",
     "the result {name} fits in {type}: Spark fails or silently wraps around where it does not",
@@ -99,12 +101,12 @@ SENTENCES = (
     *(SUM_IN_RANGE, SUM_EXACT, RESULT_FITS, ZERO_IN_HEAPS),
     *(KEY_FORM, SAME_FUNCTION, SAME_VALUE, IS_PURE),
 )
-"""All that is assumed without a condition on rows."""
+"""All assumptions without a condition on rows."""
 
 
 def is_of_size(assumption: Assumption) -> bool:
-    """Whether it is that a sum or a result is not too large, which how many rows there are, and of
-    which values, may show.
+    """Whether the assumption says that a sum or a result is not too large. The number of rows and
+    their values may show this.
     """
     return assumption.code == SUM_IN_RANGE.code and assumption.term == TRUE
 
@@ -120,34 +122,39 @@ CONDITIONS: Mapping[str, tuple[str, Need]] = {
     "declared": ("", Need.PROOF),
     "computed": ("", Need.PROOF),
 }
-"""The codes of conditions on rows, why each is assumed, and how it is known to be needed."""
+"""The codes of conditions on rows, the reason for each, and how a checker knows that it is needed.
+"""
 
 OPTIONAL = frozenset({"no-nan", "open-zero"})
-"""Codes of assumptions that make a proof easier but are no part of what the fold means."""
+"""Codes of assumptions that make a proof easier but are not part of the fold's meaning."""
 
 
 def unseen_codes() -> tuple[str, ...]:
-    """Codes of which nobody who checks a problem sees that an assumption was deleted."""
+    """Codes of assumptions whose deletion a checker of the problem cannot detect."""
     sentences = (s.code for s in SENTENCES if s.need is Need.NOTHING)
     conditions = (code for code, (_, need) in CONDITIONS.items() if need is Need.NOTHING)
     return tuple(dict.fromkeys([*conditions, *sentences]))
 
 
 def assumed(code: str, term: Term) -> Assumption:
-    """The assumption that a condition holds on every row."""
+    """Return the assumption that a condition holds on every row."""
     return Assumption(code, _condition(term) + CONDITIONS[code][0], term)
 
 
 def restated(assumption: Assumption, meaning: Callable[[Term], Term]) -> Assumption:
-    """The same of other columns: ``meaning`` rewrites its condition, if it has one."""
+    """Return the same assumption about other columns: ``meaning`` rewrites its condition, if it has
+    one.
+    """
     if assumption.term == TRUE:
         return assumption
     return assumed(assumption.code, meaning(assumption.term))
 
 
 def check_words(problem: Problem) -> None:
-    """Raises :class:`PresieveError` unless each assumption of a problem says what its condition is,
-    or is one of the sentences that are known.
+    """Check the words of a problem's assumptions.
+
+    Raises :class:`PresieveError` unless each assumption states its condition, or is one of the
+    known sentences.
     """
     for a in problem.assumptions:
         if a.term == TRUE:
@@ -167,13 +174,13 @@ def _condition(term: Term) -> str:
         case App(Op.AND, (App(Op.NOT, (App(Op.IS_NONE, (x,)),)), number)) if _number(number) == x:
             return f"{_holds(x)} no NaN, and no NULL, {_BECOMES} NaN"
         case App(Op.OR, (App(Op.IS_NONE, (x,)), rest)):
-            found = _of_value(rest)
-            if found is not None and found[0] == x:
-                return found[1]
+            described = _of_value(rest)
+            if described is not None and described[0] == x:
+                return described[1]
         case _:
-            found = _of_value(term)
-            if found is not None:
-                return found[1]
+            described = _of_value(term)
+            if described is not None:
+                return described[1]
     return f"{words(_plain(term))} on every row"
 
 
@@ -181,7 +188,7 @@ _BECOMES = "which pandas turns into"
 
 
 def _of_value(term: Term) -> tuple[Term, str] | None:
-    """What is said of something where it has a value, and of what."""
+    """Describe a condition on a value that is present; return the value and the words."""
     x = _number(term)
     if x is not None:
         return x, f"{_holds(x)} no NaN"
@@ -198,7 +205,7 @@ def _of_value(term: Term) -> tuple[Term, str] | None:
 
 
 def _number(term: Term) -> Term | None:
-    """Of what a condition says that it is not NaN, be it there or not."""
+    """The term that a condition says is not NaN: for the value of an option, the option."""
     match term:
         case App(Op.NOT, (App(Op.IS_NAN, (x,)),)):
             return _value(x)
@@ -222,7 +229,7 @@ def _missing(term: Term) -> str:
 
 
 def _plain(term: Term) -> Term:
-    """What Python sees of a nullable column of doubles, as the column."""
+    """Replace the float that Python sees for a nullable column of doubles by the column."""
     match term:
         case App(Op.ITE, (App(Op.IS_NONE, (Var() as v,)), Lit() as nan, App(Op.GET, (w,)))):
             value = literal_value(nan)

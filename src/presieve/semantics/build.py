@@ -1,7 +1,8 @@
-"""Trusted. Terms with the obvious simplified away, so that a lifted fold reads like its source.
+"""Trusted. Builds terms and simplifies the obvious away, so that a lifted fold reads like its
+source.
 
-Only identities that hold for every value are used. A term that is evaluated under a condition in
-the source stays under that condition: ``GET`` of none has no value.
+Only identities that hold for every value are used. A term that the source evaluates under a
+condition stays under that condition: ``GET`` of none has no value.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ from presieve.semantics.operators import Undefined
 
 
 def and_(*terms: Term) -> Term:
-    """Conjunction, evaluated from left to right; repeated parts are dropped."""
-    whole = conjunction(terms)
-    if not (isinstance(whole, App) and whole.op is Op.AND):
-        return whole
-    parts = tuple(dict.fromkeys(whole.args))
+    """Conjunction, evaluated from left to right; repeated conjuncts are dropped."""
+    joined = conjunction(terms)
+    if not (isinstance(joined, App) and joined.op is Op.AND):
+        return joined
+    parts = tuple(dict.fromkeys(joined.args))
     if any(negate(p) in parts for p in parts):
         return FALSE
     return conjunction(parts)
@@ -65,63 +66,63 @@ def or_(*terms: Term) -> Term:
     return next(iter(parts)) if len(parts) == 1 else app(Op.OR, *parts)
 
 
-def ite(condition: Term, then: Term, other: Term) -> Term:
-    """``then`` where the condition holds, else ``other``."""
+def ite(condition: Term, then: Term, otherwise: Term) -> Term:
+    """``then`` where the condition holds, else ``otherwise``."""
     if isinstance(condition, App) and condition.op is Op.NOT:
-        return ite(condition.args[0], other, then)
+        return ite(condition.args[0], otherwise, then)
     then = _under(condition, then, 1)
-    other = _under(condition, other, 2)
-    if condition == TRUE or then == other:
+    otherwise = _under(condition, otherwise, 2)
+    if condition == TRUE or then == otherwise:
         return then
     if condition == FALSE:
-        return other
+        return otherwise
     if then.sort == BOOL:
-        return _ite_bool(condition, then, other)
-    return app(Op.ITE, condition, then, other)
+        return _ite_bool(condition, then, otherwise)
+    return app(Op.ITE, condition, then, otherwise)
 
 
 def _under(condition: Term, term: Term, branch: int) -> Term:
-    """The branch that is taken of a term that asks for the same condition again."""
+    """If the term tests the same condition again, return the branch that is taken."""
     while isinstance(term, App) and term.op is Op.ITE and term.args[0] == condition:
         term = term.args[branch]
     return term
 
 
-def _ite_bool(condition: Term, then: Term, other: Term) -> Term:
+def _ite_bool(condition: Term, then: Term, otherwise: Term) -> Term:
     if then == TRUE:
-        return or_(condition, other)
+        return or_(condition, otherwise)
     if then == FALSE:
-        return and_(negate(condition), other)
-    if other == TRUE:
+        return and_(negate(condition), otherwise)
+    if otherwise == TRUE:
         return or_(negate(condition), then)
-    if other == FALSE:
+    if otherwise == FALSE:
         return and_(condition, then)
-    return app(Op.ITE, condition, then, other)
+    return app(Op.ITE, condition, then, otherwise)
 
 
 def applied(op: Op, *args: Term) -> Term:
-    """A function of single values. Of a choice between a constant and something else it is a choice
-    between what it gives for each.
+    """Apply a function of single values. A choice between a constant and another term becomes a
+    choice between the two results.
     """
     for i, arg in enumerate(args):
         match arg:
-            case App(Op.ITE, (test, then, other)) if isinstance(then, Lit) or isinstance(
-                other, Lit
+            case App(Op.ITE, (test, then, otherwise)) if isinstance(then, Lit) or isinstance(
+                otherwise, Lit
             ):
-                sides = ((*args[:i], side, *args[i + 1 :]) for side in (then, other))
+                sides = ((*args[:i], side, *args[i + 1 :]) for side in (then, otherwise))
                 return ite(test, *(applied(op, *side) for side in sides))
     return folded(app(op, *args))
 
 
 def some(term: Term) -> Term:
-    """The term as an option; one that is an option already stays."""
+    """Return the term as an option; an option stays."""
     if isinstance(term.sort, Option):
         return term
     if isinstance(term, App) and term.op is Op.GET:
-        return term.args[0]  # the same where GET has a value; elsewhere nobody asks
+        return term.args[0]  # the same where GET has a value; elsewhere the value is never used
     if isinstance(term, App) and term.op is Op.ITE and _has_get(term):
-        condition, then, other = term.args
-        return ite(condition, some(then), some(other))
+        condition, then, otherwise = term.args
+        return ite(condition, some(then), some(otherwise))
     return app(Op.SOME, term)
 
 
@@ -135,7 +136,7 @@ def _has_get(term: App) -> bool:
 
 
 def is_none(term: Term) -> Term:
-    """Whether an option is none; false for what is no option."""
+    """Whether an option is none; false for a term that is not an option."""
     if not isinstance(term.sort, Option):
         return FALSE
     if isinstance(term, Lit):
@@ -145,15 +146,15 @@ def is_none(term: Term) -> Term:
     if isinstance(term, App) and term.op is Op.OPEN_ZERO:
         return is_none(term.args[0])
     if isinstance(term, App) and term.op is Op.ITE:
-        condition, then, other = term.args
-        a, b = is_none(then), is_none(other)
+        condition, then, otherwise = term.args
+        a, b = is_none(then), is_none(otherwise)
         if isinstance(a, Lit) or isinstance(b, Lit):
             return ite(condition, a, b)
     return app(Op.IS_NONE, term)
 
 
 def get(term: Term) -> Term:
-    """The value of an option that is not none here; what is no option stays."""
+    """The value of an option that is not none here; a term that is not an option stays."""
     if not isinstance(term.sort, Option):
         return term
     if isinstance(term, Lit) and term.value is not None:
@@ -163,32 +164,34 @@ def get(term: Term) -> Term:
     if isinstance(term, App) and term.op is Op.OPEN_ZERO:
         return app(Op.OPEN_ZERO, get(term.args[0]), term.args[1])
     if isinstance(term, App) and term.op is Op.ITE:
-        condition, then, other = term.args
-        presence = is_none(then), is_none(other)
+        condition, then, otherwise = term.args
+        presence = is_none(then), is_none(otherwise)
         if FALSE in presence and TRUE not in presence:
-            return ite(condition, get(then), get(other))
+            return ite(condition, get(then), get(otherwise))
     return app(Op.GET, term)
 
 
 def substituted(term: Term, values: Mapping[Var, Term]) -> Term:
-    """The term with these values for variables. What is asked of options that are choices is
-    asked of what is chosen.
+    """Replace variables by these values. Tests of an option that is a choice become tests of the
+    chosen branch.
     """
-    done: dict[int, Term] = {}
+    results: dict[int, Term] = {}
     for node in subterms(term):
         match node:
             case Var():
-                done[id(node)] = values.get(node, node)
+                results[id(node)] = values.get(node, node)
             case App(op, args):
-                given = tuple(done[id(a)] for a in args)
-                done[id(node)] = _OF_OPTIONS.get(op, partial(app, op))(*given)
+                new_args = tuple(results[id(a)] for a in args)
+                results[id(node)] = _OF_OPTIONS.get(op, partial(app, op))(*new_args)
             case _:
-                done[id(node)] = node
-    return done[id(term)]
+                results[id(node)] = node
+    return results[id(term)]
 
 
 def unwrapped(term: Term) -> Term:
-    """The value of an option that is not none here, of a choice the one of what is chosen then."""
+    """The value of an option that is not none here; for a choice with a none branch, the other
+    branch's.
+    """
     match term:
         case App(Op.ITE, (_, Lit(_, None), value)) | App(Op.ITE, (_, value, Lit(_, None))):
             return unwrapped(value)
@@ -206,7 +209,7 @@ _OF_OPTIONS: dict[Op, Callable[..., Term]] = {
 
 
 def folded(term: Term) -> Term:
-    """The constant that an operation on constants gives; the term as it is where there is none."""
+    """Evaluate an operation on constants to a constant; the term stays if it has no value."""
     if not isinstance(term, App) or not all(isinstance(a, Lit) for a in term.args):
         return term
     try:
@@ -215,7 +218,7 @@ def folded(term: Term) -> Term:
         return term
     if isinstance(value, float):
         return float_lit(value)
-    # There are no constants of texts that are cut into parts, or of nothing.
+    # There are no constants for texts that are split into parts, or for none.
     return Lit(term.sort, value) if isinstance(value, bool | int | str) else term
 
 
@@ -240,23 +243,24 @@ _THROUGH: dict[Op, Callable[..., Term]] = {
 
 
 def simplified(term: Term, *, through: bool = True) -> Term:
-    """The same, where operations on constants are constants and choices by them are made.
-    ``through``: of a choice between a constant and something else, what is asked is a choice, too.
+    """Simplify: operations on constants become constants, and choices by constants are made.
+    ``through``: a comparison of a choice that has a constant branch becomes a choice of
+    comparisons.
     """
     rules = {**_SIMPLER, **_THROUGH} if through else _SIMPLER
-    done: dict[int, Term] = {}
+    results: dict[int, Term] = {}
     for node in subterms(term):
         if isinstance(node, App):
-            given = tuple(done[id(a)] for a in node.args)
-            made = rules.get(node.op, partial(app, node.op))(*given)
-            done[id(node)] = made if isinstance(made.sort, Option) else folded(made)
+            new_args = tuple(results[id(a)] for a in node.args)
+            simpler = rules.get(node.op, partial(app, node.op))(*new_args)
+            results[id(node)] = simpler if isinstance(simpler.sort, Option) else folded(simpler)
         else:
-            done[id(node)] = node
-    return done[id(term)]
+            results[id(node)] = node
+    return results[id(term)]
 
 
 def default(sort: Sort) -> Term:
-    """Some value of the sort: what stands where the source has no value."""
+    """An arbitrary value of the sort, for places where the source has no value."""
     match sort:
         case Option(of):
             return none_lit(of)
@@ -272,46 +276,48 @@ def default(sort: Sort) -> Term:
 
 
 def as_float(term: Term) -> Term:
-    """An Int term as Float; exact where the caller knows that every value is."""
+    """Convert an Int term to Float; exact if the caller knows that every value is exact."""
     if isinstance(term.sort, Option):
         return ite(is_none(term), none_lit(FLOAT), some(as_float(get(term))))
     if isinstance(term, Lit):
         return float_lit(float(literal_value(term) or 0))
     if isinstance(term, App) and term.op is Op.ITE:
-        condition, then, other = term.args
-        return ite(condition, as_float(then), as_float(other))
+        condition, then, otherwise = term.args
+        return ite(condition, as_float(then), as_float(otherwise))
     return app(Op.INT_TO_FLOAT, term)
 
 
 def as_instant(term: Term, ahead: int) -> Term:
-    """A TimestampNTZ term as the instant at which clocks so far ahead of UTC show it."""
+    """Convert a TimestampNTZ term to the instant at which clocks this far ahead of UTC show it."""
     if isinstance(term.sort, Option):
         return ite(is_none(term), none_lit(TIMESTAMP), some(as_instant(get(term), ahead)))
     if isinstance(term, Lit):
         return Lit(TIMESTAMP, int(literal_value(term) or 0) - ahead)
     if isinstance(term, App) and term.op is Op.ITE:
-        condition, then, other = term.args
-        return ite(condition, as_instant(then, ahead), as_instant(other, ahead))
+        condition, then, otherwise = term.args
+        return ite(condition, as_instant(then, ahead), as_instant(otherwise, ahead))
     return app(Op.INSTANT, term, int_lit(ahead))
 
 
 def widen(term: Term, scale: int) -> Term:
-    """A decimal term with this many digits after the point, at least its own: the same number."""
+    """Give a decimal term this many digits after the point, at least as many as it has: the same
+    number.
+    """
     base = strip(term.sort)
     assert isinstance(base, Decimal)
-    more = scale - base.scale
-    if more == 0:
+    added_digits = scale - base.scale
+    if added_digits == 0:
         return term
     if isinstance(term.sort, Option):
         return ite(is_none(term), none_lit(Decimal(scale)), some(widen(get(term), scale)))
     if isinstance(term, Lit):
-        return Lit(Decimal(scale), int(term.value or 0) * 10**more)
+        return Lit(Decimal(scale), int(term.value or 0) * 10**added_digits)
     if isinstance(term, App) and term.op is Op.ITE:
-        condition, then, other = term.args
-        return ite(condition, widen(then, scale), widen(other, scale))
-    return app(Op.DECIMAL_WIDEN, term, int_lit(more))
+        condition, then, otherwise = term.args
+        return ite(condition, widen(then, scale), widen(otherwise, scale))
+    return app(Op.DECIMAL_WIDEN, term, int_lit(added_digits))
 
 
 def as_int(term: Term) -> Term:
-    """A Bool term as the integer that Python takes it for in arithmetic."""
+    """Convert a Bool term to the integer that Python uses for it in arithmetic."""
     return ite(term, int_lit(1), int_lit(0)) if strip(term.sort) == BOOL else term

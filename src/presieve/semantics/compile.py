@@ -1,5 +1,5 @@
-"""Untrusted. Terms and folds as Python functions, for the search and for estimates: fast, and
-tested against the reference interpreter, which defines the meaning.
+"""Untrusted. Compiles terms and folds to Python functions, for the search and for estimates: fast,
+and tested against the reference interpreter, which defines the meaning.
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ _BY_BOUND = {
     Op.SQL_GT: "(not {0} <= {1})",
     Op.SQL_GE: "(not {0} < {1})",
 }
-"""Doubles against one that is a number: NaN is the greatest, as Spark has it."""
+"""Comparisons of doubles with a number: NaN is greatest, as in Spark."""
 
 
 class _Writer:
-    """Writes one function body; constants and helper functions become globals of the function."""
+    """Writes the body of one function; constants and helper functions become globals of the
+    function.
+    """
 
     def __init__(self) -> None:
         self.globals: dict[str, Any] = {"Undefined": Undefined}
@@ -76,8 +78,8 @@ class _Writer:
                 return self.apply(op, args, [self.text(a, names) for a in args])
 
     def is_(self, term: Term, names: Names, *, wanted: bool) -> str:
-        """That a three-valued term is true, or is false: two-valued all the way down, which is
-        several times faster than the operators' own meanings.
+        """Test whether a three-valued term is true, or false, with two-valued operators all the way
+        down. This is several times faster than the operators' own meanings.
         """
         match term:
             case App(Op.SQL_AND | Op.SQL_OR as op, args, _):
@@ -91,16 +93,16 @@ class _Writer:
                 return test if wanted else f"(not {test})"
             case App(op, (a, b), _) if op in _COMPARED and _is_plain(a) and _is_plain(b):
                 compared = self.compared(op, a, b, names, wanted=wanted)
-                there = [
+                not_null = [
                     f"{self.text(x, names)} is not None"
                     for x in (a, b)
                     if isinstance(x, Var) and isinstance(x.sort, Option)
                 ]
-                return "(" + " and ".join([*there, compared]) + ")"
+                return "(" + " and ".join([*not_null, compared]) + ")"
         return _is(self.text(term, names), str(wanted))
 
     def compared(self, op: Op, a: Term, b: Term, names: Names, *, wanted: bool) -> str:
-        """A comparison of values that are not NULL."""
+        """Write a comparison of values that are not NULL."""
         x, y = self.text(a, names), self.text(b, names)
         if FLOAT not in (strip(a.sort), strip(b.sort)):
             return f"{x} {_COMPARED[op][not wanted]} {y}"
@@ -141,14 +143,16 @@ class _Writer:
 
 
 def _is(text: str, singleton: str) -> str:
-    """Identity, decided here for constants: Python warns of ``5 is None``."""
+    """Write an identity test; tests of constants are decided here, because Python warns of ``5 is
+    None``.
+    """
     if text in ("None", "True", "False") or text.lstrip("-").isdecimal():
         return str(text == singleton)
     return f"({text} is {singleton})"
 
 
 def _is_plain(term: Term) -> bool:
-    """A variable or a constant that is not NULL, which may be written twice."""
+    """Whether the term is a variable or a non-NULL constant, which may be written twice."""
     return isinstance(term, Var) or (isinstance(term, Lit) and literal_value(term) is not None)
 
 
@@ -164,13 +168,13 @@ def _has_float(sort: Sort) -> bool:
 def predicates(
     terms: Sequence[Term], parameters: Sequence[tuple[Scope, Sequence[str]]]
 ) -> Callable[..., tuple[Value, ...]]:
-    """One function that evaluates many terms: its arguments are tuples, one per scope, in order.
+    """Compile many terms to one function. Its arguments are tuples, one per scope, in order.
 
-    Terms that have no value (GET of none) may raise TypeError or :class:`Undefined`.
+    Terms without a value (GET of none) may raise TypeError or :class:`Undefined`.
     """
     writer = _Writer()
     names, lines = _unpack(parameters)
-    values = "".join(writer.text(t, names) + ", " for t in terms)  # () where there are none
+    values = "".join(writer.text(t, names) + ", " for t in terms)  # () without terms
     return writer.function(
         [f"a{i}" for i in range(len(parameters))], [*lines, f"return ({values})"]
     )
@@ -189,11 +193,11 @@ def _unpack(parameters: Sequence[tuple[Scope, Sequence[str]]]) -> tuple[Names, l
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A problem compiled. States, rows, keys and outputs are tuples in the fold's order.
+    """A compiled problem. States, rows, keys and outputs are tuples in the fold's order.
 
-    ``step(state, row, key)`` is the next state, or None where Python raises; ``resume(state, rows,
-    key)`` the state after many rows; ``finish(state, key)`` the outputs, or None;
-    ``accepts(outputs, key)`` whether the filter keeps them.
+    ``step(state, row, key)`` returns the next state, or None where Python raises; ``resume(state,
+    rows, key)`` returns the state after many rows; ``finish(state, key)`` returns the outputs, or
+    None; ``accepts(outputs, key)`` says whether the filter keeps them.
     """
 
     problem: Problem
@@ -204,11 +208,11 @@ class Machine:
     resume: Callable[[State, Sequence[State], State], State | None]
 
     def run(self, rows: Sequence[State], key: State) -> State | None:
-        """The state after these rows; None where a step raises."""
+        """Return the state after these rows; None if a step raises."""
         return self.resume(self.start(key), rows, key)
 
     def result(self, state: State | None, empty: bool, key: State) -> object:
-        """What the pipeline gives for a group that ended in ``state``: :data:`RAISED`,
+        """Return the pipeline's result for a group that ended in ``state``: :data:`RAISED`,
         :data:`NOTHING`, or the outputs.
         """
         if empty and self.problem.mode is Mode.GROUPED:
@@ -221,7 +225,7 @@ class Machine:
         return outputs if self.accepts(outputs, key) else NOTHING
 
     def outcome(self, rows: Sequence[State], key: State) -> object:
-        """What the pipeline gives for a table."""
+        """Return the pipeline's result for a table."""
         return self.result(self.run(rows, key), not rows, key)
 
 
@@ -230,7 +234,7 @@ NOTHING = "nothing"
 
 
 def agree(original: object, optimized: object) -> bool:
-    """As :func:`presieve.semantics.interpret.agree`, on results of a machine."""
+    """Like :func:`presieve.semantics.interpret.agree`, for results of a machine."""
     if original is RAISED or original is optimized:
         return True
     if isinstance(original, tuple) and isinstance(optimized, tuple):
@@ -242,7 +246,7 @@ def agree(original: object, optimized: object) -> bool:
 
 
 def compile_problem(problem: Problem, where: Term | None = None) -> Machine:
-    """Compile fold and filter (``where`` unless another is given)."""
+    """Compile fold and filter (the problem's filter unless ``where`` is given)."""
     fold = problem.fold
     acc = (Scope.ACC, [f.name for f in fold.fields])
     row = (Scope.ROW, [c.name for c in fold.columns])
@@ -253,14 +257,14 @@ def compile_problem(problem: Problem, where: Term | None = None) -> Machine:
     return Machine(
         problem,
         predicates([f.init for f in fold.fields], [key]),
-        _guarded(fold.step_raises, [f.step for f in fold.fields], [acc, row, key]),
-        _guarded(fold.finish_raises, [o.term for o in fold.outputs], [acc, key]),
+        _compile_guarded(fold.step_raises, [f.step for f in fold.fields], [acc, row, key]),
+        _compile_guarded(fold.finish_raises, [o.term for o in fold.outputs], [acc, key]),
         lambda outputs, keys: bool(keep(outputs, keys)[0]),
-        _resumed(fold.step_raises, [f.step for f in fold.fields], [acc, row, key]),
+        _compile_loop(fold.step_raises, [f.step for f in fold.fields], [acc, row, key]),
     )
 
 
-def _guarded(
+def _compile_guarded(
     raises: Term, terms: Sequence[Term], parameters: Sequence[tuple[Scope, Sequence[str]]]
 ) -> Callable[..., State | None]:
     writer = _Writer()
@@ -270,20 +274,20 @@ def _guarded(
         lines.append(f"if {guard}: return None")
     values = "".join(writer.text(t, names) + ", " for t in terms)
     lines.append(f"return ({values})")
-    return writer.function([f"a{i}" for i in range(len(parameters))], _tried(lines))
+    return writer.function([f"a{i}" for i in range(len(parameters))], _wrap_in_try(lines))
 
 
-def _tried(lines: Sequence[str]) -> list[str]:
-    """A row whose columns contradict each other, as one of computed columns may, can ask for the
-    value of none: there is no result.
+def _wrap_in_try(lines: Sequence[str]) -> list[str]:
+    """Return None where Python raises TypeError. A row whose columns contradict each other, as
+    computed columns may, can ask for the value of none; then there is no result.
     """
     return ["try:", *(f"    {line}" for line in lines), "except TypeError: return None"]
 
 
-def _resumed(
+def _compile_loop(
     raises: Term, terms: Sequence[Term], parameters: Sequence[tuple[Scope, Sequence[str]]]
 ) -> Callable[[State, Sequence[State], State], State | None]:
-    """The step in a loop of its own: a call for each row costs more than most steps do."""
+    """Compile the step in a loop of its own: a call for each row costs more than most steps do."""
     writer = _Writer()
     names, _ = _unpack(parameters)
     state, row, key = (
@@ -298,4 +302,4 @@ def _resumed(
     values = "".join(writer.text(t, names) + ", " for t in terms)
     lines += [f"    {state}= {values}"] if state else ["    pass"]
     lines.append(f"return ({state})")
-    return writer.function(["a0", "a1", "a2"], _tried(lines))
+    return writer.function(["a0", "a1", "a2"], _wrap_in_try(lines))

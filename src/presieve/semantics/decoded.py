@@ -1,11 +1,11 @@
-"""Trusted. Texts that are no UTF-8, in folds whose values come without Arrow.
+"""Trusted. Texts that are not UTF-8, in folds whose values come without Arrow.
 
-A string of Spark is bytes, from a Latin-1 file say, and is compared as such. A worker without Arrow
-decodes them, and has U+FFFD in the place of what is no UTF-8. So Python and Spark may order two
-strings differently, and Python may take two for one that Spark tells apart. Both agree on NULL, and
-on whether a string is a constant without U+FFFD in it, contains one, or ends with one: no character
-of UTF-8 is a part of another one. So what stands between such constants is decoded as it stands.
-(With Arrow, such a string raises.)
+A string in Spark is bytes, for example from a Latin-1 file, and is compared as bytes. A worker
+without Arrow decodes it, with U+FFFD in place of invalid bytes. So Python and Spark may order two
+strings differently, and Python may take two strings for one that Spark tells apart. Both agree on
+NULL, and on whether a string is a constant without U+FFFD in it, contains one, or ends with one: no
+character of UTF-8 is a part of another one. So the text between such constants can be decoded
+separately. (With Arrow, such a string raises.)
 """
 
 from __future__ import annotations
@@ -26,22 +26,24 @@ _WRAPPING = (Op.SOME, Op.GET)
 
 
 def as_decoded(term: Term, texts: Collection[Var]) -> Term:
-    """The term over these columns of bytes, in place of what a worker makes of them."""
-    done: dict[int, Term] = {}
+    """Rewrite the term over the bytes of these columns, in place of the texts that a worker
+    decodes.
+    """
+    decoded: dict[int, Term] = {}
     for node in subterms(term):
         match node:
             case Var() if node in texts:
-                done[id(node)] = app(Op.TEXT_DECODED, node)
+                decoded[id(node)] = app(Op.TEXT_DECODED, node)
             case App(op, args):
-                done[id(node)] = _outward(op, tuple(done[id(a)] for a in args))
+                decoded[id(node)] = _move_decoding_outward(op, tuple(decoded[id(a)] for a in args))
             case _:
-                done[id(node)] = node
-    return done[id(term)]
+                decoded[id(node)] = node
+    return decoded[id(term)]
 
 
-def _outward(op: Op, args: tuple[Term, ...]) -> Term:
-    """The operator on these arguments, one of which may be decoded: on the bytes where that is the
-    same, or decoded itself.
+def _move_decoding_outward(op: Op, args: tuple[Term, ...]) -> Term:
+    """Apply the operator to arguments, one of which may be decoded: on the bytes if that gives the
+    same, or with the result decoded.
     """
     for i, arg in enumerate(args):
         if isinstance(arg, App) and arg.op is Op.TEXT_DECODED:
@@ -57,20 +59,20 @@ def _outward(op: Op, args: tuple[Term, ...]) -> Term:
 
 
 def reads_bytes(fold: Fold, where: Term, texts: Collection[Var]) -> Var | None:
-    """One of these columns, if the fold looks at it in a way in which Python and Spark may differ,
-    or a result that may be one of them, if the filter does.
+    """Find a column that the fold uses in a way in which Python and Spark may differ; or, for the
+    filter, a result that may hold such a column.
     """
     if not texts:
         return None
     steps = [t for f in fold.fields for t in (f.init, f.step)]
     for term in (*steps, fold.step_raises, fold.finish_raises):
-        found = _differs(term, texts, given=False)
-        if found is not None:
-            return found
+        column = _differs(term, texts, harmless=False)
+        if column is not None:
+            return column
     for output in fold.outputs:
-        found = _differs(output.term, texts, given=True)
-        if found is not None:
-            return found
+        column = _differs(output.term, texts, harmless=True)
+        if column is not None:
+            return column
     texts_read = [v for v in variables(where) if v.scope is Scope.OUT and strip(v.sort) == STRING]
     if not any(set(variables(o.term)) & set(texts) for o in fold.outputs):
         texts_read = []
@@ -78,34 +80,34 @@ def reads_bytes(fold: Fold, where: Term, texts: Collection[Var]) -> Var | None:
 
 
 def differs(term: Term, texts: Collection[Var]) -> Var | None:
-    """One of these columns, if the condition looks at it in such a way."""
-    return _differs(term, texts, given=False)
+    """Find a column that the condition uses in a way in which Python and Spark may differ."""
+    return _differs(term, texts, harmless=False)
 
 
-def _differs(term: Term, texts: Collection[Var], *, given: bool) -> Var | None:
-    """The first of the texts that is looked at in such a way. ``given``: what the term gives is
-    looked at in none.
+def _differs(term: Term, texts: Collection[Var], *, harmless: bool) -> Var | None:
+    """Find the first text that is used in a way in which Python and Spark may differ. ``harmless``:
+    the term's result is not used in such a way.
     """
     match term:
         case Var():
-            return term if term in texts and not given else None
+            return term if term in texts and not harmless else None
         case App(op, (left, right)) if op in _EQUAL and (_clean(left) or _clean(right)):
-            return _differs(right if _clean(left) else left, texts, given=True)
+            return _differs(right if _clean(left) else left, texts, harmless=True)
         case App(op, (inner, part)) if op in _TESTS and _clean(part):
-            return _differs(inner, texts, given=True)
+            return _differs(inner, texts, harmless=True)
         case App(Op.TEXT_PART, (inner, separator, _)) if _clean(separator):
-            return _differs(inner, texts, given=given)
+            return _differs(inner, texts, harmless=harmless)
         case App(op, (inner,)) if op in _MISSING:
-            return _differs(inner, texts, given=True)
+            return _differs(inner, texts, harmless=True)
         case App(op, (inner,)) if op in _WRAPPING:
-            return _differs(inner, texts, given=given)
-        case App(Op.ITE, (test, one, other)):
-            parts = ((test, False), (one, given), (other, given))
-            found = (_differs(part, texts, given=out) for part, out in parts)
-            return next((v for v in found if v is not None), None)
+            return _differs(inner, texts, harmless=harmless)
+        case App(Op.ITE, (test, then, otherwise)):
+            parts = ((test, False), (then, harmless), (otherwise, harmless))
+            columns = (_differs(part, texts, harmless=out) for part, out in parts)
+            return next((v for v in columns if v is not None), None)
         case App(_, args):
-            found = (_differs(a, texts, given=False) for a in args)
-            return next((v for v in found if v is not None), None)
+            columns = (_differs(a, texts, harmless=False) for a in args)
+            return next((v for v in columns if v is not None), None)
     return None
 
 
@@ -116,6 +118,6 @@ NOT_UTF8 = (
 
 
 def _clean(term: Term) -> bool:
-    """Whether it is a constant, if a text, then one that no decoding gives."""
+    """Whether the term is a constant, and, if a text, one that no decoding produces."""
     inner = term.args[0] if isinstance(term, App) and term.op is Op.SOME else term
     return isinstance(inner, Lit) and REPLACEMENT not in str(inner.value)

@@ -1,9 +1,9 @@
-"""Trusted. What functions of single values mean, where their arguments are there.
+"""Trusted. The meanings of functions of single values, for arguments that are present.
 
 Texts are sequences of code points; upper and lower case are those of the Python that runs the job,
-whose version workers share. Here all texts are UTF-8; of others, nothing is said but what
-:mod:`presieve.semantics.decoded` does. Dates go on beyond the years 1 to 9999, which Python has, as
-Spark's do: the calendar repeats itself every 400 years. Sources, Spark 4.3.0: ``UTF8String.java``,
+whose version workers share. Here all texts are UTF-8; for others, only
+:mod:`presieve.semantics.decoded` says anything. Dates extend beyond Python's years 1 to 9999, as
+Spark's do: the calendar repeats every 400 years. Sources, Spark 4.3.0: ``UTF8String.java``,
 ``DateTimeUtils.scala``.
 """
 
@@ -23,11 +23,11 @@ WHITESPACE = (
     "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-"""What ``str.strip`` takes away."""
+"""The characters that ``str.strip`` removes."""
 
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _CYCLE = 146_097
-"""Days of 400 years."""
+"""Days in 400 years."""
 _MICROSECONDS = 1_000_000
 _DAY = 86_400 * _MICROSECONDS
 
@@ -37,7 +37,7 @@ class Undefined(PresieveError):
 
 
 def civil(days: int) -> tuple[int, int, int]:
-    """Year, month and day of so many days since 1970-01-01."""
+    """Year, month and day of a date given in days since 1970-01-01."""
     cycles, ordinal = divmod(days + _EPOCH - 1, _CYCLE)
     day = dt.date.fromordinal(ordinal + 1)
     return day.year + 400 * cycles, day.month, day.day
@@ -82,7 +82,7 @@ def compiled(pattern: str, flags: int) -> re.Pattern[str]:
     return re.compile(pattern, flags)
 
 
-def _read(cls: type[float] | type[int], text: str) -> float | int:
+def _parse_number(cls: type[float] | type[int], text: str) -> float | int:
     try:
         return cls(text)
     except ValueError:
@@ -93,7 +93,7 @@ def _is(text: str, kind: str) -> bool:
     if kind not in ("float", "int"):
         return bool(getattr(text, kind)())
     try:
-        _read(float if kind == "float" else int, text)
+        _parse_number(float if kind == "float" else int, text)
     except Undefined:
         return False
     return True
@@ -123,8 +123,8 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.TEXT_PART: _part,
     Op.TEXT_MATCHES: lambda text, pattern, flags: bool(compiled(pattern, flags).match(text)),
     Op.TEXT_IS: _is,
-    Op.TEXT_TO_FLOAT: lambda text: _read(float, text),
-    Op.TEXT_TO_INT: lambda text: _read(int, text),
+    Op.TEXT_TO_FLOAT: lambda text: _parse_number(float, text),
+    Op.TEXT_TO_INT: lambda text: _parse_number(int, text),
     Op.TEXT_CONCAT: lambda a, b: a + b,
     Op.TEXT_OF_INT: str,
     Op.INT_QUOTIENT: lambda number, divisor: number // divisor,
@@ -144,4 +144,4 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.CLOCK_MINUTE: lambda time: time // (60 * _MICROSECONDS) % 60,
     Op.CLOCK_SECOND: lambda time: time // _MICROSECONDS % 60,
 }
-"""By operator, of values that are not none."""
+"""By operator, on values that are not none."""

@@ -1,7 +1,7 @@
-"""Trusted. Terms as a person reads them: infix, original run ``s``, pre-filtered run ``t``.
+"""Trusted. Terms in readable form: infix, original run ``s``, pre-filtered run ``t``.
 
-For reports, and for the words of assumptions, which somebody may rely on; the terms that are
-stored and checked are :mod:`presieve.ir.text`'s.
+Used for reports and for the words of assumptions, which people may rely on. Terms are stored and
+checked in the form of :mod:`presieve.ir.text`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _LOOSE = {Op.AND, Op.OR, Op.IMPLIES, Op.SQL_AND, Op.SQL_OR, Op.ITE}
 
 
 def words(term: Term) -> str:
-    """One term."""
+    """Write one term."""
     match term:
         case Var(scope, name, _):
             if name == NONEMPTY:
@@ -68,7 +68,7 @@ def words(term: Term) -> str:
 
 
 def invariant_words(terms: Iterable[Term]) -> str:
-    """An invariant, one conjunct a line."""
+    """Write an invariant, one conjunct per line."""
     return "\n".join(words(t) for t in terms)
 
 
@@ -91,10 +91,10 @@ def _inner(term: Term) -> str:
 
 
 def visible(op: Op, args: tuple[Term, ...]) -> list[Term]:
-    """Conjuncts worth saying: that an option is there is said by comparing its value."""
+    """The conjuncts worth showing: a comparison of an option's value implies that it is present."""
     if op is not Op.AND:
         return list(args)
-    compared = {x for a in args for x in _got(a)}
+    compared = {x for a in args for x in _compared_options(a)}
     return [a for a in args if not (_is_present(a) and _subject(a) in compared)] or list(args)
 
 
@@ -112,7 +112,7 @@ def _subject(term: Term) -> Term:
     return inner.args[0]
 
 
-def _got(term: Term) -> list[Term]:
+def _compared_options(term: Term) -> list[Term]:
     if isinstance(term, App) and term.op in (
         Op.PY_EQ,
         Op.PY_LT,

@@ -1,6 +1,6 @@
 """Trusted. The reference interpreter: terms, folds and pushdowns on concrete values.
 
-Written to be read, not to be fast; everything that wants speed is tested against it.
+It is written to be read, not to be fast; all faster implementations are tested against it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ State: TypeAlias = Mapping[tuple[Scope, str], Value]
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """Python would raise in this run: no result, and the whole query fails."""
+    """Python would raise in this run: there is no result, and the whole query fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +40,29 @@ Outcome: TypeAlias = Raised | Nothing | Result
 
 
 def evaluate(term: Term, env: Env) -> Value:
-    """The value of a term. ``ITE``, ``AND``, ``OR`` and ``IMPLIES`` evaluate only what they need.
+    """The value of a term. ``ITE``, ``AND``, ``OR`` and ``IMPLIES`` evaluate only the arguments
+    they need.
 
     Raises :class:`presieve.semantics.operators.Undefined` where the term has no value.
     """
-    known: dict[int, Value] = {}
+    values: dict[int, Value] = {}
 
     def go(t: Term) -> Value:
         if isinstance(t, Var):
             return env[t.scope, t.name]
         if isinstance(t, Lit):
             return literal_value(t)
-        if id(t) not in known:
-            known[id(t)] = _apply(t.op, t.args, go)
-        return known[id(t)]
+        if id(t) not in values:
+            values[id(t)] = _apply(t.op, t.args, go)
+        return values[id(t)]
 
     return go(term)
 
 
 def _apply(op: Op, args: tuple[Term, ...], go: Callable[[Term], Value]) -> Value:
     if op is Op.ITE:
-        condition, then, other = args
-        return go(then) if go(condition) else go(other)
+        condition, then, otherwise = args
+        return go(then) if go(condition) else go(otherwise)
     if op is Op.AND:
         return all(go(a) for a in args)
     if op is Op.OR:
@@ -82,25 +83,25 @@ def start(fold: Fold, keys: Env) -> State:
 
 
 def advance(fold: Fold, state: State, row: Row, keys: Env) -> State | Raised:
-    """The state after one more row, or that Python raises."""
-    here = {**keys, **state, **{(Scope.ROW, n): v for n, v in row.items()}}
-    if evaluate(fold.step_raises, here):
+    """The state after one more row, or :class:`Raised` if Python raises."""
+    env = {**keys, **state, **{(Scope.ROW, n): v for n, v in row.items()}}
+    if evaluate(fold.step_raises, env):
         return Raised()
-    return {(Scope.ACC, f.name): evaluate(f.step, here) for f in fold.fields}
+    return {(Scope.ACC, f.name): evaluate(f.step, env) for f in fold.fields}
 
 
 def finish(fold: Fold, state: State, keys: Env) -> tuple[Value, ...] | Raised:
-    """The output columns, or that Python raises."""
-    here = {**keys, **state}
-    if evaluate(fold.finish_raises, here):
+    """The output columns, or :class:`Raised` if Python raises."""
+    env = {**keys, **state}
+    if evaluate(fold.finish_raises, env):
         return Raised()
-    return tuple(evaluate(o.term, here) for o in fold.outputs)
+    return tuple(evaluate(o.term, env) for o in fold.outputs)
 
 
 def run_fold(
     fold: Fold, rows: Sequence[Row], keys: Mapping[str, Value]
 ) -> tuple[Value, ...] | Raised:
-    """``finish(step(... init ...))``: the output columns, or that Python raises."""
+    """``finish(step(... init ...))``: the output columns, or :class:`Raised` if Python raises."""
     env = key_env(keys)
     state: State | Raised = start(fold, env)
     for row in rows:
@@ -111,7 +112,7 @@ def run_fold(
 
 
 def holds(predicate: Term, env: Env) -> bool:
-    """Whether a filter keeps: it must be true, NULL does not count."""
+    """Whether a filter keeps: it must be true; NULL is not enough."""
     return evaluate(predicate, env) is True
 
 
@@ -126,7 +127,9 @@ def keep(prefilter: Term, rows: Sequence[Row], keys: Mapping[str, Value]) -> lis
 def outcome(
     problem: Problem, rows: Sequence[Row], keys: Mapping[str, Value], post: Term | None = None
 ) -> Outcome:
-    """What the pipeline gives for one group: its fold, then the filter (``where`` unless given)."""
+    """The pipeline's result for one group: its fold, then the filter (``where`` unless ``post`` is
+    given).
+    """
     if problem.mode is Mode.GROUPED and not rows:
         return Nothing()
     return filtered(problem, run_fold(problem.fold, rows, keys), key_env(keys), post)
@@ -135,7 +138,7 @@ def outcome(
 def filtered(
     problem: Problem, outputs: tuple[Value, ...] | Raised, keys: Env, post: Term | None = None
 ) -> Outcome:
-    """What the filter (``where`` unless given) leaves of a group that has outputs."""
+    """Apply the filter (``where`` unless ``post`` is given) to the outputs of a group."""
     if isinstance(outputs, Raised):
         return outputs
     names = [o.name for o in problem.fold.outputs]
@@ -150,14 +153,15 @@ def pushed_outcome(
     prefilter: Term,
     residual: Term,
 ) -> Outcome:
-    """What the rewritten pipeline gives for the same group."""
+    """The rewritten pipeline's result for the same group."""
     return outcome(problem, keep(prefilter, rows, keys), keys, residual)
 
 
 def agree(original: Outcome, optimized: Outcome) -> bool:
-    """Whether the rewrite is right on this group: same result, and no error that was not there.
+    """Whether the rewrite is right on this group: the same result, and no new error.
 
-    An error of the original licenses anything: it may be erased, which is reported elsewhere.
+    If the original run raises, any result is allowed: the error may be erased, which is reported
+    elsewhere.
     """
     if isinstance(original, Raised):
         return True

@@ -1,8 +1,8 @@
-"""Trusted. Sets of values of a column as intervals, with NULL or without.
+"""Trusted. Sets of a column's values as intervals, with NULL or without.
 
-Values are integers or texts in the order of Spark: dates are days, instants microseconds, decimals
-their digits, truth values 0 and 1, and doubles their places in the order of all doubles. Each value
-has a next one, so that intervals are half open: ``(a, b)`` is ``a <= x < b``, and None is no bound.
+Values are integers or texts in Spark's order: dates are days, instants microseconds, decimals their
+digits, truth values 0 and 1, and doubles their places in the order of all doubles. Each value has a
+next one, so that intervals are half open: ``(a, b)`` is ``a <= x < b``, and None is no bound.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ def after(point: Point) -> Point:
 
 
 def last(end: Point | None) -> Point | None:
-    """The last value below an end, or one that no value below the end exceeds."""
+    """The last value below an end; for a text without a last one, a bound that no such value
+    exceeds.
+    """
     if isinstance(end, int):
         return end - 1
     return end[:-1] if end is not None and end.endswith("\0") else end
 
 
 def only(point: Point) -> Interval:
-    """The interval of one value."""
+    """The interval that holds one value."""
     return point, after(point)
 
 
@@ -46,7 +48,7 @@ def is_empty(interval: Interval) -> bool:
 
 
 def intersection(a: Interval, b: Interval) -> Interval:
-    """What both contain, which may be empty."""
+    """The intersection of two intervals, which may be empty."""
     return _greater(a[0], b[0]), _smaller(a[1], b[1])
 
 
@@ -64,9 +66,7 @@ def _smaller(a: Point | None, b: Point | None) -> Point | None:
 
 @dataclass(frozen=True, slots=True)
 class ValueSet:
-    """Disjoint intervals in order, none of them empty and none beside the next, and whether NULL is
-    a member.
-    """
+    """Disjoint intervals in order, nonempty and not adjacent, and whether NULL is a member."""
 
     intervals: tuple[Interval, ...] = ()
     null: bool = False
@@ -79,52 +79,52 @@ class ValueSet:
     def is_nothing(self) -> bool:
         return not self.null and not self.intervals
 
-    def union(self, other: ValueSet) -> ValueSet:
-        return values((*self.intervals, *other.intervals), null=self.null or other.null)
+    def union(self, others: ValueSet) -> ValueSet:
+        return values((*self.intervals, *others.intervals), null=self.null or others.null)
 
-    def intersection(self, other: ValueSet) -> ValueSet:
-        both = (intersection(a, b) for a in self.intervals for b in other.intervals)
-        return values(both, null=self.null and other.null)
+    def intersection(self, others: ValueSet) -> ValueSet:
+        both = (intersection(a, b) for a in self.intervals for b in others.intervals)
+        return values(both, null=self.null and others.null)
 
     def complement(self) -> ValueSet:
-        """All other values, and NULL if it is no member."""
-        found: list[Interval] = []
+        """All other values, and NULL if it is not a member."""
+        gaps: list[Interval] = []
         low: Point | None = None
         for first, end in self.intervals:
             if first is not None:
-                found.append((low, first))
+                gaps.append((low, first))
             low = end
             if end is None:
-                return values(found, null=not self.null)
-        return values((*found, (low, None)), null=not self.null)
+                return values(gaps, null=not self.null)
+        return values((*gaps, (low, None)), null=not self.null)
 
 
 def values(intervals: Iterable[Interval], *, null: bool = False) -> ValueSet:
-    """The set of all that some of the intervals contain."""
+    """The union of the intervals, as a set."""
     ordered = sorted(
         (i for i in intervals if not is_empty(i)),
         key=lambda i: (i[0] is not None, 0 if i[0] is None else i[0]),
     )
-    found: list[Interval] = []
-    for low, high in ordered:
-        if found and _reaches(found[-1][1], low):
-            start, end = found[-1]
-            found[-1] = (start, None if end is None or high is None else max(end, high))
-        else:
-            found.append((low, high))
-    return ValueSet(tuple(found), null)
-
-
-def without_holes(found: ValueSet) -> ValueSet:
-    """With the values that are missing alone between two intervals."""
     merged: list[Interval] = []
-    for low, high in found.intervals:
+    for low, high in ordered:
+        if merged and _reaches(merged[-1][1], low):
+            start, end = merged[-1]
+            merged[-1] = (start, None if end is None or high is None else max(end, high))
+        else:
+            merged.append((low, high))
+    return ValueSet(tuple(merged), null)
+
+
+def without_holes(value_set: ValueSet) -> ValueSet:
+    """Add the values that are missing alone between two intervals."""
+    merged: list[Interval] = []
+    for low, high in value_set.intervals:
         end = merged[-1][1] if merged else None
         if end is not None and low == after(end):
             merged[-1] = (merged[-1][0], high)
         else:
             merged.append((low, high))
-    return ValueSet(tuple(merged), found.null)
+    return ValueSet(tuple(merged), value_set.null)
 
 
 def _reaches(end: Point | None, low: Point | None) -> bool:
@@ -132,13 +132,13 @@ def _reaches(end: Point | None, low: Point | None) -> bool:
 
 
 NAN = 0x7FF0000000000001
-"""The place of NaN, which Spark has above all numbers; infinity is right below."""
+"""The place of NaN, which is above all numbers in Spark; infinity is right below."""
 
 _SIGN = 1 << 63
 
 
 def place(number: float) -> int:
-    """Where a double stands in order. Both zeros are at 0."""
+    """The place of a double in order. Both zeros are at 0."""
     if number != number:
         return NAN
     bits = float_bits(number)

@@ -1,7 +1,7 @@
-"""Trusted. What every operator of the IR means on values: the definition.
+"""Trusted. Defines the meaning of every operator of the IR on values.
 
-What computes it otherwise (:mod:`presieve.semantics.compile`, the solver's encoding) is tested
-against it.
+Other implementations (:mod:`presieve.semantics.compile`, the solver's encoding) are tested against
+this one.
 
 Sources: the Python language reference for ``PY_*``; Spark 4.3's ``SQLOrderingUtil`` and
 ``predicates.scala`` for ``SQL_*`` (NaN equals NaN and is greater than every other double, -0.0
@@ -20,8 +20,8 @@ from presieve.semantics.functions import FUNCTIONS
 from presieve.semantics.functions import Undefined as Undefined
 from presieve.semantics.values import Value, same
 
-# Values of the right sorts arrive here, because terms are well-sorted by construction; the
-# operators below are typed loosely so that the table reads as a table.
+# Values have the right sorts here, because terms are well-sorted by construction; the operators
+# below are typed loosely so that the table reads as a table.
 Meaning = Callable[..., Any]
 
 
@@ -48,7 +48,7 @@ def _int_to_float(x: int) -> float:
 
 
 def sql_order(a: Any, b: Any) -> int:
-    """-1, 0 or 1, as Spark orders non-null values: NaN is greatest and equals itself."""
+    """-1, 0 or 1, in Spark's order of non-null values: NaN is greatest and equals itself."""
     if isinstance(a, float) and isinstance(b, float):
         if math.isnan(a) or math.isnan(b):
             return int(math.isnan(a)) - int(math.isnan(b))
@@ -68,7 +68,7 @@ def _sql_or(*xs: bool | None) -> bool | None:
 
 
 def _strict(f: Meaning) -> Meaning:
-    """NULL where an argument is NULL."""
+    """Make a function NULL where an argument is NULL."""
     return lambda *xs: None if any(x is None for x in xs) else f(*xs)
 
 

@@ -1,7 +1,7 @@
-"""Trusted. What every text has that a regular expression fits: a beginning, or a part.
+"""Trusted. Finds a prefix or a part that every text matching a regular expression has.
 
-The pattern is read by Python's own parser. Only what has to be matched counts: literal characters,
-groups, and repetitions that occur at least once; the first of anything else ends it.
+Python's own parser reads the pattern. Only parts that must match count: literal characters, groups,
+and repetitions that occur at least once; the first of anything else ends the run.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ _Pieces = Iterator["str | None"]
 
 
 def anywhere(pattern: str) -> str:
-    """The pattern that fits at the beginning of a text where this one fits anywhere in it."""
+    """The pattern that matches at the beginning of a text if this one matches anywhere in it."""
     return f"{_ANYWHERE}(?:{pattern})"
 
 
 def to_the_end(pattern: str) -> str:
-    """The pattern that fits where this one fits the whole text."""
+    """The pattern that matches if this one matches the whole text."""
     return f"(?:{pattern})\\Z"
 
 
 @cache
 def beginning(pattern: str, flags: int) -> str:
-    """The characters that a text begins with in which the pattern fits at its beginning."""
-    found = ""
+    """The prefix of every text that the pattern matches at its beginning."""
+    prefix = ""
     for piece in _pieces(pattern, flags):
         if piece is None:
             break
-        found += piece
-    return found
+        prefix += piece
+    return prefix
 
 
 @cache
 def part(pattern: str, flags: int) -> str:
-    """The longest run of characters that every text has in which the pattern fits."""
+    """The longest run of characters that every matching text contains."""
     runs = [""]
     for piece in _pieces(pattern, flags):
         if piece is None:
@@ -55,7 +55,7 @@ def part(pattern: str, flags: int) -> str:
 
 
 def is_text(pattern: str, flags: int) -> bool:
-    """Whether the pattern fits one text only, which is its beginning."""
+    """Whether the pattern matches one text only, which is its beginning."""
     return None not in list(_pieces(pattern, flags))
 
 
@@ -68,7 +68,7 @@ def _pieces(pattern: str, flags: int) -> _Pieces:
 
 
 def _sequence(items: Any) -> _Pieces:
-    """Characters, and None where anything may stand."""
+    """Yield characters, and None where anything may stand."""
     for op, argument in items:
         if op is _codes.LITERAL and not 0xD800 <= argument < 0xE000:
             yield chr(argument)

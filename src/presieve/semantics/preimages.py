@@ -1,13 +1,13 @@
-"""Trusted. Comparisons of what a function gives, as conditions on what it is given.
+"""Trusted. Rewrites comparisons of a function's result into conditions on its arguments.
 
-``year(d) = 2024`` is ``d >= DATE '2024-01-01' AND d < DATE '2025-01-01'``, and
-``s.lower() == "de"`` is ``s IN ('DE', 'De', 'dE', 'de')``: the preimage of a value. Both sides have
-the same of three truth values, for every argument that the function has a value for; of NULL they
-are NULL. Such a condition reaches a scan, and a proof knows of a function what its preimages say.
+``year(d) = 2024`` is ``d >= DATE '2024-01-01' AND d < DATE '2025-01-01'``, and ``s.lower() ==
+"de"`` is ``s IN ('DE', 'De', 'dE', 'de')``: the preimage of a value. Both sides have the same of
+three truth values, for every argument on which the function has a value; for NULL they are NULL.
+Such a condition reaches a scan, and a proof knows about a function what its preimages say.
 
-Functions that never fall when their argument rises (``floor``, ``sqrt``, ``year``, the first
-characters of a text) have a threshold for every value: the least argument that gives at least it.
-Of doubles, 64 evaluations find it among all of them (:mod:`presieve.semantics.thresholds`).
+Monotone functions (``floor``, ``sqrt``, ``year``, the first characters of a text) have a threshold
+for every value: the least argument whose result is at least that value. For doubles, 64 evaluations
+find it (:mod:`presieve.semantics.thresholds`).
 """
 
 from __future__ import annotations
@@ -36,25 +36,27 @@ from presieve.semantics.thresholds import AS_SPARK, DOUBLES, MIRRORED, STEPS, th
 from presieve.semantics.values import INT_RANGES
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-"""What stands in a decoded text for bytes that are no UTF-8."""
+"""Replaces invalid UTF-8 bytes in a decoded text."""
 _MOST = 16
-"""Texts that are written out: with more, letters are replaced one by one."""
+"""The largest number of texts that are listed; for more, letters are replaced one by one."""
 _YEARS = range(-5_900_000, 5_900_000)
-"""More than those of Spark's dates, whose days are 32 bits."""
+"""More than the years of Spark's dates, whose days are 32 bits."""
 _DAY = 86_400_000_000
 _SIGMAS = {"\N{GREEK SMALL LETTER SIGMA}", "\N{GREEK SMALL LETTER FINAL SIGMA}"}
-"""Which of them a capital sigma becomes depends on what is around it."""
+"""The lower case of a capital sigma is one of these, depending on the letters around it."""
 CASELESS = 0x20000
 """No character from here on has another case."""
 _LAST = chr(0x10FFFF)
 _SURROGATES = range(0xD800, 0xE000)
 
 Preimage: TypeAlias = Callable[[Op, App, Lit], Term | None]
-"""A comparison by this operator of Spark's with this literal, as a condition on the arguments."""
+"""Rewrites a comparison with a literal, by one of Spark's operators, as a condition on the
+arguments.
+"""
 
 
 def preimage(op: Op, computed: Term, constant: Term) -> Term | None:
-    """The condition; None where there is none."""
+    """The preimage of a comparison with a constant; None if there is none."""
     if not isinstance(computed, App) or not isinstance(constant, Lit) or constant.value is None:
         return None
     rule = PREIMAGES.get(computed.op)
@@ -70,8 +72,8 @@ _TWO_VALUED = {
 
 
 def of_arguments(comparison: Term) -> Term:
-    """Python's comparison of a function's value with a constant, as one of what the function is
-    given where that takes no function; others as they are.
+    """Rewrite Python's comparison of a function's value with a constant as a condition on the
+    function's arguments, if the condition has no function; other terms stay.
     """
     if not isinstance(comparison, App) or comparison.op not in AS_SPARK:
         return comparison
@@ -87,8 +89,9 @@ def of_arguments(comparison: Term) -> Term:
 
 
 def two_valued(meant: Term) -> Term:
-    """Spark's condition on what is there as Python's: no double is compared in it by being equal,
-    or from above without a bound from below, so that NaN makes both false.
+    """Convert Spark's condition on values that are present to Python's. The condition has no
+    equality of doubles, and no upper bound of doubles without a lower bound, so that NaN makes both
+    false.
     """
     if not isinstance(meant, App) or meant.op not in _TWO_VALUED:
         return meant
@@ -104,14 +107,16 @@ def two_valued(meant: Term) -> Term:
 
 
 def consequence(computed: Term) -> Term | None:
-    """What holds of the arguments, as Spark's predicate, where the function gives true."""
+    """A condition on the arguments, as Spark's predicate, that holds where the function returns
+    true.
+    """
     match computed:
         case App(Op.TEXT_MATCHES, (text, Lit(_, str() as pattern), Lit(_, int() as flags))):
             first, inside = beginning(pattern, flags), part(pattern, flags)
-            found = [starts_with(text, first)] if first else []
+            conjuncts = [starts_with(text, first)] if first else []
             if len(inside) > len(first):
-                found.append(app(Op.TEXT_CONTAINS, text, string_lit(inside)))
-            return sql_conjunction(found) if found else None
+                conjuncts.append(app(Op.TEXT_CONTAINS, text, string_lit(inside)))
+            return sql_conjunction(conjuncts) if conjuncts else None
         case App(Op.TEXT_IS, (text, Lit(_, str() as kind))):
             least = LEAST.get(kind)
             return (
@@ -124,7 +129,7 @@ def consequence(computed: Term) -> Term | None:
 
 LEAST = {"isdigit": "0", "isdecimal": "0", "isnumeric": "0", "isalnum": "0", "isalpha": "A"}
 LEAST |= {"isspace": "\t", "float": "\t", "int": "\t"}
-"""The least character that texts of a kind begin with. None of any kind is empty."""
+"""The least first character of texts of a kind. No text of any kind is empty."""
 
 
 EXTENTS: dict[Op, tuple[int, int]] = {
@@ -139,11 +144,11 @@ EXTENTS: dict[Op, tuple[int, int]] = {
     Op.CLOCK_MINUTE: (0, 59),
     Op.CLOCK_SECOND: (0, 59),
 }
-"""The least and the greatest integer that a function gives. No column's text has 2**31 bytes."""
+"""The least and the greatest integer that a function returns. No column's text has 2**31 bytes."""
 
 
 def extent(computed: App) -> tuple[Term, ...]:
-    """That the function's value lies between its ends, where it has some."""
+    """The conditions that the function's value lies between its bounds, if it has bounds."""
     if computed.op not in EXTENTS:
         return ()
     low, high = (int_lit(n) for n in EXTENTS[computed.op])
@@ -151,11 +156,15 @@ def extent(computed: App) -> tuple[Term, ...]:
     return tuple(negate(app(Op.SQL_IS_TRUE, b)) for b in bounds)
 
 
-# --- functions that never fall --------------------------------------------------------------------
+# --- monotone functions ---------------------------------------------------------------------------
 
 
-def _compared(op: Op, value: Term, reached: Lit | None, passed: Lit | None) -> Term | None:
-    """By the least argument that gives the constant or more, and the least that gives more."""
+def _compare_with_thresholds(
+    op: Op, value: Term, reached: Lit | None, passed: Lit | None
+) -> Term | None:
+    """Compare by the least argument whose result reaches the constant, and the least whose result
+    exceeds it.
+    """
     if reached is None or passed is None:
         return None
     match op:
@@ -173,27 +182,29 @@ def _compared(op: Op, value: Term, reached: Lit | None, passed: Lit | None) -> T
     return None
 
 
-def _whole(threshold: Callable[[App, int], Lit | None]) -> Preimage:
-    """Of a function that gives integers, or dates."""
+def _integer_preimage(threshold: Callable[[App, int], Lit | None]) -> Preimage:
+    """The preimage rule of a function that returns integers or dates."""
 
     def rule(op: Op, computed: App, constant: Lit) -> Term | None:
         number = literal_value(constant)
         assert isinstance(number, int)
         reached, passed = threshold(computed, number), threshold(computed, number + 1)
-        return _compared(op, computed.args[0], reached, passed)
+        return _compare_with_thresholds(op, computed.args[0], reached, passed)
 
     return rule
 
 
 def _double(op: Op, computed: App, constant: Lit) -> Term | None:
-    """Of a function that gives doubles. NaN gives NaN, which Spark has above all numbers."""
+    """The preimage for a function that returns doubles. It maps NaN to NaN, which is above all
+    numbers in Spark.
+    """
     number = literal_value(constant)
     assert isinstance(number, float)
     if math.isnan(number) or math.isinf(number):
         return None
     reached = _least(computed, lambda y: y >= number)
     passed = _least(computed, lambda y: y > number)
-    return _compared(op, computed.args[0], reached, passed)
+    return _compare_with_thresholds(op, computed.args[0], reached, passed)
 
 
 def _of_double(computed: App, number: int) -> Lit | None:
@@ -201,8 +212,8 @@ def _of_double(computed: App, number: int) -> Lit | None:
 
 
 def _least(computed: App, reaches: Callable[[float | int], bool]) -> Lit | None:
-    """The least double for which the function's value is large enough; None where none is, and
-    where all are.
+    """The least double on which the function's value is large enough; None if there is none, or if
+    all are.
     """
     meaning = FUNCTIONS[computed.op]
     parameters = [literal_value(p) for p in computed.args[1:] if isinstance(p, Lit)]
@@ -247,7 +258,8 @@ def _midnight(computed: App, days: int) -> Lit | None:
 
 
 def starts_with(text: Term, prefix: str) -> Term:
-    """Whether a text starts with a prefix: it is not below it, and below all that are above.
+    """Whether a text starts with a prefix: it is at least the prefix, and below all texts above
+    those that start with it.
 
     Texts are ordered by code points, and no column holds surrogates.
     """
@@ -256,7 +268,7 @@ def starts_with(text: Term, prefix: str) -> Term:
 
 
 def after(prefix: str) -> str | None:
-    """The least text that is above all that start with the prefix; None where there is none."""
+    """The least text above all texts that start with the prefix; None if there is none."""
     head = prefix.rstrip(_LAST)
     if not head:
         return None
@@ -265,13 +277,15 @@ def after(prefix: str) -> str | None:
 
 
 def _never(computed: App) -> Term:
-    """False, and NULL where an argument is."""
+    """False, and NULL where an argument is NULL."""
     text = computed.args[0]
     return app(Op.SQL_LT, text, string_lit(""))
 
 
 def _head(op: Op, computed: App, constant: Lit) -> Term | None:
-    """A text that is no longer than so many characters is reached with the whole text."""
+    """The preimage for the first characters of a text. A text within that length is compared as a
+    whole.
+    """
     text, count = computed.args
     wanted, most = str(constant.value), _number(count)
     if op is Op.SQL_EQ:
@@ -281,30 +295,32 @@ def _head(op: Op, computed: App, constant: Lit) -> Term | None:
     if len(wanted) <= most:
         reached = wanted
         passed = after(wanted) if len(wanted) == most else wanted + "\0"
-    else:  # it lies between two texts of so many characters
+    else:  # it lies between two texts of that many characters
         reached = passed = after(wanted[:most]) or ""
     if not passed or not reached:
         return None
-    return _compared(op, text, string_lit(reached), string_lit(passed))
+    return _compare_with_thresholds(op, text, string_lit(reached), string_lit(passed))
 
 
-def _contained(op: Op, computed: App, constant: Lit) -> Term | None:
-    """Whether a place, or a number, is that of a part that is there at all."""
+def _find_or_count(op: Op, computed: App, constant: Lit) -> Term | None:
+    """The preimage for ``find`` and ``count`` where the comparison says only whether the text
+    contains the part.
+    """
     text, part = computed.args
     number = _number(constant)
     least = 0 if computed.op is Op.TEXT_FIND else 1
-    there = app(Op.TEXT_CONTAINS, text, part)
+    contains = app(Op.TEXT_CONTAINS, text, part)
     if (op, number) in ((Op.SQL_GE, least), (Op.SQL_GT, least - 1)):
-        return there
+        return contains
     if (op, number) in ((Op.SQL_LT, least), (Op.SQL_LE, least - 1), (Op.SQL_EQ, least - 1)):
-        return app(Op.SQL_NOT, there)
+        return app(Op.SQL_NOT, contains)
     if computed.op is Op.TEXT_FIND and (op, number) == (Op.SQL_EQ, 0):
         return starts_with(text, str(_text(part)))
     return None
 
 
 def _length(op: Op, computed: App, constant: Lit) -> Term | None:
-    """A text without characters is the empty one."""
+    """The preimage for a length: a text without characters is the empty one."""
     text, number = computed.args[0], _number(constant)
     empty = app(Op.SQL_EQ, text, string_lit(""))
     if (op, number) in ((Op.SQL_EQ, 0), (Op.SQL_LE, 0), (Op.SQL_LT, 1)):
@@ -315,7 +331,7 @@ def _length(op: Op, computed: App, constant: Lit) -> Term | None:
 
 
 def _concat(op: Op, computed: App, constant: Lit) -> Term | None:
-    """A beginning that is known is taken away from both sides; an end where they are equal."""
+    """Remove a constant prefix from both sides, or a constant suffix where the sides are equal."""
     first, second = computed.args
     wanted = str(constant.value)
     start, end = _text(first), _text(second)
@@ -334,7 +350,7 @@ def _concat(op: Op, computed: App, constant: Lit) -> Term | None:
 
 
 def _of_int(op: Op, computed: App, constant: Lit) -> Term | None:
-    """A number is written in one way only."""
+    """The preimage for an integer as text: a number is written in one way only."""
     number, wanted = computed.args[0], str(constant.value)
     if op is not Op.SQL_EQ:
         return None
@@ -342,22 +358,22 @@ def _of_int(op: Op, computed: App, constant: Lit) -> Term | None:
         return app(op, number, int_lit(int(wanted)))
     if len(wanted) > 100:
         return None
-    there = app(Op.SQL_EQ, number, int_lit(0))
-    return sql_conjunction((there, app(Op.SQL_NOT, there)))
+    is_zero = app(Op.SQL_EQ, number, int_lit(0))
+    return sql_conjunction((is_zero, app(Op.SQL_NOT, is_zero)))
 
 
 def _decoded(op: Op, computed: App, constant: Lit) -> Term | None:
-    """A constant that no decoding makes of anything else."""
-    known = op is Op.SQL_EQ and REPLACEMENT not in str(constant.value)
-    return app(op, computed.args[0], constant) if known else None
+    """The preimage of a constant that decoding yields for that text only."""
+    has_preimage = op is Op.SQL_EQ and REPLACEMENT not in str(constant.value)
+    return app(op, computed.args[0], constant) if has_preimage else None
 
 
 # --- upper and lower case -------------------------------------------------------------------------
 
 
 def _case(op: Op, computed: App, constant: Lit) -> Term | None:
-    """The texts of which this is the upper, or lower, case: few are written out, of more the
-    letters are replaced one by one.
+    """The texts that have this upper or lower case: a few are listed; for more, letters are
+    replaced one by one.
     """
     if op is not Op.SQL_EQ:
         return None
@@ -367,24 +383,24 @@ def _case(op: Op, computed: App, constant: Lit) -> Term | None:
         if not few:
             return _never(computed)
         return sql_disjunction(app(Op.SQL_EQ, text, string_lit(x)) for x in few)
-    return _replaced(computed.op, text, wanted)
+    return _replace_letters(computed.op, text, wanted)
 
 
 def texts_with(op: Op, wanted: str) -> list[str] | None:
-    """All texts of which ``wanted`` is the upper or lower case; None where there are many."""
-    # Which lower case a final sigma has depends on what is around it: what is made of the
-    # letters one by one is looked at as a whole.
-    found = list(islice(_spelled(op, wanted), 4 * _MOST))
-    if len(found) == 4 * _MOST:
+    """All texts whose upper or lower case is ``wanted``; None if there are many."""
+    # The lower case of a final sigma depends on the letters around it, so candidates built letter
+    # by letter are checked as a whole.
+    candidates = list(islice(_spell_letterwise(op, wanted), 4 * _MOST))
+    if len(candidates) == 4 * _MOST:
         return None
-    kept = sorted(x for x in found if FUNCTIONS[op](x) == wanted)
-    return kept if len(kept) <= _MOST else None
+    matching = sorted(x for x in candidates if FUNCTIONS[op](x) == wanted)
+    return matching if len(matching) <= _MOST else None
 
 
-def _spelled(op: Op, wanted: str) -> Iterator[str]:
-    """What becomes the text letter by letter, by where its letters begin."""
+def _spell_letterwise(op: Op, wanted: str) -> Iterator[str]:
+    """Yield the texts that become ``wanted`` letter by letter."""
     longest = _longest(op)
-    ends = {len(wanted)}  # where what is left can be spelled
+    ends = {len(wanted)}  # positions from which the remaining text can be spelled
     for i in reversed(range(len(wanted))):
         sizes = range(1, min(len(wanted) - i, longest) + 1)
         if any(i + n in ends and _letters(op, wanted[i : i + n]) for n in sizes):
@@ -395,14 +411,14 @@ def _spelled(op: Op, wanted: str) -> Iterator[str]:
             yield ""
         for n in range(1, min(len(wanted) - i, longest) + 1):
             for letter in _letters(op, wanted[i : i + n]) if i + n in ends else ():
-                for rest in spelled(i + n):
-                    yield letter + rest
+                for suffix in spelled(i + n):
+                    yield letter + suffix
 
     return spelled(0)
 
 
 def _letters(op: Op, piece: str) -> tuple[str, ...]:
-    """The characters that become these."""
+    """The characters that become this piece."""
     if len(piece) == 1 and ord(piece) >= CASELESS:
         return (piece,)
     return _pieces(op).get(piece, ())
@@ -410,15 +426,15 @@ def _letters(op: Op, piece: str) -> tuple[str, ...]:
 
 @cache
 def _pieces(op: Op) -> dict[str, tuple[str, ...]]:
-    """The characters by what they become."""
-    found: dict[str, list[str]] = {}
+    """The characters by the piece that they become."""
+    by_piece: dict[str, list[str]] = {}
     for code in range(CASELESS):
         if code not in _SURROGATES:
             letter = chr(code)
-            found.setdefault(FUNCTIONS[op](letter), []).append(letter)
+            by_piece.setdefault(FUNCTIONS[op](letter), []).append(letter)
     if op is Op.TEXT_LOWER:
-        found["ς"].append("Σ")
-    return {piece: tuple(letters) for piece, letters in found.items()}
+        by_piece["ς"].append("Σ")
+    return {piece: tuple(letters) for piece, letters in by_piece.items()}
 
 
 @cache
@@ -426,22 +442,23 @@ def _longest(op: Op) -> int:
     return max(len(piece) for piece in _pieces(op))
 
 
-def _replaced(op: Op, text: Term, wanted: str) -> Term | None:
-    """Every letter that becomes one of those that are wanted is replaced by it, and every one that
-    becomes several of them by these; what becomes anything else makes another text of it.
+def _replace_letters(op: Op, text: Term, wanted: str) -> Term | None:
+    """Replace every letter that becomes one letter of ``wanted`` by that letter, and every one that
+    becomes several letters of it by those. A letter that becomes anything else makes the text a
+    different one.
     """
     if _SIGMAS & set(wanted) or any(FUNCTIONS[op](c) != c for c in wanted):
         return None
-    whole = text
+    replaced = text
     for size in range(2, _longest(op) + 1):
         parts = {wanted[i : i + size] for i in range(len(wanted) - size + 1)}
         for piece in sorted(parts):
             for letter in _letters(op, piece):
-                whole = app(Op.TEXT_REPLACE, whole, string_lit(letter), string_lit(piece))
+                replaced = app(Op.TEXT_REPLACE, replaced, string_lit(letter), string_lit(piece))
     pairs = [(x, c) for c in sorted(set(wanted)) for x in _letters(op, c) if x != c]
     letters, others = ("".join(p[i] for p in pairs) for i in (0, 1))
-    whole = app(Op.TEXT_TRANSLATE, whole, string_lit(letters), string_lit(others))
-    return app(Op.SQL_EQ, whole, string_lit(wanted))
+    replaced = app(Op.TEXT_TRANSLATE, replaced, string_lit(letters), string_lit(others))
+    return app(Op.SQL_EQ, replaced, string_lit(wanted))
 
 
 def _text(term: Term) -> str | None:
@@ -459,19 +476,19 @@ PREIMAGES: dict[Op, Preimage] = {
     Op.TEXT_LOWER: _case,
     Op.TEXT_LENGTH: _length,
     Op.TEXT_HEAD: _head,
-    Op.TEXT_FIND: _contained,
-    Op.TEXT_COUNT: _contained,
+    Op.TEXT_FIND: _find_or_count,
+    Op.TEXT_COUNT: _find_or_count,
     Op.TEXT_CONCAT: _concat,
     Op.TEXT_OF_INT: _of_int,
-    Op.INT_QUOTIENT: _whole(_multiple),
-    Op.FLOAT_FLOOR: _whole(_of_double),
-    Op.FLOAT_CEIL: _whole(_of_double),
-    Op.FLOAT_TRUNC: _whole(_of_double),
+    Op.INT_QUOTIENT: _integer_preimage(_multiple),
+    Op.FLOAT_FLOOR: _integer_preimage(_of_double),
+    Op.FLOAT_CEIL: _integer_preimage(_of_double),
+    Op.FLOAT_TRUNC: _integer_preimage(_of_double),
     Op.FLOAT_ROUND: _double,
     Op.FLOAT_SQRT: _double,
-    Op.DATE_DAYS: _whole(_days),
-    Op.DATE_YEAR: _whole(_year),
-    Op.CLOCK_DATE: _whole(_midnight),
+    Op.DATE_DAYS: _integer_preimage(_days),
+    Op.DATE_YEAR: _integer_preimage(_year),
+    Op.CLOCK_DATE: _integer_preimage(_midnight),
     **dict.fromkeys(STEPS, threshold),
 }
 """By function."""

@@ -1,9 +1,9 @@
-"""Trusted. Folds of which it is said that sums of doubles may be rounded otherwise.
+"""Trusted. Rewrites folds under the assumption that sums of doubles may be rounded differently.
 
-``Series.sum()`` of doubles adds in pairs (``pairwise_sum`` of NumPy), so that a proof knows it as a
-function of the sequence of all values. Where rounding makes no difference it is the sum of the
-values one after the other, of which those that are NaN count as zero. A sum that begins with its
-first value begins with zero, as Spark's does: it differs where all values are -0.0.
+``Series.sum()`` of doubles adds in pairs (``pairwise_sum`` of NumPy), so a proof treats it as a
+function of the sequence of all values. If rounding makes no difference, it is the sum of the values
+one after the other, in which NaN counts as zero. A sum that begins with its first value is
+rewritten to begin with zero, as Spark's does: the two differ where all values are -0.0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from presieve.semantics.build import get, is_none, ite, simplified, some
 
 
 def with_sums(fold: Fold) -> Fold:
-    """The fold with sums in place of sequences of which nothing else is asked than their sum."""
+    """Replace sequences that are used only for their sum by sums."""
     sums = {
         Var(Scope.ACC, f.name, f.sort): Var(Scope.ACC, f.name, FLOAT)
         for f in fold.fields
@@ -30,7 +30,7 @@ def with_sums(fold: Fold) -> Fold:
         return replace_nodes(term, lambda node: _sum(node, sums))
 
     fields = tuple(
-        _added(_from_zero(f), sums.get(Var(Scope.ACC, f.name, f.sort))) for f in fold.fields
+        _turn_into_sum(_from_zero(f), sums.get(Var(Scope.ACC, f.name, f.sort))) for f in fold.fields
     )
     outputs = tuple(replace(o, term=summed(o.term)) for o in fold.outputs)
     ends = summed(fold.finish_raises)
@@ -38,7 +38,9 @@ def with_sums(fold: Fold) -> Fold:
 
 
 def _from_zero(f: Field) -> Field:
-    """A field that begins with the first value and adds the others, begun with zero."""
+    """Rewrite a field that begins with the first value and adds the others so that it begins with
+    zero.
+    """
     own = Var(Scope.ACC, f.name, f.sort)
     sums = (n for n in subterms(f.step) if isinstance(n, App) and n.op is Op.FLOAT_ADD)
     if f.init != Lit(Option(FLOAT), None) or not any(get(own) in n.args for n in sums):
@@ -48,15 +50,21 @@ def _from_zero(f: Field) -> Field:
 
 
 def _step_from_zero(step: Term, own: Var, *, first: bool) -> Term | None:
-    """``first``: there is no value yet. None where values are not added."""
+    """Rewrite a step to begin with zero. ``first``: there is no value yet. None if values are not
+    added.
+    """
     match step:
-        case App(Op.ITE, (condition, then, other)):
+        case App(Op.ITE, (condition, then, otherwise)):
             begins, goes_on = condition == is_none(own), condition == negate(is_none(own))
             if not (begins or goes_on) and own in set(subterms(condition)):
                 return None
-            one = _step_from_zero(then, own, first=begins or (first and not goes_on))
-            two = _step_from_zero(other, own, first=goes_on or (first and not begins))
-            return None if one is None or two is None else ite(condition, one, two)
+            then_step = _step_from_zero(then, own, first=begins or (first and not goes_on))
+            else_step = _step_from_zero(otherwise, own, first=goes_on or (first and not begins))
+            return (
+                None
+                if then_step is None or else_step is None
+                else ite(condition, then_step, else_step)
+            )
         case App(Op.SOME, (App(Op.FLOAT_ADD, args),)) if not first and get(own) in args:
             (value,) = [a for a in args if a != get(own)] or [get(own)]
             return step if own not in set(subterms(value)) else None
@@ -75,7 +83,7 @@ def _sum(node: Term, sums: dict[Var, Var]) -> Term | None:
 
 
 def _is_summed(f: Field, fold: Fold) -> bool:
-    """Whether values are added to a sequence, and it is asked for its sum, and nothing else."""
+    """Whether values are added to a sequence of which only the sum is used."""
     own = Var(Scope.ACC, f.name, f.sort)
     ends = (*(o.term for o in fold.outputs), fold.finish_raises)
     others = (*(g.step for g in fold.fields if g is not f), fold.step_raises)
@@ -87,15 +95,17 @@ def _is_summed(f: Field, fold: Fold) -> bool:
 
 def _adds(step: Term, own: Var) -> bool:
     match step:
-        case App(Op.ITE, (condition, then, other)):
-            return own not in set(subterms(condition)) and _adds(then, own) and _adds(other, own)
+        case App(Op.ITE, (condition, then, otherwise)):
+            return (
+                own not in set(subterms(condition)) and _adds(then, own) and _adds(otherwise, own)
+            )
         case App(Op.SEQ_ADD, (sequence, value)):
             return sequence == own and own not in set(subterms(value))
     return step == own
 
 
-def _added(f: Field, own: Var | None) -> Field:
-    """The field as a sum."""
+def _turn_into_sum(f: Field, own: Var | None) -> Field:
+    """The field as a sum, if ``own`` is its variable as a sum."""
     if own is None:
         return f
     return Field(f.name, FLOAT, float_lit(0.0), _as_sum(f.step, own))
@@ -103,8 +113,8 @@ def _added(f: Field, own: Var | None) -> Field:
 
 def _as_sum(step: Term, own: Var) -> Term:
     match step:
-        case App(Op.ITE, (condition, then, other)):
-            return ite(condition, _as_sum(then, own), _as_sum(other, own))
+        case App(Op.ITE, (condition, then, otherwise)):
+            return ite(condition, _as_sum(then, own), _as_sum(otherwise, own))
         case App(Op.SEQ_ADD, (_, value)):
             counted = ite(app(Op.IS_NAN, value), float_lit(0.0), value)
             return app(Op.FLOAT_ADD, own, counted)

@@ -1,18 +1,18 @@
-"""Trusted. What a file scan may do to rows besides what the filter above it says.
+"""Trusted. How a file scan may treat rows differently from the filter above it.
 
 Spark hands comparisons of a column with a constant to the scan, which skips row groups by their
-statistics and dictionaries. The filter itself stays above it, so it does not matter where a scan
+statistics and dictionaries. The filter itself stays above the scan, so it does not matter if a scan
 keeps too much. It can also keep too little (Spark 4.3, Parquet):
 
 - Files written by other engines may have statistics without their NaNs. Given ``x > 5`` or
-  ``x <> 5`` the scan skips row groups whose minimum and maximum fail the test, and the NaNs in them
-  are gone, although the filter keeps NaN (it is above every number). A disjunction with ``isnan``
+  ``x <> 5`` the scan skips row groups whose minimum and maximum fail the test. The NaNs in them
+  are lost, although the filter keeps NaN (it is above every number). A disjunction with ``isnan``
   in it is not given to the scan (``DataSourceStrategy.translateFilter`` has no ``IsNaN``).
-- In a dictionary -0.0 is below 0.0 and not equal to it (``Double.compare``): of ``x >= 0.0`` the
+- In a dictionary -0.0 is below 0.0 and not equal to it (``Double.compare``): for ``x >= 0.0`` the
   scan loses -0.0. ``x >= -0.0`` and ``x <= 0.0`` mean the same to the filter, and lose neither.
-- Days and moments pass through ``java.sql.Date`` and ``Timestamp``, whose calendar is another one
+- Days and instants pass through ``java.sql.Date`` and ``Timestamp``, whose calendar differs
   before 1582-10-15, and then perhaps through the file's own (``datetimeRebaseMode``), with other
-  time zones before 1900. Old constants are then moved, or the scan raises.
+  time zones before 1900. Old constants are then shifted, or the scan raises.
 - In a column of milliseconds a constant is cut to milliseconds, also in ``<`` and ``<>``.
 """
 
@@ -31,7 +31,7 @@ from presieve.ir.walk import subterms
 _ARITHMETIC = {Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL, Op.SQL_FLOAT_DIV}
 
 GREGORIAN = -141427
-"""1582-10-15, the first day that both calendars call by the same name, in days from 1970."""
+"""1582-10-15, the first day with the same date in both calendars, in days from 1970."""
 STANDARD_TIME = -2_177_452_800_000_000
 """1901-01-01, in microseconds from 1970: a year after the last difference between time zones."""
 _MILLISECOND = 1000
@@ -52,26 +52,27 @@ _LOSSLESS = re.compile(r"boolean|int|bigint|string|binary|decimal\(.*")
 
 
 NARROW = ("tinyint", "smallint")
-"""Types of which a file may hold more bits than are read: any comparison may lose rows."""
+"""Types for which a file may hold more bits than are read: any comparison may lose rows."""
 
 
 def may_lose_by(type_: str) -> bool:
-    """Whether a scan may lose rows by comparing a column of this type of Spark's with a constant.
+    """Whether a scan may lose rows by comparing a column of this Spark type with a constant.
     Structs have fields.
     """
     return _LOSSLESS.fullmatch(type_) is None
 
 
 def may_lose(prefilter: Term) -> Term:
-    """The rows that a scan may drop although the pre-filter keeps them; over ROW and KEY.
+    """The condition, over ROW and KEY, on rows that a scan may drop although the pre-filter keeps
+    them.
 
-    Those with NaN in a column of a conjunct that the scan can be given, those with a zero in one
-    that is compared with the wrong zero, and any row where a constant is not what it seems.
+    These are rows with NaN in a column of a conjunct that the scan can be given, rows with a zero
+    in a column that is compared with the wrong zero, and any row if the scan may shift a constant.
     """
     parts = sql_conjuncts(prefilter)
     if any(_is_moved(c) for part in parts for c in _comparisons(part)):
         return TRUE
-    scanned = [(part, v) for part in parts for v in _scanned(part)]
+    scanned = [(part, v) for part in parts for v in _scanned_columns(part)]
     zeros = [v for part, v in scanned for c in _comparisons(part) if c.left == v and _one_zero(c)]
     doubles = dict.fromkeys(v for _, v in scanned)
     return disjunction([*map(_is_nan, doubles), *map(_is_zero, dict.fromkeys(zeros))])
@@ -84,7 +85,7 @@ def loses(prefilter: Term) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A comparison of a column with a constant by which a scan may drop a row. Without a ``sign``:
+    """A comparison of a column with a constant by which a scan may drop a row. Without a ``sign``,
     it may be any comparison with the column.
     """
 
@@ -94,42 +95,44 @@ class Loss:
 
 
 def losses(condition: Term, beside: Term = TRUE) -> Iterator[Loss]:
-    """The comparisons of a condition, which is handed to a scan, by which it may drop a row that
-    passes both the condition and what is evaluated ``beside`` it; over ROW and KEY.
+    """Yield the comparisons by which a scan that is handed the condition may drop a row that passes
+    both the condition and the conditions evaluated ``beside`` it; over ROW and KEY.
     """
     parts = sql_conjuncts(condition)
-    alone = (c for part in (*parts, *sql_conjuncts(beside)) for c in _alone(part))
+    alone = (c for part in (*parts, *sql_conjuncts(beside)) for c in _sole_comparison(part))
     bounded = {c.left for c in alone if c.sign in _OF_NO_NAN}
     for part in parts:
-        suspects = set(_scanned(part)) - bounded
+        suspects = set(_scanned_columns(part)) - bounded
         for c in _comparisons(part):
             if c.left in suspects or _is_moved(c) or _one_zero(c):
                 yield Loss(c.left, c.sign, c.constant)
-        told = {c.left for c in _comparisons(part)} | set(_only_null_tested(part))
-        yield from map(Loss, suspects - told)
+        reported = {c.left for c in _comparisons(part)} | set(_only_null_tested(part))
+        yield from map(Loss, suspects - reported)
 
 
 def _only_null_tested(condition: Term) -> Iterator[Term]:
-    """The columns of which it is asked only whether they are NULL: of that statistics count all."""
-    asked: dict[Term, set[Op]] = {}
+    """The columns that are only tested for NULL; statistics count all NULLs."""
+    operators: dict[Term, set[Op]] = {}
     for node in subterms(condition):
         if isinstance(node, App):
             for a in node.args:
-                asked.setdefault(a, set()).add(node.op)
-    return (term for term, ops in asked.items() if ops == {Op.SQL_IS_NULL})
+                operators.setdefault(a, set()).add(node.op)
+    return (term for term, ops in operators.items() if ops == {Op.SQL_IS_NULL})
 
 
 _OF_NO_NAN = ("<", "<=", "=")
-"""Comparisons with a number that NaN, which is above all of them, does not pass."""
+"""Comparisons with a number that NaN, which is above all numbers, does not pass."""
 
 
-def _alone(conjunct: Term) -> Iterator[_Comparison]:
-    """The comparison that a conjunct is, with a number if it is one of doubles."""
+def _sole_comparison(conjunct: Term) -> Iterator[_Comparison]:
+    """Yield the comparison that is the whole conjunct; a double must be compared with a number."""
     inner = conjunct.args[0] if _negates(conjunct) else conjunct
     if isinstance(inner, App) and inner.op in _SIGNS and inner.op is not Op.SQL_EQ_NULLSAFE:
-        for found in _comparisons(conjunct):
-            if literal_value(found.constant) == literal_value(found.constant):  # it is not NaN
-                yield found
+        for comparison in _comparisons(conjunct):
+            if literal_value(comparison.constant) == literal_value(
+                comparison.constant
+            ):  # it is not NaN
+                yield comparison
 
 
 def _negates(term: Term) -> TypeGuard[App]:
@@ -138,7 +141,9 @@ def _negates(term: Term) -> TypeGuard[App]:
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """``left sign constant``, as the scan is given it: without NOT, the constant on the right."""
+    """``left sign constant``, as the scan receives it: without NOT, and with the constant on the
+    right.
+    """
 
     sign: str
     left: Term
@@ -146,7 +151,7 @@ class _Comparison:
 
 
 def _comparisons(term: Term, *, negated: bool = False) -> Iterator[_Comparison]:
-    """Every comparison with a constant in a predicate, NOT pushed down to it."""
+    """Yield every comparison with a constant in a predicate, with NOT pushed down to it."""
     match term:
         case App(Op.SQL_NOT, (inner,)):
             yield from _comparisons(inner, negated=not negated)
@@ -165,14 +170,16 @@ def _comparisons(term: Term, *, negated: bool = False) -> Iterator[_Comparison]:
 
 
 def _either_way(terms: tuple[Term, ...]) -> Iterator[_Comparison]:
-    """Of truth values that are compared: Spark may simplify that to them or their opposite."""
+    """Yield the comparisons in compared truth values: Spark may simplify such a comparison to the
+    truth value or its negation.
+    """
     for term in terms:
         yield from _comparisons(term)
         yield from _comparisons(term, negated=True)
 
 
 def _is_moved(comparison: _Comparison) -> bool:
-    """Whether the scan may compare with another day or moment, in a way that loses rows."""
+    """Whether the scan may compare with another day or instant, in a way that loses rows."""
     value = literal_value(comparison.constant)
     if not isinstance(value, int):
         return False
@@ -186,7 +193,7 @@ def _is_moved(comparison: _Comparison) -> bool:
 
 
 def _one_zero(comparison: _Comparison) -> bool:
-    """Whether a zero passes the filter, and not its dictionary."""
+    """Whether a zero passes the filter, but not the check against its dictionary."""
     constant = comparison.constant
     if strip(constant.sort) != FLOAT or literal_value(constant) != 0:
         return False
@@ -196,11 +203,11 @@ def _one_zero(comparison: _Comparison) -> bool:
     return comparison.sign == "="
 
 
-def _scanned(conjunct: Term) -> Iterator[Var]:
-    """The double columns whose comparisons the scan may be given.
+def _scanned_columns(conjunct: Term) -> Iterator[Var]:
+    """Yield the double columns whose comparisons the scan may receive.
 
     A disjunct ``isnan(x)`` of its own keeps the whole disjunction from the scan, and no rewriting
-    of Spark's can factor a comparison on ``x`` out of it (BooleanSimplification).
+    in Spark can factor a comparison on ``x`` out of it (BooleanSimplification).
     """
     guards = {d.args[0] for d in sql_disjuncts(conjunct) if _tests_nan(d)}
     compared = [n for n in subterms(conjunct) if isinstance(n, App) and not _is_apart(n)]
@@ -210,7 +217,7 @@ def _scanned(conjunct: Term) -> Iterator[Var]:
 
 
 def _is_apart(term: App) -> bool:
-    """Whether the scan is never given what the operator says: isnan, and arithmetic."""
+    """Whether the scan never receives the operator: isnan, and arithmetic."""
     return _tests_nan(term) or term.op in _ARITHMETIC
 
 
@@ -219,15 +226,15 @@ def _tests_nan(term: Term) -> TypeGuard[App]:
 
 
 def _is_nan(v: Var) -> Term:
-    return _present(v, lambda x: app(Op.IS_NAN, x))
+    return _holds_if_present(v, lambda x: app(Op.IS_NAN, x))
 
 
 def _is_zero(v: Var) -> Term:
-    return _present(v, lambda x: app(Op.PY_EQ, x, float_lit(0.0)))
+    return _holds_if_present(v, lambda x: app(Op.PY_EQ, x, float_lit(0.0)))
 
 
-def _present(v: Var, test: Callable[[Term], Term]) -> Term:
-    """Not NULL, and so."""
+def _holds_if_present(v: Var, test: Callable[[Term], Term]) -> Term:
+    """Whether a column is not NULL and passes the test."""
     if not isinstance(v.sort, Option):
         return test(v)
     return conjunction([negate(app(Op.IS_NONE, v)), test(app(Op.GET, v))])

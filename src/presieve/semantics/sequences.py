@@ -1,10 +1,11 @@
-"""Trusted. What pandas makes of a column of doubles, bit for bit: NumPy adds up in pairs.
+"""Trusted. Computes pandas's aggregates of a column of doubles, bit for bit: NumPy adds up in
+pairs.
 
 Sources: NumPy 2 ``_core/src/umath/loops_utils.h.src`` (``pairwise_sum``: eight running sums for up
 to 128 numbers, halves beyond), pandas 2.3 ``core/nanops.py`` (``nansum``, ``nanvar``: a NaN counts
-as zero where it stands; ``nanmedian`` leaves it out).
+as zero in its place; ``nanmedian`` leaves it out).
 
-Proofs need nothing of this: for them each is a function of the sequence of which nothing is known.
+Proofs need none of this: for them each aggregate is an unknown function of the sequence.
 """
 
 from __future__ import annotations
@@ -20,35 +21,35 @@ def pairwise(x: Sequence[float]) -> float:
     """NumPy's sum of contiguous doubles."""
     n = len(x)
     if n < _LANES:
-        found = 0.0
+        running_sum = 0.0
         for number in x:
-            found += number
-        return found
+            running_sum += number
+        return running_sum
     if n <= _BLOCK:
         r = list(x[:_LANES])
         full = n - n % _LANES
         for start in range(_LANES, full, _LANES):
             r = [a + b for a, b in zip(r, x[start : start + _LANES], strict=True)]
-        found = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+        running_sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
         for number in x[full:]:
-            found += number
-        return found
+            running_sum += number
+        return running_sum
     half = n // 2
     half -= half % _LANES
     return pairwise(x[:half]) + pairwise(x[half:])
 
 
-def _filled(x: Sequence[float]) -> list[float]:
+def _fill_nan(x: Sequence[float]) -> list[float]:
     return [0.0 if math.isnan(number) else number for number in x]
 
 
 def total(x: Sequence[float]) -> float:
     """``sum()``."""
-    return pairwise(_filled(x))
+    return pairwise(_fill_nan(x))
 
 
 def variance(x: Sequence[float]) -> float:
-    """``var()``, with one degree of freedom less than numbers; NaN for fewer than two."""
+    """``var()``, with one degree of freedom less than there are numbers; NaN for fewer than two."""
     count = sum(1 for number in x if not math.isnan(number))
     if count < 2:
         return math.nan
@@ -63,9 +64,9 @@ def deviation(x: Sequence[float]) -> float:
 
 
 def median(x: Sequence[float]) -> float:
-    """``median()``; NaN for none."""
-    here = sorted(number for number in x if not math.isnan(number))
-    middle, odd = divmod(len(here), 2)
-    if not here:
+    """``median()``; NaN if there are no numbers."""
+    numbers = sorted(number for number in x if not math.isnan(number))
+    middle, odd = divmod(len(numbers), 2)
+    if not numbers:
         return math.nan
-    return here[middle] if odd else (here[middle - 1] + here[middle]) / 2
+    return numbers[middle] if odd else (numbers[middle - 1] + numbers[middle]) / 2

@@ -1,4 +1,4 @@
-"""Untrusted. What may hold of the states of folds: candidates for invariants, to be proved."""
+"""Untrusted. Proposes facts about the states of folds: candidates for invariants, to be proved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from presieve.semantics.build import and_, get, is_none, or_
 
 
 def facts(fields: Sequence[Field]) -> Iterator[Term]:
-    """What may hold of every state: no NaN, an order, and which fields are None together."""
+    """Yield candidate facts about every state: no NaN, an order, and which fields are None
+    together.
+    """
     states = [Var(Scope.ACC, f.name, f.sort) for f in fields]
     for s in states:
         if strip(s.sort) == FLOAT:
@@ -22,8 +24,8 @@ def facts(fields: Sequence[Field]) -> Iterator[Term]:
         if isinstance(a.sort, Option) and isinstance(b.sort, Option):
             yield or_(negate(is_none(a)), is_none(b))
         if strip(a.sort) == strip(b.sort) and strip(a.sort) in (FLOAT, INT):
-            there = and_(negate(is_none(a)), negate(is_none(b)))
-            yield or_(negate(there), and_(there, app(Op.PY_GE, get(a), get(b))))
+            both_present = and_(negate(is_none(a)), negate(is_none(b)))
+            yield or_(negate(both_present), and_(both_present, app(Op.PY_GE, get(a), get(b))))
         if a.sort == BOOL and isinstance(b.sort, Option):
             yield or_(a, is_none(b))
             yield or_(negate(a), negate(is_none(b)))

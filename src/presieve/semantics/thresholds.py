@@ -1,15 +1,15 @@
-"""Trusted. Conditions on what is computed from one value, as conditions on the value itself.
+"""Trusted. Rewrites conditions on a computed value as conditions on the value it is computed from.
 
-``x - 40.0 > 2.5`` is ``x > 42.5``, with the same of three truth values for every x. The lemma:
-let ``f`` be composed of steps that are monotone and never turn a number into NaN (plus or minus a
+``x - 40.0 > 2.5`` is ``x > 42.5``, with the same of three truth values for every x. The lemma: let
+``f`` be composed of steps that are monotone and never turn a number into NaN (plus or minus a
 finite constant, times or divided by a finite constant other than zero, an integer as a double;
-rounding to nearest is monotone). Python's steps are the same as Spark's. Then the numbers for
-which ``f(x) < c`` holds are an initial or a final part of all numbers in order, and so are those
-of ``<=``, ``>`` and ``>=``; those of ``=`` are what two such parts have in common. Such a part is
-known by the last number on one side and the first one on the other. They are neighbours in the
-order of all doubles, of which there are 2**64, so that 64 evaluations find them. NaN, which is no
-number, is evaluated by itself; NULL gives NULL on both sides. The values of ``f`` are those of
-the reference interpreter.
+rounding to nearest is monotone). Python's steps are the same as Spark's. Then the numbers for which
+``f(x) < c`` holds are an initial or a final part of all numbers in order, and so are those for
+``<=``, ``>`` and ``>=``; those for ``=`` are the intersection of two such parts. Such a part is
+determined by the last number on one side and the first one on the other. They are neighbours in the
+order of all doubles, of which there are 2**64, so 64 evaluations find them. NaN, which is not a
+number, is evaluated separately; NULL gives NULL on both sides. The values of ``f`` are those of the
+reference interpreter.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MIRRORED = {
     Op.SQL_GT: Op.SQL_LT,
     Op.SQL_GE: Op.SQL_LE,
 }
-"""The comparison with its sides exchanged."""
+"""Each comparison with its sides exchanged."""
 
 AS_SPARK = {
     Op.PY_EQ: Op.SQL_EQ,
@@ -54,12 +54,12 @@ AS_SPARK = {
     Op.PY_GT: Op.SQL_GT,
     Op.PY_GE: Op.SQL_GE,
 }
-"""Python's comparisons as Spark's. Of NaN they differ."""
+"""Python's comparisons as Spark's. They differ on NaN."""
 
 
 def with_thresholds(condition: Term) -> Term:
-    """The condition in which every comparison of a computed value with a constant is one of the
-    value that it is computed from, wherever the lemma speaks of it; the others are as they were.
+    """Rewrite every comparison of a computed value with a constant as a comparison of the value
+    that it is computed from, wherever the lemma applies; other terms stay.
     """
     if not isinstance(condition, App):
         return condition
@@ -72,7 +72,7 @@ def with_thresholds(condition: Term) -> Term:
 
 
 def _direct(comparison: App) -> Term | None:
-    """The comparison as one of the value itself, where the lemma speaks of it."""
+    """The comparison rewritten for the value itself; None if the lemma does not apply."""
     if comparison.op not in MIRRORED:
         return None
     op, (computed, constant) = comparison.op, comparison.args
@@ -83,22 +83,22 @@ def _direct(comparison: App) -> Term | None:
 
 @lru_cache(maxsize=4096)
 def threshold(op: Op, computed: Term, constant: Term) -> Term | None:
-    """``computed op constant``, by Spark's operator, as a condition on what it is computed from;
-    None where the lemma does not speak of it.
+    """``computed op constant``, by Spark's operator, as a condition on the value that ``computed``
+    is computed from; None if the lemma does not apply.
     """
     if not isinstance(computed, App) or not isinstance(constant, Lit) or constant.value is None:
         return None
-    found = _monotone(computed)
-    if found is None or found[0] is computed or _is_nan(literal_value(constant)):
+    base = _find_monotone_base(computed)
+    if base is None or base[0] is computed or _is_nan(literal_value(constant)):
         return None
-    value, rising = found
+    value, rising = base
     order = DOUBLES if strip(value.sort) == FLOAT else INTEGERS
     try:
         if op is Op.SQL_EQ:
             floor, ceiling = (
                 _part(o, computed, constant, value, rising) for o in (Op.SQL_GE, Op.SQL_LE)
             )
-            return _between(value, *((floor, ceiling) if rising else (ceiling, floor)), order)
+            return _write_range(value, *((floor, ceiling) if rising else (ceiling, floor)), order)
         return _condition(value, _part(op, computed, constant, value, rising), op, order)
     except Undefined:  # an integer beyond all doubles on the way
         return None
@@ -108,56 +108,60 @@ def threshold(op: Op, computed: Term, constant: Term) -> Term | None:
 
 
 def base_of(term: Term) -> Term | None:
-    """What the lemma says that a term is computed from; None where that is itself, or nothing."""
-    found = _monotone(term)
-    return None if found is None or found[0] is term else found[0]
+    """The term from which the lemma says that this one is computed; None if that is the term
+    itself, or if the lemma does not apply.
+    """
+    base = _find_monotone_base(term)
+    return None if base is None or base[0] is term else base[0]
 
 
-def _monotone(term: Term) -> tuple[Term, bool] | None:
-    """The value that the term is computed from, and whether it rises with it (else it falls); None
-    where the lemma does not speak of it. Integers are those of a column, which has bounds.
+def _find_monotone_base(term: Term) -> tuple[Term, bool] | None:
+    """The value that the term is computed from, and whether the term rises with it (else it falls);
+    None if the lemma does not apply. Integers must be those of a column, which has bounds.
     """
     match term:
         case Var(scope, _, sort) | App(Op.GET, (Var(scope, _, sort),)):
-            known = strip(sort) == FLOAT or (strip(sort) == INT and scope not in _UNBOUNDED)
-            return (term, True) if known else None
+            applies = strip(sort) == FLOAT or (strip(sort) == INT and scope not in _UNBOUNDED)
+            return (term, True) if applies else None
         case App(op, (inner,)) if op in _FROM_INT:
-            return _monotone(inner)
+            return _find_monotone_base(inner)
         case App(op, (inner, Lit() as c) | (Lit() as c, inner)) if op in _ADDED:
-            return _monotone(inner) if _is_finite(c) else None
+            return _find_monotone_base(inner) if _is_finite(c) else None
         case App(op, (inner, Lit() as c)) if op in _SUBTRACTED:
-            return _monotone(inner) if _is_finite(c) else None
+            return _find_monotone_base(inner) if _is_finite(c) else None
         case App(op, (Lit() as c, inner)) if op in _SUBTRACTED:
-            return _turned(_monotone(inner)) if _is_finite(c) else None
+            return _reverse_direction(_find_monotone_base(inner)) if _is_finite(c) else None
         case App(op, (inner, Lit() as c) | (Lit() as c, inner)) if op in _MULTIPLIED:
-            return _scaled(inner, c)
+            return _find_scaled_base(inner, c)
         case App(op, (inner, Lit() as c)) if op in _DIVIDED:
-            return _scaled(inner, c)
+            return _find_scaled_base(inner, c)
         case App(op, _) if term.sort == FLOAT and op not in STEPS:
             return term, True
     return None
 
 
 _UNBOUNDED = (Scope.ACC, Scope.TWIN)
-"""Whose integers may be of any size."""
+"""Scopes whose integers may be of any size."""
 _FROM_INT = (Op.INT_TO_FLOAT, Op.SQL_INT_TO_FLOAT)
 _ADDED = (Op.FLOAT_ADD, Op.SQL_FLOAT_ADD, Op.SQL_INT_ADD)
 _SUBTRACTED = (Op.FLOAT_SUB, Op.SQL_FLOAT_SUB, Op.SQL_INT_SUB)
 _MULTIPLIED = (Op.FLOAT_MUL, Op.SQL_FLOAT_MUL, Op.SQL_INT_MUL)
 _DIVIDED = (Op.FLOAT_DIV, Op.SQL_FLOAT_DIV)
 STEPS = (*_FROM_INT, *_ADDED, *_SUBTRACTED, *_MULTIPLIED, *_DIVIDED)
-"""Operators of which the lemma speaks, on a value and constants."""
+"""Operators that the lemma covers, on a value and constants."""
 
 
-def _scaled(inner: Term, factor: Lit) -> tuple[Term, bool] | None:
+def _find_scaled_base(inner: Term, factor: Lit) -> tuple[Term, bool] | None:
     number = literal_value(factor)
     if not _is_finite(factor) or number == 0:
         return None
     assert isinstance(number, int | float)
-    return _monotone(inner) if number > 0 else _turned(_monotone(inner))
+    return (
+        _find_monotone_base(inner) if number > 0 else _reverse_direction(_find_monotone_base(inner))
+    )
 
 
-def _turned(bound: tuple[Term, bool] | None) -> tuple[Term, bool] | None:
+def _reverse_direction(bound: tuple[Term, bool] | None) -> tuple[Term, bool] | None:
     return bound and (bound[0], not bound[1])
 
 
@@ -175,34 +179,34 @@ def _is_nan(number: Value) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """The numbers of a sort by their place in order, the last of which is among ``ends``."""
+    """The numbers of a sort by their place in order; ``ends`` are the first and the last place."""
 
     number: Callable[[int], float | int]
     ends: tuple[int, int]
 
     def literal(self, place: int) -> Lit:
-        """The number as it is compared: the two zeros are equal."""
+        """The number as a literal for a comparison: the two zeros are equal."""
         number = self.number(place)
         return int_lit(number) if isinstance(number, int) else float_lit(number or 0.0)
 
 
 def _double(place: int) -> float:
-    """0.0 is at place 0, and -0.0 at -1."""
+    """The double at a place: 0.0 is at place 0, and -0.0 at -1."""
     bits = place if place >= 0 else 0x8000000000000000 + ~place
     return bits_float(bits)
 
 
 DOUBLES = _Order(_double, (-0x7FF0000000000001, 0x7FF0000000000000))
-"""From minus infinity to infinity: all but NaN."""
+"""From minus infinity to infinity: all doubles but NaN."""
 
 INTEGERS = _Order(int, INT_RANGES["bigint"])
-"""Those of Spark's widest type."""
+"""The integers of Spark's widest type."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The numbers from the place ``first`` on where ``upward``, else those before it. ``nan``:
-    whether NaN belongs to them.
+    """The numbers from the place ``first`` on if ``upward``, else those before it. ``nan``: whether
+    NaN is one of them.
     """
 
     upward: bool
@@ -211,7 +215,7 @@ class _Part:
 
 
 def _part(op: Op, computed: App, constant: Lit, value: Term, rising: bool) -> _Part:
-    """Where ``computed op constant`` holds, which is not about equality."""
+    """The part on which ``computed op constant`` holds; ``op`` is not equality."""
     x = Var(Scope.ROW, "x", value.sort)
     of_x = replace_nodes(computed, lambda node: x if node == value else None)
     condition = app(op, of_x, constant)
@@ -232,8 +236,8 @@ def _part(op: Op, computed: App, constant: Lit, value: Term, rising: bool) -> _P
 
 
 def _condition(value: Term, part: _Part, op: Op, order: _Order) -> Term:
-    """The condition that a value belongs to the part, in Spark's order, where NaN is greatest."""
-    bound = _bound(value, part, order, strict=op in (Op.SQL_GT, Op.SQL_LT))
+    """The condition that a value is in the part, in Spark's order, where NaN is greatest."""
+    bound = _write_bound(value, part, order, strict=op in (Op.SQL_GT, Op.SQL_LT))
     if part.nan == part.upward or order is INTEGERS:
         return bound
     nan = app(Op.SQL_IS_NAN, value)
@@ -242,28 +246,28 @@ def _condition(value: Term, part: _Part, op: Op, order: _Order) -> Term:
     return app(Op.SQL_AND, bound, app(Op.SQL_NOT, nan))
 
 
-def _bound(value: Term, part: _Part, order: _Order, *, strict: bool) -> Term:
+def _write_bound(value: Term, part: _Part, order: _Order, *, strict: bool) -> Term:
     """``value >= first`` or ``value > the one before``, whichever is shorter; downwards likewise.
-    Without a number in the part, or outside of it, the end itself.
+    If no number is in the part, or none outside of it, the bound is the end of the order.
     """
     low, high = order.ends
     if part.upward:
         loose, tight = (Op.SQL_GE, part.first), (Op.SQL_GT, part.first - 1)
     else:
         loose, tight = (Op.SQL_LE, part.first - 1), (Op.SQL_LT, part.first)
-    found = [(op, order.literal(p)) for op, p in (loose, tight) if low <= p <= high]
+    bounds = [(op, order.literal(p)) for op, p in (loose, tight) if low <= p <= high]
     if strict:
-        found.reverse()
-    op, literal = min(found, key=lambda f: len(repr(literal_value(f[1]))))
+        bounds.reverse()
+    op, literal = min(bounds, key=lambda f: len(repr(literal_value(f[1]))))
     return app(op, value, literal)
 
 
-def _between(value: Term, floor: _Part, ceiling: _Part, order: _Order) -> Term:
-    """The numbers that belong to a part upward and to one downward."""
+def _write_range(value: Term, floor: _Part, ceiling: _Part, order: _Order) -> Term:
+    """The condition that a value is in both an upward and a downward part."""
     first, last = floor.first, ceiling.first - 1
     if first > last:
-        return _bound(value, _Part(False, order.ends[0], False), order, strict=True)
+        return _write_bound(value, _Part(False, order.ends[0], False), order, strict=True)
     if order.number(first) == order.number(last):
         return app(Op.SQL_EQ, value, order.literal(first))
-    bounds = (_bound(value, part, order, strict=False) for part in (floor, ceiling))
+    bounds = (_write_bound(value, part, order, strict=False) for part in (floor, ceiling))
     return app(Op.SQL_AND, *bounds)

@@ -1,7 +1,7 @@
-"""Trusted. Which Spark types the IR speaks of, and as which sorts.
+"""Trusted. The Spark types that the IR supports, and their sorts.
 
-A type that is not here is declined where it is met: floats of 32 bits, CHAR and VARCHAR
-(padding), collated strings, arrays, maps and structs.
+A type that is not here is declined where it occurs: floats of 32 bits, CHAR and VARCHAR (padding),
+collated strings, arrays, maps and structs.
 """
 
 from __future__ import annotations
@@ -38,17 +38,19 @@ SORTS: dict[str, Sort] = {
     "timestamp": TIMESTAMP,
     "timestamp_ntz": TIMESTAMP_NTZ,
 }
-"""From Spark's ``DataType.simpleString`` to the sort of its non-null values; decimals besides."""
+"""From Spark's ``DataType.simpleString`` to the sort of its non-null values; decimals are handled
+separately.
+"""
 
 MAX_DIGITS = 38
-"""Of a decimal, in Spark."""
+"""The largest precision of a decimal in Spark."""
 
 _DECIMAL = re.compile(r"decimal\((\d{1,2}),(\d{1,2})\)", re.ASCII)
 
 
 def decimal_type(type_: str) -> tuple[int, int] | None:
-    """Precision and scale of ``decimal(p,s)``; None for every other type, and where Spark has none
-    such (scales below 0 need a legacy setting).
+    """Precision and scale of ``decimal(p,s)``; None for every other type, and for decimals that
+    Spark does not have (scales below 0 need a legacy setting).
     """
     match = _DECIMAL.fullmatch(type_)
     if not match:
@@ -58,14 +60,14 @@ def decimal_type(type_: str) -> tuple[int, int] | None:
 
 
 def sort_of(type_: str) -> Sort | None:
-    """The sort of a type's non-null values, or None where the type is not supported."""
+    """The sort of a type's non-null values, or None if the type is not supported."""
     digits = decimal_type(type_)
     return SORTS.get(type_) if digits is None else Decimal(digits[1])
 
 
 def bounds(type_: str) -> tuple[int, int] | None:
-    """The least and the greatest value of a column whose values are whole numbers bounded by its
-    type (integers, units of decimals); None for every other type.
+    """The least and the greatest value of a column whose values are integers bounded by its type
+    (integers, units of decimals); None for every other type.
     """
     digits = decimal_type(type_)
     if digits is None:
@@ -74,7 +76,7 @@ def bounds(type_: str) -> tuple[int, int] | None:
 
 
 def column(name: str, type_: str, nullable: bool) -> Column | None:
-    """A column of the IR, or None where its type is not supported."""
+    """A column of the IR, or None if its type is not supported."""
     sort = sort_of(type_)
     if sort is None:
         return None
@@ -91,11 +93,11 @@ class SchemaColumn:
 
 
 UNSUPPORTED = "unsupported:"
-"""What stands before the name of a type that has no short one here, as a backend reads it."""
+"""Prefix of the name of a type that has no short name here, as a backend reads it."""
 
 
 def display_type(type_: str) -> str:
-    """The type in a message, and what could be done where it is not supported."""
+    """The type for a message, with advice if it is not supported."""
     name = type_.removeprefix(UNSUPPORTED)
     if sort_of(type_) is not None:
         return name

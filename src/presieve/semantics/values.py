@@ -1,4 +1,4 @@
-"""Trusted. The values that terms denote, and how they look to a person.
+"""Trusted. The values that terms denote, and how to show them to people.
 
 A value of ``Bool`` is a bool, of ``Int`` an int, of ``Float`` a float, of ``String`` a str, of
 ``Binary`` a str of characters below 256, of ``Date`` an int (days), of ``Timestamp`` and
@@ -40,7 +40,7 @@ CLASS_OF: Mapping[Sort | None, type] = {
     DATE: dt.date,
     TIMESTAMP_NTZ: dt.datetime,
 }
-"""The class in Python of the values of a column, by its sort."""
+"""The Python class of a column's values, by its sort."""
 
 _EPOCH_DAY = dt.date(1970, 1, 1)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -55,11 +55,11 @@ INT_RANGES: dict[str, tuple[int, int]] = {
 """The integers that a Spark column of each type holds."""
 
 MOST_ROWS = 2**47
-"""More rows than a group can have that a function is handed: one process of 64 bits holds it."""
+"""More rows than a group passed to a function can have: one 64-bit process holds the group."""
 
 
 def same(a: Value, b: Value) -> bool:
-    """One and the same value: NaN is NaN, -0.0 is not 0.0, True is not 1."""
+    """Whether two values are identical: NaN is NaN, -0.0 is not 0.0, True is not 1."""
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, float) and isinstance(b, float):
@@ -70,7 +70,7 @@ def same(a: Value, b: Value) -> bool:
 
 
 def belongs(value: Value, sort: Sort) -> bool:
-    """Whether the value is one of the sort."""
+    """Whether the value has this sort."""
     match sort:
         case Option(of):
             return value is None or belongs(value, of)
@@ -90,9 +90,9 @@ def belongs(value: Value, sort: Sort) -> bool:
         return isinstance(value, str)
     if sort == BINARY:
         return isinstance(value, str) and all(ord(c) < 256 for c in value)
-    whole = isinstance(value, int) and not isinstance(value, bool)
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
     counts = sort in (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ) or isinstance(sort, Decimal)
-    return whole and counts
+    return is_integer and counts
 
 
 def date_of(days: int) -> dt.date:
@@ -133,15 +133,15 @@ def decimal_of(units: int, scale: int) -> decimal.Decimal:
 
 
 def units_of(number: decimal.Decimal | int, scale: int) -> int | None:
-    """The ``Decimal(scale)`` value of a finite number; None where it has further digits."""
+    """The ``Decimal(scale)`` value of a finite number; None if the number has more digits."""
     numerator, denominator = number.as_integer_ratio()
-    units, rest = divmod(numerator * 10**scale, denominator)
-    return None if rest else units
+    units, remainder = divmod(numerator * 10**scale, denominator)
+    return None if remainder else units
 
 
 def to_python(value: Value, sort: Sort) -> object:
-    """As a person wants to see it: dates as ``date``, timestamps as naive ``datetime`` (in
-    UTC), binaries as ``bytes``, decimals as ``decimal.Decimal``.
+    """Convert a value for display: dates to ``date``, timestamps to naive ``datetime`` (in UTC),
+    binaries to ``bytes``, decimals to ``decimal.Decimal``.
 
     Values outside Python's calendar stay ints.
     """
@@ -161,7 +161,7 @@ def to_python(value: Value, sort: Sort) -> object:
 
 
 def from_python(value: object, sort: Sort) -> Value:
-    """Inverse of :func:`to_python`. TypeError where the value is none of the sort."""
+    """Inverse of :func:`to_python`. Raises TypeError if the value is not of the sort."""
     base = sort.of if isinstance(sort, Option) else sort
     result: object = value
     if base == DATE and isinstance(value, dt.date) and not isinstance(value, dt.datetime):
@@ -182,7 +182,9 @@ def from_python(value: object, sort: Sort) -> Value:
 
 
 def plain(value: object) -> Any:
-    """What a person sees, in JSON's types: NaN, infinities, dates and the like as their text."""
+    """Convert a value to JSON's types for display: NaN, infinities, dates and the like
+    become text.
+    """
     match value:
         case dict():
             return {k: plain(v) for k, v in value.items()}

@@ -1,8 +1,8 @@
-"""Trusted. A filter goes below a window, or below ORDER BY ... LIMIT, with a proof.
+"""Trusted. Pushes a filter below a window, or below ORDER BY ... LIMIT, with a proof.
 
-Both show each row as it is, with values that depend on some rows of its partition: those that are
-sorted before it or with it, those after it, or those in a range around its own place. Which rows
-these are is a condition on two rows, the *influence*. A filter below has to keep them.
+Both return each row unchanged, with values that depend on some rows of its partition: those sorted
+before it or with it, those after it, or those in a range around its own place. A condition on two
+rows, the *influence*, says which rows these are. A filter below has to keep them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from presieve.semantics.build import and_, or_, substituted
 
 @dataclass(frozen=True, slots=True)
 class SortKey:
-    """A sort key: ``value`` over ROW, and where NULL stands. NaN is the largest double, and the two
-    zeros are equal, as Spark sorts them (``SQLOrderingUtil``).
+    """A sort key: ``value`` over ROW, and the place of NULL. NaN is the largest double, and the two
+    zeros are equal, as in Spark's sort order (``SQLOrderingUtil``).
     """
 
     value: Term
@@ -31,14 +31,14 @@ class SortKey:
     nulls_first: bool = True
 
     def moved(self, value: int, by: Distance) -> int:
-        """What is so far from a value."""
+        """The value at this distance from a value."""
         return value - by.number if self.descending else value + by.number
 
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far a bound is from the row. It is added to the value of the sort key, or subtracted
-    where that is descending, so that each kind of key has distances of its own.
+    """The distance of a bound from the row. It is added to the value of the sort key, or subtracted
+    if the key is descending, so each kind of key has its own kind of distance.
     """
 
     number: int
@@ -46,17 +46,17 @@ class Distance:
 
 @dataclass(frozen=True, slots=True)
 class Units(Distance):
-    """Of keys that are integers."""
+    """Distance for integer keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Days(Distance):
-    """Of dates."""
+    """Distance for date keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Microseconds(Distance):
-    """Of timestamps."""
+    """Distance for timestamp keys."""
 
 
 DISTANCES: Mapping[Sort, type[Distance]] = {
@@ -65,23 +65,23 @@ DISTANCES: Mapping[Sort, type[Distance]] = {
     TIMESTAMP: Microseconds,
     TIMESTAMP_NTZ: Microseconds,
 }
-"""By the sort of the key. Of other keys there are no distances."""
+"""By the sort of the key. Other keys have no distances."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentRow:
-    """The row itself with its peers, by all sort keys."""
+    """The row itself with its peers by all sort keys."""
 
 
 CURRENT_ROW = CurrentRow()
 Bound: TypeAlias = Distance | CurrentRow | None
-"""Where a frame ends; None where it does not."""
+"""The end of a frame; None if the frame is unbounded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The rows that one function reads, by how far they are from the row, in the order of sorting.
-    A distance is one of the only sort key.
+    """The rows that one function reads, by their distance from the row, in sort order. A distance
+    refers to the only sort key.
     """
 
     lower: Bound = None
@@ -89,20 +89,20 @@ class Frame:
 
     @property
     def distances(self) -> tuple[Distance, ...]:
-        """Those of its bounds that are any."""
+        """The bounds that are distances."""
         return tuple(b for b in (self.lower, self.upper) if isinstance(b, Distance))
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
     """Functions over the rows of each partition. ``partition`` are terms over ROW. Raises
-    :class:`PresieveError` where a distance is not of the kind of the only sort key.
+    :class:`PresieveError` if a distance is not of the kind of the only sort key.
 
-    Partitions and sort keys may be left out from the last one on, and frames be wider than they
-    are: then more rows are taken to have influence. ``limits`` are the least and the greatest value
-    of the sort key's type, where a frame has distances, and ``wraps`` says whether a bound beyond
-    them is computed without an error. ``raises``: a function, or an expression
-    above, may raise on what other sets of rows make of a row.
+    Trailing partition and sort keys may be left out, and frames may be wider than they are: then
+    more rows are taken to have influence. ``limits`` are the least and the greatest value of the
+    sort key's type, if a frame has distances, and ``wraps`` says whether a bound beyond them is
+    computed without an error. ``raises``: a function, or an expression above, may raise on a row's
+    values if the other rows change.
     """
 
     partition: tuple[Term, ...]
@@ -120,13 +120,13 @@ class Window:
 
     @property
     def distances(self) -> frozenset[Distance]:
-        """Those of all frames."""
+        """The distances of all frames."""
         return frozenset(d for f in self.frames for d in f.distances)
 
     @property
     def bounds_raise(self) -> bool:
-        """Whether a bound is computed with an error where it does not fit its type: that of a
-        timestamp, by the row's own key. A filter below may drop such a row.
+        """Whether computing a bound raises an error if it does not fit its type: this holds for
+        timestamp bounds, by the row's own key. A filter below may drop such a row.
         """
         return any(isinstance(d, Microseconds) for d in self.distances)
 
@@ -136,17 +136,18 @@ class Window:
 
 
 HERE = "here."
-"""What stands before the name of a column in that of the row for which a window is computed."""
+"""Prefix of the columns of the row for which a window is computed."""
 
 
 def of_row(fold: Fold) -> Fold:
     """A fold over a whole partition, seen from one of its rows: KEY is that row, with which the
     fold begins, and ROW are the others. The fold must not depend on the order of rows.
 
-    Lemma: where ``prefilter`` may stand below this fold under every filter ``where`` of its outputs
-    and of KEY, the fold of no other rows being that of the row alone, and ``where`` implies that
-    ``prefilter`` is true of KEY, ``filter where (window R) = filter where (window (filter prefilter
-    R))``: a row that passes is kept, and others only decide on what is computed for it.
+    Lemma: suppose that ``prefilter`` may stand below this fold under every filter ``where`` of its
+    outputs and of KEY, where the fold of no other rows is that of the row alone, and that ``where``
+    implies that ``prefilter`` is true of KEY. Then ``filter where (window R) = filter where (window
+    (filter prefilter R))``: a row that passes is kept, and the other rows only affect the values
+    that are computed for it.
     """
     start: dict[Var, Term] = {Var(Scope.ACC, f.name, f.sort): f.init for f in fold.fields}
     start |= {
@@ -158,32 +159,33 @@ def of_row(fold: Fold) -> Fold:
 
 
 def influence(window: Window) -> Term:
-    """Whether the row of ROW may have influence on what is computed for that of KEY."""
+    """Whether the row of ROW may influence the values that are computed for that of KEY."""
     alike = [_true(Op.SQL_EQ_NULLSAFE, _of_key(p), p) for p in window.partition]
     return and_(*alike, or_(*(_within(window, f) for f in window.frames), *_beyond(window)))
 
 
 def obligations(window: Window, where: Term, prefilter: Term) -> Iterator[tuple[str, Term]]:
-    """What must hold of every two rows, by name. ``where`` is over KEY, ``prefilter`` over ROW.
+    """The conditions, by name, that must hold for every two rows. ``where`` is over KEY,
+    ``prefilter`` over ROW.
 
     Lemma: let ``where`` be true of a row r of the result. *kept*: ``prefilter`` is true of r.
     *influence*: it is true of every row that has influence on r. Then ``filter where (window R) =
     filter where (window (filter prefilter R))``: the rows for which ``where`` is true are the same,
-    and so are those that their values are made of, in the same order (as far as sorting says
-    one). Of the first n rows those are the same, too: what stands before such a row is kept.
+    and so are the rows that their values are computed from, in the same order (as far as the sort
+    order determines one). The same holds for the first n rows: the rows before such a row are kept.
 
-    Rows of which ``prefilter`` is true and ``where`` is not may get other values; they are filtered
-    out, but where a function, or an expression between it and the filter, may raise, it could raise
-    on them. So *closed*: what has influence on a row that is kept is kept.
+    Rows that pass ``prefilter`` but not ``where`` may get other values. They are filtered out; but
+    if a function, or an expression between it and the filter, may raise, it could raise on them. So
+    *closed*: every row that has influence on a kept row is kept.
     """
-    there = _is_true(where)
-    kept = _is_true(prefilter)
-    here = _of_key(kept)
+    passes = _is_true(where)
+    keeps = _is_true(prefilter)
+    keeps_key = _of_key(keeps)
     reaches = influence(window)
-    yield "kept", or_(negate(there), here)
-    yield "influence", or_(negate(there), negate(reaches), kept)
+    yield "kept", or_(negate(passes), keeps_key)
+    yield "influence", or_(negate(passes), negate(reaches), keeps)
     if window.raises:
-        yield "closed", or_(negate(here), negate(reaches), kept)
+        yield "closed", or_(negate(keeps_key), negate(reaches), keeps)
 
 
 def _true(op: Op, *args: Term) -> Term:
@@ -195,13 +197,13 @@ def _is_true(term: Term) -> Term:
 
 
 def _of_key(term: Term) -> Term:
-    """The same of the other row."""
+    """The same term for the row of KEY."""
     return to_scope(term, Scope.ROW, Scope.KEY)
 
 
 def _within(window: Window, frame: Frame) -> Term:
-    """Whether ROW is in the frame of KEY. Without a lower bound all rows are, where the upper one
-    may have leapt over them, once and for all.
+    """Whether ROW is in the frame of KEY. Without a lower bound every row counts as in the frame if
+    the upper bound may have leapt over rows for good.
     """
     order = window.order
     if window.wraps and frame.lower is None and _leaps(frame):
@@ -217,42 +219,42 @@ def _within(window: Window, frame: Frame) -> Term:
 def _up_to(order: tuple[SortKey, ...], by: Distance | CurrentRow) -> Term:
     if isinstance(by, Distance):
         (key,) = order
-        return _at_most(key, key.value, _moved(key, by))
+        return _at_most(key, key.value, _key_value_at(key, by))
     return _before(order, [(k.value, _of_key(k.value)) for k in order])
 
 
 def _from(order: tuple[SortKey, ...], by: Distance | CurrentRow) -> Term:
     if isinstance(by, Distance):
         (key,) = order
-        return _at_most(key, _moved(key, by), key.value)
+        return _at_most(key, _key_value_at(key, by), key.value)
     return _before(order, [(_of_key(k.value), k.value) for k in order])
 
 
 def _before(order: tuple[SortKey, ...], values: list[tuple[Term, Term]]) -> Term:
     """Whether the first of two rows stands before the second one, or they are peers."""
     result: Term = TRUE
-    for key, (one, other) in reversed(list(zip(order, values, strict=True))):
-        strictly = negate(_at_most(key, other, one))
-        result = and_(_at_most(key, one, other), or_(strictly, result))
+    for key, (first_value, second_value) in reversed(list(zip(order, values, strict=True))):
+        strictly = negate(_at_most(key, second_value, first_value))
+        result = and_(_at_most(key, first_value, second_value), or_(strictly, result))
     return result
 
 
-def _moved(key: SortKey, by: Distance) -> Term:
-    """The value of KEY's row, so far from it."""
+def _key_value_at(key: SortKey, by: Distance) -> Term:
+    """The value at this distance from that of KEY's row."""
     return _of_key(_beside(key, by))
 
 
 def _beside(key: SortKey, by: Distance) -> Term:
-    """The value of ROW, so far from it."""
+    """The value at this distance from that of ROW."""
     return app(Op.SQL_INT_ADD, key.value, int_lit(key.moved(0, by)))
 
 
 def _beyond(window: Window) -> Iterator[Term]:
-    """Whether a bound of one of the two rows is computed as another number than it is. Spark goes
-    through a partition with two places that only move on, so that this has influence on all rows.
+    """The conditions under which a bound of one of the two rows wraps around. Spark goes through a
+    partition with two places that only move forward, so a wrapped bound influences all rows.
 
-    The upper place is moved too far by a bound that is before its row, where that is among the
-    first: it wraps around to the far end, whose rows are then in the frames of all others.
+    The upper place is moved too far by a bound that is before its row, if that row is among the
+    first: the bound wraps around to the far end, whose rows are then in the frames of all others.
     """
     if not window.wraps or window.limits is None:
         return
@@ -277,11 +279,11 @@ def _leaps(frame: Frame) -> bool:
     return isinstance(frame.upper, Distance) and frame.upper.number < 0
 
 
-def _at_most(key: SortKey, one: Term, other: Term) -> Term:
+def _at_most(key: SortKey, first_value: Term, second_value: Term) -> Term:
     """Whether a value of a sort key stands before another one, or is equal to it."""
-    nulls = [_is_null(one), _is_null(other)]
+    nulls = [_is_null(first_value), _is_null(second_value)]
     first = nulls[0] if key.nulls_first else nulls[1]
-    compared = _true(Op.SQL_GE if key.descending else Op.SQL_LE, one, other)
+    compared = _true(Op.SQL_GE if key.descending else Op.SQL_LE, first_value, second_value)
     return or_(and_(*nulls), first, compared)
 
 
