@@ -1,4 +1,4 @@
-"""Trusted. How all texts begin that match a pattern, and which texts begin so."""
+"""Trusted. Prefixes of all texts that match a pattern, and the texts that have a prefix."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from presieve.sql.catalyst_tree import PACKAGE, ExprNode
 
 LIKE = PACKAGE + "Like"
 _ESCAPE = "\\"
-"""The escape character of LIKE where none is named."""
+"""The escape character of LIKE if none is named."""
 
 _LITERAL = " _-/:,;=@#%&'\"<>!~`"
-"""What stands for itself in a regular expression, besides ASCII letters and digits."""
+"""Characters that stand for themselves in a regular expression, besides ASCII letters
+and digits.
+"""
 _FROM_NONE = "*?{"
-"""After a character: it may be missing."""
+"""After a character, these mean that it may be missing."""
 
 
 def beginning_with(start: str) -> Interval:
-    """All texts that begin with this one, in the order of code points."""
+    """All texts that begin with this one, as an interval in the order of code points."""
     head = start.rstrip(chr(0x10FFFF))
     if not head:
         return start, None
@@ -27,7 +29,7 @@ def beginning_with(start: str) -> Interval:
 
 
 def _of_like(pattern: str) -> str:
-    """What stands before the first special character, or before an escape of any kind."""
+    """The part before the first special character, or before an escape of any kind."""
     for place, char in enumerate(pattern):
         if char in "%_\\":
             return pattern[:place]
@@ -35,8 +37,8 @@ def _of_like(pattern: str) -> str:
 
 
 def _of_expression(pattern: str) -> str:
-    """What a regular expression has literally after ``^``; one with alternatives or flags has
-    nothing.
+    """The literal part of a regular expression after ``^``; empty if it has
+    alternatives or flags.
     """
     if not pattern.startswith("^") or "|" in pattern or "(?" in pattern:
         return ""
@@ -54,11 +56,13 @@ _OF_PATTERN: Mapping[str, Callable[[str], str]] = {
     PACKAGE + "RLike": _of_expression,
 }
 BEGINNINGS = frozenset(name.removeprefix(PACKAGE) for name in _OF_PATTERN)
-"""The classes of Catalyst's expressions that match texts."""
+"""The Catalyst expression classes that match texts."""
 
 
 def beginning_of(node: ExprNode, pattern: object) -> str:
-    """How all texts begin that an expression matches with a pattern; "" where nothing is known."""
+    """The common prefix of all texts that an expression matches with a pattern; "" if none is
+    known.
+    """
     escape = node.fields.get("escapeChar")
     if not isinstance(pattern, str) or (node.name == LIKE and escape != _ESCAPE):
         return ""

@@ -1,9 +1,9 @@
-"""Trusted. Catalyst's resolved expressions into the IR.
+"""Trusted. Translates Catalyst's resolved expressions into the IR.
 
-The input is what ``TreeNode.toJSON`` of Spark 4.3 gives for one expression after analysis: its
+The input is the output of ``TreeNode.toJSON`` of Spark 4.3 for one expression after analysis: its
 nodes in pre-order, each with ``class``, ``num-children`` and its fields. The analyzer has made
-every cast explicit, so what remains is an allow-list of classes and, of casts, those that lose
-nothing.
+every cast explicit, so an allow-list of classes is enough, and, for casts, an allow-list of those
+that lose nothing.
 """
 
 from __future__ import annotations
@@ -39,25 +39,26 @@ from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant, 
 from presieve.sql.temporal import parse_date, parse_timestamp
 
 NAMES = {BOOL: "boolean", INT: "int", STRING: "string", DATE: "date"}
-"""The types of what functions give."""
+"""The types of functions' results."""
 WIDTHS = ("tinyint", "smallint", "int", "bigint")
 
 
 def expression(
     tree: Sequence[Mapping[str, object]], attributes: Mapping[int, Term], timezone: str
 ) -> Term | Declined:
-    """One expression as a term. ``attributes`` are the known columns by the number of their exprId.
+    """Translate one expression to a term. ``attributes`` are the known columns by the number of
+    their exprId.
 
     ``timezone`` is the session's: literals of timestamps are printed in it. Codes: those of
-    :func:`presieve.sql.parse.parse_predicate`, ``column-type``, and ``catalyst`` where the tree
-    has another shape than Spark 4.3 gives it.
+    :func:`presieve.sql.parse.parse_predicate`, ``column-type``, and ``catalyst`` if the tree does
+    not have the shape that Spark 4.3 writes.
     """
     return as_term(value(tree, attributes, timezone))
 
 
-def as_term(found: Value | Declined) -> Term | Declined:
-    """A value that does not depend on conditions, or why it is none."""
-    return _OF_CASE if isinstance(found, CaseValue) else found
+def as_term(value_or_reason: Value | Declined) -> Term | Declined:
+    """A value that does not depend on conditions, or the reason why there is none."""
+    return _OF_CASE if isinstance(value_or_reason, CaseValue) else value_or_reason
 
 
 _OF_CASE = Declined("sql-unsupported", "an expression of CASE is not supported")
@@ -66,12 +67,12 @@ _OF_CASE = Declined("sql-unsupported", "an expression of CASE is not supported")
 def value(
     tree: Sequence[Mapping[str, object]], attributes: Mapping[int, Term], timezone: str
 ) -> Value | Declined:
-    """The same as :func:`expression`, but for CASE and its kin, which are values, too."""
+    """Like :func:`expression`, but CASE and its kin are accepted as values."""
     if tree and tree[0].get("class") == MEANING:
-        return _known(tree[0], attributes)
+        return _resolve_meaning(tree[0], attributes)
     try:
-        node, rest = build(tree, 0, 0)
-        if rest != len(tree):
+        node, end = build(tree, 0, 0)
+        if end != len(tree):
             raise shape("nodes are left over")
         operand = meaning(node, Context(attributes, timezone, RULES)).operand
         if isinstance(operand, CaseValue):
@@ -82,8 +83,8 @@ def value(
     return SQL_TRUE if term == TRUE else SQL_FALSE if term == FALSE else term
 
 
-def _known(node: Mapping[str, object], attributes: Mapping[int, Term]) -> Term | Declined:
-    """What a ``MEANING`` says, over the known columns."""
+def _resolve_meaning(node: Mapping[str, object], attributes: Mapping[int, Term]) -> Term | Declined:
+    """Translate a ``MEANING`` node to a term over the known columns."""
     term, ids = node["term"], node["ids"]
     if isinstance(term, Declined):
         return term
@@ -101,7 +102,7 @@ _PYTHON = frozenset(("PythonUDF", "PythonUDAF"))
 
 
 def meaning(node: ExprNode, context: Context) -> Typed:
-    """What one node of a tree means. Raises :class:`DeclineSignal`."""
+    """Translate one node of a tree. Raises :class:`DeclineSignal`."""
     short = node.name.removeprefix(PACKAGE)
     rule = context.rules.get(short) if node.name.startswith(PACKAGE) else None
     if rule is None:
@@ -118,7 +119,7 @@ def meaning(node: ExprNode, context: Context) -> Typed:
 
 
 def number_of(node: ExprNode) -> int:
-    """That of a column's exprId. Raises :class:`DeclineSignal`."""
+    """The number of a column's exprId. Raises :class:`DeclineSignal`."""
     expr_id = node.fields.get("exprId")
     number = expr_id.get("id") if isinstance(expr_id, Mapping) else None
     if not isinstance(number, int):
@@ -127,7 +128,7 @@ def number_of(node: ExprNode) -> int:
 
 
 def attribute(node: ExprNode, context: Context) -> Typed:
-    """A column. Raises :class:`DeclineSignal` where it is not known."""
+    """Translate a column. Raises :class:`DeclineSignal` if the column is not known."""
     type_ = type_of(node)
     term = context.attributes.get(number_of(node))
     name = node.fields.get("name")
@@ -147,12 +148,12 @@ def _literal(node: ExprNode, context: Context) -> Typed:
     if not isinstance(value, str):
         raise shape("a literal is no string")
     try:
-        return Typed(_constant(type_, value, context.timezone), type_)
+        return Typed(_read_constant(type_, value, context.timezone), type_)
     except (ValueError, ArithmeticError):
         raise shape(f"{value!r} is not a {type_}") from None
 
 
-def _constant(type_: str, text: str, timezone: str) -> Operand:
+def _read_constant(type_: str, text: str, timezone: str) -> Operand:
     if decimal_type(type_):
         return cast(Constant("decimal", decimal(text)), type_, timezone)
     match type_:
@@ -178,7 +179,7 @@ def _constant(type_: str, text: str, timezone: str) -> Operand:
         case "timestamp":
             return Constant("timestamp", parse_timestamp(text, timezone))
         case "timestamp_ntz":
-            return Constant("timestamp_ntz", int(text))  # the one type that is not shown as text
+            return Constant("timestamp_ntz", int(text))  # the only type that is not shown as text
     raise shape(f"{text!r} is not a {type_}")
 
 
@@ -258,8 +259,8 @@ def _cast(node: ExprNode, context: Context) -> Typed:
 
 
 def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
-    """The cast of a value. Casts of literals are folded; of expressions, identities and widened
-    integers are none, nor are decimals with more digits before the point.
+    """Translate the cast of a value. Casts of literals are folded. Casts of expressions are dropped
+    if they are identities, widen integers, or give decimals more digits before the point.
     """
     target = type_of(node)
     if inner.type == target:
@@ -295,21 +296,21 @@ def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
 
 
 def _case(node: ExprNode, context: Context) -> Typed:
-    """Conditions and values in turn, then perhaps what is left."""
+    """Translate CASE: conditions and values alternate, and the ELSE value may follow."""
     if len(node.children) < 2:
         raise shape("CaseWhen has no branch")
-    found = [meaning(child, context) for child in node.children]
-    otherwise = found.pop() if len(found) % 2 else None
-    whens = [(c.operand, v.operand) for c, v in zip(found[::2], found[1::2], strict=True)]
-    type_ = one_type([*found[1::2], *([otherwise] if otherwise else [])])
-    other = otherwise.operand if otherwise else NULL
-    return Typed(conditional.case(whens, other, context.timezone), type_)
+    parts = [meaning(child, context) for child in node.children]
+    otherwise = parts.pop() if len(parts) % 2 else None
+    whens = [(c.operand, v.operand) for c, v in zip(parts[::2], parts[1::2], strict=True)]
+    type_ = one_type([*parts[1::2], *([otherwise] if otherwise else [])])
+    else_operand = otherwise.operand if otherwise else NULL
+    return Typed(conditional.case(whens, else_operand, context.timezone), type_)
 
 
 def _coalesce(node: ExprNode, context: Context) -> Typed:
-    found = [meaning(child, context) for child in node.children]
-    meant = conditional.coalesce([f.operand for f in found], context.timezone)
-    return Typed(meant, one_type(found))
+    operands = [meaning(child, context) for child in node.children]
+    meant = conditional.coalesce([f.operand for f in operands], context.timezone)
+    return Typed(meant, one_type(operands))
 
 
 def _null_if(node: ExprNode, context: Context) -> Typed:
@@ -319,7 +320,7 @@ def _null_if(node: ExprNode, context: Context) -> Typed:
 
 
 def _function(name: str, type_: str) -> Rule:
-    """A function of a literal that names a value, which the optimizer folds later."""
+    """Translate a function of a literal that names a value, which the optimizer folds later."""
 
     def convert(node: ExprNode, context: Context) -> Typed:
         return Typed(FUNCTIONS[name](meaning(node.children[0], context).operand), type_)
@@ -327,20 +328,24 @@ def _function(name: str, type_: str) -> Rule:
     return 1, convert
 
 
-def _called(name: str) -> Rule:
-    """A function of single values, which takes what it takes in SQL text."""
+def _value_function(name: str) -> Rule:
+    """Translate a function of single values, with the same arguments as in SQL text."""
 
     def convert(node: ExprNode, context: Context) -> Typed:
-        found = [meaning(child, context) for child in node.children]
-        term = functions.read(name, [f.operand for f in found])
+        operands = [meaning(child, context) for child in node.children]
+        term = functions.read(name, [f.operand for f in operands])
         base = strip(term.sort)
-        return Typed(term, found[0].type if base == INT == sort_of(found[0].type) else NAMES[base])
+        return Typed(
+            term, operands[0].type if base == INT == sort_of(operands[0].type) else NAMES[base]
+        )
 
     return None, convert
 
 
-def _trimmed(word: str) -> Rule:
-    """``trim(word characters FROM text)``; without characters it is about spaces alone."""
+def _trim(word: str) -> Rule:
+    """Translate ``trim(word characters FROM text)``; without characters, Spark's call
+    trims spaces.
+    """
 
     def convert(node: ExprNode, context: Context) -> Typed:
         text, characters = (meaning(child, context) for child in node.children)
@@ -349,23 +354,27 @@ def _trimmed(word: str) -> Rule:
     return 2, convert
 
 
-def _replaced(node: ExprNode, context: Context) -> Typed:
-    """``Between``, ``Nvl`` and others stand for their replacement, the only child."""
+def _replacement(node: ExprNode, context: Context) -> Typed:
+    """Translate ``Between``, ``Nvl`` and others by their replacement, the only child."""
     return meaning(node.children[0], context)
 
 
 def _aside(node: ExprNode, context: Context) -> Typed:
-    """``array_contains(array(x), true)``, which is ``x`` (:func:`presieve.sql.emit.aside`)."""
+    """Translate ``array_contains(array(x), true)``, which is ``x``
+    (:func:`presieve.sql.emit.aside`).
+    """
     array, value = node.children
-    one = array.name == PACKAGE + "CreateArray" and len(array.children) == 1
+    has_one_element = array.name == PACKAGE + "CreateArray" and len(array.children) == 1
     true = value.name == PACKAGE + "Literal" and value.fields.get("value") == "true"
-    if not one or not true or value.fields.get("dataType") != "boolean":
+    if not has_one_element or not true or value.fields.get("dataType") != "boolean":
         raise DeclineSignal("sql-unsupported", "ArrayContains is only supported for a boolean")
     return meaning(array.children[0], context)
 
 
 def _with(node: ExprNode, context: Context) -> Typed:
-    """One shared subexpression. References do not say to which, so there must be only one."""
+    """Translate one shared subexpression. References do not say which one they mean, so there must
+    be only one.
+    """
     child, definition = node.children
     if definition.name != PACKAGE + "CommonExpressionDef" or context.common is not None:
         raise shape("With defines several expressions")
@@ -379,7 +388,7 @@ def _reference(node: ExprNode, context: Context) -> Typed:
     return context.common
 
 
-_CALLED = {
+_VALUE_FUNCTIONS = {
     "Length": "length",
     "Left": "left",
     "Substring": "substring",
@@ -400,7 +409,7 @@ _CALLED = {
     "Minute": "minute",
     "Second": "second",
 }
-"""By class the name in SQL text (:mod:`presieve.sql.functions`)."""
+"""By class, the name in SQL text (:mod:`presieve.sql.functions`)."""
 
 RULES: dict[str, Rule] = {
     "AttributeReference": (0, attribute),
@@ -419,10 +428,10 @@ RULES: dict[str, Rule] = {
     "IsNotNull": (1, _is_not_null),
     "IsNaN": (1, _is_nan),
     "In": (None, _in),
-    "Between": (1, _replaced),
-    "Nvl": (1, _replaced),
-    "Nvl2": (1, _replaced),
-    "NullIf": (1, _replaced),
+    "Between": (1, _replacement),
+    "Nvl": (1, _replacement),
+    "Nvl2": (1, _replacement),
+    "NullIf": (1, _replacement),
     "NullIfResult": (2, _null_if),
     "CaseWhen": (None, _case),
     "If": (3, _case),
@@ -430,10 +439,10 @@ RULES: dict[str, Rule] = {
     "Coalesce": (None, _coalesce),
     "With": (2, _with),
     "CommonExpressionRef": (0, _reference),
-    **{name: _called(called) for name, called in _CALLED.items()},
-    "StringTrim": _trimmed("BOTH"),
-    "StringTrimLeft": _trimmed("LEADING"),
-    "StringTrimRight": _trimmed("TRAILING"),
+    **{name: _value_function(called) for name, called in _VALUE_FUNCTIONS.items()},
+    "StringTrim": _trim("BOTH"),
+    "StringTrimLeft": _trim("LEADING"),
+    "StringTrimRight": _trim("TRAILING"),
     "DateFromUnixDate": _function("date_from_unix_date", "date"),
     "Unhex": _function("unhex", "binary"),
     "MicrosToTimestamp": _function("timestamp_micros", "timestamp"),
@@ -443,4 +452,4 @@ RULES: dict[str, Rule] = {
     "Divide": _arithmetic(Op.SQL_FLOAT_DIV),
     "UnaryMinus": (1, _negative),
 }
-"""Every class of Catalyst that is understood."""
+"""Every class of Catalyst that is supported."""

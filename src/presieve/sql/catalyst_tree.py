@@ -1,6 +1,6 @@
-"""Trusted. The tree of one expression of Catalyst.
+"""Trusted. The tree of one Catalyst expression.
 
-It is read from what ``TreeNode.toJSON`` of Spark 4.3 writes: the nodes in pre-order, each with
+It is read from the output of ``TreeNode.toJSON`` of Spark 4.3: the nodes in pre-order, each with
 ``class``, ``num-children`` and its fields.
 """
 
@@ -18,18 +18,16 @@ from presieve.sql.operands import Operand
 PACKAGE = "org.apache.spark.sql.catalyst.expressions."
 
 MEANING = "presieve.Meaning"
-"""Of an expression that is no tree of Catalyst's, since it is not analyzed here: ``term`` is what
-it means, or why that is not known, ``ids`` the columns that its variables are, by number, ``total``
-whether it never raises, and the children are what it reads.
+"""Class of an expression that is not a Catalyst tree, because it is not analyzed here. ``term`` is
+its meaning, or why the meaning is not known; ``ids`` maps its variables to the numbers of columns;
+``total`` says whether it never raises; the children are the columns that it reads.
 """
 
 ONE_OF = PACKAGE + "presieve.OneOf"
-"""Stands for a column that has the value of one of the children, which one is not known."""
+"""Stands for a column that has the value of one of the children; which one is not known."""
 
 BETWEEN = PACKAGE + "presieve.Between"
-"""Stands for a column that has a value between those of the two children, or one of theirs, neither
-of which is NULL.
-"""
+"""Stands for a column whose value is one of the two children's or between them; neither is NULL."""
 
 JSON_TYPES = {
     "boolean": "boolean",
@@ -50,7 +48,7 @@ JSON_TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class ExprNode:
-    """One node of the tree with its children and the rest of its fields."""
+    """One node of the tree with its children and its fields."""
 
     name: str
     children: tuple[ExprNode, ...]
@@ -67,9 +65,9 @@ class Typed:
 
 @dataclass(slots=True)
 class Conditions:
-    """What is found about an expression besides its value, as conditions of sort Bool. ``safe``:
-    each must hold, or something in it raises, wraps around or rounds. ``raised``: where one holds,
-    the expression raises on purpose.
+    """Conditions of sort Bool that translation finds besides an expression's value. ``safe``: each
+    must hold, or something in the expression raises, wraps around or rounds. ``raised``: where one
+    holds, the expression raises on purpose.
     """
 
     safe: list[Term] = field(default_factory=list)
@@ -78,9 +76,9 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What names mean, and what classes of Catalyst do (``rules``). ``common`` is what the
-    enclosing ``With`` defines. ``found`` takes what holds where ``path`` does, which is where the
-    expression is evaluated.
+    """The meanings of names and of Catalyst's classes (``rules``). ``common`` is the definition in
+    the enclosing ``With``. ``found`` collects conditions under ``path``, the condition under which
+    the expression is evaluated.
     """
 
     attributes: Mapping[int, Term]
@@ -92,20 +90,22 @@ class Context:
 
 
 Rule: TypeAlias = tuple[int | None, Callable[[ExprNode, Context], Typed]]
-"""How many children a class has (None: some), and what it means."""
+"""The number of children of a class (None: any number), and its translation."""
 
 
 MAX_DEPTH = 100
-"""How deep expressions may nest."""
+"""The greatest depth of nested expressions."""
 
 
 def shape(what: str) -> DeclineSignal:
-    """Of a tree that is not as Spark 4.3 writes it."""
+    """The signal for a tree that is not as Spark 4.3 writes it."""
     return DeclineSignal("catalyst", f"Spark's expression has an unknown shape: {what}")
 
 
 def build(tree: Sequence[Mapping[str, object]], at: int, depth: int) -> tuple[ExprNode, int]:
-    """The node at ``at`` with all below it, and where the next one begins."""
+    """Build the node at ``at`` with all nodes below it; return it and the place where the next one
+    begins.
+    """
     if at >= len(tree):
         raise shape("nodes are missing")
     if depth > MAX_DEPTH:
@@ -134,7 +134,7 @@ def type_of(node: ExprNode) -> str:
 
 
 def one_type(operands: Sequence[Typed]) -> str:
-    """The type that all of them have. Raises :class:`DeclineSignal`."""
+    """The common type of all operands. Raises :class:`DeclineSignal`."""
     types = {f.type for f in operands}
     if len(types) != 1:
         raise shape(f"branches of the types {', '.join(sorted(types))}")

@@ -1,12 +1,12 @@
 """Trusted. Values that depend on conditions (CASE and its kin), and conditions on such values.
 
-Predicates of the IR have no conditional, and need none: a condition on such a value is that
-condition on each of the values it may have. ``CASE WHEN c THEN a ELSE b END < x`` is
+Predicates of the IR have no conditional, and need none: a condition on such a value is the
+condition on each of its possible values. ``CASE WHEN c THEN a ELSE b END < x`` is
 
     ((c <=> true) AND a < x) OR (NOT (c <=> true) AND b < x)
 
-with the same of three truth values: ``c <=> true`` is never NULL, and a ``c`` that is NULL chooses
-``b`` as one that is false does. What does not depend on columns is written as its value.
+with the same of three truth values: ``c <=> true`` is never NULL, and a NULL ``c`` chooses ``b``,
+as a false one does. A condition that does not depend on columns is written as its value.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _STRICT = {Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE}
 
 @dataclass(frozen=True, slots=True)
 class CaseValue:
-    """``then`` where ``condition`` holds, which is never NULL, and ``other`` elsewhere; both are of
-    the ``sort``, or options of it.
+    """``then`` where ``condition`` holds, which is never NULL, and ``other`` elsewhere; both have
+    the sort ``sort``, or are options of it.
     """
 
     condition: Term
@@ -44,35 +44,37 @@ class CaseValue:
 Value: TypeAlias = Term | CaseValue
 
 
-def decide(condition: Term, then: Value, other: Value) -> Value:
-    """``CASE WHEN condition THEN then ELSE other END`` of two values of one sort, up to NULL."""
+def decide(condition: Term, then: Value, otherwise: Value) -> Value:
+    """``CASE WHEN condition THEN then ELSE otherwise END`` for two values of one sort,
+    up to NULL.
+    """
     certain = is_true(condition)
     if certain in (TRUE, FALSE):
-        return then if certain == TRUE else other
+        return then if certain == TRUE else otherwise
     base = strip(then.sort)
     if base != BOOL:
-        return CaseValue(certain, then, other, base)
+        return CaseValue(certain, then, otherwise, base)
     assert not isinstance(then, CaseValue)
-    assert not isinstance(other, CaseValue)
-    return _decide(certain, then, other)
+    assert not isinstance(otherwise, CaseValue)
+    return _decide(certain, then, otherwise)
 
 
 def each(value: Value, test: Callable[[Term], Term]) -> Term:
-    """The condition ``test`` on a value."""
+    """Apply the condition ``test`` to a value."""
     if isinstance(value, CaseValue):
         return _decide(value.condition, each(value.then, test), each(value.other, test))
-    return _folded(test(value))
+    return _fold_constant(test(value))
 
 
 def branches(value: Value) -> int:
-    """How many values there are to choose from."""
+    """The number of values to choose from."""
     if isinstance(value, CaseValue):
         return branches(value.then) + branches(value.other)
     return 1
 
 
 def extent(value: Value) -> int:
-    """How much there is to read: the nodes of all conditions and values."""
+    """The size of a value: the nodes of all conditions and values."""
     if isinstance(value, CaseValue):
         return size(value.condition) + extent(value.then) + extent(value.other)
     return size(value)
@@ -80,28 +82,28 @@ def extent(value: Value) -> int:
 
 def is_true(condition: Term) -> Term:
     """A condition that is true where this one is, and false elsewhere: it is never NULL."""
-    condition = _folded(condition)
+    condition = _fold_constant(condition)
     if isinstance(condition, Lit):
         return TRUE if condition.value is True else FALSE
     return condition if _is_certain(condition) else app(Op.SQL_EQ_NULLSAFE, condition, TRUE)
 
 
 def as_filter(condition: Term) -> Term:
-    """A condition that is true of the same rows, though it may be NULL where this one is false."""
+    """A condition that is true for the same rows, but may be NULL where this one is false."""
     match condition:
         case App(Op.SQL_AND, args):
             return sql_conjunction(map(as_filter, args))
         case App(Op.SQL_OR, args):
             return sql_disjunction(map(as_filter, args))
-        case App(Op.SQL_EQ_NULLSAFE, (inner, other)) if other == TRUE:
+        case App(Op.SQL_EQ_NULLSAFE, (inner, flag)) if flag == TRUE:
             return as_filter(inner)
-        case App(Op.SQL_NOT, (App(Op.SQL_EQ_NULLSAFE, (inner, other)),)) if other == TRUE:
+        case App(Op.SQL_NOT, (App(Op.SQL_EQ_NULLSAFE, (inner, flag)),)) if flag == TRUE:
             return _not_true(inner)
     return condition
 
 
 def _not_true(condition: Term) -> Term:
-    """True where a condition is false or NULL."""
+    """A condition that is true where this one is false or NULL."""
     match condition:
         case App(Op.SQL_AND, args):
             return sql_disjunction(map(_not_true, args))
@@ -109,39 +111,39 @@ def _not_true(condition: Term) -> Term:
             return sql_conjunction(map(_not_true, args))
         case App(op, args) if op in _STRICT and all(isinstance(a, Var | Lit) for a in args):
             unknown = [app(Op.SQL_IS_NULL, a) for a in args if not _is_certain(a)]
-            return sql_disjunction([_negated(condition), *unknown])
-    return _negated(is_true(condition))
+            return sql_disjunction([_negate(condition), *unknown])
+    return _negate(is_true(condition))
 
 
 def is_present(value: Value) -> Term:
     """``value IS NOT NULL``."""
-    return each(value, lambda v: TRUE if _is_certain(v) else _negated(app(Op.SQL_IS_NULL, v)))
+    return each(value, lambda v: TRUE if _is_certain(v) else _negate(app(Op.SQL_IS_NULL, v)))
 
 
-def _decide(condition: Term, then: Term, other: Term) -> Term:
-    """Of two conditions, with nothing in it that does not matter."""
-    if then == other:
+def _decide(condition: Term, then: Term, otherwise: Term) -> Term:
+    """Choose between two conditions, and leave out parts that do not matter."""
+    if then == otherwise:
         return then
-    if other == TRUE:
-        parts = [_negated(condition), then]
+    if otherwise == TRUE:
+        parts = [_negate(condition), then]
     elif then == TRUE:
-        parts = [condition, other]
+        parts = [condition, otherwise]
     else:
-        yes, no = (condition, then), (_negated(condition), other)
+        yes, no = (condition, then), (_negate(condition), otherwise)
         parts = [FALSE if FALSE in pair else sql_conjunction(pair) for pair in (yes, no)]
     return sql_disjunction(p for p in parts if p != FALSE)
 
 
-def _negated(term: Term) -> Term:
-    """``NOT term``, which of ``NOT x`` is ``x``."""
+def _negate(term: Term) -> Term:
+    """``NOT term``; for ``NOT x``, it is ``x``."""
     match term:
         case App(Op.SQL_NOT, (inner,)):
             return inner
     return app(Op.SQL_NOT, term)
 
 
-def _folded(term: Term) -> Term:
-    """A condition without columns as its value."""
+def _fold_constant(term: Term) -> Term:
+    """Evaluate a condition without columns; other terms stay."""
     if variables(term) or strip(term.sort) != BOOL:
         return term
     value = evaluate(term, {})

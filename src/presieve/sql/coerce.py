@@ -1,9 +1,10 @@
 """Trusted. Spark's implicit casts, as far as they lose nothing.
 
-Spark compares two values of different types by casting both to a common type. Here a constant moves
-to the type of the expression it meets, and only where that gives the answer that Spark gives, with
-ANSI mode on and off; everything else declines. Sources: Spark 4.3's ``AnsiTypeCoercion``,
-``TypeCoercion`` and ``DecimalPrecision``; each rule is also tested against a Spark session.
+Spark compares two values of different types by casting both to a common type. Here a constant is
+converted to the type of the expression beside it, but only where that gives the same answer as
+Spark, with ANSI mode on and off; everything else declines. Sources: Spark 4.3's
+``AnsiTypeCoercion``, ``TypeCoercion`` and ``DecimalPrecision``; each rule is also tested against a
+Spark session.
 """
 
 from __future__ import annotations
@@ -53,12 +54,13 @@ from presieve.sql.temporal import (
 )
 
 EXACT = 2**53
-"""Doubles hold every integer strictly between -2**53 and 2**53, and rounding an int64 to double is
-monotone, so comparing with one of these gives the same answer before and after rounding."""
+"""Doubles represent every integer strictly between -2**53 and 2**53, and rounding an int64 to
+double is monotone, so comparing with one of these gives the same answer before and after rounding.
+"""
 
 
 def utf8(text: str) -> str:
-    """The Binary value of text, as Spark casts it. Raises :class:`DeclineSignal`."""
+    """The Binary value of a text, as Spark casts it. Raises :class:`DeclineSignal`."""
     try:
         return text_of(text.encode())
     except UnicodeEncodeError:
@@ -66,7 +68,7 @@ def utf8(text: str) -> str:
 
 
 def fit(constant: Constant, sort: Sort, timezone: str) -> Lit:
-    """The constant as a literal of a sort, where Spark's common type gives the same answers.
+    """The constant as a literal of a sort, if Spark's common type gives the same answers.
 
     Raises :class:`DeclineSignal` otherwise.
     """
@@ -104,16 +106,16 @@ def fit(constant: Constant, sort: Sort, timezone: str) -> Lit:
 
 
 def _units(constant: Constant, value: int | decimal.Decimal, sort: Decimal) -> int:
-    """A decimal of the column's scale. Spark compares in a type with the digits of both, before and
-    after the point; with more than 38 of them it would round, and with more than the column's after
-    the point that depends on the column's precision.
+    """The units of a decimal of the column's scale. Spark compares in a type with the digits of
+    both, before and after the point. With more than 38 digits it would round; with more than the
+    column's digits after the point, the type would depend on the column's precision.
     """
     number = decimal.Decimal(value)
     exponent = number.as_tuple().exponent
-    assert isinstance(exponent, int)  # no NaN and no infinity is written
-    whole = max(number.adjusted() + 1, constant.whole)
+    assert isinstance(exponent, int)  # NaN and infinity are never written
+    integer_digits = max(number.adjusted() + 1, constant.whole)
     units = units_of(number, sort.scale)
-    if units is None or -exponent > sort.scale or whole + sort.scale > MAX_DIGITS:
+    if units is None or -exponent > sort.scale or integer_digits + sort.scale > MAX_DIGITS:
         raise mismatch(constant, sort)
     return units
 
@@ -121,11 +123,12 @@ def _units(constant: Constant, value: int | decimal.Decimal, sort: Decimal) -> i
 def _integer(constant: Constant, value: int | float | decimal.Decimal) -> int:
     """An integer of a bigint, from a literal of any numeric type.
 
-    Outside int64 Spark turns some comparisons into true or false, even of NULL; not here.
+    Outside int64 Spark turns some comparisons into true or false, even for NULL; this declines
+    instead.
     """
     bound = EXACT if constant.kind == "double" else 2**63
     if not -bound <= value < bound or (constant.kind == "double" and value == -bound):
-        raise mismatch(constant, INT)  # NaN and the infinities end here too
+        raise mismatch(constant, INT)  # NaN and the infinities fail here too
     if value != int(value):
         raise mismatch(constant, INT)
     return int(value)
@@ -155,7 +158,7 @@ _TWO_CLOCKS = "timestamp_ntz and timestamp columns are compared; cast one in a p
 
 
 def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
-    """Two operands as terms of one sort. Raises :class:`DeclineSignal`."""
+    """Convert two operands to terms of one sort. Raises :class:`DeclineSignal`."""
     if isinstance(a, CaseValue) or isinstance(b, CaseValue):
         raise DeclineSignal("sql-unsupported", "arithmetic on CASE is not supported")
     if isinstance(a, Constant):
@@ -167,7 +170,7 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
         if b.kind == "double":
             a = as_double(a)  # as Spark does
     if _is_cast(a) or _is_cast(b):
-        return _rounded(a, b)
+        return _pair_with_rounded(a, b)
     if isinstance(a, AsText) or isinstance(b, AsText):
         raise DeclineSignal("sql-unsupported", "what Spark shows doubles as is not known")
     if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
@@ -191,9 +194,9 @@ def _is_cast(operand: Operand) -> bool:
     return isinstance(operand, App) and operand.op is Op.SQL_INT_TO_FLOAT
 
 
-def _rounded(a: Operand, b: Operand) -> tuple[Term, Term]:
-    """An integer cast to double and a constant: both as integers, where no rounding reaches that
-    one, and else as doubles.
+def _pair_with_rounded(a: Operand, b: Operand) -> tuple[Term, Term]:
+    """Pair an integer cast to double with a constant: both as integers if rounding does not affect
+    the constant, else as doubles.
     """
     if not isinstance(a, App) or not isinstance(b, Constant):
         raise DeclineSignal("sql-types", _ROUNDS)
@@ -232,10 +235,10 @@ def compare(op: Op, a: Operand, b: Operand, timezone: str) -> Term:
 
 
 def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Term:
-    """``value IN (options)``: an OR of equalities, so that NULL means what it means in SQL.
+    """``value IN (options)``: an OR of equalities, so NULL means the same as in SQL.
 
-    Spark casts all of them to one common type, so here they must agree on one: expressions on their
-    sort, and literals on their kind unless doubles or decimals are compared. Raises
+    Spark casts all of them to one common type, so here they must agree on one: expressions in their
+    sort, and literals in their kind unless doubles or decimals are compared. Raises
     :class:`DeclineSignal`.
     """
     operands = (value, *options)
@@ -258,7 +261,9 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
 
 _NOT_YET = (Constant, AsDecimal, AsInstant, AsText)
 _BESIDE_BIGINT = MAX_DIGITS - exact.BIGINT_DIGITS
-"""Digits after the point beside those before it of a bigint, which Spark takes to be 20."""
+"""The digits after the point that leave room for those of a bigint before it, which Spark counts as
+20.
+"""
 
 
 def _join(sorts: set[Sort], kinds: set[str]) -> bool:
@@ -267,8 +272,8 @@ def _join(sorts: set[Sort], kinds: set[str]) -> bool:
 
 
 def arithmetic(op: Op, a: Operand, b: Operand, timezone: str) -> App | AsDecimal:
-    """``a op b`` on doubles, and on integers cast to decimals (``op`` is that of doubles). Integers
-    decline: they overflow. Raises :class:`DeclineSignal`.
+    """``a op b`` on doubles, and on integers cast to decimals (``op`` is the operator of doubles).
+    Integers decline, because they overflow. Raises :class:`DeclineSignal`.
     """
     if op is Op.SQL_FLOAT_DIV:
         return _quotient(a, b)
@@ -284,8 +289,8 @@ def arithmetic(op: Op, a: Operand, b: Operand, timezone: str) -> App | AsDecimal
 
 
 def _doubles(a: Operand, b: Operand) -> tuple[Term, Term] | None:
-    """An integer cast to double beside a number, or an integer beside a double, which Spark casts
-    then; None for other operands.
+    """Pair an integer cast to double with a number, or an integer with a double, for which Spark
+    casts it; None for other operands.
     """
     match a, b:
         case Constant(), App(Op.SQL_INT_TO_FLOAT):
@@ -300,7 +305,7 @@ def _doubles(a: Operand, b: Operand) -> tuple[Term, Term] | None:
 
 
 def _quotient(a: Operand, b: Operand) -> App:
-    """``a / b`` of a double or an integer and a constant, which Spark casts to doubles."""
+    """``a / b`` for a double or an integer and a constant, which Spark casts to doubles."""
     if not isinstance(b, Constant) or not isinstance(a, Var | App | Lit):
         raise DeclineSignal("sql-unsupported", "only doubles and integers divided by numbers")
     if strip(a.sort) == INT and b.kind in ("int", "double"):
@@ -314,7 +319,7 @@ def _quotient(a: Operand, b: Operand) -> App:
 
 
 def as_double(operand: Operand) -> Term:
-    """``CAST(operand AS DOUBLE)`` of an integer or a double. Raises :class:`DeclineSignal`."""
+    """``CAST(operand AS DOUBLE)`` for an integer or a double. Raises :class:`DeclineSignal`."""
     if isinstance(operand, Var | App) and strip(operand.sort) == FLOAT:
         return operand
     if isinstance(operand, Var) and strip(operand.sort) == INT:
@@ -323,14 +328,16 @@ def as_double(operand: Operand) -> Term:
 
 
 def negative(operand: Operand) -> App:
-    """``-operand`` of a double: the product with -1, bit for bit. Raises :class:`DeclineSignal`."""
+    """``-operand`` for a double: the product with -1, bit for bit. Raises
+    :class:`DeclineSignal`.
+    """
     if isinstance(operand, Var | App | Lit) and strip(operand.sort) == FLOAT:
         return app(Op.SQL_FLOAT_MUL, operand, lit(FLOAT, -1.0))
     raise DeclineSignal("sql-unsupported", "a sign is supported for numbers and doubles only")
 
 
 def truth(operand: Operand) -> Term:
-    """An operand where a condition is expected. Raises :class:`DeclineSignal`."""
+    """Convert an operand to a condition. Raises :class:`DeclineSignal`."""
     match operand:
         case Constant("boolean", bool() as value):
             return lit(BOOL, value)
@@ -346,7 +353,7 @@ def truth(operand: Operand) -> Term:
 
 
 def expression(operand: Operand, what: str) -> Term:
-    """An operand that must be an expression of a known type. Raises :class:`DeclineSignal`."""
+    """Convert an operand to an expression of a known type. Raises :class:`DeclineSignal`."""
     match operand:
         case AsDecimal():
             raise DeclineSignal("sql-types", f"{what} of an integer cast to a decimal")
@@ -362,7 +369,7 @@ def expression(operand: Operand, what: str) -> Term:
 
 
 def flat(op: Op, terms: Sequence[Term]) -> Term:
-    """``SQL_AND`` or ``SQL_OR`` of the terms, nested ones of the same operator spliced in."""
+    """``SQL_AND`` or ``SQL_OR`` of the terms, with nested ones of the same operator flattened."""
     parts: list[Term] = []
     for term in terms:
         parts.extend(term.args if isinstance(term, App) and term.op is op else (term,))

@@ -1,8 +1,8 @@
 """Trusted. CASE, IF, COALESCE and NULLIF, with the common type that Spark gives their branches.
 
-Only types that lose nothing on the way: branches of one sort, numbers beside doubles, and NULL.
-Sources: Spark 4.3's ``conditionalExpressions.scala``, ``nullExpressions.scala`` and, for types,
-``CaseWhen`` and ``Coalesce`` in ``AnsiTypeCoercion`` and ``TypeCoercion``.
+Only types whose conversion loses nothing are supported: branches of one sort, numbers beside
+doubles, and NULL. Sources: Spark 4.3's ``conditionalExpressions.scala``, ``nullExpressions.scala``
+and, for types, ``CaseWhen`` and ``Coalesce`` in ``AnsiTypeCoercion`` and ``TypeCoercion``.
 """
 
 from __future__ import annotations
@@ -19,29 +19,30 @@ from presieve.sql.operands import KIND_SORTS, NULL, AsDecimal, AsInstant, AsText
 
 MAX_BRANCHES = 16
 MAX_EXTENT = 1000
-"""More values to choose from, or nodes, are declined. Conditions on a CASE grow with the number of
-its values, and its own conditions are written twice: nested ones would grow without bounds."""
+"""Values with more branches, or more nodes, are declined. Conditions on a CASE grow with the number
+of its values, and its own conditions are written twice: nested ones would grow without bounds.
+"""
 
 _NUMBERS = {"int", "decimal", "double"}
 
 
 def case(whens: Sequence[tuple[Operand, Operand]], otherwise: Operand, timezone: str) -> Operand:
-    """``CASE WHEN condition THEN value ... ELSE otherwise END``. A condition that is NULL is not
+    """``CASE WHEN condition THEN value ... ELSE otherwise END``. A NULL condition counts as not
     true. Raises :class:`DeclineSignal`.
     """
     conditions = [truth(condition) for condition, _ in whens]
-    *values, result = _common([*(value for _, value in whens), otherwise], timezone)
+    *values, result = _in_common_sort([*(value for _, value in whens), otherwise], timezone)
     for condition, value in zip(reversed(conditions), reversed(values), strict=True):
         result = decide(condition, value, result)
-    return _few(result)
+    return _check_size(result)
 
 
 def coalesce(operands: Sequence[Operand], timezone: str) -> Operand:
     """The first value that is not NULL. Raises :class:`DeclineSignal`."""
-    *values, result = _common(operands, timezone)
+    *values, result = _in_common_sort(operands, timezone)
     for value in reversed(values):
         result = decide(is_present(value), value, result)
-    return _few(result)
+    return _check_size(result)
 
 
 def nullif(a: Operand, b: Operand, timezone: str) -> Operand:
@@ -81,10 +82,10 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[[Sequence[Operand], str], Operand]
     "nullif": (2, 2, lambda xs, zone: nullif(xs[0], xs[1], zone)),
     "nvl2": (3, 3, lambda xs, zone: nvl2(xs[0], xs[1], xs[2], zone)),
 }
-"""Least and greatest number of arguments, and the meaning."""
+"""The least and the greatest number of arguments, and the meaning."""
 
 
-def _few(value: Value) -> Operand:
+def _check_size(value: Value) -> Operand:
     if branches(value) > MAX_BRANCHES or extent(value) > MAX_EXTENT:
         raise DeclineSignal("sql-unsupported", "the CASE is too large")
     return value
@@ -94,8 +95,8 @@ def _value(operand: Operand) -> Value:
     return operand if isinstance(operand, CaseValue) else expression(operand, "a condition")
 
 
-def _common(operands: Sequence[Operand], timezone: str) -> list[Value]:
-    """The operands in one sort, up to NULL, where Spark's common type changes none of them."""
+def _in_common_sort(operands: Sequence[Operand], timezone: str) -> list[Value]:
+    """Convert the operands to one sort, up to NULL, if Spark's common type changes none of them."""
     if any(isinstance(o, AsDecimal | AsInstant | AsText) for o in operands):
         raise DeclineSignal("sql-types", "the branches of a CASE are cast to one type")
     sorts = {strip(_value(o).sort) for o in operands if not isinstance(o, Constant)}
@@ -113,7 +114,7 @@ def _common(operands: Sequence[Operand], timezone: str) -> list[Value]:
 
 
 def _as(operand: Operand, sort: Sort, timezone: str) -> Value:
-    """A branch as a value of the common sort."""
+    """Convert a branch to a value of the common sort."""
     if not isinstance(operand, Constant):
         return _value(operand)
     if operand.kind == "void":

@@ -31,34 +31,37 @@ _SUFFIXES = {"Y": "tinyint", "S": "smallint", "L": "bigint"}
 
 
 def number(text: str, *, negative: bool) -> Constant:
-    """A number as Spark reads it: ``5`` and ``5L`` integers, ``5.0`` a decimal, ``5e0`` a double.
+    """Read a number as Spark does: ``5`` and ``5L`` are integers, ``5.0`` is a decimal, ``5e0`` is
+    a double.
 
-    Raises :class:`DeclineSignal` for floats of 32 bits and for what Spark rejects.
+    Raises :class:`DeclineSignal` for floats of 32 bits and for texts that Spark rejects.
     """
     match = _NUMBER.fullmatch(text)
     if not match:
         raise DeclineSignal("sql-syntax", f"{text!r} is not a number")
     digits, exponent, suffix = match[1], match[2] or "", (match[3] or "").upper()
     sign = "-" if negative else ""
-    whole = digits.isdigit() and not exponent
+    is_integer = digits.isdigit() and not exponent
     if suffix == "F":
         raise DeclineSignal("sql-unsupported", f"{text} is a 32-bit float; write a double: 1.0D")
     if suffix == "D" or (exponent and not suffix):
         return Constant("double", _double(sign + digits + exponent, text))
     if suffix in _SUFFIXES:
         low, high = INT_RANGES[_SUFFIXES[suffix]]
-        if not whole or not low <= int(sign + digits) <= high:
+        if not is_integer or not low <= int(sign + digits) <= high:
             raise DeclineSignal("sql-literal", f"{sign}{text} is not a {_SUFFIXES[suffix]}")
         return Constant("int", int(sign + digits))
     if len(digits.replace(".", "").lstrip("0")) > MAX_DIGITS or exponent:
         raise DeclineSignal("sql-literal", f"{text} has too many digits")
-    if whole and not suffix:
+    if is_integer and not suffix:
         return Constant("int", int(sign + digits))
     return Constant("decimal", decimal(sign + digits))
 
 
 def decimal(text: str) -> Decimal:
-    """All digits of the text: adding or negating would round to 28. Spark's have no -0.0."""
+    """A decimal with all digits of the text: adding or negating would round to 28 digits. Spark's
+    decimals have no -0.0.
+    """
     value = Decimal(text)
     return value if value else value.copy_abs()
 
@@ -83,7 +86,7 @@ def _timestamp_ntz(text: str, timezone: str) -> Constant:
 
 
 def _binary(text: str) -> Constant:
-    """The bytes that hexadecimal digits mean, in pairs."""
+    """The bytes that pairs of hexadecimal digits denote."""
     if not re.fullmatch(r"(?:[0-9a-fA-F]{2})*", text):
         raise DeclineSignal("sql-literal", f"a binary must look like X'00FF', not X{text!r}")
     return Constant("binary", text_of(bytes.fromhex(text)))
@@ -96,7 +99,7 @@ def _unhex(operand: Operand) -> Operand:
     raise DeclineSignal("sql-unsupported", "unhex(...) is supported for literals only")
 
 
-def _unsupported(what: str) -> Callable[[str, str], Constant]:
+def _decline_literal(what: str) -> Callable[[str, str], Constant]:
     def decline(text: str, timezone: str) -> Constant:
         raise DeclineSignal("sql-unsupported", f"{what} {text!r} is not supported")
 
@@ -108,11 +111,11 @@ TYPED: dict[str, Callable[[str, str], Constant]] = {
     "TIMESTAMP": _timestamp,
     "TIMESTAMP_LTZ": _timestamp,
     "TIMESTAMP_NTZ": _timestamp_ntz,
-    "INTERVAL": _unsupported("INTERVAL"),
-    "TIME": _unsupported("TIME"),
+    "INTERVAL": _decline_literal("INTERVAL"),
+    "TIME": _decline_literal("TIME"),
     "X": lambda text, timezone: _binary(text),
 }
-"""What a keyword before a string makes of it."""
+"""The literal that a keyword before a string makes."""
 
 
 def _integer_argument(operand: Operand, type_: str) -> int:
@@ -135,7 +138,7 @@ FUNCTIONS: dict[str, Callable[[Operand], Operand]] = {
     "date_from_unix_date": lambda x: Constant("date", _integer_argument(x, "int")),
     "timestamp_micros": lambda x: Constant("timestamp", _integer_argument(x, "bigint")),
 }
-"""Functions of a literal that name values for which there is no literal."""
+"""Functions of a literal that name values that have no literal."""
 
 TYPES: dict[str, Sort] = {
     "boolean": BOOL,
@@ -163,13 +166,15 @@ _WIDTHS = {
     "tinyint": "tinyint",
 }
 _DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
-"""Of the decimals that Spark takes integers of a type for; of a literal it counts the digits."""
+"""The digits of the decimal type that Spark gives an integer of a type; for a literal it counts the
+digits.
+"""
 
 
 def cast(constant: Constant, type_: str, timezone: str) -> Operand:
-    """``CAST(constant AS type)`` where it can neither fail nor lose anything.
+    """``CAST(constant AS type)`` if it can neither fail nor lose anything.
 
-    ``type_`` is a name in lower case, of SQL or of Spark's JSON. A NULL becomes a term, since it
+    ``type_`` is a name in lower case, of SQL or of Spark's JSON. A NULL becomes a term, because it
     now has a type. Raises :class:`DeclineSignal`.
     """
     sort = TYPES.get(type_) or sort_of(type_)
@@ -211,7 +216,7 @@ def cast(constant: Constant, type_: str, timezone: str) -> Operand:
 
 
 def _cast_decimal(constant: Constant, value: int | Decimal, type_: str) -> Constant:
-    """A number with all the digits of the type, where those are enough."""
+    """A number with all the digits of the type, if those are enough."""
     digits, limits = decimal_type(type_), bounds(type_)
     assert digits is not None
     assert limits is not None

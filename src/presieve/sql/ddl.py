@@ -1,6 +1,7 @@
 """Trusted. Schemas as Spark DDL strings: ``"team string, score double NOT NULL"``.
 
-Reads the DDL of ``StructType.fromDDL`` in Spark 4.3, and names types as ``DataType.simpleString``.
+Reads the DDL of ``StructType.fromDDL`` in Spark 4.3, and names types as ``DataType.simpleString``
+does.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ SIMPLE_NAMES = {
     "map": "map",
     "struct": "struct",
 }
-"""From every name of a type in DDL to the name in ``simpleString``."""
+"""From every type name in DDL to its name in ``simpleString``."""
 
 _EXPECTED = "expected is Spark DDL such as 'team string, score double NOT NULL'"
 
@@ -50,8 +51,8 @@ _EXPECTED = "expected is Spark DDL such as 'team string, score double NOT NULL'"
 def parse_schema(ddl: str) -> tuple[SchemaColumn, ...]:
     """The columns of a schema in order, nullable unless NOT NULL.
 
-    Raises :class:`UsageError` (one line that quotes the text) where it is empty or no schema, or
-    where two columns have the same name when case is ignored, as Spark ignores it.
+    Raises :class:`UsageError` (one line that quotes the text) if the text is empty or not a schema,
+    or if two columns have the same name. Case is ignored, as in Spark.
     """
     try:
         parser = _SchemaParser(ddl)
@@ -61,14 +62,14 @@ def parse_schema(ddl: str) -> tuple[SchemaColumn, ...]:
         raise UsageError(
             f"cannot read the schema {ddl!r}: {signal.declined.reason}; {_EXPECTED}"
         ) from None
-    seen: set[str] = set()
+    lowercase_names: set[str] = set()
     for column in columns:
-        if column.name.lower() in seen:
+        if column.name.lower() in lowercase_names:
             raise UsageError(
                 f"the schema {ddl!r} has two columns called {column.name!r} (case is ignored); "
                 "give each column a name of its own"
             )
-        seen.add(column.name.lower())
+        lowercase_names.add(column.name.lower())
     return columns
 
 
@@ -91,11 +92,13 @@ class _SchemaParser(TokenReader):
         if not self.take_operator(text):
             raise self.syntax(text)
 
-    def syntax(self, expected: str, known: Iterable[str] = ()) -> DeclineSignal:
-        """``known`` are names that could stand here: one that is like what does is offered."""
+    def syntax(self, expected: str, candidates: Iterable[str] = ()) -> DeclineSignal:
+        """The error for the current token. ``candidates`` are names that could stand here; a
+        similar one is suggested.
+        """
         text = self.here.text
-        found = "the end" if self.here.kind == "end" else repr(text)
-        reason = f"{expected} should stand where {found} stands{meant(text, known)}"
+        actual = "the end" if self.here.kind == "end" else repr(text)
+        reason = f"{expected} should stand where {actual} stands{meant(text, candidates)}"
         return DeclineSignal("sql-syntax", reason)
 
     def end(self) -> None:
@@ -103,10 +106,10 @@ class _SchemaParser(TokenReader):
             raise self.syntax("a comma or the end")
 
     def columns(self) -> tuple[SchemaColumn, ...]:
-        found = [self.column()]
+        parsed_columns = [self.column()]
         while self.take_operator(","):
-            found.append(self.column())
-        return tuple(found)
+            parsed_columns.append(self.column())
+        return tuple(parsed_columns)
 
     def column(self) -> SchemaColumn:
         name = self.take()
@@ -166,7 +169,9 @@ class _SchemaParser(TokenReader):
         return ",".join(f"{c.name}:{c.type}" for c in columns)
 
     def close(self) -> None:
-        """A closing ``>``, of which several may stand together (``>=`` and the like do not)."""
+        """Read a closing ``>``, of which several may stand together (``>=`` and the
+        like do not).
+        """
         self.expect(">")
 
     def collation(self) -> str:
@@ -177,20 +182,20 @@ class _SchemaParser(TokenReader):
         if token.kind not in ("word", "name"):
             raise self.syntax("a collation's name")
         name = token.text.upper()
-        # comparing bytes is what a string without a collation does
+        # a string without a collation compares bytes
         return "string" if name == "UTF8_BINARY" else f"string collate {name}"
 
     def numbers(self, most: int, default: str | None) -> str:
         if not self.here.is_operator("(") and default is not None:
             return default
         self.expect("(")
-        found = [self.number()]
-        while len(found) < most and self.take_operator(","):
-            found.append(self.number())
+        digits = [self.number()]
+        while len(digits) < most and self.take_operator(","):
+            digits.append(self.number())
         self.expect(")")
-        if default is not None and len(found) < most:
-            found.append("0")
-        return ",".join(found)
+        if default is not None and len(digits) < most:
+            digits.append("0")
+        return ",".join(digits)
 
     def number(self) -> str:
         token = self.take()

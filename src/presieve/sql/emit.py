@@ -1,9 +1,8 @@
-"""Trusted. Predicates of the IR as Spark SQL text.
+"""Trusted. Prints predicates of the IR as Spark SQL text.
 
-The text is for two readers. A person wants few parentheses, ``IN`` lists and ``<>``; Spark's
-optimizer wants conjunctions of comparisons of one column with one literal, which it pushes to the
-scan. :func:`emit_checked` reads its own output back, so that a mistake here is an error, not a
-wrong filter.
+The text has two readers. A person wants few parentheses, ``IN`` lists and ``<>``; Spark's optimizer
+wants conjunctions of comparisons of one column with one literal, which it pushes to the scan.
+:func:`emit_checked` reads its own output back, so a mistake here is an error, not a wrong filter.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from presieve.sql.temporal import print_date, print_timestamp, print_timestamp_n
 
 
 class Level(IntEnum):
-    """How tightly text binds, loosest first, as in Spark's grammar."""
+    """The binding strength of text, loosest first, as in Spark's grammar."""
 
     OR = 1
     AND = 2
@@ -72,7 +71,7 @@ ARITHMETIC = {
 
 
 def emit(term: Term, timezone: str) -> str:
-    """A predicate (``SQL_*`` operators over ROW, OUT or KEY variables) as Spark SQL text.
+    """Print a predicate (``SQL_*`` operators over ROW, OUT or KEY variables) as Spark SQL text.
 
     Instants are written in UTC, so the text means the same in every ``timezone``. Raises
     :class:`InexpressibleError` for operators and constants that have no text of the same meaning.
@@ -81,10 +80,10 @@ def emit(term: Term, timezone: str) -> str:
 
 
 def emit_checked(term: Term, names: Mapping[str, Var], timezone: str) -> str:
-    """:func:`emit`, and a proof that it parses back: ``parse_predicate(text) == term``.
+    """Like :func:`emit`, with a proof that the text parses back: ``parse_predicate(text) == term``.
 
-    Equality is up to :func:`normalized`. Raises :class:`InexpressibleError` as ``emit`` does and
-    :class:`PresieveError` where the text means something else, which is a bug of ours.
+    Equality is up to :func:`normalized`. Raises :class:`InexpressibleError` as ``emit`` does, and
+    :class:`PresieveError` if the text means something else, which would be a bug in presieve.
     """
     text = emit(term, timezone)
     back = parse_predicate(text, names, timezone)
@@ -96,19 +95,20 @@ def emit_checked(term: Term, names: Mapping[str, Var], timezone: str) -> str:
 
 
 def aside(sql: str) -> str:
-    """The same condition in a form of which Spark tells no data source.
+    """Rewrite the condition into a form that Spark passes to no data source.
 
     It is true, false or NULL where the condition is. Catalyst does not simplify it, derives nothing
-    from it (``InferFiltersFromConstraints``), and has no word for it that sources know
+    from it (``InferFiltersFromConstraints``), and cannot translate it for sources
     (``DataSourceStrategy.translateFilter`` and ``V2ExpressionBuilder`` of Spark 4.3).
     """
     return f"array_contains(array({sql}), true)"
 
 
 def normalized(term: Term) -> Term:
-    """The term with what SQL text cannot show taken out, none of which is a difference in meaning.
+    """Remove from a term the differences that SQL text cannot show; none of them changes the
+    meaning.
 
-    Nested AND and OR are flattened (those of one argument are that argument), and literals that
+    Nested AND and OR are flattened (those of one argument become the argument), and literals that
     are not NULL lose their ``Option``.
     """
     match term:
@@ -128,7 +128,7 @@ def _text(term: Term) -> tuple[str, Level]:
         case Lit():
             return literal(term), Level.PRIMARY
         case App(Op.SQL_AND, args):
-            return _joined(args, " AND ", Level.AND)
+            return _join_args(args, " AND ", Level.AND)
         case App(Op.SQL_OR, args):
             return _disjunction(args)
         case App(Op.SQL_NOT, (negated,)):
@@ -156,27 +156,31 @@ def _text(term: Term) -> tuple[str, Level]:
 
 
 def _inside(text: tuple[str, Level], least: Level) -> str:
-    """The text in a place where everything below ``least`` needs parentheses."""
+    """The text for a place where everything below ``least`` needs parentheses."""
     return text[0] if text[1] >= least else f"({text[0]})"
 
 
-def _joined(args: tuple[Term, ...], word: str, level: Level) -> tuple[str, Level]:
+def _join_args(args: tuple[Term, ...], word: str, level: Level) -> tuple[str, Level]:
     if len(args) == 1:
         return _text(args[0])
     return word.join(_inside(_text(a), level) for a in args), level
 
 
-def _binary(a: Term, sign: str, b: Term, level: Level, left: Level) -> tuple[str, Level]:
-    """Both sides; the right one binds tighter than the whole, since operators associate left."""
+def _binary(a: Term, sign: str, b: Term, level: Level, left_level: Level) -> tuple[str, Level]:
+    """Print both sides; the right one must bind tighter than the operator, because operators
+    associate left.
+    """
     texts = (_beside(a, b), _beside(b, a))
-    return f"{_inside(texts[0], left)} {sign} {_inside(texts[1], Level(level + 1))}", level
+    return f"{_inside(texts[0], left_level)} {sign} {_inside(texts[1], Level(level + 1))}", level
 
 
-def _beside(term: Term, other: Term) -> tuple[str, Level]:
-    """A NULL takes its type from the other side, where that has one."""
-    if _is_null(term) and not _is_null(other):
+def _beside(term: Term, partner: Term) -> tuple[str, Level]:
+    """Print a term beside another one. A NULL takes its type from the other side, if
+    that has one.
+    """
+    if _is_null(term) and not _is_null(partner):
         return "NULL", Level.PRIMARY
-    if _is_sum(other):
+    if _is_sum(partner):
         return _exact(term)[0]
     return _text(term)
 
@@ -186,8 +190,8 @@ def _is_sum(term: Term) -> bool:
 
 
 def _exact(term: Term) -> tuple[tuple[str, Level], int]:
-    """An integer as a decimal, and the digits of its type: of a sum one more than of its parts, so
-    that nothing overflows (:mod:`presieve.sql.exact`).
+    """Print an integer as a decimal, and return the digits of its type: a sum has one more than its
+    parts, so nothing overflows (:mod:`presieve.sql.exact`).
     """
     match term:
         case Var(_, name, _):
@@ -198,11 +202,18 @@ def _exact(term: Term) -> tuple[tuple[str, Level], int]:
             return (text, Level.PRIMARY), len(text.strip("-BD"))
         case App(op, (a, b)) if op in _INTEGERS and not (isinstance(a, Lit) and isinstance(b, Lit)):
             sign, level = _INTEGERS[op]
-            (left, more), (right, most) = _exact(a), _exact(b)
-            digits = 1 + (more + most if op is Op.SQL_INT_MUL else max(more, most))
+            (left_text, left_digits), (right_text, right_digits) = _exact(a), _exact(b)
+            digits = 1 + (
+                left_digits + right_digits
+                if op is Op.SQL_INT_MUL
+                else max(left_digits, right_digits)
+            )
             if digits <= MAX_DIGITS:
                 above = Level(level + 1)
-                return (f"{_inside(left, level)} {sign} {_inside(right, above)}", level), digits
+                return (
+                    f"{_inside(left_text, level)} {sign} {_inside(right_text, above)}",
+                    level,
+                ), digits
     raise InexpressibleError("an integer without an exact text in Spark SQL")
 
 
@@ -222,22 +233,27 @@ def _negation(term: Term) -> tuple[str, Level]:
 
 
 def _disjunction(args: tuple[Term, ...]) -> tuple[str, Level]:
-    """Runs of equalities of one expression with literals become ``IN``."""
+    """Print OR; runs of equalities of one expression with literals become ``IN``."""
     texts = [
         (_membership(run, "IN"), Level.COMPARISON) if len(run) > 1 else _text(run[0])
         for run in _runs(args)
     ]
     if len(texts) == 1:
         return texts[0]
-    # parentheses around AND are not needed, but nobody remembers that
+    # parentheses around AND are not needed, but few readers remember the precedence
     return " OR ".join(_inside(t, Level.NOT) for t in texts), Level.OR
 
 
 def _runs(args: tuple[Term, ...]) -> Iterator[list[Term]]:
-    """The arguments in order, neighbours that fit one ``IN`` list together."""
+    """Yield the arguments in order, grouping neighbours that fit one ``IN`` list."""
     run: list[Term] = []
     for term in args:
-        if run and _listed(run[0]) and _listed(term) and _subject(run[0]) == _subject(term):
+        if (
+            run
+            and _fits_in_list(run[0])
+            and _fits_in_list(term)
+            and _subject(run[0]) == _subject(term)
+        ):
             run.append(term)
             continue
         if run:
@@ -247,7 +263,7 @@ def _runs(args: tuple[Term, ...]) -> Iterator[list[Term]]:
         yield run
 
 
-def _listed(term: Term) -> bool:
+def _fits_in_list(term: Term) -> bool:
     match term:
         case App(Op.SQL_EQ, (a, Lit(_, value))):
             return value is not None and not isinstance(a, Lit)
@@ -269,7 +285,7 @@ def _membership(run: list[Term], word: str) -> str:
 
 
 def literal(term: Lit) -> str:
-    """A literal as SQL text of the type that its sort has in Spark."""
+    """Print a literal as SQL text of the type that its sort has in Spark."""
     value = literal_value(term)
     base = strip(term.sort)
     match value:
@@ -282,7 +298,7 @@ def literal(term: Lit) -> str:
         case str() if base == STRING:
             return string(value)
         case str() if base == BINARY:
-            # not X'..': of such a literal, the tree that Spark gives back does not show the value
+            # not X'..': the tree that Spark gives back does not show the value of such a literal
             return f"unhex('{bytes_of(value).hex().upper()}')"
         case int() if base == INT:
             return _integer(value)
@@ -297,7 +313,7 @@ def literal(term: Lit) -> str:
     raise InexpressibleError(f"a literal of sort {term.sort} has no Spark SQL text")
 
 
-def _bounded(value: int, type_: str) -> int:
+def _check_range(value: int, type_: str) -> int:
     low, high = INT_RANGES[type_]
     if not low <= value <= high:
         raise InexpressibleError(f"{value} is not a {type_}")
@@ -306,7 +322,7 @@ def _bounded(value: int, type_: str) -> int:
 
 def _integer(value: int) -> str:
     low, high = INT_RANGES["int"]
-    return str(value) if low <= value <= high else f"{_bounded(value, 'bigint')}L"
+    return str(value) if low <= value <= high else f"{_check_range(value, 'bigint')}L"
 
 
 def _type_name(base: Sort) -> str:
@@ -314,16 +330,22 @@ def _type_name(base: Sort) -> str:
 
 
 def _decimal(units: int, scale: int) -> str:
-    """All digits after the point, so that the literal has the column's own scale."""
+    """Print all digits after the point, so that the literal has the column's own scale."""
     if abs(units) >= 10**MAX_DIGITS or scale > MAX_DIGITS:
         raise InexpressibleError(f"{units} units are too many digits for a decimal")
     digits, sign = f"{abs(units):0{scale + 1}}", "-" if units < 0 else ""
-    whole, rest = digits[: len(digits) - scale], digits[len(digits) - scale :]
-    return f"{sign}{whole}.{rest}" if rest else f"{sign}{whole}BD"
+    integer_digits, fraction_digits = digits[: len(digits) - scale], digits[len(digits) - scale :]
+    return (
+        f"{sign}{integer_digits}.{fraction_digits}"
+        if fraction_digits
+        else f"{sign}{integer_digits}BD"
+    )
 
 
 def _double(value: float) -> str:
-    """The shortest text of the same bits. ``D`` makes it a double: ``90.0`` is a decimal."""
+    """Print the shortest text with the same bits. ``D`` makes it a double: ``90.0`` is
+    a decimal.
+    """
     if math.isnan(value):
         return "double('NaN')"
     if math.isinf(value):
@@ -333,14 +355,14 @@ def _double(value: float) -> str:
 
 def _date(days: int) -> str:
     text = print_date(days)
-    return f"DATE '{text}'" if text else f"date_from_unix_date({_bounded(days, 'int')})"
+    return f"DATE '{text}'" if text else f"date_from_unix_date({_check_range(days, 'int')})"
 
 
 def _timestamp(microseconds: int) -> str:
     text = print_timestamp(microseconds)
     if text:
         return f"TIMESTAMP '{text}'"
-    return f"timestamp_micros({_bounded(microseconds, 'bigint')}L)"
+    return f"timestamp_micros({_check_range(microseconds, 'bigint')}L)"
 
 
 def string(text: str) -> str:

@@ -1,4 +1,6 @@
-"""Trusted. Expressions of Catalyst over boxes: what they may be if columns have values of sets."""
+"""Trusted. Evaluates Catalyst expressions over boxes: their possible values for columns in given
+sets.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ STRUCT = PACKAGE + "CreateNamedStruct"
 UNKNOWN: Truths = frozenset((True, False, None))
 
 Box: TypeAlias = Mapping[int, ValueSet]
-"""What columns may have, by number; others may have anything."""
+"""The possible values of columns, by number; other columns may have any value."""
 
 
 class NoRowError(Exception):
@@ -49,7 +51,7 @@ class NoRowError(Exception):
 
 
 def may_hold(condition: ExprNode, zones: Zones, box: Box) -> bool:
-    """Whether a condition may be true of some row in the box."""
+    """Whether a condition may be true for some row in the box."""
     try:
         return True in Evaluation(zones, box).truth(condition)
     except NoRowError:
@@ -57,28 +59,28 @@ def may_hold(condition: ExprNode, zones: Zones, box: Box) -> bool:
 
 
 class Evaluation:
-    """Expressions over a box."""
+    """Evaluates expressions over a box."""
 
     def __init__(self, zones: Zones, box: Box) -> None:
         self._zones = zones
         self._box = box
 
     def truth(self, node: ExprNode) -> Truths:
-        """The truth values that a predicate may have."""
+        """The possible truth values of a predicate."""
         rule = _TRUTHS.get(short(node))
         if rule is not None:
             return rule(self, node)
         return _as_truths(self.value(node))
 
     def value(self, node: ExprNode) -> ValueSet:
-        """The values that an expression may have."""
+        """The possible values of an expression."""
         name = short(node)
         if name == "AttributeReference":
             within = values([domain(type_name(node))], null=True)
-            found = self._box.get(number_of(node), ALL).intersection(within)
-            if found.is_nothing:
+            column_values = self._box.get(number_of(node), ALL).intersection(within)
+            if column_values.is_nothing:
                 raise NoRowError
-            return found
+            return column_values
         if name == "Literal":
             point = constant(node, self._zones)
             return NULL if is_null(node) else ALL if point is None else values([only(point)])
@@ -87,155 +89,172 @@ class Evaluation:
         rule = _VALUES.get(name)
         if rule is not None:
             return rule(self, node)
-        known = monotone(node, self._zones)
-        return ALL if known is None else _image(known.pieces, self.value(known.argument))
+        pieces_known = monotone(node, self._zones)
+        return (
+            ALL
+            if pieces_known is None
+            else _image(pieces_known.pieces, self.value(pieces_known.argument))
+        )
 
     def each(self, node: ExprNode) -> list[Truths]:
         return [self.truth(child) for child in node.children]
 
     def chosen(self, node: ExprNode) -> ValueSet:
-        """A CASE, or an IF: its branches up to the first that is taken in any case."""
+        """The values of a CASE or IF: those of its branches up to the first one that is certain."""
         parts = list(node.children)
-        other = parts.pop() if len(parts) % 2 else None
-        found = NOTHING
+        otherwise = parts.pop() if len(parts) % 2 else None
+        possible_values = NOTHING
         for test, value in zip(parts[::2], parts[1::2], strict=True):
             truths = self.truth(test)
             if True in truths:
-                found = found.union(self.value(value))
+                possible_values = possible_values.union(self.value(value))
             if truths == {True}:
-                return found
-        return found.union(NULL if other is None else self.value(other))
+                return possible_values
+        return possible_values.union(NULL if otherwise is None else self.value(otherwise))
 
     def first(self, node: ExprNode) -> ValueSet:
-        """The first that is not NULL."""
-        found = NOTHING
+        """The values of COALESCE: the first operand that is not NULL."""
+        possible_values = NOTHING
         for child in node.children:
-            here = self.value(child)
-            found = found.union(here.intersection(PRESENT))
-            if not here.null:
-                return found
-        return found.union(NULL)
+            child_values = self.value(child)
+            possible_values = possible_values.union(child_values.intersection(PRESENT))
+            if not child_values.null:
+                return possible_values
+        return possible_values.union(NULL)
 
     def one_of(self, node: ExprNode) -> ValueSet:
-        """The value of one of the children."""
-        found = NOTHING
+        """The values of one of the children."""
+        possible_values = NOTHING
         for child in node.children:
-            found = found.union(self.value(child))
-        return found
+            possible_values = possible_values.union(self.value(child))
+        return possible_values
 
     def field(self, node: ExprNode) -> ValueSet:
-        """A field of a struct."""
-        found = field_of(node)
-        return ALL if found is None else self.value(found)
+        """The values of a struct's field."""
+        field_node = field_of(node)
+        return ALL if field_node is None else self.value(field_node)
 
     def between(self, node: ExprNode) -> ValueSet:
-        """A value from that of one child to that of the other, whichever is less."""
+        """The values between those of the two children, whichever is less."""
         every = [self.value(child).intersection(PRESENT) for child in node.children]
-        if any(here.is_nothing for here in every):
+        if any(child_values.is_nothing for child_values in every):
             return NOTHING
         intervals = self.one_of(node).intervals
         return values([(intervals[0][0], intervals[-1][1])])
 
     def extreme(self, node: ExprNode, *, greatest: bool) -> ValueSet:
-        """Of those that are not NULL: one of them, and at least as far out as each that is never
-        NULL.
+        """The greatest or least of the operands that are not NULL: it is one of them, and at least
+        as far out as each operand that is never NULL.
         """
         every = [self.value(child) for child in node.children]
-        found = NOTHING
-        for here in every:
-            found = found.union(here)
-        for here in every:
-            if not here.null and here.intervals:
-                low, high = here.intervals[0][0], here.intervals[-1][1]
+        possible_values = NOTHING
+        for child_values in every:
+            possible_values = possible_values.union(child_values)
+        for child_values in every:
+            if not child_values.null and child_values.intervals:
+                low, high = child_values.intervals[0][0], child_values.intervals[-1][1]
                 side = (low, None) if greatest else (None, high)
-                found = found.intersection(values([side], null=True))
-        return values(found.intervals, null=all(here.null for here in every))
+                possible_values = possible_values.intersection(values([side], null=True))
+        return values(
+            possible_values.intervals, null=all(child_values.null for child_values in every)
+        )
 
     def compared(self, node: ExprNode, test: Callable[[Interval, Interval], Truths]) -> Truths:
-        """A comparison that is NULL of NULL."""
+        """The truth values of a comparison that is NULL if an operand is NULL."""
         left, right = (self.value(c) for c in node.children)
-        found: Truths = frozenset((None,) if left.null or right.null else ())
-        return found.union(*(test(a, b) for a in left.intervals for b in right.intervals))
+        truths: Truths = frozenset((None,) if left.null or right.null else ())
+        return truths.union(*(test(a, b) for a in left.intervals for b in right.intervals))
 
     def same(self, node: ExprNode) -> Truths:
-        """``<=>``."""
+        """The truth values of ``<=>``."""
         left, right = (self.value(c) for c in node.children)
-        found: set[bool | None] = set()
+        truths: set[bool | None] = set()
         if left.null and right.null:
-            found.add(True)
+            truths.add(True)
         if (left.null and right.intervals) or (right.null and left.intervals):
-            found.add(False)
-        return frozenset(found).union(
+            truths.add(False)
+        return frozenset(truths).union(
             *(_equal(a, b) for a in left.intervals for b in right.intervals)
         )
 
     def member(self, node: ExprNode) -> Truths:
-        """``IN``. False is left out where every value is one of the constants. Spark may look a
-        double up in a table of hashes, where the two zeros are not equal.
+        """The truth values of ``IN``. False is impossible if every value is one of the constants.
+        Spark may look a double up in a hash table, where the two zeros are not equal.
         """
         value, *others = (self.value(c) for c in node.children)
         type_ = type_name(node.children[0])
         sure = (i for o in others for i in o.intervals if len(o.intervals) == 1 and _is_point(i))
         listed = values(i for i in sure if type_ and not (type_ == "double" and i[0] == 0))
-        found: set[bool | None] = set()
+        truths: set[bool | None] = set()
         if value.intersection(listed.complement()).intervals:
-            found.add(False)
+            truths.add(False)
         if value.null or any(o.null for o in others):
-            found.add(None)
+            truths.add(None)
         if any(value.intersection(o).intervals for o in others):
-            found.add(True)
-        return frozenset(found)
+            truths.add(True)
+        return frozenset(truths)
 
     def is_null(self, node: ExprNode) -> Truths:
-        """``IS NULL``."""
-        found = self.value(node.children[0])
-        return frozenset((*((True,) if found.null else ()), *((False,) if found.intervals else ())))
+        """The truth values of ``IS NULL``."""
+        operand_values = self.value(node.children[0])
+        return frozenset(
+            (
+                *((True,) if operand_values.null else ()),
+                *((False,) if operand_values.intervals else ()),
+            )
+        )
 
     def is_nan(self, node: ExprNode) -> Truths:
-        """``isnan``, which is false of NULL."""
+        """The truth values of ``isnan``, which is false for NULL."""
         operand = node.children[0]
         if type_name(operand) != "double":
             return frozenset((True, False))
-        found = self.value(operand)
-        others = found.intersection(values([only(NAN)]).complement())
-        known = ((True, found.intersection(values([only(NAN)]))), (False, others))
-        return frozenset(truth for truth, part in known if not part.is_nothing)
+        operand_values = self.value(operand)
+        others = operand_values.intersection(values([only(NAN)]).complement())
+        truth_and_part = ((True, operand_values.intersection(values([only(NAN)]))), (False, others))
+        return frozenset(truth for truth, part in truth_and_part if not part.is_nothing)
 
     def filled(self, node: ExprNode) -> Truths:
-        """At least so many of the operands are neither NULL nor NaN (``AtLeastNNonNulls``)."""
+        """The truth values of ``AtLeastNNonNulls``: at least n operands are neither
+        NULL nor NaN.
+        """
         wanted = node.fields["n"]
         if not isinstance(wanted, int):
             return UNKNOWN
         parts = [(self.value(c), *missing_and_there(c)) for c in node.children]
-        most = sum(not v.intersection(there).is_nothing for v, _, there in parts)
+        most = sum(not v.intersection(countable).is_nothing for v, _, countable in parts)
         least = sum(v.intersection(missing).is_nothing for v, missing, _ in parts)
-        known = ((True, most >= wanted), (False, least < wanted))
-        return frozenset(truth for truth, possible in known if possible)
+        truth_and_possible = ((True, most >= wanted), (False, least < wanted))
+        return frozenset(truth for truth, possible in truth_and_possible if possible)
 
     def matched(self, node: ExprNode) -> Truths:
-        """A text that begins otherwise than all that match a pattern."""
+        """The truth values of a text match. It is not true if no value has the prefix of all
+        matching texts.
+        """
         text, pattern = node.children
-        found, start = self.value(text), beginning_of(node, constant(pattern, self._zones))
-        if start and found.intersection(values([beginning_with(start)])).is_nothing:
+        text_values, start = self.value(text), beginning_of(node, constant(pattern, self._zones))
+        if start and text_values.intersection(values([beginning_with(start)])).is_nothing:
             return frozenset((False, None))
         return UNKNOWN
 
 
 def field_of(node: ExprNode) -> ExprNode | None:
-    """The expression of a field of one of several structs, where these are expressions, too."""
+    """The expression of a struct's field; for one of several structs, one of several such
+    expressions.
+    """
     (struct,), place = node.children, node.fields.get("ordinal")
     if struct.name == STRUCT and isinstance(place, int) and 2 * place + 1 < len(struct.children):
         return struct.children[2 * place + 1]
     if struct.name != ONE_OF:
         return None
-    fields = [field_of(replace(node, children=(one,))) for one in struct.children]
-    known = tuple(f for f in fields if f is not None)
-    return replace(struct, children=known) if len(known) == len(fields) else None
+    fields = [field_of(replace(node, children=(child,))) for child in struct.children]
+    known_fields = tuple(f for f in fields if f is not None)
+    return replace(struct, children=known_fields) if len(known_fields) == len(fields) else None
 
 
 def missing_and_there(node: ExprNode) -> tuple[ValueSet, ValueSet]:
-    """The values of an expression that ``AtLeastNNonNulls`` may take to be missing, and those that
-    it may count. NaN is missing; of a type that is not known it may be any value.
+    """The values of an expression that ``AtLeastNNonNulls`` may treat as missing, and those that it
+    may count. NaN is missing; for a type that is not known, any value may be missing.
     """
     type_ = type_name(node)
     if type_ == "double":
@@ -244,20 +263,20 @@ def missing_and_there(node: ExprNode) -> tuple[ValueSet, ValueSet]:
     return ALL if type_ in ("", "float") else NULL, PRESENT
 
 
-def _as_truths(found: ValueSet) -> Truths:
-    """Those of a column of truth values."""
-    missing: Truths = frozenset((None,) if found.null else ())
-    there = (b for b in (True, False) if found.intersection(values([only(int(b))])).intervals)
-    return missing.union(there)
+def _as_truths(value_set: ValueSet) -> Truths:
+    """The truth values in a set of a boolean column's values."""
+    missing: Truths = frozenset((None,) if value_set.null else ())
+    present = (b for b in (True, False) if value_set.intersection(values([only(int(b))])).intervals)
+    return missing.union(present)
 
 
 def _of_truths(truths: Truths) -> ValueSet:
     return values((only(int(t)) for t in truths if t is not None), null=None in truths)
 
 
-def _image(pieces: Sequence[Piece], given: ValueSet) -> ValueSet:
-    """What a function may give of these arguments."""
-    present = given.intersection(PRESENT)
+def _image(pieces: Sequence[Piece], arguments: ValueSet) -> ValueSet:
+    """The possible results of a function on these arguments."""
+    present = arguments.intersection(PRESENT)
     if present.intersection(values(p.within for p in pieces).complement()).intervals:
         return ALL
     parts = (
@@ -265,7 +284,9 @@ def _image(pieces: Sequence[Piece], given: ValueSet) -> ValueSet:
         for piece in pieces
         for interval in present.intervals
     )
-    return values((_of_piece(p, part) for p, part in parts if not is_empty(part)), null=given.null)
+    return values(
+        (_of_piece(p, part) for p, part in parts if not is_empty(part)), null=arguments.null
+    )
 
 
 def _of_piece(piece: Piece, part: Interval) -> Interval:
@@ -277,12 +298,12 @@ def _of_piece(piece: Piece, part: Interval) -> Interval:
     lowest = None if low is None else piece.least(low)
     if not isinstance(end, str):
         return lowest, None if final is None else after(piece.most(final))
-    # The beginning of a text is not above the text.
+    # The prefix of a text is not above the text.
     return lowest, min(end, str(after(piece.most(end))))
 
 
 def _less(a: Interval, b: Interval) -> Truths:
-    """``x < y``."""
+    """The truth values of ``x < y``."""
     return frozenset(
         (*((True,) if _some_below(a, b) else ()), *((False,) if _some_reach(a, b) else ()))
     )
@@ -301,7 +322,7 @@ def _some_reach(a: Interval, b: Interval) -> bool:
 
 
 def _is_point(interval: Interval) -> bool:
-    """Whether there is one value in it."""
+    """Whether the interval holds exactly one value."""
     return interval[0] is not None and interval == only(interval[0])
 
 
@@ -316,15 +337,15 @@ def _not(truths: Truths) -> Truths:
 
 
 def _all(parts: Sequence[Truths]) -> Truths:
-    """Of a conjunction."""
-    found: set[bool | None] = set()
+    """The truth values of a conjunction."""
+    truths: set[bool | None] = set()
     if all(True in p for p in parts):
-        found.add(True)
+        truths.add(True)
     if any(False in p for p in parts):
-        found.add(False)
+        truths.add(False)
     if any(None in p for p in parts) and all(p - {False} for p in parts):
-        found.add(None)
-    return frozenset(found)
+        truths.add(None)
+    return frozenset(truths)
 
 
 _Truth: TypeAlias = Callable[[Evaluation, ExprNode], Truths]

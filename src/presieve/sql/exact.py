@@ -1,8 +1,8 @@
-"""Trusted. Integers of SQL cast to decimals, so that their sums neither overflow nor round.
+"""Trusted. SQL integers cast to decimals, so that their sums neither overflow nor round.
 
 ``CAST(a AS DECIMAL(20,0)) + CAST(b AS DECIMAL(20,0))`` is a DECIMAL(21,0), which holds every sum of
-two bigints, with ANSI mode on and off. Sources: ``Add``, ``Subtract`` and ``Multiply`` in
-Spark 4.3's ``arithmetic.scala``, and ``DecimalPrecisionTypeCoercion``.
+two bigints, with ANSI mode on and off. Sources: ``Add``, ``Subtract`` and ``Multiply`` in Spark
+4.3's ``arithmetic.scala``, and ``DecimalPrecisionTypeCoercion``.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ from presieve.semantics.values import INT_RANGES
 from presieve.sql.operands import AsDecimal, Constant, Operand, mismatch
 
 BIGINT_DIGITS = 20
-"""What Spark takes a bigint to have, as a decimal."""
+"""The digits of the decimal type that Spark gives a bigint."""
 
 _EXACT: dict[Op, tuple[Op, Callable[[int, int], int]]] = {
     Op.SQL_FLOAT_ADD: (Op.SQL_INT_ADD, max),
     Op.SQL_FLOAT_SUB: (Op.SQL_INT_SUB, max),
     Op.SQL_FLOAT_MUL: (Op.SQL_INT_MUL, add),
 }
-"""What it is on integers, and the digits of the result's type but one by those of the arguments."""
+"""The operator on integers, and a function that computes the digits of the result's type, minus
+one, from those of the arguments' types.
+"""
 
 
 def arithmetic(op: Op, a: Operand, b: Operand) -> AsDecimal:
-    """``a op b`` (``op`` is that of doubles), where one is cast to a decimal. The result's type
-    holds every value. Raises :class:`DeclineSignal`.
+    """``a op b`` (``op`` is the operator of doubles), where one operand is cast to a decimal. The
+    result's type holds every value. Raises :class:`DeclineSignal`.
     """
     meant, digits = _EXACT[op]
     most = 1 + digits(_type_digits(a), _type_digits(b))
@@ -42,8 +44,8 @@ def arithmetic(op: Op, a: Operand, b: Operand) -> AsDecimal:
 
 
 def widened(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
-    """``CAST(operand AS type_)`` of an integer of a Spark type to a decimal that holds each of
-    them. Raises :class:`DeclineSignal`.
+    """``CAST(operand AS type_)`` from an integer type to a decimal type that holds all its values.
+    Raises :class:`DeclineSignal`.
     """
     digits = decimal_type(type_)
     if digits is not None and digits[1] == 0:
@@ -58,7 +60,7 @@ def widened(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
 
 
 def longest(width: str) -> int:
-    """The most digits that an integer of a type has."""
+    """The most digits of an integer of a type."""
     return max(len(str(abs(end))) for end in INT_RANGES[width])
 
 
@@ -71,13 +73,13 @@ def _type_digits(operand: Operand) -> int:
 
 
 def whole(operand: Operand) -> Term:
-    """An integer beside one that is cast to a decimal."""
+    """An operand as an integer, beside one that is cast to a decimal."""
     match operand:
         case AsDecimal(term, _):
             return term
         case Constant("void", _):
             return none_lit(INT)
-        case Lit(sort, None) if strip(sort) == Decimal(0):  # as Spark's tree has it
+        case Lit(sort, None) if strip(sort) == Decimal(0):  # as in Spark's tree
             return none_lit(INT)
         case Constant():
             return lit(INT, _whole_number(operand))
@@ -87,7 +89,9 @@ def whole(operand: Operand) -> Term:
 
 
 def _whole_number(constant: Constant) -> int:
-    """An integer, or a decimal without digits after the point, of no more than Spark's digits."""
+    """An integer, or a decimal without digits after the point, with at most as many digits as
+    Spark's.
+    """
     value = constant.value
     if constant.kind == "decimal" and isinstance(value, decimal.Decimal):
         if value.as_tuple().exponent == 0 and _digits(constant) <= MAX_DIGITS:
@@ -98,7 +102,9 @@ def _whole_number(constant: Constant) -> int:
 
 
 def _digits(constant: Constant) -> int:
-    """Of the type that Spark gives a whole number, at most; of an integer those of a bigint."""
+    """The most digits of the type that Spark gives an integer literal; for an integer those of a
+    bigint.
+    """
     if isinstance(constant.value, decimal.Decimal):
         return max(len(constant.value.as_tuple().digits), constant.whole)
     return max(len(str(constant.value)), BIGINT_DIGITS)

@@ -1,8 +1,8 @@
 """Trusted. Functions of single values as Spark SQL text, and back.
 
-Each is written as one call, of which the text says the meaning; what Spark has that is composed of
-several of ours (``substring(s, 2, 3)``) is read, too. None of these raises, whatever it is given.
-Sources, Spark 4.3.0: ``stringExpressions.scala``, ``datetimeExpressions.scala``,
+Each function is written as one call whose text says its meaning; Spark functions that are
+compositions of several of ours (``substring(s, 2, 3)``) are also read. None of them raises, for any
+argument. Sources, Spark 4.3.0: ``stringExpressions.scala``, ``datetimeExpressions.scala``,
 ``UTF8String.java``.
 """
 
@@ -21,7 +21,7 @@ from presieve.sql.coerce import settle
 from presieve.sql.operands import AsText, Constant, Operand
 
 Reader = Callable[[Sequence[Term]], Term | None]
-"""From the arguments to what a call means; None where it is not known."""
+"""From the arguments to the meaning of a call; None if it is not known."""
 
 TRIMS = {"BOTH": Op.TEXT_STRIP, "LEADING": Op.TEXT_LSTRIP, "TRAILING": Op.TEXT_RSTRIP}
 """``trim(BOTH characters FROM text)``."""
@@ -50,15 +50,16 @@ _WRITTEN: dict[Op, str] = {
 
 
 def written(term: App, write: Callable[[Term], str]) -> str | None:
-    """The call as text; None where Spark has no function of this meaning, or an argument is neither
-    a column nor such a call. ``write``: the text of an argument where nothing binds tighter.
+    """The call as text; None if Spark has no function of this meaning, or if an argument is neither
+    a column nor such a call. ``write`` returns an argument's text for a place where nothing binds
+    tighter.
     """
     plain = all(isinstance(a, Var | Lit) or a.op in SIGNATURES for a in term.args)
     return called(term, write) if plain else None
 
 
 def called(term: App, write: Callable[[Term], str]) -> str | None:
-    """The same of any arguments."""
+    """Like :func:`written`, for any arguments."""
     match term:
         case App(Op.TEXT_TAIL, (text, Lit(_, int() as start))) if start < INT_RANGES["int"][1]:
             return f"substring({write(text)}, {start + 1})"
@@ -77,12 +78,14 @@ def _plain(op: Op) -> Reader:
 
 def _prefix(args: Sequence[Term]) -> Term | None:
     text, prefix = args
-    known = isinstance(prefix, Lit) and prefix.value
-    return starts_with(text, str(prefix.value)) if isinstance(prefix, Lit) and known else None
+    has_prefix = isinstance(prefix, Lit) and prefix.value
+    return starts_with(text, str(prefix.value)) if isinstance(prefix, Lit) and has_prefix else None
 
 
-def _contained(op: Op) -> Reader:
-    """Every text contains the empty one."""
+def _containment_reader(op: Op) -> Reader:
+    """Read a containment test of a constant part that is not empty: every text contains the empty
+    one.
+    """
 
     def read(args: Sequence[Term]) -> Term | None:
         part = args[1]
@@ -91,40 +94,40 @@ def _contained(op: Op) -> Reader:
     return read
 
 
-def _replaced(args: Sequence[Term]) -> Term | None:
-    """Spark replaces nothing where the part is empty, Python every place."""
+def _read_replace(args: Sequence[Term]) -> Term | None:
+    """If the part is empty, Spark replaces nothing, but Python replaces every place."""
     return app(Op.TEXT_REPLACE, *args) if _constant(args[1]) else None
 
 
-def _translated(args: Sequence[Term]) -> Term | None:
+def _read_translate(args: Sequence[Term]) -> Term | None:
     letters, others = (_constant(a) for a in args[1:])
     if not isinstance(letters, str) or not isinstance(others, str):
         return None
-    # Of a letter that is there twice, Spark takes the first one and Python the last.
+    # If a letter occurs twice, Spark takes the first occurrence and Python the last.
     plain = len(set(letters)) == len(letters) == len(others)
     return app(Op.TEXT_TRANSLATE, *args) if plain else None
 
 
 def _substring(args: Sequence[Term]) -> Term | None:
-    """``substring(text, start[, length])``: from 1 on, or so far from the end. The greatest length
-    is that of what is written without one.
+    """``substring(text, start[, length])``: from 1 on, or counted from the end. The greatest length
+    stands for a call without one.
     """
     text, *numbers = args
     start, length = (_constant(n) for n in (*numbers, _ALL)[:2])
     if not isinstance(start, int) or not isinstance(length, int) or length < 1:
         return None
-    whole = length == _ALL.value
+    is_unlimited = length == _ALL.value
     if start < 0:
-        return app(Op.TEXT_LAST, text, int_lit(-start)) if whole else None
-    rest = app(Op.TEXT_TAIL, text, int_lit(start - 1)) if start > 1 else text
-    return rest if whole else app(Op.TEXT_HEAD, rest, int_lit(length))
+        return app(Op.TEXT_LAST, text, int_lit(-start)) if is_unlimited else None
+    tail = app(Op.TEXT_TAIL, text, int_lit(start - 1)) if start > 1 else text
+    return tail if is_unlimited else app(Op.TEXT_HEAD, tail, int_lit(length))
 
 
 _ALL = int_lit(INT_RANGES["int"][1])
 
 
-def _ended(op: Op) -> Reader:
-    """``left`` and ``right`` of at least one character."""
+def _end_reader(op: Op) -> Reader:
+    """Read ``left`` and ``right`` for at least one character."""
 
     def read(args: Sequence[Term]) -> Term | None:
         count = _constant(args[1])
@@ -133,7 +136,7 @@ def _ended(op: Op) -> Reader:
     return read
 
 
-def _parted(args: Sequence[Term]) -> Term | None:
+def _read_split_part(args: Sequence[Term]) -> Term | None:
     text, separator, place = args
     number = _constant(place)
     if not _constant(separator) or not isinstance(number, int) or not number:
@@ -143,14 +146,14 @@ def _parted(args: Sequence[Term]) -> Term | None:
 
 def _remainder(args: Sequence[Term]) -> Term | None:
     divisor = _constant(args[1])
-    known = isinstance(divisor, int) and divisor > 0
-    return app(Op.INT_REMAINDER, *args) if known else None
+    is_supported = isinstance(divisor, int) and divisor > 0
+    return app(Op.INT_REMAINDER, *args) if is_supported else None
 
 
-def _joined(args: Sequence[Term]) -> Term | None:
-    first, *rest = args
-    for other in rest:
-        first = app(Op.TEXT_CONCAT, first, other)
+def _read_concat(args: Sequence[Term]) -> Term | None:
+    first, *remaining_texts = args
+    for text in remaining_texts:
+        first = app(Op.TEXT_CONCAT, first, text)
     return first
 
 
@@ -162,17 +165,17 @@ def _constant(term: Term) -> int | str | None:
 READERS: dict[str, tuple[range, Reader]] = {
     "length": (range(1, 2), _plain(Op.TEXT_LENGTH)),
     "char_length": (range(1, 2), _plain(Op.TEXT_LENGTH)),
-    "left": (range(2, 3), _ended(Op.TEXT_HEAD)),
-    "right": (range(2, 3), _ended(Op.TEXT_LAST)),
+    "left": (range(2, 3), _end_reader(Op.TEXT_HEAD)),
+    "right": (range(2, 3), _end_reader(Op.TEXT_LAST)),
     "substring": (range(2, 4), _substring),
     "substr": (range(2, 4), _substring),
     "startswith": (range(2, 3), _prefix),
-    "contains": (range(2, 3), _contained(Op.TEXT_CONTAINS)),
-    "endswith": (range(2, 3), _contained(Op.TEXT_ENDS)),
-    "replace": (range(3, 4), _replaced),
-    "translate": (range(3, 4), _translated),
-    "split_part": (range(3, 4), _parted),
-    "concat": (range(2, 9), _joined),
+    "contains": (range(2, 3), _containment_reader(Op.TEXT_CONTAINS)),
+    "endswith": (range(2, 3), _containment_reader(Op.TEXT_ENDS)),
+    "replace": (range(3, 4), _read_replace),
+    "translate": (range(3, 4), _read_translate),
+    "split_part": (range(3, 4), _read_split_part),
+    "concat": (range(2, 9), _read_concat),
     "pmod": (range(2, 3), _remainder),
     "unix_date": (range(1, 2), _plain(Op.DATE_DAYS)),
     "year": (range(1, 2), _plain(Op.DATE_YEAR)),
@@ -184,11 +187,11 @@ READERS: dict[str, tuple[range, Reader]] = {
     "minute": (range(1, 2), _plain(Op.CLOCK_MINUTE)),
     "second": (range(1, 2), _plain(Op.CLOCK_SECOND)),
 }
-"""By Spark's name: how many arguments there may be, and what a call means."""
+"""By Spark's name: the possible numbers of arguments, and the meaning of a call."""
 
 
 def read(name: str, operands: Sequence[Operand]) -> Term:
-    """A call of a function of single values. Raises :class:`DeclineSignal`."""
+    """Read a call of a function of single values. Raises :class:`DeclineSignal`."""
     counts, reader = READERS[name]
     unknown = DeclineSignal("sql-unsupported", f"{name} of these arguments is not supported")
     if len(operands) not in counts:
@@ -197,41 +200,43 @@ def read(name: str, operands: Sequence[Operand]) -> Term:
     terms = [a for a in args if isinstance(a, Var | Lit | App)]
     if len(terms) < len(args) or all(isinstance(t, Lit) for t in terms):
         raise unknown
-    return _checked(lambda: reader(terms), unknown)
+    return _make_or_decline(lambda: reader(terms), unknown)
 
 
 def trimmed(word: str, characters: Operand, text: Operand) -> Term:
-    """``trim(word characters FROM text)``. Raises :class:`DeclineSignal`."""
+    """Read ``trim(word characters FROM text)``. Raises :class:`DeclineSignal`."""
     unknown = DeclineSignal("sql-unsupported", "trim of these arguments is not supported")
     if not isinstance(characters, Constant) or not isinstance(text, Var | App):
         raise unknown
-    return _checked(lambda: app(TRIMS[word], text, settle(characters)), unknown)
+    return _make_or_decline(lambda: app(TRIMS[word], text, settle(characters)), unknown)
 
 
 def shown(number: Operand) -> Operand:
-    """``CAST(number AS STRING)`` of an integer or a double. Raises :class:`DeclineSignal`."""
+    """Read ``CAST(number AS STRING)`` of an integer or a double. Raises :class:`DeclineSignal`."""
     unknown = DeclineSignal("sql-unsupported", "only integers and doubles are cast to strings")
     if not isinstance(number, Var | App):
         raise unknown
     if strip(number.sort) == FLOAT:
         return AsText(number)
-    return _checked(lambda: app(Op.TEXT_OF_INT, number), unknown)
+    return _make_or_decline(lambda: app(Op.TEXT_OF_INT, number), unknown)
 
 
 def day_of(time: Operand) -> Term:
-    """``CAST(time AS DATE)`` of a timestamp_ntz. Raises :class:`DeclineSignal`."""
+    """Read ``CAST(time AS DATE)`` of a timestamp_ntz. Raises :class:`DeclineSignal`."""
     unknown = DeclineSignal("sql-unsupported", "only timestamp_ntz is cast to a date")
     if not isinstance(time, Var | App):
         raise unknown
-    return _checked(lambda: app(Op.CLOCK_DATE, time), unknown)
+    return _make_or_decline(lambda: app(Op.CLOCK_DATE, time), unknown)
 
 
-def _checked(make: Callable[[], Term | None], unknown: DeclineSignal) -> Term:
-    """What is made, if there is a meaning and the sorts fit."""
+def _make_or_decline(make: Callable[[], Term | None], unknown: DeclineSignal) -> Term:
+    """Return the term that ``make`` returns; raise ``unknown`` if it returns None or the sorts do
+    not fit.
+    """
     try:
-        made = make()
+        term = make()
     except SortError:
         raise unknown from None
-    if made is None:
+    if term is None:
         raise unknown
-    return made
+    return term

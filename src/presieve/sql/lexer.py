@@ -1,8 +1,8 @@
-"""Trusted. The words of Spark SQL: names, numbers, strings and operators, with their places.
+"""Trusted. The tokens of Spark SQL: names, numbers, strings and operators, with their positions.
 
-Follows the lexer rules of Spark 4.3's ``SqlBaseLexer.g4`` and, for what stands between quotes,
-``SparkParserUtils.unescapeSQLString``, under Spark's default configuration. What is not part of the
-language that :mod:`presieve.sql.parse` reads (comments, variable references) declines here.
+Follows the lexer rules of Spark 4.3's ``SqlBaseLexer.g4`` and, between quotes,
+``SparkParserUtils.unescapeSQLString``, under Spark's default configuration. Text that is not part
+of the language that :mod:`presieve.sql.parse` reads (comments, variable references) declines here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ Kind = Literal["word", "name", "string", "number", "operator", "end"]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``text`` is the word as written, the name between backticks, or what a string denotes.
+    """``text`` is the word as written, the name between backticks, or the content that a string
+    denotes.
 
     ``position`` counts characters from 0.
     """
@@ -32,7 +33,7 @@ class Token:
         return self.kind == "operator" and self.text in texts
 
     def is_word(self, *words: str) -> bool:
-        """Whether this is one of these keywords (given in upper case), written without quotes."""
+        """Whether this is one of these keywords (in upper case), written without quotes."""
         return self.kind == "word" and self.text.upper() in words
 
 
@@ -51,33 +52,33 @@ _TOKENS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 
 
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of ``text``, the last one of kind ``end``.
+    """The tokens of ``text``; the last one has the kind ``end``.
 
-    Raises :class:`DeclineSignal` where something is no token of the supported language.
+    Raises :class:`DeclineSignal` where the text has no token of the supported language.
     """
     if "${" in text:
         why = DeclineSignal("sql-unsupported", "variable references ${...} are not supported")
         raise located(why, text, text.index("${"))
-    found: list[Token] = []
+    tokens_read: list[Token] = []
     position = 0
     while True:
         if space := _SPACE.match(text, position):
             position = space.end()
         if position == len(text):
-            return (*found, Token("end", "", position))
+            return (*tokens_read, Token("end", "", position))
         try:
             token, position = _next(text, position)
         except DeclineSignal as signal:
             raise located(signal, text, position) from signal
-        found.append(token)
+        tokens_read.append(token)
 
 
 SQL = "SQL"
-"""Stands for the name of a file in the places of an SQL text."""
+"""Stands for a file name in positions within an SQL text."""
 
 
 def located(signal: DeclineSignal, text: str, position: int) -> DeclineSignal:
-    """The same with its place: line and column of a character, both counted from 1."""
+    """Add a position to the signal: line and column of a character, both counted from 1."""
     line = text.count("\n", 0, position) + 1
     column = position - (text.rfind("\n", 0, position) + 1) + 1
     why = signal.declined
@@ -108,7 +109,7 @@ _ESCAPE = re.compile(
 
 
 def unescape(quoted: str) -> str:
-    r"""What a quoted string denotes.
+    r"""The content that a quoted string denotes.
 
     Octal ``\101`` goes before ``\0``; ``\%`` and ``\_`` keep their backslash; any other escaped
     character stands for itself; a doubled quote of the surrounding kind is one quote.

@@ -1,6 +1,6 @@
-"""Trusted. Functions of Spark that never fall, or never rise, when their argument rises.
+"""Trusted. Spark's monotone functions: they never fall, or never rise, when their argument rises.
 
-A function is added as a reader in :data:`READERS`, which says on what pieces it is known
+To add a function, add a reader to :data:`READERS`, which says on which pieces it is monotone
 (:mod:`presieve.sql.piecewise`). Source: the evaluation of each class in
 ``org.apache.spark.sql.catalyst.expressions``.
 """
@@ -59,7 +59,9 @@ _NAN = Piece((NAN, None), lambda x: x, lambda x: x)
 
 
 def monotone(node: ExprNode, zones: Zones) -> Monotone | None:
-    """What is known of an expression that computes with one other; None where nothing is."""
+    """Describe an expression as a monotone function of one other; None if it is not known to be
+    one.
+    """
     reader = READERS.get(short(node))
     return None if reader is None else reader(node, zones)
 
@@ -80,7 +82,9 @@ def _sum(sign: int) -> Reader:
         if type_ == "double":
             if not math.isfinite(number(fixed)):
                 return None
-            return _of_doubles(argument, _added(number(fixed), sign, turned), rising=factor > 0)
+            return _of_doubles(
+                argument, _sum_function(number(fixed), sign, turned), rising=factor > 0
+            )
         span = integers(type_)
         if span is None:
             return None
@@ -90,7 +94,7 @@ def _sum(sign: int) -> Reader:
     return reader
 
 
-def _added(fixed: float, sign: int, turned: bool) -> Callable[[float], float]:
+def _sum_function(fixed: float, sign: int, turned: bool) -> Callable[[float], float]:
     if turned:
         return lambda x: fixed + x if sign > 0 else fixed - x
     return lambda x: x + fixed if sign > 0 else x - fixed
@@ -98,22 +102,22 @@ def _added(fixed: float, sign: int, turned: bool) -> Callable[[float], float]:
 
 def _product(node: ExprNode, zones: Zones) -> Monotone | None:
     left, right = node.children
-    fixed, argument, other = constant(right, zones), left, right
+    fixed, argument, constant_operand = constant(right, zones), left, right
     if fixed is None:
-        fixed, argument, other = constant(left, zones), right, left
+        fixed, argument, constant_operand = constant(left, zones), right, left
     if not isinstance(fixed, int) or fixed == 0:
         return None
-    if type_name(other) == "double":
+    if type_name(constant_operand) == "double":
         factor = number(fixed)
         if not math.isfinite(factor):
             return None
         return _of_doubles(argument, lambda x: x * factor, rising=factor > 0)
-    span = integers(type_name(other))
+    span = integers(type_name(constant_operand))
     return None if span is None else linear(argument, fixed, 0, span)
 
 
 def _quotient(node: ExprNode, zones: Zones) -> Monotone | None:
-    """Division of doubles, or of integers towards zero, by a constant."""
+    """Division by a constant: of doubles, or of integers towards zero."""
     argument, right = node.children
     fixed = constant(right, zones)
     if not isinstance(fixed, int) or fixed == 0:
@@ -129,14 +133,14 @@ def _quotient(node: ExprNode, zones: Zones) -> Monotone | None:
 
     def divided(x: Point) -> Point:
         assert isinstance(x, int)
-        whole = abs(x) // abs(fixed)
-        return whole if (x < 0) == (fixed < 0) else -whole
+        magnitude = abs(x) // abs(fixed)
+        return magnitude if (x < 0) == (fixed < 0) else -magnitude
 
     return exactly(argument, divided, span, rising=fixed > 0)
 
 
 def _of_doubles(argument: ExprNode, f: Callable[[float], float], *, rising: bool) -> Monotone:
-    """Of numbers, and of NaN, of which each gives NaN."""
+    """A monotone function of doubles; NaN gives NaN."""
     numbers = exactly(argument, lambda p: place(f(number(p))), _NUMBERS, rising=rising)  # type: ignore[arg-type]
     return Monotone(argument, (*numbers.pieces, _NAN))
 
@@ -157,16 +161,16 @@ def _absolute(node: ExprNode, _: Zones) -> Monotone | None:
         return None
     low, end = span
     least = low + 1 if isinstance(low, int) else None  # the least integer has no opposite
-    falling = Piece((least, 0), _negated, _negated, rising=False)
+    falling = Piece((least, 0), _negate, _negate, rising=False)
     rising = Piece((0, end), lambda x: x, lambda x: x)
     return Monotone(argument, (falling, rising))
 
 
-def _negated(x: Point) -> Point:
+def _negate(x: Point) -> Point:
     return -x  # type: ignore[operator]
 
 
-def _rounded(f: Callable[[float], int]) -> Reader:
+def _rounding_reader(f: Callable[[float], int]) -> Reader:
     def reader(node: ExprNode, _: Zones) -> Monotone | None:
         (argument,) = node.children
         return _whole(argument, f, LONGS) if type_name(argument) == "double" else None
@@ -175,8 +179,8 @@ def _rounded(f: Callable[[float], int]) -> Reader:
 
 
 def _whole(argument: ExprNode, f: Callable[[float], int], span: Interval) -> Monotone:
-    """A double as an integer of a type: the last one for numbers beyond it, and 0 for NaN. In ANSI
-    mode both are errors.
+    """Convert a double to an integer type: numbers beyond the type give its last one, and NaN gives
+    0. In ANSI mode both are errors.
     """
     low, end = span
     assert isinstance(low, int)
@@ -232,7 +236,7 @@ def _cast_integer(argument: ExprNode, after: str) -> Monotone | None:
     return exactly(argument, lambda x: x * 10**scale, (1 - end, end))
 
 
-def _shifted(
+def _shift_to_local(
     argument: ExprNode, f: Callable[[int], Point], offsets: Offsets, within: Interval
 ) -> Monotone:
     low, high = offsets
@@ -240,8 +244,8 @@ def _shifted(
 
 
 _CASTS: dict[tuple[str, str], Callable[[ExprNode, Offsets], Monotone]] = {
-    ("timestamp", "date"): lambda a, o: _shifted(a, lambda x: x // DAY, o, LONGS),
-    ("timestamp", "timestamp_ntz"): lambda a, o: _shifted(a, lambda x: x, o, LONGS),
+    ("timestamp", "date"): lambda a, o: _shift_to_local(a, lambda x: x // DAY, o, LONGS),
+    ("timestamp", "timestamp_ntz"): lambda a, o: _shift_to_local(a, lambda x: x, o, LONGS),
     ("timestamp", "bigint"): lambda a, _: exactly(a, whole_seconds, LONGS),
     ("date", "timestamp"): lambda a, o: bracketed(
         a,
@@ -263,8 +267,8 @@ READERS: dict[str, Reader] = {
     "IntegralDivide": _quotient,
     "UnaryMinus": _opposite,
     "Abs": _absolute,
-    "Floor": _rounded(math.floor),
-    "Ceil": _rounded(math.ceil),
+    "Floor": _rounding_reader(math.floor),
+    "Ceil": _rounding_reader(math.ceil),
     "Year": year,
     "TruncDate": date_trunc,
     "TruncTimestamp": timestamp_trunc,

@@ -1,9 +1,8 @@
-"""Trusted. Spark's functions of days and instants, and of texts, in pieces.
+"""Trusted. Spark's functions of days, instants and texts, in monotone pieces.
 
 Instants are read in a time zone by the least and the greatest offset that the zone ever had, so
-that neither a clock that is put back nor the day on which it is needs to be known. Days and
-instants of which Spark cannot compute the year may raise; they are more than five million years
-from now.
+clock changes and their dates need not be known. Days and instants whose year Spark cannot compute
+may raise; they are more than five million years from now.
 
 Source: ``datetimeExpressions.scala`` and ``stringExpressions.scala`` of Spark.
 """
@@ -60,7 +59,7 @@ def _day(year: int, month: int, day: int) -> int:
     return days_of(dt.date(inside + 1, month, day)) + cycles * 146_097
 
 
-def _truncated(day: int, unit: str) -> int:
+def _truncate_day(day: int, unit: str) -> int:
     year, month, _ = _civil(day)
     match unit:
         case "year":
@@ -86,24 +85,24 @@ def _week(day: int) -> int:
 
 def _last_day(day: int) -> int:
     year, month, _ = _civil(day)
-    return _clamped(year, month, 31)
+    return _clamp_day(year, month, 31)
 
 
 _DAYS: Mapping[str, Callable[[int], int]] = {
-    "year": lambda day: _of_32_bits(_truncated(day, "year")),
-    "quarter": lambda day: _truncated(day, "quarter"),
-    "month": lambda day: _of_32_bits(_truncated(day, "month")),
+    "year": lambda day: _of_32_bits(_truncate_day(day, "year")),
+    "quarter": lambda day: _truncate_day(day, "quarter"),
+    "month": lambda day: _of_32_bits(_truncate_day(day, "month")),
     "week": _week,
     "last day": lambda day: _of_32_bits(_last_day(day)),
 }
-"""Days that belong to a day, with 32 bits as Spark computes them. For a quarter it raises instead
-(``DateTimeUtils.truncDate``).
+"""Functions from a day to the one that belongs to it, with 32 bits as Spark computes them. For a
+quarter Spark raises instead (``DateTimeUtils.truncDate``).
 """
 
 
 @cache
 def _rising(name: str) -> tuple[Interval, ...]:
-    """The days, cut where the day that belongs to them wraps around."""
+    """The ranges of days between the places where the day that belongs to them wraps around."""
     low, end = INT_RANGES["int"][0], INT_RANGES["int"][1] + 1
     of, year = _DAYS[name], 366
     near = (*range(low + 1, low + year), *range(end - year, end))
@@ -136,7 +135,7 @@ def date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
 
 
 def timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
-    """The local time, cut, and back: each way by some offset of the zone."""
+    """Truncate the local time and convert back: each way by some offset of the zone."""
     unit, argument = node.children
     offsets, name = offsets_of(node, zones), str(constant(unit, zones)).upper()
     if offsets is None or (name not in UNITS and name not in _SPANS):
@@ -145,7 +144,7 @@ def timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
     def cut(local: int) -> int:
         if name in _SPANS:
             return local - local % _SPANS[name]
-        return _truncated(local // DAY, UNITS[name]) * DAY
+        return _truncate_day(local // DAY, UNITS[name]) * DAY
 
     low, high = offsets
     return bracketed(
@@ -177,7 +176,7 @@ def days_between(node: ExprNode, zones: Zones) -> Monotone | None:
 
 
 def months_later(node: ExprNode, zones: Zones) -> Monotone | None:
-    """The same day of a later month, or its last."""
+    """The same day of a later month, or that month's last day."""
     argument, count = node.children
     fixed = constant(count, zones)
     if not isinstance(fixed, int) or abs(fixed) > 120_000:
@@ -186,13 +185,13 @@ def months_later(node: ExprNode, zones: Zones) -> Monotone | None:
     def later(day: Point) -> Point:
         assert isinstance(day, int)
         year, month, of_month = _civil(day)
-        whole = year * 12 + month - 1 + fixed
-        return _clamped(whole // 12, whole % 12 + 1, of_month)
+        months = year * 12 + month - 1 + fixed
+        return _clamp_day(months // 12, months % 12 + 1, of_month)
 
     return exactly(argument, later, DAYS)
 
 
-def _clamped(year: int, month: int, day: int) -> int:
+def _clamp_day(year: int, month: int, day: int) -> int:
     following = _day(year + month // 12, month % 12 + 1, 1)
     return min(_day(year, month, 1) + day - 1, following - 1)
 
@@ -205,7 +204,7 @@ _DAY_TIME = re.compile(r"interval (?:day|hour|minute|second)(?: to \w+)?")
 
 
 def interval_later(node: ExprNode, zones: Zones) -> Monotone | None:
-    """Days of the interval are those of the calendar, which may be longer or shorter."""
+    """Days in the interval are calendar days, which may be longer or shorter than 24 hours."""
     argument, interval = node.children
     offsets, type_ = offsets_of(node, zones), str(interval.fields.get("dataType"))
     text = str(interval.fields.get("value"))
@@ -234,7 +233,7 @@ def whole_seconds(x: Point) -> Point:
 
 
 def cut_seconds(x: Point) -> Point:
-    """Towards zero, which is how ``UnixTime`` divides."""
+    """Divide towards zero, as ``UnixTime`` does."""
     assert isinstance(x, int)
     return x // SECOND if x >= 0 else -(-x // SECOND)
 
@@ -261,8 +260,8 @@ _CODES |= {"mm": "{4:02d}", "ss": "{5:02d}"}
 
 
 def written(argument: ExprNode, unit: int, offsets: Offsets, text: Steps) -> Monotone:
-    """Texts of days or instants, of their local time. Other years than those of four digits begin
-    with a sign, or are before the year 2 in either way to count them.
+    """Texts of days or instants, by their local time. Years without four digits begin with a sign,
+    or are before the year 2 in either way of counting.
     """
     low, high = offsets
     first, end, later = FIRST_DAY * unit - low, END_DAY * unit - high, END_DAY * unit - low
@@ -275,15 +274,15 @@ def written(argument: ExprNode, unit: int, offsets: Offsets, text: Steps) -> Mon
     return Monotone(argument, pieces[:2] + pieces[2 if end < later else 3 :])
 
 
-def _printed(local: int, form: str) -> str:
-    day, rest = divmod(local, DAY)
-    seconds = rest // SECOND
+def _print_local(local: int, form: str) -> str:
+    day, time_of_day = divmod(local, DAY)
+    seconds = time_of_day // SECOND
     return form.format(*_civil(day), seconds // 3600, seconds // 60 % 60, seconds % 60)
 
 
 def printed_instant(local: Point) -> str:
     assert isinstance(local, int)
-    text = _printed(local, "{0:04d}-{1:02d}-{2:02d} {3:02d}:{4:02d}:{5:02d}")
+    text = _print_local(local, "{0:04d}-{1:02d}-{2:02d} {3:02d}:{4:02d}:{5:02d}")
     fraction = f"{local % SECOND:06d}".rstrip("0")
     return f"{text}.{fraction}" if fraction else text
 
@@ -294,13 +293,13 @@ def printed_day(day: Point) -> str:
 
 
 def formatted(node: ExprNode, zones: Zones) -> Monotone | None:
-    """The parts of an instant from the year on: as text they are in the same order."""
+    """The parts of an instant from the year on: their text has the same order."""
     argument, pattern = node.children
     offsets, text = offsets_of(node, zones), constant(pattern, zones)
     if offsets is None or not isinstance(text, str) or not FORMAT.fullmatch(text):
         return None
     form = re.sub("|".join(_CODES), lambda m: _CODES[m[0]], text)
-    return written(argument, DAY, offsets, lambda x: _printed(x, form))  # type: ignore[arg-type]
+    return written(argument, DAY, offsets, lambda x: _print_local(x, form))  # type: ignore[arg-type]
 
 
 def head(node: ExprNode, zones: Zones) -> Monotone | None:

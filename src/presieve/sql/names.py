@@ -16,24 +16,27 @@ _RESERVED = """
     TRAILING TRUE UNION UNIQUE UNKNOWN USER USING VALUES WHEN WHERE WITH WITHIN
 """
 RESERVED = frozenset(_RESERVED.split())
-"""Words that are put between backticks: those that Spark 4.3 reserves in ANSI mode with
-``spark.sql.ansi.enforceReservedKeywords`` (``SELECT * FROM sql_keywords()``), and those at which
-its grammar, or :mod:`presieve.sql.parse`, goes another way than to a column."""
+"""Words to quote with backticks: those that Spark 4.3 reserves in ANSI mode with
+``spark.sql.ansi.enforceReservedKeywords`` (``SELECT * FROM sql_keywords()``), and those that its
+grammar, or :mod:`presieve.sql.parse`, does not read as a column.
+"""
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class InexpressibleError(PresieveError):
-    """A term has no Spark SQL text that means exactly the same. Such a predicate is not used."""
+    """A term has no Spark SQL text of exactly the same meaning. Such a predicate is not used."""
 
 
 def dotted(first: str, second: str) -> str:
-    """The name ``first.second``, unlike any other two names and mostly unlike any one."""
+    """The name ``first.second``: different for every pair of names, and mostly different from any
+    single name.
+    """
     return ".".join("`" + part.replace("`", "``") + "`" for part in (first, second))
 
 
 def quote(name: str) -> str:
-    """A column name as SQL text, between backticks only where needed."""
+    """Write a column name as SQL text, with backticks only where needed."""
     if _PLAIN.fullmatch(name) and name.upper() not in RESERVED:
         return name
     if "${" in name or not name:

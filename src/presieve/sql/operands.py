@@ -1,5 +1,5 @@
-"""Trusted. Operands of SQL expressions: terms, literals that have not met their partner, and casts
-whose meaning depends on the partner.
+"""Trusted. Operands of SQL expressions: terms, literals whose type depends on a partner, and casts
+whose meaning depends on a partner.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Scalar: TypeAlias = bool | int | float | str | decimal.Decimal | None
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal that has not met its partner yet.
+    """A literal whose type its partner will decide.
 
     ``kind`` is ``int`` (of any width), ``decimal``, ``double``, ``string``, ``binary``,
-    ``boolean``, ``date``, ``timestamp``, ``timestamp_ntz`` or ``void`` (NULL). ``whole``: digits
-    before the point that the type of a decimal has, or Spark takes an integer of the type to have,
-    besides those of the value.
+    ``boolean``, ``date``, ``timestamp``, ``timestamp_ntz`` or ``void`` (NULL). ``whole``: the
+    number of digits before the point that the type has, if that is more than the value's: for a
+    decimal its own type, for an integer the decimal type that Spark gives it.
     """
 
     kind: str
@@ -52,8 +52,9 @@ class AsInstant:
 
 @dataclass(frozen=True, slots=True)
 class AsDecimal:
-    """An integer expression that Spark casts to a decimal of so many digits, none of them after the
-    point, or that is computed of such. No value has more digits, so that nothing is lost.
+    """An integer expression that Spark casts to a decimal of this many digits, none of them after
+    the point, or that is computed from such expressions. No value has more digits, so nothing is
+    lost.
     """
 
     term: Term
@@ -62,13 +63,13 @@ class AsDecimal:
 
 @dataclass(frozen=True, slots=True)
 class AsText:
-    """A double that Spark casts to a string, of which it is only known when that is '-0.0'."""
+    """A double that Spark casts to a string. Only one such string is known: '-0.0'."""
 
     term: Term
 
 
 NEGATIVE_ZERO = "-0.0"
-"""What Spark shows one double as."""
+"""The string that Spark shows for one double."""
 
 Operand: TypeAlias = Term | CaseValue | Constant | AsDecimal | AsInstant | AsText
 
@@ -88,11 +89,11 @@ TYPE_NAMES: dict[Sort, str] = {
     INT: "bigint",
     **{sort: kind for kind, sort in KIND_SORTS.items() if sort != INT},
 }
-"""The Spark type that values of a sort have where nothing else says."""
+"""The default Spark type of values of a sort."""
 
 
 def sort_name(sort: Sort) -> str:
-    """What a person calls the sort."""
+    """The readable name of the sort."""
     base = strip(sort)
     if isinstance(base, Decimal):
         return f"a decimal with {base.scale} digits after the point"
@@ -102,7 +103,7 @@ def sort_name(sort: Sort) -> str:
 
 
 def describe(constant: Constant) -> str:
-    """The constant in a message."""
+    """Describe the constant for a message."""
     value = constant.value
     if constant.kind == "void":
         return "NULL"
@@ -111,7 +112,7 @@ def describe(constant: Constant) -> str:
 
 
 def mismatch(constant: Constant, sort: Sort) -> DeclineSignal:
-    """Of a literal beside values of a sort that it has no exact place among."""
+    """The signal for a literal that has no exact place among the values of a sort."""
     return DeclineSignal(
         "sql-types",
         f"{sort_name(sort)} meets {describe(constant)}, which cannot be compared exactly; "

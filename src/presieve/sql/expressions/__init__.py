@@ -1,1 +1,1 @@
-"""Trusted. What is known of Catalyst's expressions, by class."""
+"""Trusted. Facts about Catalyst's expressions, by class."""

@@ -1,9 +1,9 @@
-"""Trusted. Which of Catalyst's expressions never raise an error.
+"""Trusted. Decides which Catalyst expressions never raise an error.
 
-The only table of it. An expression of a class that is not listed may raise; of some classes it
-depends on types and constants. What counts is what Spark does with ANSI mode on and with ANSI mode
-off, of every value of a type: a test evaluates each class on the ends of its types. An expression
-that is not evaluated for some rows, as in a branch of CASE, counts like any other.
+This is the only such table. An expression of a class that is not listed may raise; for some classes
+it depends on types and constants. A class must not raise with ANSI mode on or off, for any value of
+a type: a test evaluates each class on the ends of its types. An expression that is not evaluated
+for some rows, as in a branch of CASE, counts like any other.
 
 Source: ``eval`` of each class in ``org.apache.spark.sql.catalyst.expressions``.
 """
@@ -22,12 +22,12 @@ from presieve.sql.monotone_times import FORMAT, UNITS
 from presieve.sql.piecewise import INTEGERS, is_null, type_name
 
 Condition: TypeAlias = Callable[[ExprNode], bool]
-"""Whether an expression never raises by itself, whatever its operands give."""
+"""Whether an expression never raises by itself, whatever the values of its operands."""
 
 
 def can_raise(tree: Sequence[Mapping[str, object]]) -> bool:
-    """Whether something in an expression is not known never to raise. The tree is what
-    ``TreeNode.toJSON`` gives; LIKE has its escape character only where it was added.
+    """Whether an expression has a node that is not known never to raise. The tree is the output of
+    ``TreeNode.toJSON``; LIKE has its escape character only if it was added.
     """
     return not all(map(_never_raises, _nodes(tree)))
 
@@ -38,8 +38,8 @@ def _never_raises(node: ExprNode) -> bool:
 
 
 def _nodes(tree: Sequence[Mapping[str, object]]) -> Iterator[ExprNode]:
-    """All nodes of a tree, each after its children. Conditions may nest deeper than calls of Python
-    do.
+    """Yield all nodes of a tree, each after its children. Conditions may nest deeper than Python
+    calls can.
     """
     pending: list[ExprNode] = []
     for fields in reversed(tree):
@@ -57,13 +57,13 @@ def _always(_: ExprNode) -> bool:
 # --- types and constants ------------------------------------------------------------------------
 
 _WIDER = (*INTEGERS, "float", "double")
-"""Each fits into those after it."""
+"""Each type fits into those after it."""
 _DOUBLES = ("float", "double")
 _DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
 """The digits of the greatest value."""
 _ROOM = {name: digits - 1 for name, digits in _DIGITS.items()} | dict.fromkeys(_DOUBLES, 400)
-"""So many digits before the point fit into these. The digits after it are cut off or rounded, which
-is no error.
+"""The number of digits before the point that always fit into each type. The digits after it are cut
+off or rounded, which is not an error.
 """
 _INSTANTS = ("timestamp", "timestamp_ntz")
 
@@ -73,9 +73,9 @@ def _name(node: ExprNode) -> str:
 
 
 def _type(node: ExprNode) -> str:
-    """Spark's type of an expression; "" where it is not seen."""
+    """Spark's type of an expression; "" if it is not visible."""
     if _name(node) in _OF_DOUBLES:
-        # Both operands are of one type once a plan is analyzed.
+        # Both operands have the same type once a plan is analyzed.
         return _type(node.children[0])
     declared = node.fields.get("dataType")
     plain = _name(node) in ("AttributeReference", "Literal", "Cast") and isinstance(declared, str)
@@ -83,8 +83,8 @@ def _type(node: ExprNode) -> str:
 
 
 def _number(node: ExprNode) -> float | None:
-    """The value of a literal, or of one that is cast to another type of numbers; None where it is
-    none, or no number.
+    """The value of a literal, or of a literal that is cast to another numeric type; None if it is
+    not a literal, or not a number.
     """
     if _name(node) == "Cast":
         (node,) = node.children
@@ -96,15 +96,15 @@ def _number(node: ExprNode) -> float | None:
 
 
 def _of_type(*types: str) -> Condition:
-    """Functions whose operands are all of these types."""
+    """A condition that holds if all operands have one of these types."""
     return lambda node: all(_type(child) in types for child in node.children)
 
 
 # --- arithmetic ---------------------------------------------------------------------------------
 
 _OF_DOUBLES = ("Add", "Subtract", "Multiply", "Divide", "UnaryMinus", "Abs")
-"""Arithmetic of one type. Of doubles it has a result for all of them, but a division by zero
-raises.
+"""Arithmetic of one type. On doubles it has a result for all values, but a division by
+zero raises.
 """
 
 
@@ -113,7 +113,9 @@ def _divides_doubles(node: ExprNode) -> bool:
 
 
 def _divides_integers(node: ExprNode) -> bool:
-    """By a constant: zero has no quotient, and the least integer has no opposite."""
+    """Whether integers are divided by a safe constant: division by zero has no result, and the
+    least integer has no opposite.
+    """
     return _of_type(*INTEGERS)(node) and _number(node.children[1]) not in (None, 0, -1)
 
 
@@ -130,12 +132,12 @@ _CASTS = frozenset(
         *(("boolean", number) for number in _WIDER),
     )
 )
-"""Of instants: all of 64 bits of microseconds have a day."""
+"""Instants are included: every 64-bit number of microseconds has a day."""
 
 
 def _cast(node: ExprNode) -> bool:
-    """To a string, to a wider number or to the same type, of numbers to decimals with room for
-    their digits and back, and those of constants that have a result.
+    """Whether a cast never raises: to a string, to a wider number or to the same type, between
+    numbers and decimals with room for their digits, and of constants that have a result.
     """
     (child,) = node.children
     before, after = _type(child), _type(node)
@@ -156,7 +158,7 @@ def _cast(node: ExprNode) -> bool:
 
 
 def _has_result(cast: ExprNode) -> bool:
-    """Whether it is of a constant that has a value in the other type."""
+    """Whether the cast is of a constant that has a value in the other type."""
     (child,) = cast.children
     zone = cast.fields.get("timeZoneId")
     if _name(child) != "Literal" or not isinstance(zone, str):
@@ -168,12 +170,14 @@ def _has_result(cast: ExprNode) -> bool:
 
 
 def _is_formatted(node: ExprNode) -> bool:
-    """Instants by a pattern of parts from the year on."""
+    """Whether the pattern consists of parts of an instant from the year on."""
     return FORMAT.fullmatch(_text(node.children[1]) or "") is not None
 
 
 def _is_cut(node: ExprNode) -> bool:
-    """Days, not to the quarter: the first quarters of all days would begin before them."""
+    """Whether days are truncated, but not to the quarter: that of the first days would begin before
+    all days.
+    """
     return UNITS.get((_text(node.children[1]) or "").upper(), "quarter") != "quarter"
 
 
@@ -185,18 +189,18 @@ def _text(node: ExprNode) -> str | None:
 
 
 def _splits(node: ExprNode) -> bool:
-    """Parts are counted from 1, or from the end."""
+    """Whether the part's number is not zero: parts are counted from 1, or from the end."""
     return bool(_number(node.children[2]))
 
 
 def _ignores_other_digits(node: ExprNode) -> bool:
-    """``unhex``, and not ``to_binary``."""
+    """Whether this is ``unhex``, and not ``to_binary``."""
     return node.fields.get("failOnError") is False
 
 
 def _like(node: ExprNode) -> bool:
-    """With a constant pattern in which each escape character stands before a special one. What the
-    escape character is must be known.
+    """Whether the pattern is constant, the escape character is known, and each one in the pattern
+    stands before a special character.
     """
     text, escape = _text(node.children[1]), node.fields.get("escapeChar")
     if text is None or not isinstance(escape, str) or len(escape) != 1:
@@ -207,7 +211,7 @@ def _like(node: ExprNode) -> bool:
 
 _ATOM = r"(?:[A-Za-z0-9 _\-/:,;=@#%&'\"<>!~`.]|\\[dDsSwW.]|\[(?:a-z|A-Z|0-9|_)+\])"
 _EXPRESSION = re.compile(rf"\^?(?:{_ATOM}[*+?]?)*\$?")
-"""Some regular expressions that are surely valid. Groups may make Java's stack overflow."""
+"""Some regular expressions that are surely valid. Groups may overflow Java's stack."""
 
 
 def _rlike(node: ExprNode) -> bool:
@@ -228,7 +232,7 @@ _ALWAYS = (
     *("Concat", "Contains", "EndsWith", "StartsWith", "IsValidUTF8", "Length", "Left", "Lower"),
     *("StringReplace", "StringTranslate", "StringTrim", "StringTrimLeft", "StringTrimRight"),
     *("Substring", "Upper"),
-    # Of dates: of timestamps they are cast.
+    # These take dates; timestamps are cast.
     *("Year", "Quarter", "Month", "DayOfMonth", "DayOfYear", "DayOfWeek", "WeekDay", "WeekOfYear"),
     *("Hour", "Minute", "Second", "DateAdd", "DateSub", "DateDiff", "LastDay"),
     *("DateFromUnixDate", "UnixDate", "UnixMicros", "UnixSeconds", "MicrosToTimestamp"),
@@ -239,7 +243,7 @@ _ALWAYS = (
     *("aggregate.StddevPop", "aggregate.StddevSamp"),
     *("aggregate.VariancePop", "aggregate.VarianceSamp"),
 )
-"""Whatever their operands are, or their only child stands for them."""
+"""Classes that never raise, for any operands, or that stand for their only child."""
 
 _SOMETIMES: Mapping[str, Condition] = {
     **dict.fromkeys(("Add", "Subtract", "Multiply", "UnaryMinus", "Abs"), _of_type(*_DOUBLES)),
@@ -262,11 +266,11 @@ _SOMETIMES: Mapping[str, Condition] = {
 }
 
 TOTAL: Mapping[str, Condition] = {
-    # An expression whose meaning is known is made of such as do not raise.
+    # An expression whose meaning is known consists of expressions that do not raise.
     MEANING: lambda node: node.fields.get("total") is True,
     # These stand for columns of an operator.
     **dict.fromkeys((ONE_OF, BETWEEN), _always),
     **{PACKAGE + name: _always for name in _ALWAYS},
     **{PACKAGE + name: condition for name, condition in _SOMETIMES.items()},
 }
-"""By class the condition under which an expression never raises."""
+"""By class, the condition under which an expression never raises."""
