@@ -1,6 +1,7 @@
 """Untrusted. The commands together, and the exit codes.
 
-0 is done, 1 a negative answer, 2 usage or an error: one line on standard error, no traceback.
+0 is success, 1 a negative answer, 2 a usage error or another error: one line on standard error, no
+traceback.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from presieve.cli import (
 from presieve.errors import PresieveError
 
 DEBUG = "PRESIEVE_DEBUG"
-"""The environment variable that brings the traceback of an error back."""
+"""The environment variable that shows the traceback of an error."""
 
 INTERRUPTED = 130
-"""The exit code of a program that Ctrl-C ended, as shells tell it."""
+"""The exit code of a program that Ctrl-C ended, as in shells."""
 
 _FOLD = """\
 presieve {} jobs.py:TopTwo --schema "score double" --where "second >= 90" \\
@@ -61,11 +62,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "cache": ("presieve cache", "presieve cache --clear"),
     "bench": ("presieve bench synth", "presieve bench --help"),
 }
-"""What the help of each command ends with."""
+"""Examples that end the help of each command."""
 
 
 def _examples(name: str) -> str:
-    r"""The end of a help text. After a \b, click leaves lines as they are."""
+    r"""The end of a help text. After a \b, click leaves lines unchanged."""
     return "\b\nExamples:\n" + textwrap.indent("\n".join(EXAMPLES[name]), "  ")
 
 
@@ -77,7 +78,7 @@ Examples:
   presieve run nightly.py      # the job, with every DataFrame optimized
   presieve why no-nan          # what a code in a report means
 """
-"""What the help of the program ends with."""
+"""The end of the program's help."""
 
 app = typer.Typer(
     name="presieve",
@@ -102,8 +103,8 @@ for _name, _module in (
 app.add_typer(bench.app, name="bench", epilog=_examples("bench"))
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(requested: bool) -> None:
+    if requested:
         print(f"presieve {presieve.__version__}")
         raise typer.Exit
 
@@ -118,7 +119,7 @@ def options(
     """Moves filters through Python UDFs of PySpark pipelines, with a proof."""
 
 
-# Typer has carried its own copy of click since 0.2x; this is the base of usage errors in both.
+# Typer has included its own copy of click since 0.2x; this is the base of usage errors in both.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 
 
@@ -141,13 +142,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"internal error, {type(error).__name__}: {error}; please report it with the"
             f" traceback that {DEBUG}=1 shows"
         )
-    if code == INTERRUPTED and args[0] != "run":  # which leaves the traceback to the job
+    if code == INTERRUPTED and args[0] != "run":  # run leaves the traceback to the job
         print("presieve: interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 
 def _stop(message: str) -> int:
-    """One line, or the traceback where it is asked for."""
+    """Print one line, after the traceback if it is requested; return the exit code."""
     if os.environ.get(DEBUG):
         traceback.print_exc()
     print("presieve:", " ".join(message.split()), file=sys.stderr)
@@ -155,7 +156,7 @@ def _stop(message: str) -> int:
 
 
 def _usage(error: Exception, args: Sequence[str]) -> int:
-    """Click's message, and where help is."""
+    """Print Click's message, and where to find help."""
     message = getattr(error, "format_message", error.__str__)()
     if not message or message.startswith("Usage: "):  # no arguments at all, so this is the help
         if message:

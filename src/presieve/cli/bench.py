@@ -16,24 +16,24 @@ from presieve.driver.cache.disk import CACHE
 from presieve.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
-"""The source tree, unless this is an installed wheel."""
+"""The source tree, unless the package is an installed wheel."""
 
 
 class Benchmarks(TyperGroup):
     """Imports its commands when they are first needed, so that other commands start fast."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """All of them, for the help."""
+        """All commands, for the help."""
         self._load()
         return super().list_commands(ctx)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """One of them."""
+        """One command."""
         self._load()
         return super().get_command(ctx, cmd_name)
 
     def _load(self) -> None:
-        """Raises :class:`UsageError` outside of a source tree."""
+        """Import the commands. Raises :class:`UsageError` outside of a source tree."""
         if not (ROOT / "benchmarks" / "__init__.py").is_file():
             raise UsageError(
                 "the benchmarks are in the source tree of presieve, not in its wheel; clone it and"
@@ -41,7 +41,9 @@ class Benchmarks(TyperGroup):
             )
         if str(ROOT) not in sys.path:
             sys.path.insert(0, str(ROOT))
-            inherited = os.environ.get("PYTHONPATH")  # by Spark's workers, which import them too
+            inherited = os.environ.get(
+                "PYTHONPATH"
+            )  # Spark's workers inherit this path, and import the benchmarks too
             os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), inherited]))
         group: Any = get_command(import_module("benchmarks.commands").app)
         self.commands.update(group.commands)

@@ -1,4 +1,4 @@
-"""Untrusted. ``presieve cache``: what is kept of searches between processes."""
+"""Untrusted. ``presieve cache``: the search results that are stored between processes."""
 
 from __future__ import annotations
 

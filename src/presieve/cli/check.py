@@ -1,4 +1,4 @@
-"""Untrusted. ``presieve check``: a stored certificate, checked again from its own content."""
+"""Untrusted. ``presieve check``: checks a stored certificate again, from its own content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SolverOption(StrEnum):
-    """Who decides the obligations."""
+    """The solver that decides the obligations."""
 
     Z3 = "z3"
     CVC5 = "cvc5"
@@ -46,7 +46,9 @@ def command(
 
     result = check_claim(load(certificate), solver.value)
     answer = (
-        _rejected(result, solver) if isinstance(result, Rejected) else _accepted(result, solver)
+        _rejection_answer(result, solver)
+        if isinstance(result, Rejected)
+        else _accepted_answer(result, solver)
     )
     if json:
         output.as_json(answer)
@@ -56,20 +58,24 @@ def command(
         raise typer.Exit(1)
 
 
-def _accepted(result: Accepted, solver: SolverOption) -> dict[str, object]:
+def _accepted_answer(result: Accepted, solver: SolverOption) -> dict[str, object]:
     from presieve.certificate.check import Verified as IsVerified
     from presieve.certificate.derived import VerifiedDerived as IsDerived
     from presieve.certificate.two_rows import VerifiedFilters as IsMoved
 
     if isinstance(result, IsVerified):
-        return _verified(result)
+        return _pushdown_answer(result)
     if isinstance(result, IsDerived):
-        return _derived(result, solver)
-    return _moved(result) if isinstance(result, IsMoved) else _replaced(result)
+        return _derived_answer(result, solver)
+    return (
+        _moved_filters_answer(result)
+        if isinstance(result, IsMoved)
+        else _replacement_answer(result)
+    )
 
 
-def _derived(result: VerifiedDerived, solver: SolverOption) -> dict[str, object]:
-    """A filter for storage."""
+def _derived_answer(result: VerifiedDerived, solver: SolverOption) -> dict[str, object]:
+    """The answer for a filter for storage."""
     from presieve.certificate.zone_offsets import assumed_offsets, offsets_text
 
     columns = {
@@ -95,8 +101,8 @@ def _derived(result: VerifiedDerived, solver: SolverOption) -> dict[str, object]
     }
 
 
-def _moved(result: VerifiedFilters) -> dict[str, object]:
-    """Filters below a window or a join."""
+def _moved_filters_answer(result: VerifiedFilters) -> dict[str, object]:
+    """The answer for filters below a window or a join."""
     return {
         "verified": True,
         "solver": result.solver,
@@ -108,7 +114,7 @@ def _moved(result: VerifiedFilters) -> dict[str, object]:
 
 
 def _conditions(claim: TwoRowClaim) -> dict[str, object]:
-    """The filter above, and those below; columns of a join with their side."""
+    """The filter above, and the filters below; columns of a join are shown with their side."""
     from presieve.certificate import joined, windowed
     from presieve.semantics.joins import with_sides
     from presieve.sql.emit import emit
@@ -124,7 +130,7 @@ def _conditions(claim: TwoRowClaim) -> dict[str, object]:
     return {"kind": joined.KIND, "where": text(claim.where, "left.", "right."), **below}
 
 
-def _verified(result: Verified) -> dict[str, object]:
+def _pushdown_answer(result: Verified) -> dict[str, object]:
     from presieve.certificate.required import taken_as_stored
     from presieve.sql.emit import emit
 
@@ -149,8 +155,8 @@ def _verified(result: Verified) -> dict[str, object]:
     }
 
 
-def _replaced(result: VerifiedCompiled | VerifiedAggregated) -> dict[str, object]:
-    """Expressions that take the place of a function."""
+def _replacement_answer(result: VerifiedCompiled | VerifiedAggregated) -> dict[str, object]:
+    """The answer for expressions that replace a function."""
     from presieve.certificate import aggregated, compiled
     from presieve.certificate.required import taken_as_stored
 
@@ -179,18 +185,20 @@ NOT_CHECKED = (
     "that the assumptions hold on the data",
     "how the predicates are put into a plan",
 )
-"""What a certificate says nothing of, or cannot prove."""
+"""Statements that a certificate does not make, or cannot prove."""
 
 
 def _assumption(assumption: Assumption) -> dict[str, str]:
-    """The words come of the term, as the checker has seen; a term that is true adds nothing."""
+    """The assumption's words, which the checker has compared with its term; a term that is true
+    adds nothing.
+    """
     from presieve.ir.text import print_term
 
     term = print_term(assumption.term)
     return {"code": assumption.code, "text": assumption.text, "term": term}
 
 
-def _rejected(result: Rejected, solver: SolverOption) -> dict[str, object]:
+def _rejection_answer(result: Rejected, solver: SolverOption) -> dict[str, object]:
     return {
         "verified": False,
         "solver": solver.value,

@@ -1,4 +1,4 @@
-"""Untrusted. ``presieve compile``: what a function of rows or of groups is in Spark's own words."""
+"""Untrusted. ``presieve compile``: a function of rows or of groups as expressions of Spark."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def command(
     with output.quiet():
         call = _call(load_fold(target), target, (schema, returns), opt.names(keys))
         with session() as spark:
-            found = compile_function(spark, call, options)
-    verified = () if isinstance(found, Declined) else _verified(found)
+            decision = compile_function(spark, call, options)
+    verified = () if isinstance(decision, Declined) else _accepted_certificates(decision)
     if save is not None and verified:
         output.write(save, verified[0].certificate.text())
-    answer = _answer(found, call.keys)
+    answer = _answer(decision, call.keys)
     if json:
         output.as_json(answer)
     else:
@@ -84,57 +84,61 @@ def _call(
     return OneCall(function, schema, returns, keys)
 
 
-def _verified(found: CompileDecision | GroupDecision) -> Sequence[Any]:
-    """The accepted certificate, or none."""
-    if isinstance(found.verified, tuple):
-        return found.verified
-    return () if found.verified is None else (found.verified,)
+def _accepted_certificates(decision: CompileDecision | GroupDecision) -> Sequence[Any]:
+    """The accepted certificates, or none."""
+    if isinstance(decision.verified, tuple):
+        return decision.verified
+    return () if decision.verified is None else (decision.verified,)
 
 
 def _answer(
-    found: CompileDecision | GroupDecision | Declined, keys: Sequence[str]
+    decision: CompileDecision | GroupDecision | Declined, keys: Sequence[str]
 ) -> dict[str, object]:
-    verified = () if isinstance(found, Declined) else _verified(found)
-    if isinstance(found, Declined) or not verified:
-        why = found if isinstance(found, Declined) else found.declined
+    verified = () if isinstance(decision, Declined) else _accepted_certificates(decision)
+    if isinstance(decision, Declined) or not verified:
+        why = decision if isinstance(decision, Declined) else decision.declined
         assert why is not None
         return {"compiled": False, "code": why.code, "declined": str(why)}
     return {
         "compiled": True,
-        "function": found.call.function,
-        **_texts(found, keys),
+        "function": decision.call.function,
+        **_texts(decision, keys),
         "solver": verified[0].solver,
         "conditions": verified[0].seconds,
     }
 
 
-def _texts(found: CompileDecision | GroupDecision, keys: Sequence[str]) -> dict[str, object]:
-    """The expression in SQL and in the API of DataFrames, and what its proof rests on."""
+def _texts(decision: CompileDecision | GroupDecision, keys: Sequence[str]) -> dict[str, object]:
+    """The expression in SQL and in the DataFrame API, and the assumptions of its proof."""
     from presieve.driver.stages.compiled import CompileDecision
 
-    if isinstance(found, CompileDecision):
-        text = found.text
-        type_ = found.call.outputs[0].type
+    if isinstance(decision, CompileDecision):
+        text = decision.text
+        type_ = decision.call.outputs[0].type
         return {"type": type_, "sql": text, "dataframe": f"F.expr({text!r})", "assumptions": []}
-    assert found.texts is not None
-    below, above = found.texts.aggregates, found.columns
+    assert decision.texts is not None
+    below, above = decision.texts.aggregates, decision.columns
     passed = [k for k in keys if k not in above]
     grouping, aggregates = _references(keys), ", ".join(_in_python(below))
     columns = ", ".join(filter(None, (_references(passed), *_in_python(above))))
     return {
-        "type": ", ".join(f"{a.name} {a.type}" for made in found.call.outputs for a in made),
+        "type": ", ".join(
+            f"{a.name} {a.type}" for outputs in decision.call.outputs for a in outputs
+        ),
         "sql": _in_sql((keys, below), (passed, above)),
         "dataframe": f"df.groupBy({grouping}).agg({aggregates}).select({columns})",
-        "assumptions": [{"code": a.code, "text": a.text} for a in found.assumed],
+        "assumptions": [{"code": a.code, "text": a.text} for a in decision.assumed],
     }
 
 
 _Columns: TypeAlias = "tuple[Sequence[str], Mapping[str, str]]"
-"""Names of columns that are passed, and texts of those that are computed."""
+"""The names of columns that are passed through, and the texts of computed ones."""
 
 
 def _references(names: Sequence[str]) -> str:
-    """Columns as arguments of the DataFrame API, which reads a plain dot as a field of a struct."""
+    """Columns as arguments of the DataFrame API, which reads an unquoted dot as a field of a
+    struct.
+    """
     return ", ".join(repr(quote(name)) for name in names)
 
 
@@ -144,8 +148,8 @@ def _in_python(columns: Mapping[str, str]) -> Iterator[str]:
 
 def _in_sql(below: _Columns, above: _Columns) -> str:
     inner, outer = (
-        ", ".join((*map(quote, passed), *(f"{sql} AS {quote(n)}" for n, sql in made.items())))
-        for passed, made in (below, above)
+        ", ".join((*map(quote, passed), *(f"{sql} AS {quote(n)}" for n, sql in computed.items())))
+        for passed, computed in (below, above)
     )
     keys = ", ".join(map(quote, below[0]))
     return f"SELECT {outer} FROM (SELECT {inner} FROM rows GROUP BY {keys})"

@@ -1,4 +1,4 @@
-"""Untrusted. ``presieve demo``: three pipelines, as written and as optimized."""
+"""Untrusted. ``presieve demo``: runs three pipelines, as written and as optimized."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Untrusted. ``presieve explain``: what would be moved in a job, without what it writes."""
+"""Untrusted. ``presieve explain``: reports the possible changes to a job, which runs without its
+writes.
+"""
 
 from __future__ import annotations
 
@@ -68,28 +70,28 @@ def command(
     options may not. Arguments after -- belong to the job.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    given = opt.given(**written, reorder=reorder, declare=declare, pure=pure)
+    cli_options = opt.given(**written, reorder=reorder, declare=declare, pure=pure)
     late = split(args or ())
     json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
     output.check_writable(html)
-    found = jobs.read(job)
-    refuse_misplaced(context, found, args or ())
-    collector = ReportCollector(in_folder(found.path.resolve().parent))
+    loaded_job = jobs.read(job)
+    refuse_misplaced(context, loaded_job, args or ())
+    collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
     warned = jobs.Warned()
-    otherwise = project.options(found.path)
-    setting = Setting(given, collector.collect, for_report=True, otherwise=otherwise)
-    error = run_dry(found, late, setting, collector, plan_only)
+    otherwise = project.options(loaded_job.path)
+    setting = Setting(cli_options, collector.collect, for_report=True, otherwise=otherwise)
+    error = run_dry(loaded_job, late, setting, collector, plan_only)
     collected = distinct(collector.collected)
     if trace:
         collected = [(replace(r, data=_traced(r.data)), places) for r, places in collected]
     if json:
-        output.as_json(_json(found, collected, collector, error))
+        output.as_json(_json(loaded_job, collected, collector, error))
     else:
-        _print(collected, collector, whole=verbose or trace)
+        _print(collected, collector, verbose=verbose or trace)
     for line in warned.lines:
         print("presieve:", line, file=sys.stderr)
     if html is not None:
-        _page(html, found, collected)
+        _page(html, loaded_job, collected)
     if error is not None:
         raise UsageError(error + _hint(collector, plan_only))
 
@@ -97,7 +99,7 @@ def command(
 def run_dry(
     job: jobs.Job, late: Late, setting: Setting, collector: ReportCollector, plan_only: bool
 ) -> str | None:
-    """Run the job without its writes. Why it did not come to its end, if it did not."""
+    """Run the job without its writes. Return why it did not reach its end, or None if it did."""
     from presieve.backend.session import dry_run
 
     progress.in_terminal()
@@ -107,7 +109,7 @@ def run_dry(
 
 
 def _traced(data: ReportData) -> ReportData:
-    """With the trace of every boundary for which something was searched."""
+    """Add the trace of every boundary for which there was a search."""
     for index in range(len(data.boundaries)):
         data = data.traced(index)
     return data
@@ -115,7 +117,7 @@ def _traced(data: ReportData) -> ReportData:
 
 @dataclass(slots=True)
 class Late:
-    """The arguments after the job's name: its own, and options of ours."""
+    """The arguments after the job's name: the job's own, and options of this command."""
 
     own: list[str] = field(default_factory=list)
     json: bool = False
@@ -127,25 +129,25 @@ LATE = ("--json", "--html", "--plan-only")
 
 
 def split(args: Sequence[str]) -> Late:
-    found = Late()
-    left = iter(args)
-    for arg in left:
+    late = Late()
+    remaining_args = iter(args)
+    for arg in remaining_args:
         if arg == "--":
-            found.own += left
+            late.own += remaining_args
         elif arg == "--json":
-            found.json = True
+            late.json = True
         elif arg == "--plan-only":
-            found.plan_only = True
+            late.plan_only = True
         elif arg == "--html":
-            name = next(left, None)
+            name = next(remaining_args, None)
             if name is None:
                 raise UsageError("--html needs a FILE")
-            found.html = Path(name)
+            late.html = Path(name)
         elif arg.startswith("--html="):
-            found.html = Path(arg.removeprefix("--html="))
+            late.html = Path(arg.removeprefix("--html="))
         else:
-            found.own.append(arg)
-    return found
+            late.own.append(arg)
+    return late
 
 
 def refuse_misplaced(context: typer.Context, job: jobs.Job, args: Sequence[str]) -> None:
@@ -163,27 +165,27 @@ def refuse_misplaced(context: typer.Context, job: jobs.Job, args: Sequence[str])
 
 @contextmanager
 def _stdout_elsewhere() -> Iterator[None]:
-    """What this process and those it starts print meanwhile goes to standard error."""
+    """Redirect what this process and its children print to standard error."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    saved_stdout = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(saved_stdout, 1)
+        os.close(saved_stdout)
 
 
 def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
-    """Why the job did not come to its end, in one line, if it did not."""
+    """Run the job. Return in one line why it did not reach its end, or None if it did."""
     try:
         jobs.run(job, args)
     except SystemExit as stop:
         if stop.code in (None, 0):
             return None
         return f"{job.name}: the job ended with {stop.code!r}"
-    except Exception as error:  # foreign code may raise anything
+    except Exception as error:  # the job's code may raise anything
         first = kind(error).strip().splitlines()[0]
         if "JAVA_GATEWAY_EXITED" in first:
             first += " Spark needs Java 17 or 21 on PATH or in JAVA_HOME"
@@ -211,9 +213,9 @@ def _json(
     return {
         "job": job.name,
         "boundaries": [
-            {**boundary_json(found.what), "at": list(found.places)}
-            for found in each_once(collected, whole=True)
-            if isinstance(found.what, BoundaryReport)
+            {**boundary_json(entry.what), "at": list(entry.places)}
+            for entry in each_once(collected, whole=True)
+            if isinstance(entry.what, BoundaryReport)
         ],
         "skipped": [
             {"call": call, "at": str(at) if at else None} for call, at in collector.skipped
@@ -222,41 +224,41 @@ def _json(
     }
 
 
-def _print(collected: Placed, collector: ReportCollector, *, whole: bool) -> None:
-    """A table where there are several boundaries, then each boundary once. ``whole``: all that
-    there is to say, also of functions for which no column is left out and no filter moves.
+def _print(collected: Placed, collector: ReportCollector, *, verbose: bool) -> None:
+    """Print a table if there are several boundaries, then each boundary once. ``verbose``: print
+    everything, including functions for which no column is left out and no filter moves.
     """
-    found = each_once(collected, whole=whole)
-    several = sum(isinstance(one.what, BoundaryReport) for one in found)
-    if several and not whole:
-        found = [one for one in found if _has_news(one.what)]
+    entries = each_once(collected, whole=verbose)
+    several = sum(isinstance(entry.what, BoundaryReport) for entry in entries)
+    if several and not verbose:
+        entries = [entry for entry in entries if _has_news(entry.what)]
     if several > 1:
         print("\n".join(text.table(r.data for r in collector.collected)) + "\n")
-    for one in found:
-        print(f"{', '.join(one.places) or 'somewhere'}: {_shown_as(one, whole)}\n")
+    for entry in entries:
+        print(f"{', '.join(entry.places) or 'somewhere'}: {_shown_as(entry, verbose)}\n")
     for report, places in collected:
         if report.data.declined:
             print(f"{', '.join(places) or 'somewhere'}: {words.summary(report.data)}\n")
-    if rest := without_boundary(collector.collected):
-        print(rest)
+    if summary := without_boundary(collector.collected):
+        print(summary)
     for call, at in collector.skipped:
         print(f"not executed: {call}" + (f" ({at})" if at else ""))
-    if found and not whole:
-        codes = (d.code for one in found for d in one.what.declined)
-        more = "presieve explain -v (invariants, scans, sources)"
-        print("more:", ", ".join(filter(None, (more, words.why(codes)))))
+    if entries and not verbose:
+        codes = (d.code for entry in entries for d in entry.what.declined)
+        details_command = "presieve explain -v (invariants, scans, sources)"
+        print("more:", ", ".join(filter(None, (details_command, words.why(codes)))))
 
 
 def _has_news(what: BoundaryReport | FunctionReport) -> bool:
     return isinstance(what, BoundaryReport) or what.pruned or bool(what.declined or what.compiled)
 
 
-def _shown_as(one: Entry, whole: bool) -> str:
-    if isinstance(one.what, FunctionReport):
-        return text.render_function(one.what) if whole else words.function_line(one.what)
-    if whole:
-        return text.render_boundary(one.what, one.changed)
-    return text.brief_boundary(one.what, one.changed)
+def _shown_as(entry: Entry, verbose: bool) -> str:
+    if isinstance(entry.what, FunctionReport):
+        return text.render_function(entry.what) if verbose else words.function_line(entry.what)
+    if verbose:
+        return text.render_boundary(entry.what, entry.changed)
+    return text.brief_boundary(entry.what, entry.changed)
 
 
 def _page(file: Path, job: jobs.Job, collected: Placed) -> None:

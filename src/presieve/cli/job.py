@@ -1,4 +1,4 @@
-"""Untrusted. Somebody's job: a file that this process runs as Python would have run it."""
+"""Untrusted. A user's job: a file that this process runs as Python would have run it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from presieve.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A file as it was named, and what it says."""
+    """A file, by the name that the user gave, and its code."""
 
     name: str
     path: Path
@@ -29,7 +29,7 @@ class Job:
 
 
 class Warned(logging.Handler):
-    """What presieve warns of while a job runs, as lines, each once."""
+    """The warnings of presieve while a job runs, as lines, without repetitions."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -37,12 +37,14 @@ class Warned(logging.Handler):
         logging.getLogger("presieve").addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep it."""
+        """Store a record's message."""
         self.lines[" ".join(record.getMessage().split())] = None
 
 
 def read(name: str) -> Job:
-    """The job in a file. :class:`UsageError` where there is none, or it is not Python."""
+    """Read the job in a file. Raises :class:`UsageError` if there is none, or if it is
+    not Python.
+    """
     if importlib.util.find_spec("pyspark") is None:
         raise UsageError("a job needs pyspark: pip install 'presieve[spark]'")
     path = python_file(name).absolute()
@@ -50,20 +52,24 @@ def read(name: str) -> Job:
 
 
 def misplaced(context: typer.Context, args: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each argument of the job that looks like an option of the command, and that option: its
-    name, the beginning of its name, or a slip of the pen. All that follows the job's name is the
-    job's.
+    """Yield each argument of the job that looks like an option of the command, with that option:
+    the argument may be its name, the beginning of its name, or a misspelling. Everything after the
+    job's name belongs to the job.
     """
-    known = {o for p in context.command.params for o in getattr(p, "opts", ())} - {"--help"}
+    option_names = {o for p in context.command.params for o in getattr(p, "opts", ())} - {"--help"}
     for arg in takewhile(lambda a: a != "--", args):
         name = arg.partition("=")[0]
-        meant = [name] if name in known else sorted(o for o in known if _is_like(name, o))
+        meant = (
+            [name] if name in option_names else sorted(o for o in option_names if _is_like(name, o))
+        )
         if meant:
             yield name, meant[0]
 
 
 def _is_like(name: str, option: str) -> bool:
-    """Whether it is the beginning of it, has the same letters, or one more or less."""
+    """Whether the name is the beginning of the option, has the same letters, or one
+    more or less.
+    """
     if len(name) <= len("--j") or not name.startswith("--"):
         return False
     short, long = sorted((name, option), key=len)
@@ -72,10 +78,11 @@ def _is_like(name: str, option: str) -> bool:
 
 
 def run(job: Job, args: Sequence[str]) -> None:
-    """Run the job as ``__main__``, with its own ``sys.argv`` and folder. Raises what it raises.
+    """Run the job as ``__main__``, with its own ``sys.argv`` and folder. Raises what the job
+    raises.
 
-    The process is the job's from here on: its module stays ``__main__``, for threads, for what it
-    pickles and for what runs when the process ends.
+    The process is the job's from here on: its module stays ``__main__``, for threads, for objects
+    that it pickles, and for code that runs when the process ends.
     """
     main = ModuleType("__main__")
     main.__file__ = str(job.path)
@@ -90,23 +97,24 @@ def run(job: Job, args: Sequence[str]) -> None:
 
 
 def _put_first_on_path(folder: Path) -> None:
-    """Spark's local workers are the ``python3`` on PATH where nobody says otherwise: that of an
-    environment that need not be activated. The workers of a cluster have a PATH of their own.
+    """Put a folder first on PATH. By default, Spark's local workers are the ``python3`` on PATH:
+    here that of this environment, which need not be activated. The workers of a cluster have their
+    own PATH.
     """
-    rest = os.environ.get("PATH", os.defpath)
-    os.environ["PATH"] = os.pathsep.join((str(folder), rest))
+    old_path = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = os.pathsep.join((str(folder), old_path))
 
 
 def end(job: Job, args: Sequence[str]) -> int:
-    """Run the job, and end as Python would: with its traceback, in which we do not occur.
+    """Run the job, and end as Python would: with its traceback, without frames of presieve.
 
-    Gives the exit code. ``SystemExit`` passes through, and means what it means in Python.
+    Returns the exit code. ``SystemExit`` passes through, and means the same as in Python.
     """
     try:
         run(job, args)
     except SystemExit:
         raise
-    except BaseException as error:  # foreign code may raise anything
+    except BaseException as error:  # the job's code may raise anything
         own = error.__traceback__
         while own is not None and own.tb_frame.f_code is not job.code:
             own = own.tb_next

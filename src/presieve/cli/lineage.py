@@ -1,4 +1,4 @@
-"""Untrusted. ``presieve lineage``: the rows of a job's sources behind chosen result rows."""
+"""Untrusted. ``presieve lineage``: shows the rows of a job's sources behind chosen result rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ Where = Annotated[
 
 
 class LineageCollector(ReportCollector):
-    """The lineage of each DataFrame that the job runs and that has the columns of the filter."""
+    """Collects the lineage of each DataFrame that the job runs and that has the columns of the
+    filter.
+    """
 
     def __init__(self, job: jobs.Job, where: str, setting: Setting) -> None:
         super().__init__(in_folder(job.path.resolve().parent))
@@ -35,14 +37,14 @@ class LineageCollector(ReportCollector):
         self.refused: dict[str, str] = {}
 
     def collect(self, df: Any, data: ReportData) -> None:
-        """A DataFrame was looked at."""
+        """Compute the lineage of a DataFrame, or record why it is refused."""
         at = str(self._line() or "somewhere")
         try:
-            found = lineage_with(df, self._where, self._setting.given, self._setting.otherwise)
+            lineage = lineage_with(df, self._where, self._setting.given, self._setting.otherwise)
         except UsageError as error:
             self.refused[at] = str(error)
         else:
-            self.found[at] = found
+            self.found[at] = lineage
 
 
 def command(
@@ -66,20 +68,22 @@ def command(
     """
     if not where.strip():
         raise UsageError("--where is missing: name result rows, such as --where \"team = 'a'\"")
-    given = opt.given(policy=policy, budget=budget, reorder=reorder, declare=declare, pure=pure)
+    cli_options = opt.given(
+        policy=policy, budget=budget, reorder=reorder, declare=declare, pure=pure
+    )
     late = explain.split(args or ())
     json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
     output.check_writable(html)
-    found = jobs.read(job)
-    explain.refuse_misplaced(context, found, args or ())
-    setting = Setting(given, otherwise=project.options(found.path))
-    collector = LineageCollector(found, where, setting)
-    dry = Setting({**given, "cost": "never"}, collector.collect, otherwise=setting.otherwise)
-    error = explain.run_dry(found, late, dry, collector, plan_only)
+    loaded_job = jobs.read(job)
+    explain.refuse_misplaced(context, loaded_job, args or ())
+    setting = Setting(cli_options, otherwise=project.options(loaded_job.path))
+    collector = LineageCollector(loaded_job, where, setting)
+    dry = Setting({**cli_options, "cost": "never"}, collector.collect, otherwise=setting.otherwise)
+    error = explain.run_dry(loaded_job, late, dry, collector, plan_only)
     if json:
-        output.as_json(_json(found.name, collector, error))
+        output.as_json(_json(loaded_job.name, collector, error))
     else:
-        print("\n\n".join(f"{at}: {one}" for at, one in collector.found.items()))
+        print("\n\n".join(f"{at}: {lineage}" for at, lineage in collector.found.items()))
     if html is not None:
         output.write(html, pages.lineage_page(list(collector.found.items())))
     if error is not None:
@@ -89,8 +93,8 @@ def command(
 
 
 def _json(job: str, collector: LineageCollector, error: str | None) -> dict[str, object]:
-    found = [{**one.to_json(), "at": at} for at, one in collector.found.items()]
-    return {"job": job, "lineages": found, "error": error}
+    lineages = [{**lineage.to_json(), "at": at} for at, lineage in collector.found.items()]
+    return {"job": job, "lineages": lineages, "error": error}
 
 
 def _nothing(collector: LineageCollector) -> str:

@@ -1,4 +1,4 @@
-"""Untrusted. From ``FILE.py:NAME`` to the object of that name, and others beside it."""
+"""Untrusted. Loads the object named by ``FILE.py:NAME``, and others beside it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from presieve.errors import UsageError, meant
 
 
 def load(target: str) -> object:
-    """Run the file and take the object out of it. :class:`UsageError` where that fails.
+    """Run the file and return the named object. Raises :class:`UsageError` if that fails.
 
-    The file runs as a module of another name than ``__main__``, so its main part does not run. Its
-    folder comes first on the path, as if Python had been started with it.
+    The file runs as a module with another name than ``__main__``, so its main part does not run.
+    Its folder comes first on the path, as if Python had been started with the file.
     """
     file, colon, name = target.rpartition(":")
     if not colon or not file or not name:
@@ -31,22 +31,24 @@ def load(target: str) -> object:
 
 
 def load_fold(target: str) -> object:
-    """:func:`load`, for what should be a fold. :class:`UsageError` where it cannot be one."""
-    found = load(target)
-    if not callable(found) and not hasattr(found, "reduce"):
+    """:func:`load`, for a fold. Raises :class:`UsageError` if the object cannot be one."""
+    fold = load(target)
+    if not callable(fold) and not hasattr(fold, "reduce"):
         raise UsageError(
-            f"{target}: a fold is a function, or a class with zero and reduce, not {found!r}"
+            f"{target}: a fold is a function, or a class with zero and reduce, not {fold!r}"
         )
-    return found
+    return fold
 
 
 def python_file(name: str) -> Path:
-    """The file of that name. :class:`UsageError` where there is none."""
+    """The file of that name. Raises :class:`UsageError` if there is none."""
     path = Path(name)
     if path.is_file():
         return path
     what = "that is a folder; name a Python file" if path.is_dir() else "there is no such file"
-    near = meant(path.stem, [p.stem for p in _neighbours(path)])  # that all end alike says nothing
+    near = meant(
+        path.stem, [p.stem for p in _neighbours(path)]
+    )  # all end alike, so compare without the suffix
     raise UsageError(f"{name}: {what}{near.replace('?', '.py?').replace(' or ', '.py or ')}")
 
 
@@ -58,7 +60,7 @@ def _neighbours(path: Path) -> list[Path]:
 
 
 def read_code(name: str, path: Path) -> CodeType:
-    """A file's code, compiled and not run. :class:`UsageError` where it is not Python."""
+    """A file's code, compiled but not run. Raises :class:`UsageError` if it is not Python."""
     try:
         return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
     except OSError as error:
@@ -71,15 +73,15 @@ def read_code(name: str, path: Path) -> CodeType:
 
 
 def load_beside(target: str, names: Iterable[object]) -> list[Any]:
-    """Functions by their names: of the file of a target that was loaded before, or of a module.
-    :class:`UsageError` where there is none.
+    """Load functions by their names: from the file of a target that was loaded before, or from a
+    module. Raises :class:`UsageError` if there is none.
     """
     home = _loaded_name(Path(target.rpartition(":")[0]))
     return [named(str(name), home) for name in names]
 
 
 def _loaded_name(path: Path) -> str:
-    """A name that shadows nothing: the file may be called types.py."""
+    """A module name that shadows nothing: the file may be called types.py."""
     return f"_presieve_loaded_{path.stem}"
 
 
@@ -88,11 +90,11 @@ def _module(path: Path) -> ModuleType:
     assert spec is not None  # its name ends in .py
     assert spec.loader is not None
     module = module_from_spec(spec)
-    sys.modules[module.__name__] = module  # where inspect finds the source of a class
+    sys.modules[module.__name__] = module  # inspect finds the source of a class there
     sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
-    except SyntaxError as error:  # of a file that it imports
+    except SyntaxError as error:  # in a file that it imports
         where = f"{error.filename}:{error.lineno}"
         raise UsageError(f"{where}: {error.msg}; the file must be valid Python") from error
     except SystemExit as error:
@@ -101,7 +103,7 @@ def _module(path: Path) -> ModuleType:
             f"{at}: the file ends the program while it is loaded; put what it does under"
             " `if __name__ == '__main__':`"
         ) from error
-    except Exception as error:  # foreign code may raise anything
+    except Exception as error:  # the file's code may raise anything
         at = place(error, path)
         raise UsageError(
             f"{at}: {kind(error)} while the file is loaded; put what it does, apart from its"
@@ -121,5 +123,5 @@ def place(error: BaseException, path: Path) -> str:
 
 
 def kind(error: Exception) -> str:
-    """An exception as the last line of its traceback would tell it."""
+    """An exception as in the last line of its traceback."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -12,7 +12,7 @@ from presieve.driver.options import OPTIONS, Given, read
 
 
 class ModeChoice(StrEnum):
-    """What the fold of no rows is."""
+    """Whether the fold runs for each group, or once over all rows, even if there are none."""
 
     GROUPED = "grouped"
     GLOBAL = "global"
@@ -46,7 +46,7 @@ ModeOption: TypeAlias = Annotated[
 
 
 def _option(name: str) -> Any:
-    """An option of :mod:`presieve.driver.options`: a text here, which is read there."""
+    """An option of :mod:`presieve.driver.options`: a text here, which that module reads."""
     option = OPTIONS[name]
     default = f"{option.default:g}" if isinstance(option.default, float) else option.default
     help_ = f"{option.help} Default: {default}." if default else option.help
@@ -69,10 +69,10 @@ Json: TypeAlias = Annotated[
 
 
 def names(keys: str) -> tuple[str, ...]:
-    """``"a, b"`` as names."""
+    """Split ``"a, b"`` into names."""
     return tuple(part.strip() for part in keys.split(",") if part.strip())
 
 
 def given(**written: str | list[str] | None) -> Given:
-    """The options that stand on the command line, read."""
+    """Read the options on the command line."""
     return read({name: w for name, w in written.items() if w not in (None, [])}, "--{}")

@@ -1,4 +1,6 @@
-"""Untrusted. Answers on standard output: fields and tables for people, one object for programs."""
+"""Untrusted. Prints answers on standard output: fields and tables for people, one object for
+programs.
+"""
 
 from __future__ import annotations
 
@@ -22,28 +24,30 @@ if TYPE_CHECKING:
     from presieve.report.trace import Trace
 
 WIDTH = 120
-"""Columns where standard output is not a terminal."""
+"""The width if standard output is not a terminal."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """What anything prints meanwhile, a loaded file among them, goes to standard error."""
+    """Redirect everything that is printed, also by a loaded file, to standard error."""
     with redirect_stdout(sys.stderr):
         yield
 
 
 def as_json(answer: Mapping[str, object]) -> None:
-    """The one object. Values that JSON does not know, as dates in a table, are their texts."""
+    """Print one object. Values that JSON does not support, such as dates in a table,
+    become text.
+    """
     print(json.dumps(answer, indent=2, default=str))
 
 
 def console() -> Console:
-    """Standard output as it is now."""
+    """A console on the current standard output."""
     return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
 
 
 def fields(rows: Iterable[tuple[str, str]]) -> None:
-    """Names and values, one a line. Values are not read as markup."""
+    """Print names and values, one pair per line. Values are not read as markup."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -53,7 +57,7 @@ def fields(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def trace(steps: Trace) -> None:
-    """What a search did, step by step. Texts are not read as markup."""
+    """Print the steps of a search. Texts are not read as markup."""
     show = console()
     for depth, label, text in steps.lines():
         line = Text.assemble((f"{label}  " if label else "", "bold" if depth < 2 else "dim"), text)
@@ -65,7 +69,7 @@ _STYLES: Mapping[Mark, str] = {"differs": "bold red", "dropped": "red", "kept": 
 
 
 def grid(shown: Grid) -> None:
-    """A small table with marked cells; rows that are dropped are dim."""
+    """Print a small table with marked cells; rows that are dropped are dim."""
     title = shown.heading
     show = Table(*shown.head, title=title, title_justify="left", min_width=len(title))
     for row in shown.body:
@@ -75,12 +79,12 @@ def grid(shown: Grid) -> None:
 
 
 def line(text: str, style: str = "") -> None:
-    """A sentence, which is not read as markup."""
+    """Print a sentence, which is not read as markup."""
     console().print(Text(text, style=style))
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file that somebody asked for. :class:`UsageError` where that cannot be done."""
+    """Write a file that the user requested. Raises :class:`UsageError` if that fails."""
     check_writable(path)
     try:
         path.write_text(text, encoding="utf-8")
@@ -90,7 +94,7 @@ def write(path: Path, text: str) -> None:
 
 
 def check_writable(*paths: Path | None) -> None:
-    """:class:`UsageError` where a file could not be written, before anything takes its time."""
+    """Raise :class:`UsageError` if a file could not be written, before anything takes time."""
     for path in paths:
         if path is None:
             continue

@@ -1,6 +1,6 @@
 """Untrusted. ``[tool.presieve]`` of a project: options for every command that is run on its files.
 
-It counts for the command line alone. A library must not do otherwise in one folder than in another.
+It affects only the command line. A library must not behave differently in different folders.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ NAME = "pyproject.toml"
 
 
 def options(file: Path) -> Given:
-    """What the nearest project of a file says: in its folder or one above it, else in the working
-    folder or one above that. Files without such a section are passed over.
+    """The options of the nearest project of a file: in its folder or one above it, else in the
+    working folder or one above that. Files without such a section are skipped.
     """
     for start in (file.resolve().parent, Path.cwd()):
         for folder in (start, *start.parents):
-            found = _section(folder / NAME)
-            if found is not None:
-                return _read(found, folder / NAME)
+            section = _section(folder / NAME)
+            if section is not None:
+                return _read_section(section, folder / NAME)
     return {}
 
 
 def of_fold(target: str, schema: str) -> Given:
-    """Those for ``FILE.py:NAME``: of the facts that are declared for the whole project the ones
-    about columns of this schema.
+    """The options for ``FILE.py:NAME``. From the facts that are declared for the whole project,
+    keep those about columns of this schema.
     """
-    found = options(Path(target.rpartition(":")[0]))
-    if "declare" not in found:
-        return found
-    return {**found, "declare": about(found["declare"], schema)}
+    project_options = options(Path(target.rpartition(":")[0]))
+    if "declare" not in project_options:
+        return project_options
+    return {**project_options, "declare": about(project_options["declare"], schema)}
 
 
 def _section(path: Path) -> object:
@@ -46,21 +46,21 @@ def _section(path: Path) -> object:
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     if b"presieve" not in data:
-        return None  # nor need it be valid
+        return None  # the file need not be valid
     try:
-        whole: dict[str, Any] = tomllib.loads(data.decode())
+        document: dict[str, Any] = tomllib.loads(data.decode())
     except ValueError as error:
         raise UsageError(f"{path}: not TOML in UTF-8: {error}") from error
-    tools = whole.get("tool")
+    tools = document.get("tool")
     return tools.get("presieve") if isinstance(tools, dict) else None
 
 
-def _read(section: object, path: Path) -> Given:
+def _read_section(section: object, path: Path) -> Given:
     if not isinstance(section, dict):
         raise UsageError(f"{path}: tool.presieve is a table; write [tool.presieve] above options")
     for name in section:
         if name not in OPTIONS:
-            known = ", ".join(OPTIONS)
+            option_names = ", ".join(OPTIONS)
             near = meant(name, OPTIONS)
-            raise UsageError(f"{path}: there is no option {name!r}; there are {known}{near}")
+            raise UsageError(f"{path}: there is no option {name!r}; there are {option_names}{near}")
     return read(section, f"{path} [tool.presieve]")

@@ -1,4 +1,4 @@
-"""Untrusted. ``presieve run``: an unmodified job, with every session enabled."""
+"""Untrusted. ``presieve run``: runs an unmodified job, with every session enabled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from presieve.cli import project
 from presieve.driver.session import Setting, enable_everywhere
 from presieve.report.collector import ReportCollector, in_folder
 
-# What follows the job's name is the job's.
+# Everything after the job's name belongs to the job.
 CONTEXT = {"allow_interspersed_args": False}
 
 JobName = Annotated[str, typer.Argument(metavar="JOB.py", show_default=False)]
@@ -41,19 +41,21 @@ def command(
     boundary goes to standard error. Options for presieve come before JOB.py.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    given = opt.given(**written, reorder=reorder, declare=declare, pure=pure)
-    found = jobs.read(job)
-    collector = ReportCollector(in_folder(found.path.resolve().parent))
-    enable_everywhere(Setting(given, collector.collect, otherwise=project.options(found.path)))
+    cli_options = opt.given(**written, reorder=reorder, declare=declare, pure=pure)
+    loaded_job = jobs.read(job)
+    collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
+    enable_everywhere(
+        Setting(cli_options, collector.collect, otherwise=project.options(loaded_job.path))
+    )
     warned = jobs.Warned()
     try:
-        code = jobs.end(found, args or ())
+        code = jobs.end(loaded_job, args or ())
     finally:
         if not quiet:
             sys.stdout.flush()
             looked = () if warned.lines and not collector.collected else collector.lines()
             notes = (
-                f"{name} was given to the job, as it stands after {found.name}; options for"
+                f"{name} was given to the job, as it stands after {loaded_job.name}; options for"
                 " presieve come before that"
                 for name, _ in jobs.misplaced(context, args or ())
             )

@@ -1,4 +1,4 @@
-"""Untrusted. How far a long command is: a bar on standard error, where that is a terminal."""
+"""Untrusted. Progress of a long command: a bar on standard error, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 
 class Steps:
-    """Called with a line, it prints the line and goes one step on. Elsewhere than in a terminal
-    the lines are all there is.
+    """Calling it with a line prints the line and goes one step on. Outside of a terminal only the
+    lines are printed.
 
-    Nothing is drawn between two steps, so that what is measured meanwhile has the machine for
-    itself.
+    Nothing is drawn between two steps, so that measured code has the machine for itself.
     """
 
     def __init__(self, what: str, total: int | None, console: Console | None = None) -> None:
-        """``total`` is the number of steps, or None where nobody knows it."""
+        """``total`` is the number of steps, or None if it is unknown."""
         self.console = console or Console(stderr=True, style="dim", highlight=False)
         self.bar = Progress(
             TextColumn("{task.description}"),
@@ -35,19 +34,19 @@ class Steps:
         self._task = self.bar.add_task(what, total=total)
 
     def __call__(self, line: str) -> None:
-        """Print, and one step is done."""
+        """Print a line, and finish one step."""
         self.console.print(line)
         self.step()
 
     def step(self) -> None:
-        """One step is done that there is no line for."""
+        """Finish one step that has no line."""
         self.bar.advance(self._task)
         self.bar.refresh()
 
 
 @contextmanager
 def steps(what: str, total: int | None = None, console: Console | None = None) -> Iterator[Steps]:
-    """Steps with a bar that is gone in the end."""
-    made = Steps(what, total, console)
-    with made.bar:
-        yield made
+    """Steps with a bar that disappears at the end."""
+    progress_steps = Steps(what, total, console)
+    with progress_steps.bar:
+        yield progress_steps

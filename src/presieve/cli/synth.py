@@ -1,4 +1,4 @@
-"""Untrusted. ``presieve synth``: a proven pushdown of a filter through one fold."""
+"""Untrusted. ``presieve synth``: finds a proven pushdown of a filter through one fold."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def command(
     chosen = Options.of(written, project.of_fold(target, schema))
     with output.quiet():
         fold = load_fold(target)
-        found = synthesize(
+        synthesis = synthesize(
             fold,
             where,
             schema=schema,
@@ -62,13 +62,13 @@ def command(
             pure=load_beside(target, chosen.pure),
             trace=trace,
         )
-    if save is not None and found.certificate is not None:
-        output.write(save, found.certificate.text())
+    if save is not None and synthesis.certificate is not None:
+        output.write(save, synthesis.certificate.text())
     if json:
-        output.as_json(found.to_json())
+        output.as_json(synthesis.to_json())
     else:
-        _show(found, save)
-    if found.kind == "none":
+        _show(synthesis, save)
+    if synthesis.kind == "none":
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""Untrusted. ``presieve verify``: whether a pushdown that somebody wrote by hand is right."""
+"""Untrusted. ``presieve verify``: checks whether a hand-written pushdown is right."""
 
 from __future__ import annotations
 
@@ -97,17 +97,23 @@ STYLES = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow
 def _show(verdict: Verdict, save: Path | None, *, keyed: bool) -> None:
     output.line(tell.headline(verdict), STYLES[verdict.status])
     output.fields([*_fields(verdict), ("seconds", f"{verdict.seconds:.3f}")])
-    found = verdict.counterexample
-    if found is not None:
-        output.grid(tell.input_grid(found))
-        output.grid(tell.result_grid(found))
-        output.line(tell.why(found))
-        passed = [name for name in found.differs if any(name in row for row in found.rows)]
+    counterexample = verdict.counterexample
+    if counterexample is not None:
+        output.grid(tell.input_grid(counterexample))
+        output.grid(tell.result_grid(counterexample))
+        output.line(tell.why(counterexample))
+        passed = [
+            name
+            for name in counterexample.differs
+            if any(name in row for row in counterexample.rows)
+        ]
         if passed and not keyed:
             output.line(f"All rows are one group here; if that is wrong, pass --keys {passed[0]}.")
     if verdict.certificate is not None:
-        kept = f"certificate in {save}" if save else "--save CERT.json saves the certificate"
-        output.line(f"{kept}; `presieve check` checks it again", "dim")
+        certificate_note = (
+            f"certificate in {save}" if save else "--save CERT.json saves the certificate"
+        )
+        output.line(f"{certificate_note}; `presieve check` checks it again", "dim")
     repair = verdict.repair
     if repair is not None:
         output.line(f"{tell.repair_title(repair)}:", "bold")

@@ -1,6 +1,6 @@
-"""Untrusted. ``presieve why CODE``: what a code in square brackets means, in the terminal.
+"""Untrusted. ``presieve why CODE``: explains a code in square brackets, in the terminal.
 
-Codes of declines have a page each in ``docs/declined``, codes of assumptions an entry each in
+Each code of a decline has a page in ``docs/declined``, each code of an assumption an entry in
 ``docs/assumptions.md``; both are part of the wheel.
 """
 
@@ -23,9 +23,9 @@ from presieve.errors import UsageError
 INDEX = "declined/README.md"
 ASSUMPTIONS = "assumptions.md"
 GROUP = "Assumptions: what a proof rests on"
-"""What the list of codes calls those of ``docs/assumptions.md``."""
+"""The heading of the codes of ``docs/assumptions.md`` in the list of codes."""
 CLOSE = 2
-"""How many letters may be wrong in a code for which another one is suggested."""
+"""The number of wrong letters in a code up to which another one is suggested."""
 
 _HEADING = re.compile(r"^## (.+)$")
 _LISTED = re.compile(r"^- \[`([a-z-]+)`\]\([a-z-]+\.md\): (.+)$")
@@ -34,7 +34,7 @@ _ENTRY = re.compile(r"^## `([a-z-]+)`: (.+)$", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A code, its short title, the heading that it stands under, and what is said of it."""
+    """A code, its short title, the heading that it stands under, and its explanation."""
 
     code: str
     title: str
@@ -53,21 +53,21 @@ def command(
     It also says what to change. Reports and logs show codes in square brackets. You may
     include the brackets.
     """
-    found = {one.code: one for one in (*declines(), *assumptions())}
+    entries = {entry.code: entry for entry in (*declines(), *assumptions())}
     if code is None:
-        _list(list(found.values()), json=json)
+        _list(list(entries.values()), json=json)
         return
     code = code.strip("[]` ").lower()
-    if code not in found:
-        raise UsageError(f"there is no code {code!r}{_near(code, found)}")
+    if code not in entries:
+        raise UsageError(f"there is no code {code!r}{_near(code, entries)}")
     if json:
-        output.as_json({"code": code, "title": found[code].title, "text": found[code].text})
+        output.as_json({"code": code, "title": entries[code].title, "text": entries[code].text})
     else:
-        _show(found[code].text)
+        _show(entries[code].text)
 
 
 def folder() -> Path:
-    """Where the pages are: in the package in a wheel, in the documentation of a checkout."""
+    """The folder of the pages: in the package in a wheel, in the documentation of a checkout."""
     package = Path(presieve.__file__).parent
     places = (package, package.parent.parent / "docs")
     for place in places:
@@ -77,7 +77,7 @@ def folder() -> Path:
 
 
 def declines() -> Iterator[Listed]:
-    """The codes of declines, as the index has them."""
+    """The codes of declines, as the index lists them."""
     group = ""
     for line in _page(INDEX).splitlines():
         if heading := _HEADING.match(line):
@@ -105,7 +105,7 @@ def _near(code: str, codes: Iterable[str]) -> str:
 
 
 def _distance(a: str, b: str) -> int:
-    """How many letters must be put in, left out or exchanged (Levenshtein)."""
+    """The number of letters to insert, remove or replace (Levenshtein)."""
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         before, row[0] = row[0], i
@@ -116,18 +116,18 @@ def _distance(a: str, b: str) -> int:
 
 def _list(all_: list[Listed], *, json: bool) -> None:
     if json:
-        rows = [{"code": one.code, "title": one.title, "group": one.group} for one in all_]
+        rows = [{"code": entry.code, "title": entry.title, "group": entry.group} for entry in all_]
         output.as_json({"codes": rows})
         return
-    for group in dict.fromkeys(one.group for one in all_):
+    for group in dict.fromkeys(entry.group for entry in all_):
         print(f"{group}\n")
-        output.fields((one.code, one.title) for one in all_ if one.group == group)
+        output.fields((entry.code, entry.title) for entry in all_ if entry.group == group)
         print()
     print("`presieve why CODE` explains one of them.")
 
 
 def _show(text: str) -> None:
-    """Laid out in a terminal; as it is written where something else reads it."""
+    """Print formatted text in a terminal, and plain text elsewhere."""
     if not sys.stdout.isatty():
         print(text.rstrip())
         return
@@ -136,5 +136,5 @@ def _show(text: str) -> None:
 
     show = output.console()
     show.push_theme(Theme({"markdown.code": "bold cyan"}))
-    # The terminal's own colours and no background, so that it reads on light and on dark.
+    # The terminal's own colours and no background, so that it is readable on light and on dark.
     show.print(Markdown(text, code_theme="ansi_light", hyperlinks=False))

@@ -1,1 +1,1 @@
-"""Untrusted. Lifted functions as expressions of Spark SQL; what they mean is proved elsewhere."""
+"""Untrusted. Lifted functions as expressions of Spark SQL; their meaning is proved elsewhere."""

@@ -1,4 +1,4 @@
-"""Untrusted. Aggregates of rows, and what is computed of them, as expressions of Spark SQL."""
+"""Untrusted. Aggregates of rows, and terms computed from them, as expressions of Spark SQL."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from presieve.semantics.values import INT_RANGES
 from presieve.sql.names import InexpressibleError, quote
 
 _ROOM = 10
-"""Digits that Spark's sum of decimals has more than they have (``Sum.resultType``)."""
+"""Digits that Spark's sum of decimals has in addition to theirs (``Sum.resultType``)."""
 
 
 @dataclass(slots=True)
 class AggregateWriter:
-    """Writes aggregates over ``rows``, of groups of which none has more rows than ``most``, and
-    terms over their columns. What is written says which types the columns have, and how large what
-    is ``summed`` gets.
+    """Writes aggregates over ``rows``, for groups of at most ``most`` rows, and terms over the
+    aggregates' columns. It records the columns' types, and the greatest magnitude of the values
+    that are ``summed``.
     """
 
     rows: Writer
@@ -36,7 +36,7 @@ class AggregateWriter:
     summed: dict[str, int] = field(default_factory=dict)
 
     def call(self, column: AggregateColumn) -> str:
-        """The call of an aggregate function. Raises :class:`DeclineSignal`."""
+        """Write the call of an aggregate function. Raises :class:`DeclineSignal`."""
         try:
             argument = self._argument(column)
             if column.by is not None:
@@ -47,14 +47,14 @@ class AggregateWriter:
         return f"{column.function}({argument})"
 
     def fold(self, column: ListColumn) -> str:
-        """A fold of the list of all rows. Raises :class:`DeclineSignal`."""
+        """Write a fold of the list of all rows. Raises :class:`DeclineSignal`."""
         try:
             return self._fold(column)
         except InexpressibleError as error:
             raise DeclineSignal("no-text", str(error)) from None
 
     def over(self) -> Writer:
-        """What writes terms over the aggregates' columns and the grouping columns."""
+        """A writer of terms over the aggregates' columns and the grouping columns."""
         ranges = replace(self.rows.ranges, fields=self.intervals)
         names = {**self.rows.names, **self.names}
         return Writer(names, {**self.rows.types, **self.types}, ranges)
@@ -65,12 +65,12 @@ class AggregateWriter:
         taken = {v: f"c{i}" for i, v in enumerate(read) if v.scope is Scope.ROW}
         ranges = field_ranges(column.fields, self.rows.ranges)
         self.intervals |= ranges.fields
-        kept = dict(zip(column.results, _names(column), strict=True))
+        field_names = dict(zip(column.results, _names(column), strict=True))
         names = {v: f"__row.{name}" for v, name in taken.items()}
-        names |= {v: f"__acc.{name}" for v, name in kept.items()}
+        names |= {v: f"__acc.{name}" for v, name in field_names.items()}
         integers = {v: "bigint" for v in own if strip(v.sort) == INT}
         self.types |= integers
-        self.names |= {v: f"{quote(column.name)}.{name}" for v, name in kept.items()}
+        self.names |= {v: f"{quote(column.name)}.{name}" for v, name in field_names.items()}
         step = Writer({**self.rows.names, **names}, {**self.rows.types, **integers}, ranges)
         rows = [f"{self.rows.names[v]} AS {name}" for v, name in taken.items()] or ["1 AS c0"]
         zero = self._struct(step, column, [f.init for f in column.fields])
@@ -79,7 +79,7 @@ class AggregateWriter:
         return f"aggregate({listed}, {zero}, (__acc, __row) -> {merge})"
 
     def _struct(self, writer: Writer, column: ListColumn, terms: Sequence[Term]) -> str:
-        """A struct of these terms for its fields."""
+        """Write a struct with these terms as its fields."""
         parts = []
         for name, type_, term in zip(_names(column), column.types, terms, strict=True):
             if not type_:
@@ -102,16 +102,16 @@ class AggregateWriter:
         text = self.rows.whole(column.argument, wide)
         self.types[column.result] = text.type
         self.intervals[column.name] = (low, high)
-        return text.sql if column.function != "sum" else self._summed(column, text, low, high)
+        return text.sql if column.function != "sum" else self._sum_argument(column, text, low, high)
 
     def _ordering(self, by: Term) -> str:
-        """What a row is chosen by."""
+        """Write the value by which a row is chosen."""
         if strip(by.sort) != INT:
             return self.rows.text(by).sql
         return self.rows.whole(by, self.rows.is_wide(by)).sql
 
-    def _summed(self, column: AggregateColumn, text: Text, low: int, high: int) -> str:
-        """What is summed, as a type of which no sum overflows."""
+    def _sum_argument(self, column: AggregateColumn, text: Text, low: int, high: int) -> str:
+        """Write the argument of a sum in a type whose sums do not overflow."""
         self.summed[column.name] = max(-low, high)
         most = max(-low, high) * self.most
         self.intervals[column.name] = (min(low, 0) * self.most, max(high, 0) * self.most)

@@ -1,9 +1,9 @@
-"""Untrusted. What a lifted function gives, as an expression of Spark SQL.
+"""Untrusted. Writes a lifted function's results as expressions of Spark SQL.
 
-Python's operators become those of Spark where both give the same for the values that can occur:
-integers are bigints where their intervals fit and decimals where they do not, comparisons of
-doubles say what becomes of NaN, ``//`` and ``%`` round down. What has no such text is declined. The
-text is not trusted: what Spark makes of it is read back and proved to be the function
+Python's operators become those of Spark where both give the same result for the values that can
+occur: integers are bigints if their intervals fit and decimals if they do not, comparisons of
+doubles handle NaN explicitly, ``//`` and ``%`` round down. A term without such a text is declined.
+The text is not trusted: Spark's reading of it is translated back and proved to be the function
 (:mod:`presieve.certificate.compiled`).
 """
 
@@ -33,7 +33,7 @@ _COMPARED = {
     Op.PY_GE: ">=",
 }
 _MUST_BE_NUMBER = {Op.PY_EQ: 0, Op.PY_LT: 1, Op.PY_LE: 1, Op.PY_GT: 0, Op.PY_GE: 0}
-"""The side that must not be NaN, which Spark takes for greater than all other doubles."""
+"""The side that must not be NaN, which is greater than all other doubles in Spark."""
 
 _SUMS = {
     Op.INT_ADD: ("+", Level.SUM),
@@ -53,8 +53,8 @@ _VOID = "void"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An expression, how tightly it binds, and its type where that is an integer's or none but
-    NULL's.
+    """The text of an expression, how tightly it binds, and its type if it is an integer or only
+    NULL.
     """
 
     sql: str
@@ -62,14 +62,14 @@ class Text:
     type: str = ""
 
     def inside(self, least: Level) -> str:
-        """In a place where everything below ``least`` needs parentheses."""
+        """The text for a place where everything below ``least`` needs parentheses."""
         return self.sql if self.level >= least else f"({self.sql})"
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes terms over these columns, which are integers of these ``types`` or others. ``names``
-    are what they are called in SQL.
+    """Writes terms over these columns; ``types`` has those that are integers. ``names`` are the
+    columns' names in SQL.
     """
 
     names: Mapping[Var, str]
@@ -78,53 +78,53 @@ class Writer:
 
     @classmethod
     def of_columns(cls, columns: Mapping[Var, str], ranges: Ranges) -> Writer:
-        """Of columns that are called as their variables are, of these Spark types."""
+        """A writer for columns of these Spark types that have the names of their variables."""
         integers = {v: type_ for v, type_ in columns.items() if strip(v.sort) == INT}
         return cls({v: quote(v.name) for v in columns}, integers, ranges)
 
     def hiding(self, columns: Collection[str]) -> Writer:
-        """The same with the columns of these names in a form that is the column, to the bit, and of
-        which Spark tells no data source: it has no word for it that sources know
-        (``DataSourceStrategy.translateFilter``), and does not simplify it.
+        """The same writer, with the columns of these names written in a form that equals the
+        column, to the bit, and that Spark passes to no data source: it does not translate the form
+        for sources (``DataSourceStrategy.translateFilter``), and does not simplify it.
         """
         hidden = {v: f"greatest({n}, {n})" for v, n in self.names.items() if v.name in columns}
         return replace(self, names={**self.names, **hidden})
 
     def output(self, term: Term, raises: Term, type_: str, message: str) -> str:
-        """An output of a declared type; where the function raises it does so, too. Raises
+        """Write an output of a declared type, which raises where the function raises. Raises
         :class:`DeclineSignal`.
         """
         _check_size(term, raises)
         try:
-            made = self._typed(self.text(term), type_)
+            text = self._cast_to_declared(self.text(term), type_)
             if raises == FALSE:
-                return made.sql
+                return text.sql
             error = f"CAST(raise_error({literal(string_lit(message))}) AS {type_.upper()})"
-            return f"CASE WHEN {self.text(raises).sql} THEN {error} ELSE {made.sql} END"
+            return f"CASE WHEN {self.text(raises).sql} THEN {error} ELSE {text.sql} END"
         except InexpressibleError as error_:
             raise DeclineSignal("no-text", str(error_)) from None
 
     def condition(self, term: Term) -> str:
-        """A condition. Raises :class:`DeclineSignal`."""
+        """Write a condition. Raises :class:`DeclineSignal`."""
         _check_size(term)
         try:
             return self.text(term).sql
         except InexpressibleError as error:
             raise DeclineSignal("no-text", str(error)) from None
 
-    def _typed(self, text: Text, type_: str) -> Text:
+    def _cast_to_declared(self, text: Text, type_: str) -> Text:
         if text.type in ("", type_):
             return text
         cast = f"CAST({text.sql} AS {type_.upper()})"
         times = any(strip(v.sort) in (DATE, TIMESTAMP_NTZ) for v in self.names)
         if times and type_ in INT_RANGES and text.type != _VOID:
-            # Spark has dates that Python has not, for which the number may be larger.
+            # Spark has dates that Python does not have, for which the number may be larger.
             low, high = INT_RANGES[type_]
             cast = f"CASE WHEN {text.sql} >= {low}L AND {text.sql} <= {high}L THEN {cast} END"
         return Text(cast, type=type_)
 
     def text(self, term: Term) -> Text:
-        """A term. Raises :class:`InexpressibleError`."""
+        """Write a term. Raises :class:`InexpressibleError`."""
         match term:
             case Var():
                 return Text(self.names[term], type=self.types.get(term, ""))
@@ -137,19 +137,21 @@ class Writer:
         if rule is not None:
             return rule(self, term)
         if term.op in SIGNATURES:
-            found = functions.called(term, lambda t: self.text(t).sql)
-            if found is not None:
-                return Text(found, type="int" if strip(term.sort) == INT else "")
+            sql = functions.called(term, lambda t: self.text(t).sql)
+            if sql is not None:
+                return Text(sql, type="int" if strip(term.sort) == INT else "")
         raise InexpressibleError(f"{term.op.value} has no counterpart in Spark SQL")
 
     # --- integers -------------------------------------------------------------------------
 
     def interval(self, term: Term) -> Interval:
-        """The values of an integer. Raises :class:`InexpressibleError` where nothing is known."""
-        found = self.ranges.interval(term)
-        if found is None:
+        """The interval of an integer's values. Raises :class:`InexpressibleError` if nothing is
+        known.
+        """
+        values = self.ranges.interval(term)
+        if values is None:
             raise InexpressibleError("an integer of unknown size")
-        return found
+        return values
 
     def is_wide(self, term: Term) -> bool:
         """Whether an integer may need more than 64 bits."""
@@ -158,7 +160,7 @@ class Writer:
         return not (low <= least and most <= high)
 
     def whole(self, term: Term, wide: bool) -> Text:
-        """An integer as a bigint, or as a decimal."""
+        """Write an integer as a bigint, or as a decimal."""
         term = _bare(term)
         if wide:
             return self._decimal(term)
@@ -182,8 +184,8 @@ class Writer:
 
 
 MAX_SIZE = 2_000
-"""Operators, columns and constants beyond which an expression is not written: SQL has no names for
-what is used more than once.
+"""The number of operators, columns and constants beyond which an expression is not written: SQL has
+no names for a subexpression that is used more than once.
 """
 
 
@@ -258,21 +260,21 @@ def _case(writer: Writer, term: App) -> Text:
         last = _bare(last)
     values = [*(then for _, then in whens), last]
     if strip(term.sort) != INT:
-        made = [writer.text(v) for v in values]
-        type_ = _VOID if all(t.type == _VOID for t in made) else ""
+        texts = [writer.text(v) for v in values]
+        type_ = _VOID if all(t.type == _VOID for t in texts) else ""
     else:
         wide = not all(map(_is_null, values)) and writer.is_wide(term)
-        made = [writer.text(v) if _is_null(v) else writer.whole(v, wide) for v in values]
-        type_ = next((t.type for t in made if t.type != _VOID), _VOID)
+        texts = [writer.text(v) if _is_null(v) else writer.whole(v, wide) for v in values]
+        type_ = next((t.type for t in texts if t.type != _VOID), _VOID)
         if wide:
-            most = max(_digits(t) for t in made if t.type != _VOID)
+            most = max(_digits(t) for t in texts if t.type != _VOID)
             type_ = _decimal_type(most)
-    branches = (f"WHEN {c} THEN {v.sql}" for (c, _), v in zip(whens, made, strict=False))
-    return Text(f"CASE {' '.join(branches)} ELSE {made[-1].sql} END", type=type_)
+    branches = (f"WHEN {c} THEN {v.sql}" for (c, _), v in zip(whens, texts, strict=False))
+    return Text(f"CASE {' '.join(branches)} ELSE {texts[-1].sql} END", type=type_)
 
 
 def _bare(term: Term) -> Term:
-    """Without what is nothing to Spark."""
+    """Remove operators that have no counterpart in Spark."""
     while isinstance(term, App) and term.op in (Op.SOME, Op.GET):
         (term,) = term.args
     return term
@@ -293,7 +295,7 @@ def _sum(writer: Writer, term: App) -> Text:
     return Text(f"{left.inside(level)} {sign} {right.inside(Level(level + 1))}", level, type_)
 
 
-def _negated(writer: Writer, term: App) -> Text:
+def _negate(writer: Writer, term: App) -> Text:
     if writer.is_wide(term):
         text = writer.whole(term.args[0], True)
         type_ = _decimal_type(1 + max(_digits(text), 1))
@@ -302,13 +304,13 @@ def _negated(writer: Writer, term: App) -> Text:
 
 
 def _minus(text: Text) -> str:
-    """The text with the other sign. Two signs in a row would begin a comment."""
+    """The text with the opposite sign. Two signs in a row would begin a comment."""
     inner = text.inside(Level.PRIMARY)
     return f"(-({inner}))" if inner.startswith("-") else f"(-{inner})"
 
 
 def _divisor(writer: Writer, term: App) -> tuple[Text, int]:
-    """What is divided, as a bigint, and the constant by which."""
+    """The dividend as a bigint, and the constant divisor."""
     a, b = term.args
     by = literal_value(b) if isinstance(b, Lit) else None
     if not isinstance(by, int) or by <= 0 or writer.is_wide(a):
@@ -366,7 +368,7 @@ _RULES: dict[Op, _Rule] = {
     Op.OR: _logic("OR", Level.OR),
     Op.ITE: _case,
     Op.IS_NAN: _is_nan,
-    Op.INT_NEG: _negated,
+    Op.INT_NEG: _negate,
     Op.INT_FLOORDIV: _floor_division,
     Op.INT_MOD: _remainder,
     Op.INT_TO_FLOAT: _to_float,
@@ -376,4 +378,4 @@ _RULES: dict[Op, _Rule] = {
     **dict.fromkeys(_SUMS, _sum),
     **dict.fromkeys(_FLOATS, _float),
 }
-"""How each operator of Python is written."""
+"""The rule that writes each Python operator."""

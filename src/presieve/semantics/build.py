@@ -222,7 +222,7 @@ def folded(term: Term) -> Term:
     return Lit(term.sort, value) if isinstance(value, bool | int | str) else term
 
 
-def _added(a: Term, b: Term) -> Term:
+def _add_integers(a: Term, b: Term) -> Term:
     zero = int_lit(0)
     return b if a == zero else a if b == zero else applied(Op.INT_ADD, a, b)
 
@@ -233,7 +233,7 @@ def _open_zero(term: Term, is_open: Term) -> Term:
 
 _SIMPLER: dict[Op, Callable[..., Term]] = {
     **_OF_OPTIONS,
-    Op.INT_ADD: _added,
+    Op.INT_ADD: _add_integers,
     Op.OPEN_ZERO: _open_zero,
 }
 
@@ -244,8 +244,8 @@ _THROUGH: dict[Op, Callable[..., Term]] = {
 
 def simplified(term: Term, *, through: bool = True) -> Term:
     """Simplify: operations on constants become constants, and choices by constants are made.
-    ``through``: a comparison of a choice that has a constant branch becomes a choice of
-    comparisons.
+    ``through``: a comparison or test for NaN of a choice that has a constant branch becomes a
+    choice of comparisons or tests.
     """
     rules = {**_SIMPLER, **_THROUGH} if through else _SIMPLER
     results: dict[int, Term] = {}

@@ -92,7 +92,7 @@ class _Writer:
                 test = _is(self.text(arg, names), "None")
                 return test if wanted else f"(not {test})"
             case App(op, (a, b), _) if op in _COMPARED and _is_plain(a) and _is_plain(b):
-                compared = self.compared(op, a, b, names, wanted=wanted)
+                compared = self.write_comparison(op, a, b, names, wanted=wanted)
                 not_null = [
                     f"{self.text(x, names)} is not None"
                     for x in (a, b)
@@ -101,7 +101,7 @@ class _Writer:
                 return "(" + " and ".join([*not_null, compared]) + ")"
         return _is(self.text(term, names), str(wanted))
 
-    def compared(self, op: Op, a: Term, b: Term, names: Names, *, wanted: bool) -> str:
+    def write_comparison(self, op: Op, a: Term, b: Term, names: Names, *, wanted: bool) -> str:
         """Write a comparison of values that are not NULL."""
         x, y = self.text(a, names), self.text(b, names)
         if FLOAT not in (strip(a.sort), strip(b.sort)):

@@ -50,12 +50,12 @@ def first_day(year: int) -> int:
 
 
 def _finite(f: Callable[[float], int]) -> Callable[[float], int]:
-    def whole(x: float) -> int:
+    def checked(x: float) -> int:
         if not math.isfinite(x):
             raise Undefined("a whole number of NaN or infinity")
         return f(x)
 
-    return whole
+    return checked
 
 
 def _sqrt(x: float) -> float:

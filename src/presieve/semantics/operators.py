@@ -32,12 +32,12 @@ def _get(x: Value) -> Value:
 
 
 def _nonzero(f: Meaning) -> Meaning:
-    def guarded(a: Any, b: Any) -> Any:
+    def checked_operation(a: Any, b: Any) -> Any:
         if b == 0:
             raise Undefined("a division by zero")
         return f(a, b)
 
-    return guarded
+    return checked_operation
 
 
 def _int_to_float(x: int) -> float:

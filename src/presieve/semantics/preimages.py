@@ -3,7 +3,7 @@
 ``year(d) = 2024`` is ``d >= DATE '2024-01-01' AND d < DATE '2025-01-01'``, and ``s.lower() ==
 "de"`` is ``s IN ('DE', 'De', 'dE', 'de')``: the preimage of a value. Both sides have the same of
 three truth values, for every argument on which the function has a value; for NULL they are NULL.
-Such a condition reaches a scan, and a proof knows about a function what its preimages say.
+Such a condition reaches a scan, and a proof knows a function by its preimages.
 
 Monotone functions (``floor``, ``sqrt``, ``year``, the first characters of a text) have a threshold
 for every value: the least argument whose result is at least that value. For doubles, 64 evaluations
@@ -89,9 +89,8 @@ def of_arguments(comparison: Term) -> Term:
 
 
 def two_valued(meant: Term) -> Term:
-    """Convert Spark's condition on values that are present to Python's. The condition has no
-    equality of doubles, and no upper bound of doubles without a lower bound, so that NaN makes both
-    false.
+    """Convert Spark's condition on values that are present to Python's. No comparison of doubles in
+    it may stand under NOT, so that NaN makes the result false, as in Python.
     """
     if not isinstance(meant, App) or meant.op not in _TWO_VALUED:
         return meant
@@ -282,7 +281,7 @@ def _never(computed: App) -> Term:
     return app(Op.SQL_LT, text, string_lit(""))
 
 
-def _head(op: Op, computed: App, constant: Lit) -> Term | None:
+def _head_preimage(op: Op, computed: App, constant: Lit) -> Term | None:
     """The preimage for the first characters of a text. A text within that length is compared as a
     whole.
     """
@@ -362,7 +361,7 @@ def _of_int(op: Op, computed: App, constant: Lit) -> Term | None:
     return sql_conjunction((is_zero, app(Op.SQL_NOT, is_zero)))
 
 
-def _decoded(op: Op, computed: App, constant: Lit) -> Term | None:
+def _decoded_preimage(op: Op, computed: App, constant: Lit) -> Term | None:
     """The preimage of a constant that decoding yields for that text only."""
     has_preimage = op is Op.SQL_EQ and REPLACEMENT not in str(constant.value)
     return app(op, computed.args[0], constant) if has_preimage else None
@@ -406,15 +405,15 @@ def _spell_letterwise(op: Op, wanted: str) -> Iterator[str]:
         if any(i + n in ends and _letters(op, wanted[i : i + n]) for n in sizes):
             ends.add(i)
 
-    def spelled(i: int) -> Iterator[str]:
+    def spell_from(i: int) -> Iterator[str]:
         if i == len(wanted):
             yield ""
         for n in range(1, min(len(wanted) - i, longest) + 1):
             for letter in _letters(op, wanted[i : i + n]) if i + n in ends else ():
-                for suffix in spelled(i + n):
+                for suffix in spell_from(i + n):
                     yield letter + suffix
 
-    return spelled(0)
+    return spell_from(0)
 
 
 def _letters(op: Op, piece: str) -> tuple[str, ...]:
@@ -471,11 +470,11 @@ def _number(term: Term) -> int:
 
 
 PREIMAGES: dict[Op, Preimage] = {
-    Op.TEXT_DECODED: _decoded,
+    Op.TEXT_DECODED: _decoded_preimage,
     Op.TEXT_UPPER: _case,
     Op.TEXT_LOWER: _case,
     Op.TEXT_LENGTH: _length,
-    Op.TEXT_HEAD: _head,
+    Op.TEXT_HEAD: _head_preimage,
     Op.TEXT_FIND: _find_or_count,
     Op.TEXT_COUNT: _find_or_count,
     Op.TEXT_CONCAT: _concat,

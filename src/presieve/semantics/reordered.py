@@ -26,14 +26,14 @@ def with_sums(fold: Fold) -> Fold:
         if f.sort == SEQUENCE and _is_summed(f, fold)
     }
 
-    def summed(term: Term) -> Term:
+    def replace_sums(term: Term) -> Term:
         return replace_nodes(term, lambda node: _sum(node, sums))
 
     fields = tuple(
         _turn_into_sum(_from_zero(f), sums.get(Var(Scope.ACC, f.name, f.sort))) for f in fold.fields
     )
-    outputs = tuple(replace(o, term=summed(o.term)) for o in fold.outputs)
-    ends = summed(fold.finish_raises)
+    outputs = tuple(replace(o, term=replace_sums(o.term)) for o in fold.outputs)
+    ends = replace_sums(fold.finish_raises)
     return replace(fold, fields=fields, outputs=outputs, finish_raises=ends)
 
 
@@ -83,7 +83,7 @@ def _sum(node: Term, sums: dict[Var, Var]) -> Term | None:
 
 
 def _is_summed(f: Field, fold: Fold) -> bool:
-    """Whether values are added to a sequence of which only the sum is used."""
+    """Whether values are added to a sequence that is used only for its sum."""
     own = Var(Scope.ACC, f.name, f.sort)
     ends = (*(o.term for o in fold.outputs), fold.finish_raises)
     others = (*(g.step for g in fold.fields if g is not f), fold.step_raises)

@@ -170,8 +170,8 @@ def _comparisons(term: Term, *, negated: bool = False) -> Iterator[_Comparison]:
 
 
 def _either_way(terms: tuple[Term, ...]) -> Iterator[_Comparison]:
-    """Yield the comparisons in compared truth values: Spark may simplify such a comparison to the
-    truth value or its negation.
+    """Yield the comparisons inside compared truth values: Spark may simplify such a comparison to
+    the truth value or its negation.
     """
     for term in terms:
         yield from _comparisons(term)

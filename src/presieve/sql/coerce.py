@@ -107,8 +107,8 @@ def fit(constant: Constant, sort: Sort, timezone: str) -> Lit:
 
 def _units(constant: Constant, value: int | decimal.Decimal, sort: Decimal) -> int:
     """The units of a decimal of the column's scale. Spark compares in a type with the digits of
-    both, before and after the point. With more than 38 digits it would round; with more than the
-    column's digits after the point, the type would depend on the column's precision.
+    both, before and after the point. With more than 38 digits it would round; with more digits
+    after the point than the column has, rounding would depend on the column's precision.
     """
     number = decimal.Decimal(value)
     exponent = number.as_tuple().exponent

@@ -89,9 +89,7 @@ def whole(operand: Operand) -> Term:
 
 
 def _whole_number(constant: Constant) -> int:
-    """An integer, or a decimal without digits after the point, with at most as many digits as
-    Spark's.
-    """
+    """An integer, or a decimal of at most 38 digits, none of them after the point."""
     value = constant.value
     if constant.kind == "decimal" and isinstance(value, decimal.Decimal):
         if value.as_tuple().exponent == 0 and _digits(constant) <= MAX_DIGITS:
@@ -102,9 +100,7 @@ def _whole_number(constant: Constant) -> int:
 
 
 def _digits(constant: Constant) -> int:
-    """The most digits of the type that Spark gives an integer literal; for an integer those of a
-    bigint.
-    """
+    """The most digits of the type that Spark gives a whole number; for an int at least 20."""
     if isinstance(constant.value, decimal.Decimal):
         return max(len(constant.value.as_tuple().digits), constant.whole)
     return max(len(str(constant.value)), BIGINT_DIGITS)

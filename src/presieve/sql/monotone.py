@@ -131,12 +131,12 @@ def _quotient(node: ExprNode, zones: Zones) -> Monotone | None:
     if span is None or fixed == -1:  # the least integer has no opposite
         return None
 
-    def divided(x: Point) -> Point:
+    def divide(x: Point) -> Point:
         assert isinstance(x, int)
         magnitude = abs(x) // abs(fixed)
         return magnitude if (x < 0) == (fixed < 0) else -magnitude
 
-    return exactly(argument, divided, span, rising=fixed > 0)
+    return exactly(argument, divide, span, rising=fixed > 0)
 
 
 def _of_doubles(argument: ExprNode, f: Callable[[float], float], *, rising: bool) -> Monotone:

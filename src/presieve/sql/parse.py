@@ -1,4 +1,4 @@
-"""Trusted. Spark SQL boolean expressions into the IR, with SQL's three-valued operators.
+"""Trusted. Parses Spark SQL boolean expressions into the IR, with SQL's three-valued operators.
 
 A recursive descent over the part of Spark 4.3's ``SqlBaseParser.g4`` that is listed here; its
 precedences are the grammar's (``NOT`` binds looser than comparisons, comparisons associate to the
@@ -45,22 +45,22 @@ COMPARISONS: dict[str, tuple[Op, bool]] = {
     ">": (Op.SQL_GT, False),
     ">=": (Op.SQL_GE, False),
 }
-"""Operator and whether it is negated."""
+"""The operator, and whether it is negated."""
 
 _CASTS = {"string": functions.shown, "date": functions.day_of}
-"""Casts of what is no constant that are functions of single values."""
+"""Casts of expressions that are not constants, as functions of single values."""
 
 MAX_DEPTH = 50
-"""How deep conditions may nest, so that no text exhausts Python's stack."""
+"""The greatest depth of nested conditions, so that no text exhausts Python's stack."""
 
 
 def parse_predicate(text: str, names: Mapping[str, Var], timezone: str) -> Term | Declined:
-    """A Spark SQL condition over the columns ``names``, as a term of sort Bool or Option(Bool).
+    """Parse a Spark SQL condition over the columns ``names`` to a term of sort Bool or
+    Option(Bool).
 
-    Names are matched without regard to case, as Spark does by default. Wall-clock timestamps are
-    read in ``timezone``. Codes: ``sql-syntax``, ``sql-unsupported``, ``sql-types``,
-    ``sql-literal``, ``timezone``, ``unknown-column``, ``ambiguous-column``; the place is that in
-    ``text``.
+    Names are matched without regard to case, as in Spark by default. Wall-clock timestamps are read
+    in ``timezone``. Codes: ``sql-syntax``, ``sql-unsupported``, ``sql-types``, ``sql-literal``,
+    ``timezone``, ``unknown-column``, ``ambiguous-column``; positions refer to ``text``.
     """
     try:
         parser = _ConditionParser(text, names, timezone)
@@ -74,9 +74,9 @@ def parse_predicate(text: str, names: Mapping[str, Var], timezone: str) -> Term 
 
 
 def parse_operand(text: str, names: Mapping[str, Var], timezone: str) -> Operand:
-    """A Spark SQL expression, of any type, before it has met a partner. Raises
-    :class:`DeclineSignal`, with the codes of :func:`parse_predicate` and without places: the text
-    may be a part of another one.
+    """Parse a Spark SQL expression of any type, before a partner decides its type. Raises
+    :class:`DeclineSignal`, with the codes of :func:`parse_predicate` and without positions: the
+    text may be a part of another one.
     """
     try:
         parser = _ConditionParser(text, names, timezone)
@@ -105,7 +105,7 @@ class _ConditionParser(TokenReader):
             raise self.syntax("AND, OR or nothing is expected")
 
     def no_more(self) -> None:
-        """After a condition: decline where Spark would read on with what is not read here."""
+        """After a condition: decline where Spark would read on and this parser does not."""
         token = self.here
         if token.kind == "operator" and token.text not in (")", ",", ";"):
             raise self.unsupported(f"the operator {token.text} is not supported", token)
@@ -113,7 +113,7 @@ class _ConditionParser(TokenReader):
             raise self.unsupported(f"{token.text.upper()} is not supported here", token)
 
     def unsupported(self, reason: str, token: Token) -> DeclineSignal:
-        """What to raise because of what a token begins."""
+        """The error for the construct that a token begins."""
         return self.decline("sql-unsupported", reason, token)
 
     # --- conditions -------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class _ConditionParser(TokenReader):
         return flat(op, [self.truth(p, at) for p, at in zip(parts, starts, strict=True)])
 
     def truth(self, operand: Operand, token: Token) -> Term:
-        """An operand that begins at this token, where a condition is expected."""
+        """Convert an operand that begins at this token to a condition."""
         with self.at(token):
             return truth(operand)
 
@@ -160,9 +160,9 @@ class _ConditionParser(TokenReader):
     def predicate(self) -> Operand:
         operand = self.comparison()
         with self.at(self.here):
-            return self.tested(operand)
+            return self.read_test(operand)
 
-    def tested(self, operand: Operand) -> Operand:
+    def read_test(self, operand: Operand) -> Operand:
         if self.take_word("IS"):
             return self.is_(operand)
         negated = self.here.is_word("NOT") and self.next.is_word("IN", "BETWEEN")
@@ -180,9 +180,9 @@ class _ConditionParser(TokenReader):
         negated = self.take_word("NOT")
         if self.take_word("DISTINCT"):
             self.expect("FROM")
-            other = self.comparison()
+            right_operand = self.comparison()
             negated = not negated  # not distinct is <=>
-            result = compare(Op.SQL_EQ_NULLSAFE, operand, other, self.timezone)
+            result = compare(Op.SQL_EQ_NULLSAFE, operand, right_operand, self.timezone)
         elif self.take_word("NULL"):
             result = null_test(operand)
         elif self.take_word("UNKNOWN"):
@@ -216,9 +216,9 @@ class _ConditionParser(TokenReader):
         while self.here.kind == "operator" and self.here.text in COMPARISONS:
             token = self.take()
             op, negated = COMPARISONS[token.text]
-            other = self.sum()
+            right_operand = self.sum()
             with self.at(token):
-                term = compare(op, result, other, self.timezone)
+                term = compare(op, result, right_operand, self.timezone)
             result = app(Op.SQL_NOT, term) if negated else term
         return result
 
@@ -229,10 +229,10 @@ class _ConditionParser(TokenReader):
         while self.here.is_operator("+", "-"):
             token = self.take()
             op = Op.SQL_FLOAT_ADD if token.text == "+" else Op.SQL_FLOAT_SUB
-            result = self.computed(op, result, self.product(), token)
+            result = self.compute(op, result, self.product(), token)
         return result
 
-    def computed(self, op: Op, left: Operand, right: Operand, token: Token) -> Operand:
+    def compute(self, op: Op, left: Operand, right: Operand, token: Token) -> Operand:
         with self.at(token):
             return arithmetic(op, left, right, self.timezone)
 
@@ -241,7 +241,7 @@ class _ConditionParser(TokenReader):
         while self.here.is_operator("*", "/"):
             token = self.take()
             op = Op.SQL_FLOAT_MUL if token.text == "*" else Op.SQL_FLOAT_DIV
-            result = self.computed(op, result, self.primary(), token)
+            result = self.compute(op, result, self.primary(), token)
         return result
 
     def primary(self) -> Operand:
@@ -250,7 +250,7 @@ class _ConditionParser(TokenReader):
             return self.beginning(token)
 
     def beginning(self, token: Token) -> Operand:
-        """What begins with a token that has been read."""
+        """Read the value that begins with a token that has been read."""
         match token.kind:
             case "number":
                 return number(token.text, negative=False)
@@ -267,12 +267,12 @@ class _ConditionParser(TokenReader):
         if token.text in ("+", "-"):
             if self.here.kind == "number":
                 return number(self.take().text, negative=token.text == "-")
-            return self.signed(token)
+            return self.read_signed(token)
         self.position -= token.kind != "end"
         raise self.syntax("a column or a literal is expected")
 
-    def signed(self, token: Token) -> Operand:
-        """What follows a sign, which binds tighter than a product."""
+    def read_signed(self, token: Token) -> Operand:
+        """Read the value after a sign, which binds tighter than a product."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
@@ -283,7 +283,7 @@ class _ConditionParser(TokenReader):
         raise DeclineSignal("sql-unsupported", "a plus sign is supported for number literals only")
 
     def more_strings(self) -> str:
-        """Strings side by side are one string."""
+        """Read further strings: adjacent strings are one string."""
         text = ""
         while self.here.kind == "string":
             text += self.take().text
@@ -309,11 +309,11 @@ class _ConditionParser(TokenReader):
         return self.column(token)
 
     def by_lower_name(self) -> dict[str, list[Var]]:
-        """The known columns by their names in lower case."""
-        found: dict[str, list[Var]] = {}
+        """The columns by their names in lower case."""
+        by_name: dict[str, list[Var]] = {}
         for name, var in self.names.items():
-            found.setdefault(name.lower(), []).append(var)
-        return found
+            by_name.setdefault(name.lower(), []).append(var)
+        return by_name
 
     def column(self, token: Token) -> Var:
         name = shown = token.text
@@ -328,18 +328,18 @@ class _ConditionParser(TokenReader):
                 "sql-unsupported",
                 f"{shown}{self.here.text} is not supported: only plain columns",
             )
-        known = self.by_lower_name().get(name.lower(), [])
-        if not known:
+        matching_columns = self.by_lower_name().get(name.lower(), [])
+        if not matching_columns:
             columns = ", ".join(self.names) or "none"
             raise DeclineSignal(
                 "unknown-column",
                 f"there is no column {shown}; the columns are: {columns}{meant(name, self.names)}",
             )
-        if len(known) > 1:
+        if len(matching_columns) > 1:
             raise DeclineSignal(
                 "ambiguous-column", f"{shown} is more than one column when case is ignored"
             )
-        return known[0]
+        return matching_columns[0]
 
     def call(self, token: Token) -> Operand:
         name = token.text.lower()
@@ -366,7 +366,9 @@ class _ConditionParser(TokenReader):
         return null if name == "isnull" else app(Op.SQL_NOT, null)
 
     def aside(self) -> Operand:
-        """``array_contains(array(x), true)``, which is ``x`` (:func:`presieve.sql.emit.aside`)."""
+        """Read ``array_contains(array(x), true)``, which is ``x``
+        (:func:`presieve.sql.emit.aside`).
+        """
         at = self.here
         if not (self.take_word("ARRAY") and self.take_operator("(")):
             raise DeclineSignal("sql-unsupported", "the function array_contains is not supported")
@@ -378,7 +380,7 @@ class _ConditionParser(TokenReader):
         return result
 
     def trim(self) -> Operand:
-        """``BOTH characters FROM text)``, from BOTH on."""
+        """Read ``BOTH characters FROM text)``, from BOTH on."""
         word = self.take().text.upper()
         characters = self.condition()
         self.expect("FROM")
@@ -387,7 +389,7 @@ class _ConditionParser(TokenReader):
         return functions.trimmed(word, characters, text)
 
     def arguments(self) -> list[Operand]:
-        """The arguments of a call, up to its end."""
+        """Read the arguments of a call, up to its end."""
         operands = [self.condition()]
         while self.take_operator(","):
             operands.append(self.condition())
@@ -395,7 +397,7 @@ class _ConditionParser(TokenReader):
         return operands
 
     def conditional(self, name: str) -> Operand:
-        """The arguments of a function that chooses among them, and what it chooses."""
+        """Read the arguments of a conditional function, and return its meaning."""
         operands = self.arguments()
         least, most, meaning = conditional.FUNCTIONS[name]
         if not least <= len(operands) <= most:
@@ -403,7 +405,7 @@ class _ConditionParser(TokenReader):
         return meaning(operands, self.timezone)
 
     def case(self) -> Operand:
-        """From after CASE on."""
+        """Read a CASE, from after CASE on."""
         subject = None if self.here.is_word("WHEN") else self.condition()
         whens: list[tuple[Operand, Operand]] = []
         while self.take_word("WHEN"):
@@ -432,7 +434,7 @@ class _ConditionParser(TokenReader):
         return cast(operand, type_, self.timezone)
 
     def type(self) -> str:
-        """The name of a type in lower case; a decimal with its digits, ``decimal(10,2)``."""
+        """Read the name of a type in lower case; a decimal with its digits, ``decimal(10,2)``."""
         token = self.take()
         if token.kind != "word":
             raise DeclineSignal("sql-unsupported", "CAST to this type is not supported")

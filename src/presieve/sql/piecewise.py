@@ -1,10 +1,11 @@
-"""Trusted. Functions in pieces on which they never fall, or never rise, when their argument rises.
+"""Trusted. Functions on pieces on which they never fall, or never rise, when their argument rises.
 
-Each is known on pieces of its argument's order, by two functions that never fall (or never rise)
-and have the function's value between them; mostly they are the same. Outside of the pieces it may
-do anything: raise, wrap around or give NULL, which depends on the session's mode. Of NULL each
-gives NULL, and of nothing else on its pieces. On them it may raise, too, which is said in
-:mod:`presieve.sql.expressions.raising`, and has the value where it does not.
+A function is described on pieces of its argument's order, by two functions that never fall (or
+never rise) and have the function's value between them; mostly they are the same. Outside of the
+pieces it may do anything: raise, wrap around or return NULL, depending on the session's mode. Every
+function maps NULL to NULL, and nothing else on its pieces to NULL. It may also raise on its pieces,
+which :mod:`presieve.sql.expressions.raising` says; where it does not raise, it has the described
+value.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ Steps: TypeAlias = Callable[[Point], Point]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Where the function is known: its value lies between ``least`` and ``most``, which are both
-    rising, or both falling.
+    """A piece on which the function is known: its value lies between ``least`` and ``most``, which
+    are both rising, or both falling.
     """
 
     within: Interval
@@ -60,7 +61,7 @@ class Monotone:
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """What is known of time zones: the session's, and the offsets of all that are mentioned."""
+    """The session's time zone, and the offsets of all time zones that are mentioned."""
 
     session: str
     offsets: Mapping[str, Offsets]
@@ -70,12 +71,14 @@ Reader: TypeAlias = Callable[[ExprNode, Zones], Monotone | None]
 
 
 def short(node: ExprNode) -> str:
-    """The name of a class of Catalyst's expressions; "" for others."""
+    """The name of a Catalyst expression class; "" for other classes."""
     return node.name.removeprefix(PACKAGE) if node.name.startswith(PACKAGE) else ""
 
 
 def constant(node: ExprNode, zones: Zones) -> Point | None:
-    """The value of a literal, in the order of its type; None where it is NULL, or no such."""
+    """The value of a literal, in the order of its type; None if it is NULL, or not such
+    a literal.
+    """
     if short(node) != "Literal":
         return None
     term = expression([dict(node.fields)], {}, zones.session)
@@ -90,7 +93,7 @@ def constant(node: ExprNode, zones: Zones) -> Point | None:
 
 
 def is_null(node: ExprNode) -> bool:
-    """Whether it is the literal NULL."""
+    """Whether the expression is the literal NULL."""
     return short(node) == "Literal" and node.fields.get("value") is None
 
 
@@ -119,7 +122,7 @@ _OF_OPERANDS = frozenset(
     )
 )
 _CLOSED = frozenset((*INT_RANGES, "double"))
-"""Types of numbers of which sums and products have the same type."""
+"""Numeric types whose sums and products have the same type."""
 _RESULTS: Mapping[str, str] = {
     **dict.fromkeys(("Year", "DateDiff", "UnixDate"), "int"),
     **dict.fromkeys(("IntegralDivide", "UnixTimestamp", "ToUnixTimestamp"), "bigint"),
@@ -129,11 +132,11 @@ _RESULTS: Mapping[str, str] = {
     "TruncTimestamp": "timestamp",
     **dict.fromkeys(("Substring", "DateFormatClass"), "string"),
 }
-"""Of functions that always have the same."""
+"""The types of functions that always have the same type."""
 
 
 def domain(type_: str) -> Interval:
-    """All values of a type; those of unknown types have no ends."""
+    """All values of a type, as an interval; unknown types have no bounds."""
     digits = decimal_type(type_)
     if digits is not None:
         return 1 - 10 ** digits[0], 10 ** digits[0]
@@ -145,8 +148,8 @@ ORDINARY: Mapping[str, Interval] = {
     "timestamp": (STANDARD_TIME, END_DAY * DAY),
     "timestamp_ntz": (STANDARD_TIME, END_DAY * DAY),
 }
-"""Values of a type that constants are written of. Scans may move earlier ones, and later ones have
-years of more than four digits.
+"""The values of a type that may be written as constants. Scans may shift earlier ones, and later
+ones have years of more than four digits.
 """
 
 DOMAINS: Mapping[str, Interval] = {
@@ -172,13 +175,13 @@ INTEGERS = ("tinyint", "smallint", "int", "bigint")
 
 
 def integers(type_: str) -> Interval | None:
-    """The values of a type of integers."""
+    """The values of an integer type."""
     low, high = INT_RANGES.get(type_, (1, 0))
     return (low, high + 1) if type_ in INTEGERS else None
 
 
 def linear(argument: ExprNode, factor: int, offset: int, span: Interval) -> Monotone:
-    """``factor * x + offset`` of integers, where x and the value are within the type."""
+    """``factor * x + offset`` on integers, where x and the value are within the type."""
     low, end = span
     assert isinstance(low, int)
     assert isinstance(end, int)

@@ -1,4 +1,4 @@
-"""Trusted. The tokens of an SQL text, how far they are read, and the place of what declines."""
+"""Trusted. Reads the tokens of an SQL text one by one, and gives errors their position."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from presieve.sql.lexer import Token, located, tokens
 
 
 class TokenReader:
-    """A text and how far it has been read. Raises what :func:`presieve.sql.lexer.tokens` does."""
+    """A text and the position up to which it has been read. Raises DeclineSignal as
+    :func:`presieve.sql.lexer.tokens` does.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -19,31 +21,31 @@ class TokenReader:
 
     @property
     def here(self) -> Token:
-        """The token that comes next."""
+        """The next token."""
         return self.tokens[self.position]
 
     @property
     def next(self) -> Token:
-        """The one after it."""
+        """The token after the next one."""
         return self.tokens[min(self.position + 1, len(self.tokens) - 1)]
 
     def take(self) -> Token:
-        """Read one token. The end is never read away."""
+        """Read one token. The end token is never consumed."""
         token = self.here
         self.position += token.kind != "end"
         return token
 
     def take_word(self, *words: str) -> bool:
-        """Read one of these keywords, if one stands here."""
-        found = self.here.is_word(*words)
-        self.position += found
-        return found
+        """Read one of these keywords if it comes next; return whether it does."""
+        is_next = self.here.is_word(*words)
+        self.position += is_next
+        return is_next
 
     def take_operator(self, text: str) -> bool:
-        """Read this operator, if it stands here."""
-        found = self.here.is_operator(text)
-        self.position += found
-        return found
+        """Read this operator if it comes next; return whether it does."""
+        is_next = self.here.is_operator(text)
+        self.position += is_next
+        return is_next
 
     def expect(self, text: str) -> None:
         """Read this operator or keyword, or decline."""
@@ -53,18 +55,18 @@ class TokenReader:
         self.take()
 
     def syntax(self, expected: str) -> DeclineSignal:
-        """What to raise where something else should stand here."""
+        """The error for a token that should be something else."""
         token = self.here
-        found = "at the end" if token.kind == "end" else f"here, not {token.text!r}"
-        return self.decline("sql-syntax", f"{expected} {found}", token)
+        place = "at the end" if token.kind == "end" else f"here, not {token.text!r}"
+        return self.decline("sql-syntax", f"{expected} {place}", token)
 
     def decline(self, code: str, reason: str, token: Token) -> DeclineSignal:
-        """What to raise because of a token."""
+        """The error for a token."""
         return located(DeclineSignal(code, reason), self.text, token.position)
 
     @contextmanager
     def at(self, token: Token) -> Iterator[None]:
-        """What declines inside does so at this token, unless its place is known already."""
+        """Attach this token's position to errors raised inside, unless they already have one."""
         try:
             yield
         except DeclineSignal as signal:

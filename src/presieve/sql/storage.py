@@ -1,4 +1,4 @@
-"""Trusted. Sets of values of columns as conditions that storage evaluates."""
+"""Trusted. Writes sets of columns' values as conditions that storage evaluates."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from presieve.sql.piecewise import domain
 def predicate_of(
     clauses: Sequence[Mapping[int, ValueSet]], columns: Mapping[int, Var], types: Mapping[int, str]
 ) -> Term:
-    """The conjunction of clauses, each of which says that one of its columns has a value of its
-    set. It is true where they hold, and false or NULL elsewhere.
+    """The conjunction of clauses. Each clause says that one of its columns has a value in its set.
+    The condition is true where all clauses hold, and false or NULL elsewhere.
     """
     return sql_conjunction(
         sql_disjunction(_member(columns[n], types[n], s) for n, s in sorted(clause.items()))
@@ -26,10 +26,10 @@ def predicate_of(
 
 
 def without_equalities(condition: Term) -> Term:
-    """The same condition with two comparisons in place of a conjunct ``column = constant``. Spark
-    puts the constant of such an equality into the conditions beside it, and into those that it
-    infers (``ConstantPropagation``), and evaluates them while it plans: where one raises at the
-    constant, the job fails even if no row has it.
+    """Replace a conjunct ``column = constant`` by two comparisons. Spark puts the constant of such
+    an equality into the conditions beside it, and into those that it infers
+    (``ConstantPropagation``), and evaluates them during planning: if one raises at the constant,
+    the job fails even if no row has that value.
     """
     match condition:
         case App(Op.SQL_AND, args):
@@ -47,32 +47,34 @@ def _member(column: Var, type_: str, allowed: ValueSet) -> Term:
     return sql_disjunction(parts)
 
 
-def _within(column: Var, whole: Interval, interval: Interval) -> Term:
+def _within(column: Var, all_values: Interval, interval: Interval) -> Term:
     low, high = interval
     if strip(column.sort) == BOOL:
-        if (low, high) == whole:
+        if (low, high) == all_values:
             return app(Op.SQL_NOT, app(Op.SQL_IS_NULL, column))
         return app(Op.SQL_EQ_NULLSAFE, column, TRUE if low == 1 else FALSE)
     is_double = strip(column.sort) == FLOAT
     if is_double and low == NAN:
         return app(Op.SQL_IS_NAN, column)
-    zero = is_double and low == 0  # scans know two of them, which a number below is below of
+    zero = is_double and low == 0  # scans distinguish two zeros; the number below is below both
     if low is not None and interval == only(low) and not zero:
         return app(Op.SQL_EQ, column, _literal(column, low))
     bounds = []
-    if low is not None and not _at_most(low, whole[0]):
+    if low is not None and not _at_most(low, all_values[0]):
         ways = [(Op.SQL_GE, low)] if not zero else []
-        bounds.append(_bound(column, *ways, (Op.SQL_GT, _before(low))))
-    if high is not None and not _at_most(whole[1], high):
+        bounds.append(_shortest_comparison(column, *ways, (Op.SQL_GT, _before(low))))
+    if high is not None and not _at_most(all_values[1], high):
         ways = [(Op.SQL_LT, high)] if not _is_cut(column, high) else []
-        bounds.append(_bound(column, *ways, (Op.SQL_LE, _before(high))))
+        bounds.append(_shortest_comparison(column, *ways, (Op.SQL_LE, _before(high))))
     if not bounds:
         return app(Op.SQL_NOT, app(Op.SQL_IS_NULL, column))
     return sql_conjunction(bounds)
 
 
 def _is_cut(column: Var, high: Point) -> bool:
-    """Whether ``<`` this constant is no bound for a scan: NaN, or parts of a millisecond."""
+    """Whether a scan cannot use ``<`` with this constant as a bound: NaN, or parts of a
+    millisecond.
+    """
     base = strip(column.sort)
     if base == FLOAT:
         return high == NAN
@@ -84,16 +86,16 @@ def _at_most(a: Point | None, b: Point | None) -> bool:
 
 
 def _before(point: Point) -> Point | None:
-    """The value before, where there is one."""
+    """The previous value, if there is one."""
     if isinstance(point, int):
         return point - 1
     return point[:-1] if point.endswith("\0") else None
 
 
-def _bound(column: Var, *ways: tuple[Op, Point | None]) -> Term:
+def _shortest_comparison(column: Var, *ways: tuple[Op, Point | None]) -> Term:
     """The comparison with the shortest constant."""
-    found = [app(op, column, literal) for op, literal in _literals(column, ways)]
-    return min(found, key=lambda c: len(repr(_value(c.args[1]))))
+    comparisons = [app(op, column, literal) for op, literal in _literals(column, ways)]
+    return min(comparisons, key=lambda c: len(repr(_value(c.args[1]))))
 
 
 def _value(term: Term) -> object:

@@ -1,7 +1,7 @@
 """Trusted. Dates and timestamps as text.
 
 Only full, canonical forms are read; Spark reads more (``DateTimeUtils.stringToTimestamp``), which
-declines here. Wall-clock times need a time zone in which they happen exactly once.
+declines here. A wall-clock time must happen exactly once in its time zone.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ _OFFSET = re.compile(r"([+-])(\d\d):(\d\d)", re.ASCII)
 _UTC_NAMES = ("UTC", "Z", "GMT", "Etc/UTC", "Etc/GMT")
 
 RULES_AGREE = range(1970, 2038)
-"""Years in which Python's and Java's time zone databases give the same rules, whatever their
-release: before 1970 they merge zones differently, after 2037 only some have tables."""
+"""Years in which Python's and Java's time zone databases have the same rules, in every release:
+before 1970 they merge zones differently, after 2037 only some have tables.
+"""
 
 
 def _decline(what: str, text: str) -> DeclineSignal:
@@ -45,16 +46,17 @@ def parse_date(text: str) -> int:
 def parse_timestamp(text: str, timezone: str) -> int:
     """Microseconds since the epoch of ``yyyy-mm-dd[ hh:mm:ss[.ffffff]][zone]``.
 
-    Without an explicit zone it is wall-clock time in ``timezone``. Raises :class:`DeclineSignal`.
+    Without an explicit zone the text is wall-clock time in ``timezone``. Raises
+    :class:`DeclineSignal`.
     """
     wall, zone = _wall(text)
     return _instant(wall, zone.strip() if zone else timezone)
 
 
 def parse_timestamp_ntz(text: str) -> int:
-    """What a clock shows, in microseconds, of ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]``.
+    """The wall-clock time, in microseconds, of ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]``.
 
-    Spark reads a zone and forgets it; here it declines. Raises :class:`DeclineSignal`.
+    Spark reads a zone and ignores it; here it declines. Raises :class:`DeclineSignal`.
     """
     wall, zone = _wall(text)
     if zone:
@@ -63,7 +65,7 @@ def parse_timestamp_ntz(text: str) -> int:
 
 
 def _wall(text: str) -> tuple[dt.datetime, str | None]:
-    """The time of the clock, and the zone where one is given."""
+    """The wall-clock time, and the zone if one is written."""
     match = _TIMESTAMP.fullmatch(text)
     if not match:
         raise _decline("a timestamp must look like '2020-01-31 23:59:59[.123456][Z]';", text)
@@ -87,7 +89,7 @@ def midnight(days: int, timezone: str) -> int:
 
 
 def midnight_ntz(days: int) -> int:
-    """What a clock shows when a day begins, in microseconds."""
+    """The wall-clock time at which a day begins, in microseconds."""
     return days * 86_400_000_000
 
 
@@ -101,8 +103,8 @@ def instant_of_wall(shown: int, timezone: str) -> int:
 
 
 def wall_of_instant(instant: int, timezone: str) -> int:
-    """What clocks in ``timezone`` show, where they are never changed: there, comparing instants is
-    comparing what clocks show. Raises :class:`DeclineSignal`.
+    """The wall-clock time of an instant in ``timezone``, which must never change its clocks: then
+    comparing instants is comparing wall-clock times. Raises :class:`DeclineSignal`.
     """
     ahead = _zone(timezone).utcoffset(None)
     if ahead is None:

@@ -1,10 +1,11 @@
-"""Trusted. Catalyst's resolved expressions as values, and the conditions under which they are safe.
+"""Trusted. Translates Catalyst's resolved expressions to values, with the conditions under which
+they are safe.
 
-A predicate of which a part could raise is declined (:mod:`presieve.sql.catalyst`). Of a value that
-was compiled from Python, such a part is read, and what it rests on is a condition to be proved:
-that a sum of bigints stays within 64 bits, that a divisor is not zero. Where the condition holds,
-the expression neither raises, wraps around, nor rounds, with ANSI mode on and off. A branch of CASE
-is evaluated where it is chosen alone.
+A predicate with a part that could raise is declined (:mod:`presieve.sql.catalyst`). In a value that
+was compiled from Python, such a part is translated, and the fact that it relies on becomes a
+condition to be proved: that a sum of bigints stays within 64 bits, that a divisor is not zero.
+Where the condition holds, the expression neither raises, wraps around, nor rounds, with ANSI mode
+on and off. A branch of CASE is evaluated only where it is chosen.
 
 Sources, Spark 4.3.0: ``arithmetic.scala``, ``mathExpressions.scala``, ``Cast.scala``,
 ``conditionalExpressions.scala``, ``misc.scala``.
@@ -41,8 +42,9 @@ from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant
 
 @dataclass(frozen=True, slots=True)
 class ValueOf:
-    """What an expression of a Spark ``type`` gives: ``term``, an option, wherever ``safe`` holds
-    and ``raises`` does not. Where ``raises`` does, it raises. Both are of sort Bool.
+    """The result of an expression of a Spark ``type``: the value of ``term``, an option, wherever
+    ``safe`` holds and ``raises`` does not. Where ``raises`` holds, the expression raises. Both are
+    of sort Bool.
     """
 
     term: Term
@@ -54,30 +56,30 @@ class ValueOf:
 def value(
     tree: Sequence[Mapping[str, object]], attributes: Mapping[int, Term], timezone: str
 ) -> ValueOf | Declined:
-    """One expression as a value. ``attributes`` are the known columns by the number of their
-    exprId; codes are those of :func:`presieve.sql.catalyst.expression`. Decimals without digits
-    after the point are integers where they are computed, and where a column is known as such.
+    """Translate one expression to a value. ``attributes`` are the known columns by the number of
+    their exprId; codes are those of :func:`presieve.sql.catalyst.expression`. Decimals without
+    digits after the point are integers if they are computed, or if a column is known as an integer.
     """
     context = Context(attributes, timezone, RULES)
     try:
-        node, rest = build(tree, 0, 0)
-        if rest != len(tree):
+        node, end = build(tree, 0, 0)
+        if end != len(tree):
             raise shape("nodes are left over")
-        if len(list(_errors(node))) > len(list(_reached(node))):
+        if len(list(_errors(node))) > len(list(_reached_errors(node))):
             raise DeclineSignal("sql-unsupported", "raise_error in an operand may not be reached")
         typed = meaning(node, context)
         term = _term(typed, context)
     except DeclineSignal as signal:
         return signal.declined
-    found = context.found
-    return ValueOf(term, typed.type, conjunction(found.safe), disjunction(found.raised))
+    conditions = context.found
+    return ValueOf(term, typed.type, conjunction(conditions.safe), disjunction(conditions.raised))
 
 
 # --- operands -------------------------------------------------------------------------------------
 
 
 def _term(typed: Typed, context: Context) -> Term:
-    """An operand as an option of the sort of its type."""
+    """Convert an operand to an option of the sort of its type."""
     sort, operand = sort_of(typed.type), typed.operand
     if sort is None:
         raise DeclineSignal("column-type", f"values of type {typed.type} are not supported")
@@ -94,12 +96,14 @@ def _term(typed: Typed, context: Context) -> Term:
 
 
 def _attribute(node: ExprNode, context: Context) -> Typed:
-    """A column. A decimal may be known as an integer, of which no value has more digits."""
+    """Translate a column. A decimal column may be known as an integer if no value has more digits
+    than the type.
+    """
     digits = decimal_type(str(node.fields.get("dataType")))
-    known = context.attributes.get(catalyst.number_of(node))
-    if digits is None or digits[1] or known is None or strip(known.sort) != INT:
+    column = context.attributes.get(catalyst.number_of(node))
+    if digits is None or digits[1] or column is None or strip(column.sort) != INT:
         return catalyst.attribute(node, context)
-    return Typed(AsDecimal(known, digits[0]), type_of(node))
+    return Typed(AsDecimal(column, digits[0]), type_of(node))
 
 
 def _option(term: Term) -> Term:
@@ -109,14 +113,18 @@ def _option(term: Term) -> Term:
 
 
 def _strict(op: Op, *operands: Term) -> Term:
-    """An operator of values that are there; NULL where one of the options is none."""
+    """Apply an operator of values that are present; NULL if one of the options is none."""
     missing = or_(*(is_none(t) for t in operands))
-    made = some(app(op, *(get(t) for t in operands)))
-    return made if missing == FALSE else app(Op.ITE, missing, none_lit(strip(made.sort)), made)
+    applied = some(app(op, *(get(t) for t in operands)))
+    return (
+        applied
+        if missing == FALSE
+        else app(Op.ITE, missing, none_lit(strip(applied.sort)), applied)
+    )
 
 
 def _require(context: Context, operands: Sequence[Term], condition: Term) -> None:
-    """A condition on values that are there, wherever the expression is evaluated."""
+    """Require a condition on values that are present, wherever the expression is evaluated."""
     holds = or_(*(is_none(t) for t in operands), condition)
     context.found.safe.append(app(Op.IMPLIES, context.path, holds))
 
@@ -127,7 +135,7 @@ def _fits(number: Term, type_: str) -> Term:
 
 
 def _fitting(term: Term, type_: str, context: Context) -> Typed:
-    """An integer of a type, where it is within its range."""
+    """An integer of a type, if it is within the type's range."""
     _require(context, [term], _fits(get(term), type_))
     return Typed(term, type_)
 
@@ -136,7 +144,7 @@ def _fitting(term: Term, type_: str, context: Context) -> Typed:
 
 
 def _arithmetic(op: Op) -> Rule:
-    """``op`` is that of doubles in SQL."""
+    """The rule of an operator; ``op`` is the one for doubles in SQL."""
     of_integers = {
         Op.SQL_FLOAT_ADD: Op.INT_ADD,
         Op.SQL_FLOAT_SUB: Op.INT_SUB,
@@ -174,7 +182,7 @@ def _divide(node: ExprNode, context: Context) -> Typed:
 
 
 def _rounded_down(op: Op, type_: str | None) -> Rule:
-    """``div`` and ``pmod`` of an integer by a positive constant."""
+    """The rule of ``div`` and ``pmod`` of an integer by a positive constant."""
 
     def convert(node: ExprNode, context: Context) -> Typed:
         left, right = (meaning(child, context) for child in node.children)
@@ -202,7 +210,9 @@ def _negative(node: ExprNode, context: Context) -> Typed:
 
 
 def _root(node: ExprNode, context: Context) -> Typed:
-    """Both round correctly; of a negative number Spark gives NaN."""
+    """Translate a square root. Spark and Python both round correctly; for a negative number Spark
+    returns NaN.
+    """
     term = _term(meaning(node.children[0], context), context)
     if strip(term.sort) != FLOAT:
         raise DeclineSignal("sql-unsupported", "a root of what is no double")
@@ -210,8 +220,8 @@ def _root(node: ExprNode, context: Context) -> Typed:
     return Typed(app(Op.FLOAT_SQRT, term), "double")
 
 
-def _to_whole(op: Op) -> Rule:
-    """``floor`` and ``ceil`` of a double, which give a bigint."""
+def _to_integer(op: Op) -> Rule:
+    """The rule of ``floor`` and ``ceil`` of a double, which return a bigint."""
 
     def convert(node: ExprNode, context: Context) -> Typed:
         inner = meaning(node.children[0], context)
@@ -223,7 +233,9 @@ def _to_whole(op: Op) -> Rule:
 
 
 def _of_double(op: Op, term: Term, type_: str, context: Context) -> Typed:
-    """A double as an integer. Beyond the type Spark raises, or gives its greatest."""
+    """Convert a double to an integer. Beyond the type Spark raises, or returns its
+    greatest value.
+    """
     number = get(term)
     low, high = INT_RANGES[type_]
     inside = and_(
@@ -242,16 +254,16 @@ def _cast(node: ExprNode, context: Context) -> Typed:
     target = type_of(node)
     if isinstance(inner.operand, Constant) or inner.type == target:
         return catalyst.cast_of(node, inner, context)
-    found = _CASTS.get((_kind(inner.type), _kind(target)))
-    made = None if found is None else found(inner, target, context)
-    return catalyst.cast_of(node, inner, context) if made is None else made
+    rule = _CASTS.get((_kind(inner.type), _kind(target)))
+    converted = None if rule is None else rule(inner, target, context)
+    return catalyst.cast_of(node, inner, context) if converted is None else converted
 
 
 def _kind(type_: str) -> str:
     return "integer" if type_ in WIDTHS else "decimal" if decimal_type(type_) else type_
 
 
-def _resized(inner: Typed, target: str, context: Context) -> Typed:
+def _resize(inner: Typed, target: str, context: Context) -> Typed:
     term = _term(inner, context)
     if WIDTHS.index(inner.type) < WIDTHS.index(target):
         return Typed(term, target)
@@ -278,7 +290,7 @@ def _as_integer(inner: Typed, target: str, context: Context) -> Typed | None:
 _Cast = Callable[[Typed, str, Context], Typed | None]
 
 _CASTS: dict[tuple[str, str], _Cast] = {
-    ("integer", "integer"): _resized,
+    ("integer", "integer"): _resize,
     ("integer", "double"): _as_double,
     ("integer", "decimal"): _as_decimal,
     ("decimal", "integer"): _as_integer,
@@ -286,34 +298,34 @@ _CASTS: dict[tuple[str, str], _Cast] = {
         Op.FLOAT_TRUNC, _term(inner, context), target, context
     ),
 }
-"""By kind of both types; None where it is one of those that lose nothing."""
+"""By the kinds of both types; None for a cast that :mod:`presieve.sql.catalyst` handles."""
 
 
 # --- choices --------------------------------------------------------------------------------------
 
 
 def _case(node: ExprNode, context: Context) -> Typed:
-    """Conditions and values in turn, then perhaps what is left."""
+    """Translate CASE: conditions and values alternate, and the ELSE value may follow."""
     if len(node.children) < 2:
         raise shape("CaseWhen has no branch")
     pairs = len(node.children) // 2
     branches: list[tuple[Term, Typed]] = []
     path = context.path
     for i in range(pairs):
-        here = replace(context, path=path)
-        chosen = _is_true(truth(meaning(node.children[2 * i], here).operand))
+        branch_context = replace(context, path=path)
+        chosen = _is_true(truth(meaning(node.children[2 * i], branch_context).operand))
         inside = replace(context, path=and_(path, chosen))
         branches.append((chosen, meaning(node.children[2 * i + 1], inside)))
         path = and_(path, negate(chosen))
-    rest = Typed(NULL, "void")
+    else_value = Typed(NULL, "void")
     if len(node.children) % 2:
-        rest = meaning(node.children[-1], replace(context, path=path))
-    type_ = _one_type([typed for _, typed in branches], rest)
-    made = _branch(rest, type_, context)
+        else_value = meaning(node.children[-1], replace(context, path=path))
+    type_ = _one_type([typed for _, typed in branches], else_value)
+    result = _branch(else_value, type_, context)
     for chosen, typed in reversed(branches):
-        made = _chosen(chosen, _branch(typed, type_, context), made)
+        result = _choose(chosen, _branch(typed, type_, context), result)
     digits = decimal_type(type_)
-    return Typed(made if digits is None else AsDecimal(made, digits[0]), type_)
+    return Typed(result if digits is None else AsDecimal(result, digits[0]), type_)
 
 
 def _is_true(condition: Term) -> Term:
@@ -322,14 +334,14 @@ def _is_true(condition: Term) -> Term:
     return app(Op.SQL_IS_TRUE, condition)
 
 
-def _chosen(condition: Term, then: Term, other: Term) -> Term:
+def _choose(condition: Term, then: Term, otherwise: Term) -> Term:
     if isinstance(condition, Lit):
-        return then if condition.value else other
-    return app(Op.ITE, condition, then, other)
+        return then if condition.value else otherwise
+    return app(Op.ITE, condition, then, otherwise)
 
 
-def _one_type(branches: Sequence[Typed], rest: Typed) -> str:
-    types = {t.type for t in (*branches, rest)} - {"void"}
+def _one_type(branches: Sequence[Typed], else_value: Typed) -> str:
+    types = {t.type for t in (*branches, else_value)} - {"void"}
     if len(types) != 1:
         raise shape(f"branches of the types {', '.join(sorted(types))}")
     return types.pop()
@@ -343,7 +355,9 @@ def _branch(typed: Typed, type_: str, context: Context) -> Term:
 
 
 def _twice(node: ExprNode, context: Context) -> Typed:
-    """The greatest of a value and itself, which Spark gives as it is: the first of equal ones."""
+    """Translate the greatest of a value and itself, which Spark returns unchanged: the first of
+    equal values.
+    """
     left, right = (meaning(child, context) for child in node.children)
     if left != right:
         raise DeclineSignal("sql-unsupported", "the greatest of several values")
@@ -355,16 +369,16 @@ _CHOICES = (PACKAGE + "CaseWhen", PACKAGE + "If")
 
 
 def _errors(node: ExprNode) -> Iterator[ExprNode]:
-    """All calls of ``raise_error``."""
+    """Yield all calls of ``raise_error``."""
     if node.name == _ERROR:
         yield node
     for child in node.children:
         yield from _errors(child)
 
 
-def _reached(node: ExprNode) -> Iterator[ExprNode]:
-    """Those that are evaluated wherever their branches are chosen. As an operand one may not be:
-    Spark evaluates nothing after a NULL, or after what decides.
+def _reached_errors(node: ExprNode) -> Iterator[ExprNode]:
+    """Yield the calls that are evaluated wherever their branches are chosen. As an operand, a call
+    may not be evaluated: Spark evaluates nothing after a NULL, or after an operand that decides.
     """
     if node.name == _ERROR:
         yield node
@@ -372,13 +386,13 @@ def _reached(node: ExprNode) -> Iterator[ExprNode]:
         last = len(node.children) - 1
         for i, child in enumerate(node.children):
             if i % 2 or i == last:
-                yield from _reached(child)
+                yield from _reached_errors(child)
     elif node.name == PACKAGE + "Cast":
-        yield from _reached(node.children[0])
+        yield from _reached_errors(node.children[0])
 
 
-def _raised(node: ExprNode, context: Context) -> Typed:
-    """``raise_error('...')``, which has no value."""
+def _raise_error(node: ExprNode, context: Context) -> Typed:
+    """Translate ``raise_error('...')``, which has no value."""
     context.found.raised.append(context.path)
     return Typed(NULL, "void")
 
@@ -394,12 +408,12 @@ RULES: dict[str, Rule] = {
     "Pmod": _rounded_down(Op.INT_MOD, None),
     "UnaryMinus": (1, _negative),
     "Sqrt": (1, _root),
-    "Floor": _to_whole(Op.FLOAT_FLOOR),
-    "Ceil": _to_whole(Op.FLOAT_CEIL),
+    "Floor": _to_integer(Op.FLOAT_FLOOR),
+    "Ceil": _to_integer(Op.FLOAT_CEIL),
     "Cast": (1, _cast),
     "CaseWhen": (None, _case),
     "If": (3, _case),
     "Greatest": (2, _twice),
-    "RaiseError": (None, _raised),
+    "RaiseError": (None, _raise_error),
 }
-"""Every class of Catalyst that is understood in a value."""
+"""Every class of Catalyst that is supported in a value."""
