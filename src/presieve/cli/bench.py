@@ -41,9 +41,8 @@ class Benchmarks(TyperGroup):
             )
         if str(ROOT) not in sys.path:
             sys.path.insert(0, str(ROOT))
-            inherited = os.environ.get(
-                "PYTHONPATH"
-            )  # Spark's workers inherit this path, and import the benchmarks too
+            # Spark's workers inherit this path, and import the benchmarks too.
+            inherited = os.environ.get("PYTHONPATH")
             os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), inherited]))
         group: Any = get_command(import_module("benchmarks.commands").app)
         self.commands.update(group.commands)

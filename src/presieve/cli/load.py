@@ -46,9 +46,8 @@ def python_file(name: str) -> Path:
     if path.is_file():
         return path
     what = "that is a folder; name a Python file" if path.is_dir() else "there is no such file"
-    near = meant(
-        path.stem, [p.stem for p in _neighbours(path)]
-    )  # all end alike, so compare without the suffix
+    # All names have the same suffix, so they are compared without it.
+    near = meant(path.stem, [p.stem for p in _neighbours(path)])
     raise UsageError(f"{name}: {what}{near.replace('?', '.py?').replace(' or ', '.py or ')}")
 
 

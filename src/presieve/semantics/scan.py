@@ -128,11 +128,9 @@ def _sole_comparison(conjunct: Term) -> Iterator[_Comparison]:
     """Yield the comparison that is the whole conjunct; a double must be compared with a number."""
     inner = conjunct.args[0] if _negates(conjunct) else conjunct
     if isinstance(inner, App) and inner.op in _SIGNS and inner.op is not Op.SQL_EQ_NULLSAFE:
-        for comparison in _comparisons(conjunct):
-            if literal_value(comparison.constant) == literal_value(
-                comparison.constant
-            ):  # it is not NaN
-                yield comparison
+        for sole in _comparisons(conjunct):
+            if literal_value(sole.constant) == literal_value(sole.constant):  # it is not NaN
+                yield sole
 
 
 def _negates(term: Term) -> TypeGuard[App]:
