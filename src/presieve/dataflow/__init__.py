@@ -1,1 +1,1 @@
-"""Trusted. What holds of a Python function that need not be lifted."""
+"""Trusted. Facts about Python functions that need not be lifted."""

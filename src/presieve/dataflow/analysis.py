@@ -1,19 +1,20 @@
-"""Trusted. What holds of a function that need not be lifted, by abstract interpretation.
+"""Trusted. Facts about a function that need not be lifted, by abstract interpretation.
 
-Cousot and Cousot, POPL 1977. An unknown value is unknown, not the end: each question has an answer
-of its own, and a note for each place that spoils it.
+Cousot and Cousot, POPL 1977. An unknown value does not end the analysis: each question has its own
+answer, and a note for each place that spoils it.
 
-Keys: which columns of the result hold a grouping column's value in each row. A filter on them keeps
-all that a function gives for a group, or nothing.
+Keys: which result columns hold a grouping column's value in every row. A filter on them keeps all
+rows that the function returns for a group, or none.
 
-Columns: which input columns the result can depend on, number and order of its rows included. A
-column is read where its values, its name or its type can be seen. The others may hold anything, or
-be missing.
+Columns: which input columns the result can depend on, including the number and order of its rows. A
+column is read where its values, its name or its type can be seen. The other columns may hold
+anything, or be missing.
 
-Rows: which columns of the result hold an input column's value of the row that they are made of,
-each row for itself. A filter on them keeps what is made of a row, or drops it.
+Rows: which result columns hold the value that an input column has in the row from which the result
+row is made, if each row is treated separately. A filter on them keeps the rows made from an input
+row, or drops them.
 
-Effects: what a function may do besides giving rows.
+Effects: what a function may do besides returning rows.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ from presieve.lift.python.names import parameters
 
 @dataclass(frozen=True, slots=True)
 class Dataflow:
-    """What holds of a function.
+    """The facts about a function.
 
-    ``keys``: result columns with the grouping column whose value they hold in each row, if they are
-    there. ``reads``: input columns that may be read; None where that is not known.
-    ``reads_beside``: those of the second table, where there is one. ``passes``:
-    result columns with the input column that they pass on, row by row; None where rows depend on
-    each other. ``effects``: what it may do besides; ``notes``: what spoils an answer, and where.
+    ``keys`` maps result columns to the grouping column whose value they hold in each row, if they
+    are present. ``reads`` are the input columns that may be read; None if that is unknown.
+    ``reads_beside`` are those of the second table, if there is one. ``passes`` maps
+    result columns to the input column that they pass on, row by row; None if rows depend on
+    each other. ``effects``: what else it may do; ``notes``: what spoils an answer, and where.
     """
 
     keys: Mapping[str, str]
@@ -62,12 +63,12 @@ class Dataflow:
 
     @property
     def missed(self) -> tuple[Effect, ...]:
-        """The effects that somebody counts on, if a call is left out. Nobody counts on messages."""
+        """The effects that matter if a call is omitted. Messages do not matter."""
         return tuple(e for e in self.effects if e.kind != "message")
 
 
 def dataflow(request: Request) -> Dataflow:
-    """What holds of a function. Declines as :func:`function_source` where its text is not known."""
+    """Analyse a function. Declines like :func:`function_source` if its source is not known."""
     a = Analysis(request, _INTERPRETER)
     at = open_owner(a, request.function, generator=request.form == "batches")
     node = a.owners[at].source.node
@@ -110,20 +111,22 @@ def _bind_parameters(a: Analysis, s: State) -> None:
 
 
 _BESIDE = "\0"
-"""Stands before the names of the second table's columns, which no name of a column contains."""
+"""The prefix of names of the second table's columns; no column name contains it."""
 
 
 def _second_table(a: Analysis, s: State, beside: tuple[tuple[str, ...], tuple[str, ...]]) -> Value:
-    """The other table of ``cogroup``."""
+    """Make the second table of ``cogroup``."""
     names, keys = beside
-    held = dict(zip(keys, a.request.keys, strict=True))
+    key_of_column = dict(zip(keys, a.request.keys, strict=True))
 
     def make(place: Place) -> Table:
         columns = tuple(
             (
                 name,
                 Column(
-                    keys=frozenset((held[name],)) if name in held else frozenset(),
+                    keys=frozenset((key_of_column[name],))
+                    if name in key_of_column
+                    else frozenset(),
                     unread=frozenset((_BESIDE + name,)),
                     rows=place,
                     memory=frozenset((Place((*place.site, at)),)),
@@ -143,7 +146,7 @@ def _answers(a: Analysis) -> Dataflow:
         return Dataflow({}, None, None, None, effects, notes)
     reads = frozenset(a.read & set(a.request.columns))
     beside = frozenset(n.removeprefix(_BESIDE) for n in a.read if n.startswith(_BESIDE))
-    # What pandas shares between tables is known less well than all else here.
+    # How pandas shares memory between tables is known less well than everything else here.
     keys = {} if a.writes_items else _keys(a.results)
     alone = a.alone and all(r.rowwise for r in a.results)
     passes = _passes(a.results) if alone else None
@@ -155,8 +158,8 @@ def _keys(results: list[Result]) -> Mapping[str, str]:
     if not filled:
         return {}
     common = frozenset.intersection(*(frozenset(f) for f in filled))
-    found = {n: frozenset.intersection(*(f[n] for f in filled)) for n in common}
-    return {n: min(k) for n, k in sorted(found.items()) if k}
+    common_keys = {n: frozenset.intersection(*(f[n] for f in filled)) for n in common}
+    return {n: min(k) for n, k in sorted(common_keys.items()) if k}
 
 
 def _passes(results: list[Result]) -> Mapping[str, str]:
@@ -173,8 +176,8 @@ class _Interpreter:
     callback = staticmethod(calls.callback)
 
     @staticmethod
-    def inlined(call: Call, function: Function, given: Given) -> Value:
-        return calls.inlined(call.a, call.s, function, given)
+    def inlined(call: Call, function: Function, arguments: Given) -> Value:
+        return calls.inlined(call.a, call.s, function, arguments)
 
 
 _INTERPRETER = _Interpreter()

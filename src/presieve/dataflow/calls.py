@@ -1,7 +1,8 @@
-"""Trusted. Calls: of models, of the user's own functions, and of what is not followed.
+"""Trusted. Calls: of models, of the user's own functions, and of code that is not followed.
 
-What is not followed gets its arguments, and so may read all that they hold. Whether it may change
-them, or do something that outlives the call, says :mod:`presieve.dataflow.libraries`.
+Code that is not followed gets its arguments, and so may read all that they hold.
+:mod:`presieve.dataflow.libraries` says whether it may change them, or do something that outlives
+the call.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _DEPTH = 8
 
 
 def call(a: Analysis, s: State, node: ast.Call) -> Value:
-    """The value of a call as it is written."""
+    """Evaluate a call expression."""
     callee = a.evaluator.evaluate(a, node.func, s)
     starred = any(isinstance(x, ast.Starred) for x in node.args)
     args = [
@@ -70,41 +71,41 @@ def call(a: Analysis, s: State, node: ast.Call) -> Value:
         case Function() if listed:
             return inlined(a, s, callee, Given(args, named, node))
         case Library(path):
-            made = Call(a, s, callee, path, args, named, node)
-            if _reads_the_clock(made):
+            invocation = Call(a, s, callee, path, args, named, node)
+            if _reads_the_clock(invocation):
                 a.effect("clock", f"{ast.unparse(node.func)}() reads the clock", node)
-            found = _modelled(FUNCTIONS.get(path), made) if listed else None
-            return found if found is not None else of_package(made)
+            value = _apply_model(FUNCTIONS.get(path), invocation) if listed else None
+            return value if value is not None else of_package(invocation)
         case Method(owner, name):
-            made = Call(a, s, owner, name, args, named, node)
-            found = _modelled(_method(s, owner, name), made) if listed else None
-            return found if found is not None else unknown_method(made)
+            invocation = Call(a, s, owner, name, args, named, node)
+            value = _apply_model(_method(s, owner, name), invocation) if listed else None
+            return value if value is not None else unknown_method(invocation)
     a.branches_on(callee, node)
     a.changes(reach_of(callee), node, f"{ast.unparse(node.func)}()")
     for part in (callee, *args, *named.values()):
         a.escapes(s, part, node, f"{ast.unparse(node.func)}()")
     if packages_of(callee) is None:
         a.effect("unknown", f"{ast.unparse(node.func)}() is not known", node)
-    given = (callee, *args, *named.values())
-    return Opaque(s.reachable(frozenset().union(*map(reach_of, given))), packages_of(callee))
+    parts = (callee, *args, *named.values())
+    return Opaque(s.reachable(frozenset().union(*map(reach_of, parts))), packages_of(callee))
 
 
-def _modelled(model: Model | None, made: Call) -> Value | None:
-    found = None if model is None else model(made)
-    if found is None or model not in SEPARATE:
-        given = (made.owner, *made.args, *made.named.values())
-        if not all(is_fixed(v) for v in given) and not _is_message(made):
-            made.a.branches_on(made.owner, made.node)
-    return found
+def _apply_model(model: Model | None, invocation: Call) -> Value | None:
+    value = None if model is None else model(invocation)
+    if value is None or model not in SEPARATE:
+        parts = (invocation.owner, *invocation.args, *invocation.named.values())
+        if not all(is_fixed(v) for v in parts) and not _is_message(invocation):
+            invocation.a.branches_on(invocation.owner, invocation.node)
+    return value
 
 
-def _is_message(made: Call) -> bool:
-    """Whether nothing but a message comes of a call."""
-    if isinstance(made.owner, Library):
-        doing = of_function(made.name)
+def _is_message(invocation: Call) -> bool:
+    """Whether a call does nothing but write a message."""
+    if isinstance(invocation.owner, Library):
+        doing = of_function(invocation.name)
         return doing is not None and doing.kind == "message"
-    doing = of_method(made.s.packages(made.owner), made.name)
-    return doing is not None and doing.kind == "message" and made.name in MESSAGE_METHODS
+    doing = of_method(invocation.s.packages(invocation.owner), invocation.name)
+    return doing is not None and doing.kind == "message" and invocation.name in MESSAGE_METHODS
 
 
 def _method(s: State, owner: Value, name: str) -> Model | None:
@@ -124,39 +125,43 @@ def _method(s: State, owner: Value, name: str) -> Model | None:
     return None
 
 
-def of_package(made: Call) -> Value:
-    """A function of a package that has no model: it reads its arguments, and changes none."""
-    a, s, node = made.a, made.s, made.node
+def of_package(invocation: Call) -> Value:
+    """Call a function of a package that has no model: it reads its arguments, and changes none of
+    them unless it is known to.
+    """
+    a, s, node = invocation.a, invocation.s, invocation.node
     written = ast.unparse(node.func)
-    doing = of_function(made.name)
+    doing = of_function(invocation.name)
     if doing is not None:
         a.effect(doing.kind, f"{written}() {doing.reason}", node)
-        if sees_variables(made.name):
+        if sees_variables(invocation.name):
             a.shows_variables(s, node, f"{written}()")
-    given = [*made.args, *made.named.values()]
+    arguments = [*invocation.args, *invocation.named.values()]
     changes = doing is not None and doing.kind == "unknown"
-    changes = changes or bool(made.named.keys() & {"out", "inplace"}) or _writes(made)
-    for value in given:
+    changes = changes or bool(invocation.named.keys() & {"out", "inplace"}) or _writes(invocation)
+    for value in arguments:
         a.observe(s, value, node, f"{written}() may read all columns")
         if changes:
             a.changes(reach_of(value), node, f"{written}()")
             a.escapes(s, value, node, f"{written}()")
             if s.packages(value) is None:
                 a.effect("unknown", f"{written}() changes what is not known", node)
-        callback(made, value)
-    held = [s.packages(v) for v in given]
-    known: frozenset[str] | None = None
-    if None not in held and not (doing is not None and doing.kind == "unknown"):
-        # What is given may come back.
-        known = DATA.union((made.name.partition(".")[0],), *(h for h in held if h))
-    return Opaque(s.reachable(frozenset().union(*map(reach_of, given))), known)
+        callback(invocation, value)
+    argument_packages = [s.packages(v) for v in arguments]
+    packages: frozenset[str] | None = None
+    if None not in argument_packages and not (doing is not None and doing.kind == "unknown"):
+        # The function may return its arguments.
+        packages = DATA.union(
+            (invocation.name.partition(".")[0],), *(h for h in argument_packages if h)
+        )
+    return Opaque(s.reachable(frozenset().union(*map(reach_of, arguments))), packages)
 
 
-def _reads_the_clock(made: Call) -> bool:
-    """Whether a time is asked for by its word, as in ``pd.Timestamp("now")``."""
+def _reads_the_clock(invocation: Call) -> bool:
+    """Whether a word asks for the current time, as in ``pd.Timestamp("now")``."""
     times = ("pandas.", "numpy.datetime64")
-    words = [constant_of(made.s, v) for v in (*made.args, *made.named.values())]
-    return made.name.startswith(times) and bool(
+    words = [constant_of(invocation.s, v) for v in (*invocation.args, *invocation.named.values())]
+    return invocation.name.startswith(times) and bool(
         {"now", "today"} & {w for w in words if type(w) is str}
     )
 
@@ -173,7 +178,7 @@ _CHANGING = frozenset(
         *(f"{module}.{name}" for module in ("operator", "_operator") for name in _IN_PLACE),
     )
 )
-"""Functions of packages that change an argument."""
+"""Functions of packages that change an argument in place."""
 
 
 _CLASSES = (
@@ -188,74 +193,80 @@ _REMOVING = frozenset(
 )
 
 
-def _writes(made: Call) -> bool:
-    """Whether a function of a package changes an argument, as numpy's do with ``out``."""
-    path, count = made.name, len(made.args)
+def _writes(invocation: Call) -> bool:
+    """Whether a function of a package changes an argument, as numpy's functions do with ``out``."""
+    path, count = invocation.name, len(invocation.args)
     if path in _CHANGING or path.startswith("heapq."):
         return True
     if path.startswith(_CLASSES):
-        return path.rpartition(".")[2] in _KEEPING | _REMOVING
+        return path.rpartition(".")[2] in _STORING | _REMOVING
     if not path.startswith("numpy."):
         return False
-    found: object = sys.modules.get("numpy")
+    function: object = sys.modules.get("numpy")
     for part in path.split(".")[1:]:
-        found = getattr(found, part, None)
-    inputs = getattr(found, "nin", None)
+        function = getattr(function, part, None)
+    inputs = getattr(function, "nin", None)
     if isinstance(inputs, int):
         return count > inputs
     try:
-        names = [*inspect.signature(found).parameters] if callable(found) else []
+        names = [*inspect.signature(function).parameters] if callable(function) else []
     except ValueError:
         return count > 1
     return "out" in names[:count] or not names
 
 
-def unknown_method(made: Call) -> Value:
-    """A method that has no model: it reads all that its owner and its arguments reach."""
-    a, s, node = made.a, made.s, made.node
+def unknown_method(invocation: Call) -> Value:
+    """Call a method that has no model: it reads all that its owner and its arguments reach."""
+    a, s, node = invocation.a, invocation.s, invocation.node
     written = ast.unparse(node.func)
-    packages = s.packages(made.owner)
-    doing = of_method(packages, made.name)
-    if doing is not None and not (made.name.startswith("to_") and not [*made.args, *made.named]):
+    packages = s.packages(invocation.owner)
+    doing = of_method(packages, invocation.name)
+    if doing is not None and not (
+        invocation.name.startswith("to_") and not [*invocation.args, *invocation.named]
+    ):
         a.effect(doing.kind, f"{written}() {doing.reason}", node)
-    given = [*made.args, *made.named.values()]
-    for value in (made.owner, *given):
+    arguments = [*invocation.args, *invocation.named.values()]
+    for value in (invocation.owner, *arguments):
         a.observe(s, value, node, f"{written}() may read all columns")
-        callback(made, value)
-    gives = _of_model(made, packages)
-    still = made.name in TABLE_METHODS or made.name in COLUMN_METHODS or gives is not None
-    if still and made.name in _OF_CONTAINERS and not isinstance(made.owner, Column):
-        a.changes(reach_of(made.owner), node, f"{written}()")
-    if doing is not None and doing.kind == "message" and made.name in MESSAGE_METHODS:
+        callback(invocation, value)
+    gives = _of_model(invocation, packages)
+    still = (
+        invocation.name in TABLE_METHODS or invocation.name in COLUMN_METHODS or gives is not None
+    )
+    if still and invocation.name in _OF_CONTAINERS and not isinstance(invocation.owner, Column):
+        a.changes(reach_of(invocation.owner), node, f"{written}()")
+    if doing is not None and doing.kind == "message" and invocation.name in MESSAGE_METHODS:
         return NONE
-    if not still or made.named.keys() & {"inplace", "out"} or packages is None:
-        a.changes(reach_of(made.owner), node, f"{written}()")
-        a.escapes(s, made.owner, node, f"{written}()")
+    if not still or invocation.named.keys() & {"inplace", "out"} or packages is None:
+        a.changes(reach_of(invocation.owner), node, f"{written}()")
+        a.escapes(s, invocation.owner, node, f"{written}()")
         if packages is None:
-            for value in given:
+            for value in arguments:
                 a.escapes(s, value, node, f"{written}()")
-    if made.name in _KEEPING and isinstance(made.owner, Opaque):
-        # It comes out again as anything.
-        for value in given:
+    if invocation.name in _STORING and isinstance(invocation.owner, Opaque):
+        # It can be taken out again later, in any form.
+        for value in arguments:
             a.escapes(s, value, node, f"{written}()")
-    if gives == "table" or _is_new_table(made, packages):
-        held = Column(memory=s.reachable(reach_of(made.owner)) if gives is None else NOWHERE)
-        return s.make(made.site(), lambda place: Table((), place, held, sure=False))
-    if gives == "items" and made.args:
-        table, handed = s.table(made.args[0]), made.args[0]
+    if gives == "table" or _is_new_table(invocation, packages):
+        any_column = Column(
+            memory=s.reachable(reach_of(invocation.owner)) if gives is None else NOWHERE
+        )
+        return s.make(invocation.site(), lambda place: Table((), place, any_column, sure=False))
+    if gives == "items" and invocation.args:
+        table, handed = s.table(invocation.args[0]), invocation.args[0]
         of = handed.rows if isinstance(handed, Column) else None
         return Opaque(packages=DATA | {"numpy"}, rows=of if table is None else table.rows)
-    reach = s.reachable(frozenset().union(*map(reach_of, (made.owner, *given))))
+    reach = s.reachable(frozenset().union(*map(reach_of, (invocation.owner, *arguments))))
     return Opaque(reach, packages)
 
 
-def _of_model(made: Call, packages: frozenset[str] | None) -> str | None:
-    """What a method of a model gives; None where that is not known."""
-    if not isinstance(made.owner, Opaque) or packages is None:
+def _of_model(invocation: Call, packages: frozenset[str] | None) -> str | None:
+    """What a method of a fitted model returns (a kind of ``MODELS``); None if that is unknown."""
+    if not isinstance(invocation.owner, Opaque) or packages is None:
         return None
     return next(
         (
-            methods.get(made.name)
+            methods.get(invocation.name)
             for package, methods in MODELS.items()
             if package in packages <= _DATA | {package}
         ),
@@ -263,89 +274,101 @@ def _of_model(made: Call, packages: frozenset[str] | None) -> str | None:
     )
 
 
-def _is_new_table(made: Call, packages: frozenset[str] | None) -> bool:
-    """Whether a method gives a table of which nothing else is known: whatever it is of pandas that
-    has ``reset_index`` gives a copy, with its labels as columns; what has ``to_frame`` is no table.
+def _is_new_table(invocation: Call, packages: frozenset[str] | None) -> bool:
+    """Whether a method returns a table about which nothing else is known. Any pandas object with a
+    ``reset_index`` returns a copy, with its labels as columns; one with a ``to_frame`` is no table.
     """
-    own = isinstance(made.owner, Opaque) and packages is not None and packages <= _DATA
-    known = {"reset_index": {"names"}, "to_frame": {"name"}}.get(made.name)
-    return own and known is not None and not made.args and made.named.keys() <= known
+    own = isinstance(invocation.owner, Opaque) and packages is not None and packages <= _DATA
+    accepted = {"reset_index": {"names"}, "to_frame": {"name"}}.get(invocation.name)
+    return (
+        own and accepted is not None and not invocation.args and invocation.named.keys() <= accepted
+    )
 
 
-_KEEPING = frozenset(
+_STORING = frozenset(
     (
         *("add", "append", "appendleft", "extend", "extendleft", "insert", "put", "setdefault"),
         *("update", "__setitem__"),
     )
 )
-"""Methods by which a container keeps what it is given."""
+"""Methods that store their argument in a container."""
 _OF_CONTAINERS = frozenset(("add", "insert", "pop", "update"))
-"""Methods that change lists, sets and dicts, and do not change a Series or DataFrame, or do."""
+"""Methods that change lists, sets and dicts, whatever they do to a Series or DataFrame."""
 
 
-def callback(made: Call, value: Value) -> None:
-    """A function that is given to another one may be called, any number of times."""
+def callback(invocation: Call, value: Value) -> None:
+    """Account for a function passed as an argument: it may be called any number of times."""
     if isinstance(value, Function):
-        reach = frozenset().union(*map(reach_of, (made.owner, *made.args, *made.named.values())))
-        called_back(made.a, made.s, value, Opaque(made.s.reachable(reach), _DATA), made.node)
+        reach = frozenset().union(
+            *map(reach_of, (invocation.owner, *invocation.args, *invocation.named.values()))
+        )
+        called_back(
+            invocation.a,
+            invocation.s,
+            value,
+            Opaque(invocation.s.reachable(reach), _DATA),
+            invocation.node,
+        )
     elif isinstance(value, Method):
-        _called_later(made, value)
+        _account_for_method(invocation, value)
     elif isinstance(value, Library):
         doing = of_function(value.path)
         if doing is not None:
-            made.a.effect(doing.kind, f"{value.path}() {doing.reason}", made.node)
-    elif isinstance(value, Ref) and (items_ := made.s.items(value)) is not None:
+            invocation.a.effect(doing.kind, f"{value.path}() {doing.reason}", invocation.node)
+    elif isinstance(value, Ref) and (items_ := invocation.s.items(value)) is not None:
         for inner in (*(items_.fixed or ()), *(v for _, v in items_.fields or ())):
             if isinstance(inner, Function | Library):
-                callback(made, inner)
+                callback(invocation, inner)
 
 
 _ASKING = frozenset(("count", "endswith", "format", "get", "index", "items", "join", "keys")) | {
     *("match", "replace", "search", "split", "startswith", "strip", "values", "__contains__"),
     *("__getitem__", "lower", "upper", "title"),
 }
-"""Methods of Python's values and containers that change nothing."""
+"""Methods of Python values and containers that change nothing."""
 
 
-def _called_later(made: Call, method: Method) -> None:
-    """A method that is given to a function, which may call it any number of times."""
-    a, s = made.a, made.s
+def _account_for_method(invocation: Call, method: Method) -> None:
+    """Account for a method passed to a function, which may call it any number of times."""
+    a, s = invocation.a, invocation.s
     packages = s.packages(method.owner)
     doing = of_method(packages, method.name)
     if s.items(method.owner) is None and doing is not None:
-        a.effect(doing.kind, f".{method.name}() {doing.reason}", made.node)
+        a.effect(doing.kind, f".{method.name}() {doing.reason}", invocation.node)
     if method.name not in _ASKING and s.table(method.owner) is None:
-        a.changes(reach_of(method.owner), made.node, f".{method.name}()")
-        a.escapes(s, method.owner, made.node, f".{method.name}()")
+        a.changes(reach_of(method.owner), invocation.node, f".{method.name}()")
+        a.escapes(s, method.owner, invocation.node, f".{method.name}()")
 
 
 _DATA = DATA | {"pandas", "numpy"}
 
 
 def called_back(a: Analysis, s: State, function: Function, argument: Value, node: ast.AST) -> Value:
-    """What a function gives that somebody calls, any number of times, with anything."""
+    """The value of a function that is called any number of times, with any arguments."""
     count = len(function.node.args.args) + len(function.node.args.posonlyargs)
     before = s.copy()
     a.alone = False
     value: Value = Opaque()
     for _ in range(2):
-        # A second time on what the first one has changed: then nothing new can be seen.
+        # The second call starts from what the first has changed; a third would see nothing new.
         value = inlined(a, s, function, Given([argument] * count, {}, node))
         s.become(join_states(before, s))
     return value
 
 
-def inlined(a: Analysis, s: State, function: Function, given: Given) -> Value:
-    """The value of a function of the user's, by following its body."""
-    node = given.node
+def inlined(a: Analysis, s: State, function: Function, arguments: Given) -> Value:
+    """Evaluate a call of the user's own function by following its body."""
+    node = arguments.node
     inside = any(f.node is function.node for f in a.stack)
-    frame = _bound(a, s, function, given) if len(a.stack) < _DEPTH and not inside else None
+    frame = (
+        _bind_arguments(a, s, function, arguments) if len(a.stack) < _DEPTH and not inside else None
+    )
     if frame is None:
-        for value in given.values:
+        for value in arguments.values:
             a.escapes(s, value, node, "a call that is not followed")
         if not inside:
             a.effect("unknown", f"{ast.unparse(node)} is not followed", node)
-        return Opaque(s.reachable(frozenset().union(*map(reach_of, given.values))))
+        return Opaque(s.reachable(frozenset().union(*map(reach_of, arguments.values))))
     parent = function.frame if function.frame >= 0 else None
     a.stack.append(Frame(function.owner, parent, function.node, node))
     s.frames.append(frame)
@@ -374,8 +397,8 @@ def _meet(s: State, ends: list[tuple[Value, State]]) -> Value:
         s.frames.pop()
         return Opaque(packages=DATA)
     value, state = ends[0]
-    for other, there in ends[1:]:
-        value, state = join(value, other), join_states(state, there)
+    for next_value, next_state in ends[1:]:
+        value, state = join(value, next_value), join_states(state, next_state)
     s.become(state)
     s.frames.pop()
     return value
@@ -385,9 +408,11 @@ def _yields(node: ast.FunctionDef) -> bool:
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(node))
 
 
-def _bound(a: Analysis, s: State, function: Function, given: Given) -> dict[str, Value] | None:
-    """The parameters with their arguments; None where they do not fit, or are gathered."""
-    spec, (args, named, _) = function.node.args, given
+def _bind_arguments(
+    a: Analysis, s: State, function: Function, arguments: Given
+) -> dict[str, Value] | None:
+    """Map parameters to arguments; None if they do not fit, or with ``*args`` or ``**kwargs``."""
+    spec, (args, named, _) = function.node.args, arguments
     names = [p.arg for p in (*spec.posonlyargs, *spec.args)]
     if spec.vararg or spec.kwarg or len(args) > len(names):
         return None
@@ -397,14 +422,14 @@ def _bound(a: Analysis, s: State, function: Function, given: Given) -> dict[str,
     env.update(named)
     keyword = [p.arg for p in spec.kwonlyargs]
     owner = a.owners[function.owner]
-    whole = function.frame < 0 and owner.source.node is function.node
-    defaults = _defaults(owner.function) if whole else {}
+    is_outermost = function.frame < 0 and owner.source.node is function.node
+    defaults = _defaults(owner.function) if is_outermost else {}
     for name in (*names, *keyword):
         if name not in env:
-            found = defaults.get(name, ...)
-            if found is not ...:
-                env[name] = of_object(a, s, found, f"{owner.function.__name__}({name})")
-            elif whole or not (spec.defaults or spec.kw_defaults):
+            default = defaults.get(name, ...)
+            if default is not ...:
+                env[name] = of_object(a, s, default, f"{owner.function.__name__}({name})")
+            elif is_outermost or not (spec.defaults or spec.kw_defaults):
                 return None
             else:
                 env[name] = Opaque()
@@ -414,6 +439,8 @@ def _bound(a: Analysis, s: State, function: Function, given: Given) -> dict[str,
 def _defaults(function: FunctionType) -> dict[str, object]:
     code = function.__code__
     names = code.co_varnames[: code.co_argcount]
-    given = function.__defaults__ or ()
-    found: dict[str, object] = dict(zip(names[len(names) - len(given) :], given, strict=True))
-    return {**found, **(function.__kwdefaults__ or {})}
+    default_values = function.__defaults__ or ()
+    positional: dict[str, object] = dict(
+        zip(names[len(names) - len(default_values) :], default_values, strict=True)
+    )
+    return {**positional, **(function.__kwdefaults__ or {})}

@@ -1,7 +1,7 @@
 """Trusted. Methods of Series and arrays.
 
-pandas 2 and 3: ``pandas/core/series.py``, ``pandas/core/generic.py``. None of those listed here
-changes its owner unless ``inplace`` or ``out`` says so.
+pandas 2 and 3: ``pandas/core/series.py``, ``pandas/core/generic.py``. None of the methods listed
+here changes its owner unless ``inplace`` or ``out`` says so.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ def own_column(call: Call) -> Column:
     return owner
 
 
-def _plain(call: Call) -> bool:
-    """Whether nothing is changed in place; what the arguments hold is read."""
+def _changes_nothing(call: Call) -> bool:
+    """Read the arguments, and tell whether the call changes nothing in place."""
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, f".{call.name}() reads its arguments")
     return not call.named.keys() & {"inplace", "out"}
 
 
 def _of_each(call: Call, *, mask: bool) -> Value | None:
-    """Item by item, each for itself."""
-    if not _plain(call):
+    """The result of a method that works item by item."""
+    if not _changes_nothing(call):
         return None
     column = own_column(call)
     others = [*call.args, *call.named.values()]
     fixed = all(is_fixed(v) or (isinstance(v, Column) and v.rowwise) for v in others)
     same = all(v.rows == column.rows for v in others if isinstance(v, Column))
-    # By position, or by what is there before: not each item for itself.
+    # These work by position, or by earlier items: not item by item.
     beside = bool(call.named.keys() & {"axis", "errors", "level", "limit", "method"})
     lists = [v for v in others if call.s.items(v) is not None]
     beside = beside or (bool(lists) and call.name != "isin")
@@ -71,7 +71,7 @@ def _of_each(call: Call, *, mask: bool) -> Value | None:
     *("day_name", "month_name", "casefold", "swapcase", "len"),
 )
 @separate
-def _elementwise(call: Call) -> Value | None:
+def _values_of_each(call: Call) -> Value | None:
     return _of_each(call, mask=False)
 
 
@@ -91,10 +91,10 @@ def _masks(call: Call) -> Value | None:
     *("apply", "map", "duplicated", "searchsorted", "argsort", "combine"),
 )
 def _beside(call: Call) -> Value | None:
-    """A value for each row, which may depend on all of them. ``replace`` and ``map`` among them:
-    their functions and tables are not followed.
+    """A value for each row, which may depend on all rows. This includes ``replace`` and ``map``,
+    because their functions and tables are not followed.
     """
-    if not _plain(call):
+    if not _changes_nothing(call):
         return None
     column = own_column(call)
     called_back(call)
@@ -104,7 +104,7 @@ def _beside(call: Call) -> Value | None:
 
 
 def called_back(call: Call) -> None:
-    """Functions among the arguments may be called."""
+    """Account for functions among the arguments, which may be called."""
     for value in (*call.args, *call.named.values()):
         call.a.evaluator.callback(call, value)
 
@@ -112,7 +112,7 @@ def called_back(call: Call) -> None:
 @of_column("copy", "to_numpy", "tolist", "to_list", "ravel", "to_series", "infer_objects")
 @separate
 def _same(call: Call) -> Value | None:
-    if not _plain(call):
+    if not _changes_nothing(call):
         return None
     column = own_column(call)
     labelled = column.labelled and call.name in ("copy", "infer_objects")
@@ -124,7 +124,7 @@ def _same(call: Call) -> Value | None:
     *("nsmallest", "unique", "mode", "repeat", "take", "squeeze", "truncate"),
 )
 def _some(call: Call) -> Value | None:
-    if not _plain(call):
+    if not _changes_nothing(call):
         return None
     column = own_column(call)
     labelled = call.name != "unique"
@@ -134,7 +134,7 @@ def _some(call: Call) -> Value | None:
 @of_column("reset_index")
 def _reset(call: Call) -> Value | None:
     column = own_column(call)
-    if not _plain(call) or call.args:
+    if not _changes_nothing(call) or call.args:
         return None
     if call.constant(1, "drop", default=False) is True:
         return replace(column, rows=None, index=None)
@@ -142,34 +142,34 @@ def _reset(call: Call) -> Value | None:
     if not isinstance(name, str) or call.named.keys() - {"name", "drop"}:
         return None
     labels = tuple((n, Column(keys, name=n)) for n, keys in column.index or ())
-    others = Column() if column.index is None else None  # labels that are not known
+    others = Column() if column.index is None else None  # unknown labels
 
     def make(place: Place) -> Table:
         columns = (*labels, (str(name), replace(column, index=None)))
-        made = tuple((n, replace(c, rows=place)) for n, c in columns)
-        return Table(made, place, others, sure=others is None)
+        placed = tuple((n, replace(c, rows=place)) for n, c in columns)
+        return Table(placed, place, others, sure=others is None)
 
     return call.s.make(call.site(), make)
 
 
 @of_column("to_frame")
-def _framed(call: Call) -> Value | None:
+def _to_frame(call: Call) -> Value | None:
     column = own_column(call)
     name = call.constant(0, "name", default=column.name)
-    if not _plain(call) or not isinstance(name, str):
+    if not _changes_nothing(call) or not isinstance(name, str):
         return None
 
     def make(place: Place) -> Table:
-        made = replace(column, rows=place, name=str(name), index=None)
-        return Table(((str(name), made),), place, index=column.index)
+        placed = replace(column, rows=place, name=str(name), index=None)
+        return Table(((str(name), placed),), place, index=column.index)
 
     return call.s.make(call.site(), make)
 
 
 @of_column("rename", "rename_axis")
-def _renamed(call: Call) -> Value | None:
+def _rename_series(call: Call) -> Value | None:
     name = call.constant(0, "index")
-    if not _plain(call) or not isinstance(name, str) or call.name == "rename_axis":
+    if not _changes_nothing(call) or not isinstance(name, str) or call.name == "rename_axis":
         return None
     return replace(own_column(call), name=name)
 
@@ -179,13 +179,13 @@ def _renamed(call: Call) -> Value | None:
     *("skew", "kurt", "kurtosis", "quantile", "any", "all", "idxmin", "idxmax", "argmin"),
     *("argmax", "item", "autocorr", "corr", "cov", "dot", "equals", "is_monotonic"),
 )
-def _reduced(call: Call) -> Value | None:
-    if not _plain(call):
+def _reduce(call: Call) -> Value | None:
+    if not _changes_nothing(call):
         return None
-    whole = call.name != "quantile" or isinstance(call.argument(0, "q"), Scalar | None)
+    is_scalar = call.name != "quantile" or isinstance(call.argument(0, "q"), Scalar | None)
     if call.name == "item":
         return Scalar(own_column(call).keys)
-    return Scalar() if whole else Column()
+    return Scalar() if is_scalar else Column()
 
 
 @of_column(
@@ -195,7 +195,7 @@ def _reduced(call: Call) -> Value | None:
     *("findall", "partition", "rsplit", "get_dummies", "isocalendar", "to_pydatetime", "filter"),
 )
 def _other(call: Call) -> Value | None:
-    if not _plain(call):
+    if not _changes_nothing(call):
         return None
     called_back(call)
     return Opaque(own_column(call).memory, _SERIES)
@@ -203,16 +203,16 @@ def _other(call: Call) -> Value | None:
 
 @of_column("rolling", "expanding", "ewm")
 def _windows(call: Call) -> Value | None:
-    return Indexer(own_column(call), WINDOW) if _plain(call) else None
+    return Indexer(own_column(call), WINDOW) if _changes_nothing(call) else None
 
 
 @of_window(
     *("mean", "sum", "median", "std", "var", "min", "max", "count", "quantile", "skew", "kurt"),
     *("sem", "rank", "apply"),
 )
-def _windowed(call: Call) -> Value | None:
+def _window_values(call: Call) -> Value | None:
     """A value for each row."""
-    if not _plain(call):
+    if not _changes_nothing(call):
         return None
     called_back(call)
     column = own_column(call)

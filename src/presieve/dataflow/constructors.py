@@ -1,4 +1,4 @@
-"""Trusted. Tables and columns that a function makes, and numpy's functions item by item."""
+"""Trusted. Tables and columns that a function makes, and numpy functions that work item by item."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _ARRAYS = ("numpy.asarray", "numpy.array", "numpy.ravel")
 
 @function(*_FRAME, "pandas.DataFrame.from_records", "pandas.DataFrame.from_dict")
 def _frame(call: Call) -> Value | None:
-    """A table of columns, of rows, or without any."""
+    """Make a table from columns, from rows, or from neither."""
     if call.named.keys() - {"columns", "data", "index", "dtype"} or len(call.args) > 3:
         return None
     data = call.argument(0, "data")
-    given = call.argument(2, "columns")
-    names = None if given is None else names_of_columns(call.s, given)
-    if (given is not None and names is None) or ("dtype" in call.named and data is not None):
+    columns = call.argument(2, "columns")
+    names = None if columns is None else names_of_columns(call.s, columns)
+    if (columns is not None and names is None) or ("dtype" in call.named and data is not None):
         return None
     if data is None or (_is_nothing(call.s, data)):
         indexed = call.argument(1, "index") is not None
-        made = tuple((n, Column(name=n)) for n in names or ())
+        unplaced = tuple((n, Column(name=n)) for n in names or ())
         return call.s.make(
             call.site(),
             lambda place: Table(
-                tuple((n, replace(c, rows=place)) for n, c in made), place, empty=not indexed
+                tuple((n, replace(c, rows=place)) for n, c in unplaced), place, empty=not indexed
             ),
         )
     items = call.s.items(data)
@@ -65,7 +65,7 @@ def _is_nothing(s: State, data: Value) -> bool:
 
 
 def _of_columns(call: Call, items: Items, names: tuple[str, ...] | None) -> Value | None:
-    """``{name: values}``. Series are matched by label, which leaves gaps where labels differ."""
+    """Make a table from ``{name: values}``. Series match by label; differing labels leave gaps."""
     if items.fields is None:
         return None
     fields = dict(items.fields)
@@ -100,44 +100,44 @@ def _of_columns(call: Call, items: Items, names: tuple[str, ...] | None) -> Valu
 
 
 def _of_rows(call: Call, items: Items, names: tuple[str, ...] | None) -> Value | None:
-    """``[row, ...]``: dicts by name, tuples and lists by position. A column has the type of all its
-    values, so that only rows of Python's own values are followed.
+    """Make a table from ``[row, ...]``: dicts by name, tuples and lists by position. A column has
+    one type for all its values, so only rows of Python's own values are followed.
     """
     rows = items.fixed if items.fixed is not None else (items.element,)
-    found: dict[str, Value] | None = None
+    fields_of_rows: dict[str, Value] | None = None
     maybe: set[str] = set()
     others: list[Value] = []
     for row in rows:
         fields = None if row is None else _fields(call.s, row, names)
         if fields is None or row is None:
             return None
-        others += _unnamed(call.s, row)
-        if found is None:
-            found = fields
+        others += _unnamed_values(call.s, row)
+        if fields_of_rows is None:
+            fields_of_rows = fields
             continue
-        maybe |= found.keys() ^ fields.keys()
-        found = {
-            n: join(found[n], fields[n])
-            if n in found and n in fields
-            else found.get(n, fields.get(n, Scalar()))
-            for n in (*found, *(f for f in fields if f not in found))
+        maybe |= fields_of_rows.keys() ^ fields.keys()
+        fields_of_rows = {
+            n: join(fields_of_rows[n], fields[n])
+            if n in fields_of_rows and n in fields
+            else fields_of_rows.get(n, fields.get(n, Scalar()))
+            for n in (*fields_of_rows, *(f for f in fields if f not in fields_of_rows))
         }
-    for value in (*(found or {}).values(), *others):
+    for value in (*(fields_of_rows or {}).values(), *others):
         call.a.observe(call.s, value, call.node, "values of a new table")
-    held = frozenset().union(*map(reach_of, others))
+    further_memory = frozenset().union(*map(reach_of, others))
 
     def column(place: Place, name: str, value: Value) -> Column:
         keys = value.keys if isinstance(value, Scalar) and name not in maybe else NO_KEYS
         return Column(keys, rows=place, name=name, memory=reach_of(value))
 
-    chosen = names if names is not None else tuple(found or ())
-    made = found or {}
+    chosen = names if names is not None else tuple(fields_of_rows or ())
+    joined_fields = fields_of_rows or {}
     return call.s.make(
         call.site(),
         lambda place: Table(
-            tuple((n, column(place, n, made.get(n, Opaque()))) for n in chosen),
+            tuple((n, column(place, n, joined_fields.get(n, Opaque()))) for n in chosen),
             place,
-            Column(rows=place, memory=held) if others and names is None else None,
+            Column(rows=place, memory=further_memory) if others and names is None else None,
             filled=items.fixed is not None,
             sure=not others,
         ),
@@ -156,24 +156,24 @@ def _fields(s: State, row: Value, names: tuple[str, ...] | None) -> dict[str, Va
     return dict(zip(names, listed, strict=True))
 
 
-def _unnamed(s: State, row: Value) -> list[Value]:
-    """What a row may hold under other names than those that are known."""
+def _unnamed_values(s: State, row: Value) -> list[Value]:
+    """The values that a row may hold under unknown names."""
     items = s.items(row)
     return [items.element] if items is not None and items.more and items.element else []
 
 
 @function(*_SERIES)
 def _series(call: Call) -> Value | None:
-    """A list or array as a Series; of values of several types, it may have another one."""
+    """Make a Series from a list or array. The type of mixed values may change."""
     value = call.argument(0, "data")
     if value is None or call.named.keys() - {"data", "name", "dtype", "index"}:
         return None
-    for given in (*call.args, *call.named.values()):
-        call.a.observe(call.s, given, call.node, "values of a Series")
+    for argument in (*call.args, *call.named.values()):
+        call.a.observe(call.s, argument, call.node, "values of a Series")
     name = constant_of(call.s, call.named["name"]) if "name" in call.named else None
     named = name if isinstance(name, str) else None
     if isinstance(value, Column) and "dtype" not in call.named and "index" not in call.named:
-        # What had no labels is numbered anew.
+        # An array without labels is numbered anew.
         rows = value.rows if value.labelled else None
         return replace(value, labelled=True, rows=rows, name=named or value.name)
     return Column(name=named) if isinstance(value, Column | Scalar) or call.s.items(value) else None
@@ -196,7 +196,7 @@ _ELEMENTWISE = (
     *("radians", "rint", "round", "sign", "sin", "sqrt", "square", "subtract", "tan", "tanh"),
     *("trunc", "where", "nan_to_num", "clip"),
 )
-_TRUTH = frozenset(
+_TRUTH_VALUED = frozenset(
     (
         *("equal", "greater", "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal"),
         *("logical_and", "logical_not", "logical_or", "not_equal"),
@@ -207,7 +207,7 @@ _TRUTH = frozenset(
 @function(*(f"numpy.{name}" for name in _ELEMENTWISE))
 @separate
 def _of_each(call: Call) -> Value | None:
-    """Item by item: labelled where an argument is, as ufuncs of Series give Series."""
+    """Item by item: labelled if an argument is, because ufuncs of Series return Series."""
     if call.named or not all(isinstance(v, Column | Scalar) for v in call.args):
         return None
     name = call.name.rpartition(".")[2]
@@ -220,12 +220,12 @@ def _of_each(call: Call) -> Value | None:
     alone = rows is not None and all(c.rowwise for c in columns)
     alone = alone and all(is_fixed(v) for v in call.args if isinstance(v, Scalar))
     labelled = any(c.labelled for c in columns) and name != "where"
-    return Column(rowwise=alone, rows=rows, labelled=labelled, mask=name in _TRUTH)
+    return Column(rowwise=alone, rows=rows, labelled=labelled, mask=name in _TRUTH_VALUED)
 
 
 @function("numpy.select")
-def _selected(call: Call) -> Value | None:
-    """The first choice of which the condition holds, item by item."""
+def _select(call: Call) -> Value | None:
+    """Item by item, the first choice whose condition holds."""
     if not 2 <= len(call.args) <= 3 or call.named.keys() - {"default"}:
         return None
     for value in (*call.args, *call.named.values()):
@@ -235,13 +235,13 @@ def _selected(call: Call) -> Value | None:
         return None
     parts = [*call.args[2:], *call.named.values(), *(p for i in lists for p in i or ())]
     rows = {p.rows for p in parts if isinstance(p, Column)}
-    known = all(isinstance(p, Column | Scalar) for p in parts) and len(rows) == 1
-    return Column(labelled=False, rows=rows.pop()) if known else None
+    is_known = all(isinstance(p, Column | Scalar) for p in parts) and len(rows) == 1
+    return Column(labelled=False, rows=rows.pop()) if is_known else None
 
 
 @function("pandas.crosstab")
-def _crossed(call: Call) -> Value | None:
-    """A row for each value of one column, a column for each of another one."""
+def _cross_tabulate(call: Call) -> Value | None:
+    """Make a row for each value of one column, and a column for each value of another."""
     index, columns = call.args[:2] if len(call.args) == 2 else (None, None)
     if call.named.keys() - {"values", "aggfunc"} or not isinstance(columns, Column):
         return None
@@ -273,9 +273,13 @@ _REDUCING = (
 
 
 @function(*(f"numpy.{name}" for name in _REDUCING))
-def _reduced(call: Call) -> Value | None:
-    known = call.named.keys() <= {"axis", "ddof", "weights"}
-    if not known or not call.args or not all(isinstance(v, Column | Scalar) for v in call.args):
+def _reduce(call: Call) -> Value | None:
+    has_known_arguments = call.named.keys() <= {"axis", "ddof", "weights"}
+    if (
+        not has_known_arguments
+        or not call.args
+        or not all(isinstance(v, Column | Scalar) for v in call.args)
+    ):
         return None
     return Scalar(fixed=all(map(is_fixed, call.args)))
 
@@ -288,7 +292,7 @@ _SCORES = (
 
 
 @function(*(f"sklearn.metrics.{name}" for name in _SCORES))
-def _scored(call: Call) -> Value | None:
+def _score(call: Call) -> Value | None:
     """One number, unless ``multioutput`` asks for several."""
     for value in call.args:
         call.a.observe(call.s, value, call.node, "what is scored")
@@ -296,7 +300,7 @@ def _scored(call: Call) -> Value | None:
 
 
 @function("numpy.arange", "numpy.zeros", "numpy.ones", "numpy.linspace", "numpy.cumsum")
-def _made(call: Call) -> Value | None:
+def _new_array(call: Call) -> Value | None:
     if call.named or not all(isinstance(v, Column | Scalar) for v in call.args):
         return None
     rows = None
@@ -308,8 +312,8 @@ def _made(call: Call) -> Value | None:
 
 
 @function("numpy.full", "numpy.repeat")
-def _repeated(call: Call) -> Value | None:
-    """One value, many times. An array of texts drops zeros at their end, so that no key is kept."""
+def _repeat(call: Call) -> Value | None:
+    """Repeat one value. An array of texts drops zeros at their end, so no key is kept."""
     size, value = call.args if call.name == "numpy.full" and len(call.args) == 2 else (None, None)
     if call.name == "numpy.repeat" and len(call.args) == 2:
         value, size = call.args
@@ -322,14 +326,14 @@ def _repeated(call: Call) -> Value | None:
 @function("pandas.to_datetime", "pandas.to_numeric", "pandas.isna", "pandas.isnull")
 @function("pandas.notna", "pandas.notnull")
 @separate
-def _converted(call: Call) -> Value | None:
+def _convert(call: Call) -> Value | None:
     value = call.args[0] if len(call.args) == 1 else None
     if isinstance(value, Scalar):
         return Scalar(fixed=value.fixed)
     if not isinstance(value, Column):
         return None
     mask = call.name.startswith(("pandas.is", "pandas.not"))
-    # Formats are guessed by the first value.
+    # pandas guesses formats from the first value.
     return Column(rowwise=value.rowwise and mask, rows=value.rows, mask=mask, name=value.name)
 
 

@@ -1,4 +1,4 @@
-"""Trusted. One run of the dataflow analysis: what it is asked, and what it has come upon so far."""
+"""Trusted. One run of the dataflow analysis: the request, and the facts collected so far."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Form: TypeAlias = Literal["group", "batches", "row"]
 Question: TypeAlias = Literal["keys", "columns", "rows", "effects"]
 
 OUTSIDE = -1
-"""The first part of the sites of objects that are there before the function is called."""
+"""The first part of the sites of objects that exist before the function is called."""
 
 
 class GaveUp(Exception):
@@ -39,12 +39,12 @@ class GaveUp(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a function.
+    """A function to analyse, and how Spark calls it.
 
-    ``form``: a function of a group's table, of an iterator over tables, or of a row's values, of
-    which effects alone are asked. ``columns`` are those of its table, in order, ``keys`` the
-    grouping columns in the key's order. ``beside`` are the columns of a second table (``cogroup``)
-    with the names of its grouping columns.
+    ``form``: a function of a group's table, of an iterator over tables, or of a row's values; for
+    the last, only effects are asked for. ``columns`` are those of its table, in order, ``keys`` the
+    grouping columns in the key's order. ``beside`` holds the columns of a second table
+    (``cogroup``) and the names of its grouping columns.
     """
 
     function: FunctionType
@@ -56,7 +56,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What spoils the answer to a question, and where."""
+    """A reason why the answer to a question is spoiled, and where."""
 
     question: Question
     reason: str
@@ -65,8 +65,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a function may do besides giving rows. ``kind`` is as in :class:`libraries.Doing`, or
-    ``state`` where something is changed that outlives the call.
+    """Something that a function may do besides returning rows. ``kind`` is as in
+    :class:`libraries.Doing`, or ``state`` if the function changes something that outlives the call.
     """
 
     kind: str
@@ -76,8 +76,9 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is known of one table that a function gives: keys and passed columns by name, None where
-    there are no rows; whether its rows are some of the input's, each for itself.
+    """The facts about one table that a function returns: keys and passed columns by name; ``keys``
+    is None if there are no rows. ``rowwise``: its rows are some of the input's, each treated
+    separately.
     """
 
     keys: Mapping[str, frozenset[str]] | None
@@ -87,7 +88,7 @@ class Result:
 
 @dataclass(slots=True)
 class Owner:
-    """A function of the user's whose source is read."""
+    """A user's function whose source is read."""
 
     function: FunctionType
     source: Source
@@ -96,8 +97,8 @@ class Owner:
 
 
 class Frame(NamedTuple):
-    """A function that is being called: ``owner`` in the list of owners, ``parent`` the frame in
-    which it is defined, ``node`` its definition, ``call`` where it is called.
+    """A function that is being called: ``owner`` is its index in the list of owners, ``parent`` the
+    frame in which it is defined, ``node`` its definition, ``call`` the place where it is called.
     """
 
     owner: int
@@ -107,27 +108,27 @@ class Frame(NamedTuple):
 
 
 class Evaluator(Protocol):
-    """The interpreter, as models see it."""
+    """The part of the interpreter that models use."""
 
     def evaluate(self, a: Analysis, node: ast.expr, s: State) -> Value:
-        """The value of an expression."""
+        """Evaluate an expression."""
 
     def consumed(self, a: Analysis, node: ast.expr, s: State) -> Value:
-        """The value of an argument that is taken at once."""
+        """Evaluate an argument that the called function consumes at once."""
 
-    def inlined(self, call: Call, function: Function, given: Given) -> Value:
-        """The value of a function of the user's that a model calls."""
+    def inlined(self, call: Call, function: Function, arguments: Given) -> Value:
+        """Evaluate a user's function that a model calls."""
 
     def callback(self, call: Call, value: Value) -> None:
-        """A function that is given to another one may be called, any number of times."""
+        """Account for a function passed as an argument: it may be called any number of times."""
 
     def block(self, a: Analysis, body: Iterable[ast.stmt], s: State) -> bool:
-        """Whether control comes out at the end of these statements."""
+        """Run statements, and tell whether control reaches their end."""
 
 
 @dataclass(slots=True)
 class Analysis:
-    """The run: functions that are open, jumps that wait to be joined, answers so far."""
+    """The state of a run: open functions, jumps that wait to be joined, and answers so far."""
 
     request: Request
     evaluator: Evaluator
@@ -145,63 +146,63 @@ class Analysis:
     finals: list[list[ast.stmt]] = field(default_factory=list)
     steps: int = 0
     alone: bool = True
-    """Whether rows of the result depend on their own rows alone, as far as control goes."""
+    """Whether, as far as control flow goes, each result row depends on its own input row only."""
     changed_outside: bool = False
     writes_items: bool = False
-    """Whether items of a Series or an array are written in place, which views of it share."""
+    """Whether items of a Series or an array are written in place; its views share them."""
 
     @property
     def owner(self) -> Owner:
-        """The function whose text is being read."""
+        """The function whose source is being read."""
         return self.owners[self.stack[-1].owner]
 
     def span(self, node: ast.AST) -> Span | None:
-        """Where a node stands."""
+        """The position of a node in its source."""
         return self.owner.source.span(node) if self.stack else None
 
     def site(self, node: ast.AST, part: int = 0) -> tuple[int, ...]:
-        """The site of what the node makes, by the calls that are open."""
+        """The site of an object that the node makes, qualified by the open calls."""
         calls = (x for f in self.stack for x in (f.owner, *_position(f.node), *_position(f.call)))
         return (*calls, *_position(node), part)
 
     # --- answers --------------------------------------------------------------------------------
 
     def note(self, question: Question, reason: str, node: ast.AST) -> None:
-        """Something spoils the answer to a question."""
+        """Record that something spoils the answer to a question."""
         self.notes.setdefault((question, reason), Note(question, reason, self.span(node)))
 
     def effect(self, kind: str, reason: str, node: ast.AST) -> None:
-        """A call may do more than giving a value."""
+        """Record that a call may do more than return a value."""
         self.effects.setdefault((kind, reason), Effect(kind, reason, self.span(node)))
 
     def reads(self, columns: frozenset[str], reason: str, node: ast.AST) -> None:
-        """These input columns are read."""
+        """Record that these input columns are read."""
         new = columns - self.read
         self.read |= columns
         if len(new) > 1:
             self.note("columns", reason, node)
 
     def observe(self, s: State, value: Value, node: ast.AST, reason: str) -> None:
-        """All that can be reached from a value is read."""
+        """Record that everything reachable from a value is read."""
         for place in s.reachable(reach_of(value)):
             thing = s.heap.get(place)
             if isinstance(thing, Table):
                 self.reads(unread_of(thing), reason, node)
 
     def branches_on(self, value: Value, node: ast.AST) -> None:
-        """Control goes by a value of rows: what one row does depends on others."""
+        """Record that control depends on a value of several rows, so rows depend on each other."""
         if self.alone:
             self.alone = False
             self.note("rows", f"{ast.unparse(node)} looks at several rows", node)
 
     def changes(self, places: Places, node: ast.AST, what: str) -> None:
-        """An object is changed in place: somebody else sees it if it was there before."""
+        """Record an in-place change, which others see if the object existed before the call."""
         if any(p.site[0] == OUTSIDE for p in places):
             self.changed_outside = True
             self.effect("state", f"{what} changes what was there before the call", node)
 
     def escapes(self, s: State, value: Value, node: ast.AST, what: str) -> None:
-        """Code that is not known gets a value: it may read and change all that it reaches."""
+        """Pass a value to unknown code, which may read and change everything reachable from it."""
         self.observe(s, value, node, f"{what} may read all columns")
         places = reach_of(value)
         if places:
@@ -209,7 +210,7 @@ class Analysis:
             self.note("keys", f"{what} may change the table", node)
 
     def shows_variables(self, s: State, node: ast.AST, what: str) -> None:
-        """Code that is not known may look up any variable by its name."""
+        """Record that unknown code may look up any variable by its name."""
         for frame in s.frames:
             for value in tuple(frame.values()):
                 self.escapes(s, value, node, what)
@@ -231,13 +232,13 @@ def _position(node: ast.AST) -> tuple[int, int, int, int]:
 
 
 def unread_of(table: Table) -> frozenset[str]:
-    """The input columns that a table passes on and nobody has read."""
+    """The input columns that a table passes on unread."""
     columns = [c for _, c in table.columns] + ([table.rest] if table.rest else [])
     return frozenset().union(*(c.unread for c in columns))
 
 
 class Given(NamedTuple):
-    """The arguments of a call of the user's function, and where it is called."""
+    """The arguments of a call of a user's function, and the calling node."""
 
     args: list[Value]
     named: dict[str, Value]
@@ -245,12 +246,12 @@ class Given(NamedTuple):
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """All of them."""
+        """All argument values."""
         return (*self.args, *self.named.values())
 
 
 class Call(NamedTuple):
-    """A call of a model: its arguments are evaluated."""
+    """A call of a model, with evaluated arguments."""
 
     a: Analysis
     s: State
@@ -261,25 +262,25 @@ class Call(NamedTuple):
     node: ast.Call
 
     def argument(self, at: int, name: str) -> Value | None:
-        """The argument by position or name; None where it is not given."""
+        """The argument by position or name; None if it is omitted."""
         return self.args[at] if at < len(self.args) else self.named.get(name)
 
     def only(self, count: int, *names: str) -> bool:
-        """Whether there are no other arguments than these."""
+        """Whether there are no arguments other than these."""
         return len(self.args) <= count and self.named.keys() <= set(names)
 
     def constant(self, at: int, name: str, default: object = None) -> object:
-        """The constant that is given; ``default`` where there is none, ``...`` if it is unknown."""
+        """The constant argument; ``default`` if it is omitted, ``...`` if it is unknown."""
         value = self.argument(at, name)
         return default if value is None else constant_of(self.s, value)
 
     def site(self, part: int = 0) -> tuple[int, ...]:
-        """The site of what this call makes."""
+        """The site of an object that this call makes."""
         return self.a.site(self.node, part)
 
 
 def counted_by(call: Call) -> Place | None:
-    """The rows of which ``range(n)`` or ``range(start, stop)`` has as many; None if not known."""
+    """The rows that ``range(n)`` or ``range(start, stop)`` counts; None if unknown."""
     bounds = [v for v in call.args if isinstance(v, Scalar)]
     if call.named or len(bounds) != len(call.args) or not 1 <= len(bounds) <= 2:
         return None
@@ -291,7 +292,7 @@ def counted_by(call: Call) -> Place | None:
 
 
 def constant_of(s: State, value: Value) -> object:
-    """The constant that a value is: lists and tuples as tuples; ``...`` where it is not known."""
+    """The constant that a value is, with lists and tuples as tuples; ``...`` if it is unknown."""
     match value:
         case Scalar(constant=constant) if constant is not MISSING:
             return constant
@@ -309,15 +310,15 @@ def constant_of(s: State, value: Value) -> object:
 
 
 def _all_constants(s: State, items: tuple[Value, ...]) -> object:
-    found = tuple(constant_of(s, i) for i in items)
-    return ... if any(f is ... for f in found) else found
+    constants = tuple(constant_of(s, i) for i in items)
+    return ... if any(f is ... for f in constants) else constants
 
 
 def names_of_columns(s: State, value: Value) -> tuple[str, ...] | None:
-    """Column names that a value lists, or the one that it is; None where they are not known."""
-    found = constant_of(s, value)
-    if isinstance(found, str):
-        return (found,)
-    if isinstance(found, tuple) and all(isinstance(f, str) for f in found):
-        return tuple(str(f) for f in found)
+    """The column names that a value lists, or the single name that it is; None if unknown."""
+    constant = constant_of(s, value)
+    if isinstance(constant, str):
+        return (constant,)
+    if isinstance(constant, tuple) and all(isinstance(f, str) for f in constant):
+        return tuple(str(f) for f in constant)
     return None

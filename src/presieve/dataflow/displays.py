@@ -1,4 +1,4 @@
-"""Trusted. Displays and comprehensions: tuples, lists, sets, dicts and texts, part by part."""
+"""Trusted. Displays, comprehensions and f-strings, part by part."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from presieve.dataflow.values import (
 _DEEP = 6
 
 
-def _deep(value: Value, left: int = _DEEP) -> bool:
-    """Whether a tuple holds tuples deeper than is followed."""
+def _is_deep(value: Value, depth: int = _DEEP) -> bool:
+    """Whether a tuple nests tuples deeper than the analysis follows."""
     if isinstance(value, TupleV):
-        return left == 0 or any(_deep(i, left - 1) for i in value.items)
+        return depth == 0 or any(_is_deep(i, depth - 1) for i in value.items)
     return False
 
 
 def tuple_display(a: Analysis, node: ast.Tuple, s: State) -> Value:
-    items = _spread(a, node.elts, s)
+    items = _spread_items(a, node.elts, s)
     if items is None:
         return Opaque(_reach_of_all(a, node.elts, s))
-    made = TupleV(tuple(items))
-    return Opaque(reach_of(made)) if _deep(made) else made
+    value = TupleV(tuple(items))
+    return Opaque(reach_of(value)) if _is_deep(value) else value
 
 
 def list_display(a: Analysis, node: ast.List | ast.Set, s: State) -> Value:
-    items = _spread(a, node.elts, s)
+    items = _spread_items(a, node.elts, s)
     kind = "list" if isinstance(node, ast.List) else "set"
     if items is None:
         reach = _reach_of_all(a, node.elts, s)
@@ -48,18 +48,18 @@ def list_display(a: Analysis, node: ast.List | ast.Set, s: State) -> Value:
     return s.make(a.site(node), lambda _: Items(kind, join_all(items), tuple(items)))
 
 
-def _spread(a: Analysis, nodes: list[ast.expr], s: State) -> list[Value] | None:
-    """The items of a display; None where a ``*`` gives items that are not listed."""
-    found: list[Value] = []
+def _spread_items(a: Analysis, nodes: list[ast.expr], s: State) -> list[Value] | None:
+    """The items of a display; None if a ``*`` adds items that are not listed."""
+    items: list[Value] = []
     for node in nodes:
         if not isinstance(node, ast.Starred):
-            found.append(a.evaluator.evaluate(a, node, s))
+            items.append(a.evaluator.evaluate(a, node, s))
             continue
         listed = listed_items(s, a.evaluator.evaluate(a, node.value, s))
         if listed is None:
             return None
-        found += listed
-    return found
+        items += listed
+    return items
 
 
 def _reach_of_all(a: Analysis, nodes: list[ast.expr], s: State) -> Places:
@@ -78,8 +78,10 @@ def dict_display(a: Analysis, node: ast.Dict, s: State) -> Value:
         value = a.evaluator.evaluate(a, item, s)
         if key is None:
             inner = s.items(value)
-            known = inner is not None and inner.kind == "dict" and inner.fields is not None
-            if known and fields is not None and inner is not None:
+            has_known_fields = (
+                inner is not None and inner.kind == "dict" and inner.fields is not None
+            )
+            if has_known_fields and fields is not None and inner is not None:
                 fields.update(inner.fields or ())
                 values += [v for _, v in inner.fields or ()]
             else:
@@ -93,8 +95,8 @@ def dict_display(a: Analysis, node: ast.Dict, s: State) -> Value:
             fields[name] = value
         else:
             fields = None
-    made = None if fields is None else tuple(fields.items())
-    return s.make(a.site(node), lambda _: Items("dict", join_all(values), None, made))
+    known_fields = None if fields is None else tuple(fields.items())
+    return s.make(a.site(node), lambda _: Items("dict", join_all(values), None, known_fields))
 
 
 def comprehension(
@@ -102,9 +104,9 @@ def comprehension(
 ) -> Value:
     parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
     if len(node.generators) == 1 and len(parts) == 1:
-        made = _listed(a, node, s)
-        if made is not None:
-            return made
+        listed_values = _evaluate_items(a, node, s)
+        if listed_values is not None:
+            return listed_values
     before = dict(s.env)
     names: set[str] = set()
     for g in node.generators:
@@ -121,7 +123,7 @@ def comprehension(
 
 
 def consumed(a: Analysis, node: ast.expr, s: State) -> Value:
-    """The value of an argument that the function it is given to takes at once."""
+    """Evaluate an argument that the called function consumes at once."""
     return (
         comprehension(a, node, s)
         if isinstance(node, ast.GeneratorExp)
@@ -130,17 +132,19 @@ def consumed(a: Analysis, node: ast.expr, s: State) -> Value:
 
 
 def generator(a: Analysis, node: ast.GeneratorExp, s: State) -> Value:
-    """A generator that is taken later: what it goes over may have changed by then."""
-    made = comprehension(a, node, s)
-    reach = s.reachable(reach_of(made))
-    a.escapes(s, made, node, "a generator")
+    """A generator that is consumed later, when the values behind it may have changed."""
+    values = comprehension(a, node, s)
+    reach = s.reachable(reach_of(values))
+    a.escapes(s, values, node, "a generator")
     return Opaque(reach)
 
 
-def _listed(
+def _evaluate_items(
     a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, start: State
 ) -> Value | None:
-    """Item by item; None where they are not listed, or a condition is not known."""
+    """Evaluate a comprehension item by item; None if the items are not listed, or a condition is
+    unknown.
+    """
     assert not isinstance(node, ast.DictComp)
     s, (generator,) = start.copy(), node.generators
     over = a.evaluator.evaluate(a, generator.iter, s)
@@ -148,25 +152,25 @@ def _listed(
     if listed is None or not listed.whole or len(listed.items) > 64:
         return None
     before, target = dict(s.env), generator.target
-    # What is made so far is in the state: the next item may make something at the same node.
+    # The values so far are in the state, because the next item may make objects at the same node.
     hidden = f"<{node.lineno}:{node.col_offset}>"
     s.env[hidden] = TupleV(())
     for item in listed.items:
         if rounds(a, s, over, generator.iter) != listed:
-            raise GaveUp  # it changes what it goes over
+            raise GaveUp  # it changes the items that it iterates over
         bind(a, s, target, item)
-        kept = [constant_of(s, a.evaluator.evaluate(a, test, s)) for test in generator.ifs]
-        if False in kept:
+        conditions = [constant_of(s, a.evaluator.evaluate(a, test, s)) for test in generator.ifs]
+        if False in conditions:
             continue
-        if not all(k is True for k in kept):
+        if not all(k is True for k in conditions):
             return None
         value = a.evaluator.evaluate(a, node.elt, s)
-        held = s.env[hidden]
-        assert isinstance(held, TupleV)
-        s.env[hidden] = TupleV((*held.items, value))
-    held = s.env.pop(hidden)
-    assert isinstance(held, TupleV)
-    values = list(held.items)
+        values_so_far = s.env[hidden]
+        assert isinstance(values_so_far, TupleV)
+        s.env[hidden] = TupleV((*values_so_far.items, value))
+    values_so_far = s.env.pop(hidden)
+    assert isinstance(values_so_far, TupleV)
+    values = list(values_so_far.items)
     _restore(s, before, {n.id for n in ast.walk(target) if isinstance(n, ast.Name)})
     kind = "set" if isinstance(node, ast.SetComp) else "list"
     start.become(s)

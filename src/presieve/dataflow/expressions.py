@@ -1,4 +1,4 @@
-"""Trusted. Expressions, except for calls."""
+"""Trusted. Expressions, except calls."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from presieve.dataflow.values import (
 
 
 def evaluate(a: Analysis, node: ast.expr, s: State) -> Value:
-    """The value of an expression. What is not followed is opaque, and all it holds is read."""
+    """Evaluate an expression. An unsupported one is opaque, and everything in it is read."""
     handler = _EXPRESSIONS.get(type(node))
     if handler is not None:
         value: Value = handler(a, node, s)
@@ -63,7 +63,7 @@ def evaluate(a: Analysis, node: ast.expr, s: State) -> Value:
     return Opaque(frozenset().union(*map(reach_of, parts)))
 
 
-def _constant(_a: Analysis, node: ast.Constant, _s: State) -> Value:
+def _constant_value(_a: Analysis, node: ast.Constant, _s: State) -> Value:
     return Scalar(constant=node.value, fixed=True)
 
 
@@ -90,8 +90,8 @@ def _attribute(a: Analysis, node: ast.Attribute, s: State) -> Value:
         case Column():
             return _of_column(owner, name)
         case Row(ref) if (of := s.table(ref)) is not None and of.column(name) is not None:
-            found = series_of(a, of, name, node)
-            return Scalar(found.keys if isinstance(found, Column) else NO_KEYS)
+            field = series_of(a, of, name, node)
+            return Scalar(field.keys if isinstance(field, Column) else NO_KEYS)
         case Indexer(Column() as column, "dt") if name in _PARTS:
             return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE)
         case Grouped() if (of := s.table(owner.table)) is not None and name in of.names:
@@ -118,7 +118,7 @@ _PARTS = frozenset(
         *("is_quarter_start", "is_quarter_end", "is_year_start", "is_year_end"),
     )
 )
-"""Properties of ``.dt``, item by item."""
+"""Properties of ``.dt`` that work item by item."""
 _LOCATORS = frozenset(("loc", "iloc", "at", "iat"))
 
 
@@ -131,13 +131,13 @@ def _of_table(a: Analysis, s: State, ref: Ref, table: Table, node: ast.Attribute
     if name == "columns" and table.sure and table.rest is None:
         a.observe(s, ref, node, ".columns looks at all columns")
         names = tuple(Scalar(constant=n, fixed=True) for n in table.names)
-        # The array below is that of the table.
+        # The underlying array is shared with the table.
         any_ = Opaque(reach_of(ref), DATA)
         return s.make(a.site(node), lambda _: Items("names", any_, names))
     if name == "T":
         a.observe(s, ref, node, ".T looks at all columns")
-        held = Column(memory=s.reachable(reach_of(ref)))
-        return s.make(a.site(node), lambda place: Table((), place, held, sure=False))
+        any_column = Column(memory=s.reachable(reach_of(ref)))
+        return s.make(a.site(node), lambda place: Table((), place, any_column, sure=False))
     if name in ("columns", "shape", "size", "dtypes", "values", "axes", "ndim", "style"):
         a.observe(s, ref, node, f".{name} looks at all columns")
         return Opaque(reach_of(ref), DATA | {"pandas", "numpy"})
@@ -161,7 +161,7 @@ def _of_column(column: Column, name: str) -> Value:
 # --- items -------------------------------------------------------------------------------------
 
 
-def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
+def _item(a: Analysis, node: ast.Subscript, s: State) -> Value:
     match node:
         case ast.Subscript(ast.Attribute(inner, "shape"), ast.Constant(0)):
             owner = evaluate(a, inner, s)
@@ -170,13 +170,13 @@ def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
                 return Scalar(length=Length(rows))
             return Opaque(reach_of(owner), DATA)
     owner, index = evaluate(a, node.value, s), evaluate(a, node.slice, s)
-    index = _called_with(a, s, owner, index, node)
+    index = _call_index(a, s, owner, index, node)
     table = s.table(owner)
     if table is not None and isinstance(owner, Ref):
         return _item_of_table(a, s, owner, index, node)
     match owner:
         case Indexer(Ref() as ref, how) if s.table(ref) is not None:
-            return _located(a, s, Indexer(ref, how), index, node)
+            return _locate(a, s, Indexer(ref, how), index, node)
         case Indexer(Column() as column, name) if name not in _LOCATORS:
             return Column(rows=column.rows, labelled=column.labelled)  # as ``.str[0]``
         case Column() | Indexer(Column()):
@@ -186,9 +186,9 @@ def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
             return _item_of_column(items, index)
         case TupleV(items):
             return _item_of_tuple(s, items, index)
-        case Ref() if (found := s.items(owner)) is not None:
-            item = _item_of_items(s, found, index)
-            # Which item it is may depend on rows.
+        case Ref() if (container := s.items(owner)) is not None:
+            item = _item_of_items(s, container, index)
+            # The choice of item may depend on rows.
             return item if is_fixed(index) or not is_fixed(item) else Scalar()
         case Row(ref):
             a.observe(s, ref, node, "a row is read by position")
@@ -196,8 +196,8 @@ def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
         case Grouped():
             names = names_of_columns(s, index)
             if names is not None:
-                one = isinstance(constant_of(s, index), str)
-                return replace(owner, chosen=names[0] if one else names)
+                is_single_name = isinstance(constant_of(s, index), str)
+                return replace(owner, chosen=names[0] if is_single_name else names)
         case Scalar():
             return Scalar()
         case Library():
@@ -207,15 +207,15 @@ def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
     return Opaque(reach_of(owner), s.packages(owner))
 
 
-def _called_with(a: Analysis, s: State, owner: Value, index: Value, node: ast.Subscript) -> Value:
-    """The index; where it is a function, pandas calls it with what it is an index of."""
+def _call_index(a: Analysis, s: State, owner: Value, index: Value, node: ast.Subscript) -> Value:
+    """The index. If it is a function, pandas calls it with the object that it indexes."""
     data = owner.owner if isinstance(owner, Indexer) else owner
     if s.table(data) is None and not isinstance(data, Column):
         return index
     if isinstance(index, Function):
         return inlined(a, s, index, Given([data], {}, node))
     if isinstance(index, TupleV) and isinstance(owner, Indexer):
-        return TupleV(tuple(_called_with(a, s, data, i, node) for i in index.items))
+        return TupleV(tuple(_call_index(a, s, data, i, node) for i in index.items))
     return index
 
 
@@ -239,8 +239,8 @@ def _item_of_table(a: Analysis, s: State, ref: Ref, index: Value, node: ast.Subs
     return Opaque(s.reachable(reach_of(ref)), DATA | {"pandas"})
 
 
-def _located(a: Analysis, s: State, at: Indexer, index: Value, node: ast.Subscript) -> Value:
-    """``table.loc[rows, columns]`` and the like."""
+def _locate(a: Analysis, s: State, at: Indexer, index: Value, node: ast.Subscript) -> Value:
+    """Evaluate ``table.loc[rows, columns]`` and the like."""
     ref = at.owner
     table = s.table(ref)
     assert table is not None
@@ -256,19 +256,19 @@ def _located(a: Analysis, s: State, at: Indexer, index: Value, node: ast.Subscri
             a.observe(s, ref, node, f"{ast.unparse(node)} reads columns by position or mask")
             return Opaque(s.reachable(reach_of(ref)), DATA | {"pandas"})
     alone = isinstance(rows, Column) and rows.rowwise and rows.rows == table.rows is not None
-    one = isinstance(rows, Scalar)
+    is_single_row = isinstance(rows, Scalar)
     if names is not None and isinstance(index, TupleV):
         if isinstance(constant_of(s, index.items[1]), str):
             column = series_of(a, table, names[0], node)
             if isinstance(column, Column):
-                return Scalar(column.keys) if one else replace(column, rows=None)
+                return Scalar(column.keys) if is_single_row else replace(column, rows=None)
             return column
         part = some_columns(a, s, ref, names, node)
-        if not isinstance(part, Ref) or one:
+        if not isinstance(part, Ref) or is_single_row:
             a.observe(s, part, node, "a row is read as a whole")
             return Opaque(reach_of(part), DATA | {"pandas"})
         return some_rows(s, part, a.site(node), shared=True, rowwise=alone)
-    if one or not (isinstance(rows, Column | Ref) or rows == Opaque(packages=ROWS)):
+    if is_single_row or not (isinstance(rows, Column | Ref) or rows == Opaque(packages=ROWS)):
         a.observe(s, ref, node, f"{ast.unparse(node)} reads a row as a whole")
         return Opaque(s.reachable(reach_of(ref)), DATA | {"pandas"})
     if isinstance(rows, Ref):
@@ -318,7 +318,7 @@ def _slice(a: Analysis, node: ast.Slice, s: State) -> Value:
 def combined(
     a: Analysis, s: State, parts: list[Value], node: ast.AST, *, mask: bool = False
 ) -> Value:
-    """What an operator makes of its operands, item by item."""
+    """Apply an operator to its operands, item by item."""
     if all(isinstance(p, Scalar) for p in parts):
         return Scalar(fixed=all(map(is_fixed, parts)))
     columns = [p for p in parts if isinstance(p, Column)]
@@ -331,8 +331,8 @@ def combined(
     packages: frozenset[str] | None = NO_KEYS
     for part in parts:
         a.observe(s, part, node, "an operator is applied to a whole table")
-        known = s.packages(part)
-        packages = None if packages is None or known is None else packages | known
+        part_packages = s.packages(part)
+        packages = None if packages is None or part_packages is None else packages | part_packages
     if packages is None:
         a.effect("unknown", f"{ast.unparse(node)} is an operator of what is not known", node)
     of = {_rows_of(p) for p in parts if not isinstance(p, Scalar)}
@@ -355,18 +355,18 @@ def _binary(a: Analysis, node: ast.BinOp, s: State) -> Value:
         case Ref(), Ref() if isinstance(node.op, ast.Add):
             lists = [s.items(left), s.items(right)]
             if all(i is not None and i.kind == "list" for i in lists):
-                return _concatenated(a, s, [i for i in lists if i is not None], node)
+                return _concatenate_lists(a, s, [i for i in lists if i is not None], node)
         case (Ref() as some, Scalar() as times) | (Scalar() as times, Ref() as some) if isinstance(
             node.op, ast.Mult
         ) and _counts(times):
-            # A number of numpy's would multiply the items.
+            # A numpy number would multiply the items.
             items = s.items(some)
             if items is not None and items.kind == "list":
                 return s.make(a.site(node), lambda _: Items("list", items.element))
         case Scalar(length=Length() as length), Scalar(constant=int(plus)) if type(plus) is int:
             if isinstance(node.op, ast.Add | ast.Sub):
-                more = plus if isinstance(node.op, ast.Add) else -plus
-                return Scalar(length=length._replace(plus=length.plus + more))
+                change = plus if isinstance(node.op, ast.Add) else -plus
+                return Scalar(length=length._replace(plus=length.plus + change))
         case Scalar(constant=int(plus)), Scalar(length=Length() as length) if type(plus) is int:
             if isinstance(node.op, ast.Add):
                 return Scalar(length=length._replace(plus=length.plus + plus))
@@ -375,11 +375,11 @@ def _binary(a: Analysis, node: ast.BinOp, s: State) -> Value:
 
 
 def _counts(value: Scalar) -> bool:
-    """Whether it is an ``int`` of Python's for sure."""
+    """Whether a value is certainly a Python ``int``."""
     return value.length is not None or type(value.constant) is int
 
 
-def _concatenated(a: Analysis, s: State, lists: list[Items], node: ast.AST) -> Value:
+def _concatenate_lists(a: Analysis, s: State, lists: list[Items], node: ast.AST) -> Value:
     fixed: tuple[Value, ...] | None = ()
     element: Value | None = None
     for items in lists:
@@ -402,7 +402,7 @@ def _unary(a: Analysis, node: ast.UnaryOp, s: State) -> Value:
 
 def _compare(a: Analysis, node: ast.Compare, s: State) -> Value:
     parts = [evaluate(a, p, s) for p in (node.left, *node.comparators)]
-    decided = _decided(s, node.ops, parts)
+    decided = _decide_comparison(s, node.ops, parts)
     if decided is not None:
         return Scalar(constant=decided, fixed=True)
     if all(isinstance(o, ast.Is | ast.IsNot | ast.In | ast.NotIn) for o in node.ops):
@@ -421,13 +421,20 @@ _DECIDED: dict[type[ast.cmpop], Callable[[object, object], object]] = {
 }
 
 
-def _decided(s: State, ops: list[ast.cmpop], parts: list[Value]) -> bool | None:
-    """The truth of a comparison of constants; None where it is not known."""
+def _decide_comparison(s: State, ops: list[ast.cmpop], parts: list[Value]) -> bool | None:
+    """The truth value of a comparison of constants; None if it is unknown."""
     compare = _DECIDED.get(type(ops[0])) if len(ops) == 1 else None
     left, right = constant_of(s, parts[0]), constant_of(s, parts[1])
     if isinstance(ops[0], ast.Is | ast.IsNot) and len(ops) == 1 and right is None:
-        there = isinstance(parts[0], Column | Ref | TupleV | Function) or left not in (None, ...)
-        return None if left is ... and not there else there == isinstance(ops[0], ast.IsNot)
+        is_not_none = isinstance(parts[0], Column | Ref | TupleV | Function) or left not in (
+            None,
+            ...,
+        )
+        return (
+            None
+            if left is ... and not is_not_none
+            else is_not_none == isinstance(ops[0], ast.IsNot)
+        )
     among = isinstance(ops[0], ast.In | ast.NotIn)
     others = right if among and isinstance(right, tuple) else (right,)
     if compare is None or among != isinstance(right, tuple):
@@ -440,15 +447,15 @@ def _decided(s: State, ops: list[ast.cmpop], parts: list[Value]) -> bool | None:
 def _bool_op(a: Analysis, node: ast.BoolOp, s: State) -> Value:
     first, *others = node.values
     value = evaluate(a, first, s)
-    for other in others:
+    for operand in others:
         decided = constant_of(s, value)
         if isinstance(decided, bool):
             if decided == isinstance(node.op, ast.Or):
                 return value
-            value = evaluate(a, other, s)
+            value = evaluate(a, operand, s)
             continue
         a.observe(s, value, node, "the truth of a value is asked")
-        value = join(value, evaluate(a, other, s))
+        value = join(value, evaluate(a, operand, s))
     return value
 
 
@@ -469,7 +476,7 @@ def _lambda(a: Analysis, node: ast.Lambda, _s: State) -> Value:
     return Function(node, a.stack[-1].owner, len(a.stack) - 1)
 
 
-def _named(a: Analysis, node: ast.NamedExpr, s: State) -> Value:
+def _named_expression(a: Analysis, node: ast.NamedExpr, s: State) -> Value:
     value = evaluate(a, node.value, s)
     bind(a, s, node.target, value)
     return value
@@ -481,7 +488,7 @@ def _yield(a: Analysis, node: ast.Yield, s: State) -> Value:
         a.escapes(s, value, node, "a generator of the user's")
         return Opaque(reach_of(value))
     a.results.append(result_of(a, s, value, node))
-    # Whoever takes it may change it.
+    # The consumer may change it.
     s.spoil(reach_of(value))
     return NONE
 
@@ -496,7 +503,7 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.BoolOp: _bool_op,
     ast.Call: _call,
     ast.Compare: _compare,
-    ast.Constant: _constant,
+    ast.Constant: _constant_value,
     ast.Dict: dict_display,
     ast.DictComp: comprehension,
     ast.GeneratorExp: generator,
@@ -506,13 +513,13 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.List: list_display,
     ast.ListComp: comprehension,
     ast.Name: _name,
-    ast.NamedExpr: _named,
+    ast.NamedExpr: _named_expression,
     ast.Set: list_display,
     ast.SetComp: comprehension,
     ast.Slice: _slice,
-    ast.Subscript: _subscript,
+    ast.Subscript: _item,
     ast.Tuple: tuple_display,
     ast.UnaryOp: _unary,
     ast.Yield: _yield,
 }
-"""What is not listed is opaque: await, yield from, a starred expression on its own."""
+"""Other expressions are opaque: await, yield from, a starred expression on its own."""

@@ -1,6 +1,6 @@
-"""Trusted. ``groupby`` inside of a function.
+"""Trusted. ``groupby`` inside a function.
 
-A group's key is what its rows have in the grouping column, so that labels hold what the column
+A group's key is the value of its rows in the grouping column, so labels hold what the column
 holds. Rows whose key is missing are in no group.
 """
 
@@ -29,7 +29,7 @@ from presieve.dataflow.values import (
 _TABLE = DATA | {"pandas", "numpy"}
 
 
-def _own(call: Call) -> tuple[Grouped, Table]:
+def _group_and_table(call: Call) -> tuple[Grouped, Table]:
     owner = call.owner
     assert isinstance(owner, Grouped)
     table = call.s.table(owner.table)
@@ -37,15 +37,15 @@ def _own(call: Call) -> tuple[Grouped, Table]:
     return owner, table
 
 
-def _read(call: Call, names: tuple[str, ...] | None) -> None:
-    _, table = _own(call)
+def _read_columns(call: Call, names: tuple[str, ...] | None) -> None:
+    _, table = _group_and_table(call)
     columns = [c for n, c in table.columns if names is None or n in names]
     columns += [table.rest] if table.rest is not None else []
     for column in columns:
         call.a.reads(column.unread, f".{call.name}() looks at all columns", call.node)
 
 
-def _chosen(grouped: Grouped) -> tuple[str, ...] | None:
+def _chosen_names(grouped: Grouped) -> tuple[str, ...] | None:
     if isinstance(grouped.chosen, str):
         return (grouped.chosen,)
     return grouped.chosen
@@ -57,19 +57,19 @@ def _labels(grouped: Grouped, table: Table) -> tuple[tuple[str, frozenset[str]],
 
 
 def _per_group(call: Call, names: tuple[str, ...] | None, *, levels: bool = False) -> Value:
-    """One row for each group, with these columns; None: with some of them. ``levels``: their names
-    may be tuples, and so those of the labels, which PySpark assigns by position.
+    """Make one row for each group, with these columns; None: with unknown columns. ``levels``: the
+    names of columns and labels may be tuples, which PySpark assigns by position.
     """
-    grouped, table = _own(call)
+    grouped, table = _group_and_table(call)
     labels = tuple((n, NO_KEYS if levels else keys) for n, keys in _labels(grouped, table))
 
     def make(place: Place) -> Table:
-        made = tuple((n, Column(rows=place, name=n)) for n in names or ())
-        rest = Column() if names is None else None
+        columns = tuple((n, Column(rows=place, name=n)) for n in names or ())
+        unlisted = Column() if names is None else None
         if grouped.flat:
-            held = tuple((n, Column(k, rows=place, name=n)) for n, k in labels)
-            return Table((*held, *made), place, rest, sure=names is not None)
-        return Table(made, place, rest, index=labels, sure=names is not None)
+            label_columns = tuple((n, Column(k, rows=place, name=n)) for n, k in labels)
+            return Table((*label_columns, *columns), place, unlisted, sure=names is not None)
+        return Table(columns, place, unlisted, index=labels, sure=names is not None)
 
     return call.s.make(call.site(), make)
 
@@ -78,39 +78,39 @@ def _per_group(call: Call, names: tuple[str, ...] | None, *, levels: bool = Fals
     *("sum", "mean", "median", "min", "max", "std", "var", "count", "nunique", "prod", "first"),
     *("last", "sem", "quantile", "any", "all", "skew", "idxmin", "idxmax"),
 )
-def _reduced(call: Call) -> Value | None:
-    grouped, table = _own(call)
+def _reduce(call: Call) -> Value | None:
+    grouped, table = _group_and_table(call)
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, "arguments")
     if isinstance(grouped.chosen, str) and not grouped.flat:
-        _read(call, (grouped.chosen,))
+        _read_columns(call, (grouped.chosen,))
         return Column(name=grouped.chosen, index=_labels(grouped, table))
-    names = _chosen(grouped)
-    _read(call, names)
+    names = _chosen_names(grouped)
+    _read_columns(call, names)
     return _per_group(call, names)
 
 
 @of_grouped("size")
 def _sizes(call: Call) -> Value | None:
-    grouped, table = _own(call)
+    grouped, table = _group_and_table(call)
     if grouped.flat:
         return _per_group(call, ("size",))
     return Column(index=_labels(grouped, table))
 
 
 @of_grouped("agg", "aggregate")
-def _aggregated(call: Call) -> Value | None:
-    grouped, table = _own(call)
+def _aggregate(call: Call) -> Value | None:
+    grouped, table = _group_and_table(call)
     called_back(call)
     named = {n: constant_of(call.s, v) for n, v in call.named.items()}
-    chosen = _chosen(grouped)
+    chosen = _chosen_names(grouped)
     if not call.args and named:
         pairs = [v for v in named.values() if isinstance(v, tuple) and len(v) == 2]
         columns = [v[0] for v in pairs if isinstance(v[0], str)]
-        whole = chosen is None and len(columns) < len(named)
-        # ``name=(column, function)``, where the function may be one that is not a constant.
-        read = None if whole else (*columns, *(chosen or ()))
-        _read(call, _named_columns(call) if whole else read)
+        reads_other_columns = chosen is None and len(columns) < len(named)
+        # ``name=(column, function)``, where the function need not be a constant.
+        read = None if reads_other_columns else (*columns, *(chosen or ()))
+        _read_columns(call, _named_columns(call) if reads_other_columns else read)
         return _per_group(call, tuple(named))
     if len(call.args) != 1 or call.named:
         return None
@@ -118,9 +118,9 @@ def _aggregated(call: Call) -> Value | None:
     if items is not None and items.kind == "dict" and items.fields is not None:
         names = tuple(n for n, _ in items.fields)
         single = all(isinstance(v, Scalar | Function | Library) for _, v in items.fields)
-        _read(call, names)
+        _read_columns(call, names)
         return _per_group(call, names if single else None, levels=not single)
-    _read(call, chosen)
+    _read_columns(call, chosen)
     single = isinstance(call.args[0], Scalar | Function | Library)
     if isinstance(grouped.chosen, str) and single and not grouped.flat:
         return Column(name=grouped.chosen, index=_labels(grouped, table))
@@ -129,19 +129,19 @@ def _aggregated(call: Call) -> Value | None:
 
 
 def _named_columns(call: Call) -> tuple[str, ...] | None:
-    """The columns of ``name=(column, function)``; None where one is not known."""
-    found: list[str] = []
+    """The columns of ``name=(column, function)``; None if one is unknown."""
+    names: list[str] = []
     for value in call.named.values():
         name = constant_of(call.s, value.items[0]) if isinstance(value, TupleV) else ...
         if not isinstance(name, str):
             return None
-        found.append(name)
-    return tuple(found)
+        names.append(name)
+    return tuple(names)
 
 
 @of_grouped("head", "tail", "nth")
 def _some(call: Call) -> Value | None:
-    grouped, table = _own(call)
+    grouped, table = _group_and_table(call)
     if grouped.chosen is not None or call.name == "nth":
         return None
     return call.s.make(call.site(), lambda place: rows_of(table, place, shared=True))
@@ -150,11 +150,11 @@ def _some(call: Call) -> Value | None:
 @of_grouped("cumcount", "ngroup", "transform", "cumsum", "cummax", "cummin", "shift", "diff")
 @of_grouped("rank", "pct_change", "ffill", "bfill", "cumprod")
 def _beside(call: Call) -> Value | None:
-    grouped, table = _own(call)
+    grouped, table = _group_and_table(call)
     called_back(call)
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, "arguments")
-    _read(call, _chosen(grouped) if call.name not in ("cumcount", "ngroup") else ())
+    _read_columns(call, _chosen_names(grouped) if call.name not in ("cumcount", "ngroup") else ())
     if isinstance(grouped.chosen, str) or call.name in ("cumcount", "ngroup"):
         return Column(rows=table.rows)
     return Opaque(packages=_TABLE)
@@ -164,8 +164,10 @@ def _beside(call: Call) -> Value | None:
 @of_grouped("value_counts", "unique", "nlargest", "nsmallest", "get_group", "groups", "indices")
 @of_grouped("__iter__", "corr", "cov", "sample", "fillna", "ohlc")
 def _other(call: Call) -> Value | None:
-    grouped, table = _own(call)
-    _read(call, None if call.name in ("apply", "filter", "pipe") else _chosen(grouped))
+    grouped, table = _group_and_table(call)
+    _read_columns(
+        call, None if call.name in ("apply", "filter", "pipe") else _chosen_names(grouped)
+    )
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, "arguments")
     called_back(call)

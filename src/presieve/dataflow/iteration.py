@@ -1,4 +1,4 @@
-"""Trusted. What is gone over: items one by one where the program lists them, or any item."""
+"""Trusted. Iteration: over items one by one if the program lists them, or over any item."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from presieve.dataflow.values import (
 
 
 class Rounds(NamedTuple):
-    """What a loop goes over, one by one. ``whole``: it does not end before the last item."""
+    """The items of a loop, one by one. ``whole``: it does not end before the last item."""
 
     items: tuple[Value, ...]
     whole: bool = True
 
 
 _ITERATORS = frozenset(("enumerate", "zip"))
-"""Views that end once: they are listed where they are gone over at once."""
+"""Views that can be consumed once. They are listed only if they are consumed at once."""
 
 
 def rounds(a: Analysis, s: State, over: Value, node: ast.expr) -> Rounds | None:
-    """The rounds of a loop over the value of this node, as far as the program lists them."""
+    """The rounds of a loop over the value of this node, as far as the program lists its items."""
     if not isinstance(over, View):
         items = listed_items(s, over)
         return None if items is None else Rounds(items)
@@ -82,15 +82,15 @@ def _of_dict(s: State, over: View) -> Rounds | None:
 
 
 def listed_items(s: State, over: Value) -> tuple[Value, ...] | None:
-    """The items of what the program lists one by one; None for all else."""
+    """The items of a value that the program lists one by one; None for other values."""
     if isinstance(over, TupleV):
         return over.items
-    found = s.items(over)
-    return found.fixed if found is not None and found.kind in ("list", "names") else None
+    items = s.items(over)
+    return items.fixed if items is not None and items.kind in ("list", "names") else None
 
 
 def item_of(a: Analysis, s: State, over: Value, node: ast.expr) -> Value:
-    """Any item of what is iterated over."""
+    """Any item of the value that is iterated over."""
     match over:
         case Batches():
             return first_table(a, s, node)

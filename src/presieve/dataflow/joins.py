@@ -1,7 +1,7 @@
 """Trusted. ``merge`` and ``concat``: which columns keep what they hold.
 
-In an inner join each row has its left and its right row's values; a left one has gaps on its right.
-Columns of one name on both sides that are not joined on get suffixes.
+In an inner join each row has the values of its left and its right row; a left join has gaps on the
+right. Columns that have the same name on both sides get suffixes, unless they are joined on.
 """
 
 from __future__ import annotations
@@ -32,47 +32,54 @@ _NEAREST = frozenset(
 
 
 @of_table("merge")
-def _merged_method(call: Call) -> Value | None:
-    return _merged(call, call.owner, call.argument(0, "right"), 1)
+def _merge_method(call: Call) -> Value | None:
+    return _merge(call, call.owner, call.argument(0, "right"), 1)
 
 
 @function("pandas.merge", "pandas.core.reshape.merge.merge")
-def _merged_function(call: Call) -> Value | None:
-    return _merged(call, call.argument(0, "left"), call.argument(1, "right"), 2)
+def _merge_function(call: Call) -> Value | None:
+    return _merge(call, call.argument(0, "left"), call.argument(1, "right"), 2)
 
 
-def _merged(call: Call, left: Value | None, right: Value | None, at: int) -> Value | None:
-    if left is None or right is None or call.named.keys() - _ARGUMENTS or len(call.args) > at + 2:
+def _merge(
+    call: Call, left_table: Value | None, right_table: Value | None, at: int
+) -> Value | None:
+    if (
+        left_table is None
+        or right_table is None
+        or call.named.keys() - _ARGUMENTS
+        or len(call.args) > at + 2
+    ):
         return None
     how = call.constant(at, "how", default="inner")
     on = call.argument(at + 1, "on")
     if how not in _GAPS:
         return None
-    return _joined(call, (left, right), _sides(call, ("on", on)), _GAPS[str(how)])
+    return _join_tables(call, (left_table, right_table), _sides(call, ("on", on)), _GAPS[str(how)])
 
 
 def _sides(call: Call, *pairs: tuple[str, Value | None]) -> list[tuple[str, ...] | None]:
-    """The columns of either side that are joined on, given for both or for each: as ``on``, or as
-    ``left_on`` and ``right_on``.
+    """The join columns of each side, named for both sides by ``on``, or for each by ``left_on`` and
+    ``right_on``.
     """
-    found: list[tuple[str, ...] | None] = []
+    names_of_sides: list[tuple[str, ...] | None] = []
     for side in ("left", "right"):
         names: tuple[str, ...] | None = ()
         for kind, both in pairs:
             value = both if both is not None else call.named.get(f"{side}_{kind}")
             some = () if value is None else names_of_columns(call.s, value)
             names = None if names is None or some is None else (*names, *some)
-        found.append(names or None)
-    return found
+        names_of_sides.append(names or None)
+    return names_of_sides
 
 
-def _joined(
+def _join_tables(
     call: Call,
     tables: tuple[Value, Value],
     sides: list[tuple[str, ...] | None],
     gaps: tuple[bool, bool],
 ) -> Value | None:
-    """Rows of both tables side by side. What is joined on under one name is one column."""
+    """Join rows of both tables. Join columns with the same name on both sides become one column."""
     a, b = (call.s.table(t) for t in tables)
     left_on, right_on = sides
     suffixes = call.constant(99, "suffixes", default=("_x", "_y"))
@@ -95,46 +102,46 @@ def _joined(
         return None
 
     def make(place: Place) -> Table:
-        made: dict[str, Column] = {}
+        columns: dict[str, Column] = {}
         for n, c in a.columns:
-            made[left[n]] = _kept(c, place, left[n], gaps=gaps[0])
+            columns[left[n]] = _side_column(c, place, left[n], gaps=gaps[0])
             if n in joined and gaps[0]:
-                # It is the other table's where this one has no row.
+                # It holds the other table's value where this one has no row.
                 both = c.keys & dict(b.columns)[n].keys
-                made[n] = replace(made[n], keys=both)
+                columns[n] = replace(columns[n], keys=both)
         for n, c in b.columns:
             if n in right:
-                made[right[n]] = _kept(c, place, right[n], gaps=gaps[1])
-        return Table(tuple(made.items()), place, filled=a.filled and not gaps[0] and gaps[1])
+                columns[right[n]] = _side_column(c, place, right[n], gaps=gaps[1])
+        return Table(tuple(columns.items()), place, filled=a.filled and not gaps[0] and gaps[1])
 
     return call.s.make(call.site(), make)
 
 
 def _read_shared(call: Call, tables: tuple[Table, Table], names: set[str]) -> None:
-    """What a column is called depends on the other table's columns."""
+    """Read shared columns: the name of a column depends on the other table's columns."""
     for table in tables:
         for name, column in table.columns:
             if name in names:
                 call.a.reads(column.unread, "both tables have it", call.node)
 
 
-def _kept(column: Column, place: Place, name: str, *, gaps: bool) -> Column:
+def _side_column(column: Column, place: Place, name: str, *, gaps: bool) -> Column:
     keys = NO_KEYS if gaps else column.keys
     return Column(keys, column.unread, rows=place, name=name)
 
 
 @function("pandas.merge_asof", "pandas.core.reshape.merge.merge_asof")
 def _nearest(call: Call) -> Value | None:
-    """All rows of the left table, each with a row of the right one, or with gaps."""
+    """Join each row of the left table with a row of the right one, or with gaps."""
     if len(call.args) != 2 or call.named.keys() - _NEAREST:
         return None
     sides = _sides(call, ("on", call.named.get("on")), ("by", call.named.get("by")))
-    return _joined(call, (call.args[0], call.args[1]), sides, _GAPS["left"])
+    return _join_tables(call, (call.args[0], call.args[1]), sides, _GAPS["left"])
 
 
 @function("pandas.concat", "pandas.core.reshape.concat.concat")
-def _concatenated(call: Call) -> Value | None:
-    """Rows of all tables, one below the other. A column that one does not have has gaps."""
+def _concatenate(call: Call) -> Value | None:
+    """Stack the rows of all tables. A column that a table lacks has gaps."""
     if not call.args or call.named.keys() - {"ignore_index", "axis", "sort", "copy"}:
         return None
     if call.constant(1, "axis", default=0) not in (0, "index"):
@@ -143,15 +150,15 @@ def _concatenated(call: Call) -> Value | None:
     if items is None or items.kind != "list":
         return None
     parts = items.fixed if items.fixed is not None else (items.element,)
-    found = [None if p is None else call.s.table(p) for p in parts]
-    tables = [t for t in found if t is not None]
-    if len(tables) < len(found) or not tables or any(t.rest is not None for t in tables):
+    table_of_parts = [None if p is None else call.s.table(p) for p in parts]
+    tables = [t for t in table_of_parts if t is not None]
+    if len(tables) < len(table_of_parts) or not tables or any(t.rest is not None for t in tables):
         return None
     filled = [t for t in tables if not t.empty]
     names = tuple(dict.fromkeys(n for t in tables for n in t.names))
 
     def make(place: Place) -> Table:
-        columns = tuple((n, _stacked([t.column(n) for t in filled], n, place)) for n in names)
+        columns = tuple((n, _stack_columns([t.column(n) for t in filled], n, place)) for n in names)
         sure = all(t.sure for t in tables)
         return Table(columns, place, filled=any(t.filled for t in tables), sure=sure)
 
@@ -159,12 +166,12 @@ def _concatenated(call: Call) -> Value | None:
         for name, column in table.columns:
             others = [t.column(name) for t in tables]
             if any(o is None for o in others):
-                # Whether there are gaps, and so its type, depends on the other tables.
+                # The gaps, and so its type, depend on the other tables.
                 call.a.reads(column.unread, "one of the tables does not have it", call.node)
     return call.s.make(call.site(), make)
 
 
-def _stacked(parts: list[Column | None], name: str, place: Place) -> Column:
+def _stack_columns(parts: list[Column | None], name: str, place: Place) -> Column:
     columns = [p for p in parts if p is not None]
     unread = frozenset().union(*(c.unread for c in columns))
     keys: frozenset[str] = NO_KEYS

@@ -1,9 +1,8 @@
-"""Trusted. What may be called without anybody noticing: packages that compute, and what of them
-does more than that.
+"""Trusted. Packages that only compute, and those of their functions that do more.
 
-A function of such a package is taken to be a function of its arguments: it writes to no file,
-network or database, reads no clock, and does not change its arguments, but for what is named here.
-Calling it once less is missed by nobody.
+A function of such a package is taken to depend on its arguments only: it writes to no file,
+network or database, reads no clock, and does not change its arguments, unless it is listed here.
+Nobody notices if it is called less often.
 """
 
 from __future__ import annotations
@@ -56,14 +55,14 @@ COMPUTING: Mapping[str, str] = MappingProxyType(
         "zoneinfo": "time zones",
     }
 )
-"""Top-level packages, each with the reason why nobody counts on a call."""
+"""Top-level packages, each with the reason why a call may be omitted."""
 
 MESSAGES = frozenset(("logging", "tqdm", "traceback", "warnings"))
-"""Packages that write messages alone, as ``print`` does."""
+"""Packages that only write messages, as ``print`` does."""
 MESSAGE_METHODS = frozenset(
     ("critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning")
 )
-"""Methods of a logger that write a message, and change nothing."""
+"""Methods of a logger that write a message and change nothing."""
 
 _IO = "reads or writes outside of the function"
 _CLOCK = "reads the clock"
@@ -97,7 +96,7 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
         "numpy.random": _RANDOM,
     }
 )
-"""Functions and modules of the packages above that do more, by the start of their path."""
+"""Functions and modules that do more, by the start of their path."""
 _METHODS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("today", "now", "utcnow"), _CLOCK),
@@ -106,7 +105,7 @@ _METHODS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("save_weights", "export_model", "dump_model", "to_file", "close"), _IO),
     }
 )
-"""Methods of objects of the packages above that do more."""
+"""Methods of objects of computing packages that do more."""
 _WRITERS = frozenset(
     (
         *("to_clipboard", "to_csv", "to_excel", "to_feather", "to_gbq", "to_hdf", "to_html"),
@@ -129,14 +128,14 @@ MODELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "prophet": MappingProxyType({"predict": "table", "make_future_dataframe": "table"}),
     }
 )
-"""What methods of fitted models give: a row of an array for each row of their argument, in order
-(``items``; it may have one dimension or two), or a table of their own.
+"""The results of methods of fitted models: an array with a row for each row of their argument, in
+order (``items``; it may have one dimension or two), or a table of their own.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """What a call does besides giving a value. ``kind`` is ``effect``, ``clock``, ``random``,
+    """What a call does besides returning a value. ``kind`` is ``effect``, ``clock``, ``random``,
     ``message`` or ``unknown``.
     """
 
@@ -158,16 +157,16 @@ def _doing(reason: str) -> Doing:
 
 
 def of_function(path: str) -> Doing | None:
-    """What calling a function of a package does besides giving a value; None if nothing."""
+    """What calling a function of a package does besides returning a value; None if nothing."""
     if path == "builtins.print":
         return Doing("message", "prints")
     if path == "pickle.dumps":
         return None  # a value as bytes
     parts = path.split(".")
     for size in range(len(parts), 0, -1):
-        found = _FUNCTIONS.get(".".join(parts[:size]))
-        if found is not None:
-            return _doing(found)
+        reason = _FUNCTIONS.get(".".join(parts[:size]))
+        if reason is not None:
+            return _doing(reason)
     package = parts[0]
     if package in MESSAGES:
         return Doing("message", "writes messages")
@@ -185,7 +184,7 @@ def of_function(path: str) -> Doing | None:
 
 
 def of_method(packages: frozenset[str] | None, name: str) -> Doing | None:
-    """What calling a method does besides giving a value, by the packages that its owner may come
+    """What calling a method does besides returning a value, by the packages that its owner may come
     from; None if nothing.
     """
     if packages is None or not packages <= COMPUTING.keys() | MESSAGES:
@@ -198,6 +197,6 @@ def of_method(packages: frozenset[str] | None, name: str) -> Doing | None:
 
 
 def imports_quietly(path: str) -> bool:
-    """Whether importing a module does nothing that anybody notices."""
+    """Whether importing a module has no noticeable effect."""
     package = path.partition(".")[0]
     return package in COMPUTING or package in MESSAGES or package in _OTHERS

@@ -9,7 +9,7 @@ from presieve.dataflow.context import Call
 from presieve.dataflow.values import Value
 
 Model: TypeAlias = Callable[[Call], Value | None]
-"""None: the call is not followed as it is written, and taken as one of any function."""
+"""A model returns None if it does not cover the call, which is then treated as unknown."""
 
 FUNCTIONS: dict[str, Model] = {}
 TABLE_METHODS: dict[str, Model] = {}
@@ -20,13 +20,13 @@ ITEMS_METHODS: dict[str, Model] = {}
 
 
 SEPARATE: set[Model] = set()
-"""Models of what works row by row: with fewer rows, it does the same with those that are left, and
-raises for none of them that it did not raise for.
+"""Models of functions that work row by row: with fewer rows, they do the same with the remaining
+rows, and raise no error that they did not raise before.
 """
 
 
 def separate(model: Model) -> Model:
-    """What the model stands for works row by row."""
+    """Register a model whose function works row by row."""
     SEPARATE.add(model)
     return model
 
@@ -42,30 +42,30 @@ def _into(table: dict[str, Model], names: tuple[str, ...]) -> Callable[[Model], 
 
 
 def function(*paths: str) -> Callable[[Model], Model]:
-    """A model of functions, by dotted path."""
+    """Register a model of functions, by dotted path."""
     return _into(FUNCTIONS, paths)
 
 
 def of_table(*names: str) -> Callable[[Model], Model]:
-    """A model of methods of DataFrames."""
+    """Register a model of methods of DataFrames."""
     return _into(TABLE_METHODS, names)
 
 
 def of_column(*names: str) -> Callable[[Model], Model]:
-    """A model of methods of Series and arrays."""
+    """Register a model of methods of Series and arrays."""
     return _into(COLUMN_METHODS, names)
 
 
 def of_window(*names: str) -> Callable[[Model], Model]:
-    """A model of methods of ``rolling`` and the like."""
+    """Register a model of methods of ``rolling`` and the like."""
     return _into(WINDOW_METHODS, names)
 
 
 def of_grouped(*names: str) -> Callable[[Model], Model]:
-    """A model of methods of ``groupby``."""
+    """Register a model of methods of ``groupby``."""
     return _into(GROUPED_METHODS, names)
 
 
 def of_items(*names: str) -> Callable[[Model], Model]:
-    """A model of methods of lists, sets and dicts."""
+    """Register a model of methods of lists, sets and dicts."""
     return _into(ITEMS_METHODS, names)

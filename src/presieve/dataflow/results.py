@@ -1,4 +1,4 @@
-"""Trusted. What is known of a table that a function gives."""
+"""Trusted. The facts about a table that a function returns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from presieve.dataflow.values import Value
 
 
 def result_of(a: Analysis, s: State, value: Value, node: ast.AST) -> Result:
-    """A table is given to Spark, which reads all of it."""
+    """The facts about a table that is returned to Spark, which reads all of it."""
     a.observe(s, value, node, "the table that is given holds it")
     table = s.table(value)
     if table is None:
@@ -19,9 +19,9 @@ def result_of(a: Analysis, s: State, value: Value, node: ast.AST) -> Result:
         return Result({}, {}, rowwise=False)
     if table.empty:
         return Result(None, {}, rowwise=True)
-    rest = table.rest
+    unlisted = table.rest
     keys = {n: c.keys for n, c in table.columns if c.keys}
-    alone = table.rowwise and rest is None and all(c.rowwise for _, c in table.columns)
+    alone = table.rowwise and unlisted is None and all(c.rowwise for _, c in table.columns)
     passes = {n: c.passes for n, c in table.columns if c.passes is not None}
     if not alone:
         names = ", ".join(n for n, c in table.columns if not c.rowwise)

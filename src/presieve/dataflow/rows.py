@@ -22,8 +22,8 @@ from presieve.dataflow.values import (
 def some_rows(
     s: State, ref: Ref, site: tuple[int, ...], *, shared: bool, rowwise: bool = False
 ) -> Ref:
-    """Some of a table's rows, in any order, perhaps more than once. ``shared``: it may be a view.
-    ``rowwise``: whether a row is among them depends on that row alone.
+    """Take some rows of a table, in any order, perhaps more than once. ``shared``: the result may
+    be a view. ``rowwise``: whether a row is among them depends on that row alone.
     """
     table = s.table(ref)
     assert table is not None
@@ -31,12 +31,12 @@ def some_rows(
 
 
 def rows_of(table: Table, place: Place, *, shared: bool, rowwise: bool = False) -> Table:
-    """As :func:`some_rows`."""
+    """Make the table of :func:`some_rows`."""
 
-    def column(found: Column, at: int) -> Column:
-        memory = found.memory if shared else frozenset((Place((*place.site, at)),))
-        kept = found if rowwise else replace(found, passes=None, rowwise=False)
-        return replace(kept, rows=place, memory=memory)
+    def column(source: Column, at: int) -> Column:
+        memory = source.memory if shared else frozenset((Place((*place.site, at)),))
+        moved = source if rowwise else replace(source, passes=None, rowwise=False)
+        return replace(moved, rows=place, memory=memory)
 
     return replace(
         table,
@@ -50,30 +50,31 @@ def rows_of(table: Table, place: Place, *, shared: bool, rowwise: bool = False) 
 
 
 def some_columns(a: Analysis, s: State, ref: Ref, names: Iterable[str], node: ast.AST) -> Value:
-    """``table[[names]]``."""
+    """Evaluate ``table[[names]]``."""
     table = s.table(ref)
     assert table is not None
-    found = []
+    columns = []
     for name in names:
         column = table.column(name)
         if column is None:
             return Opaque(NOWHERE, frozenset(("pandas",)))  # it raises
         a.reads(column.unread, f"{ast.unparse(node)} reads it", node)
-        found.append((name, replace(column, unread=frozenset())))
-    rest = None
+        columns.append((name, replace(column, unread=frozenset())))
+    no_other_column = None
     return s.make(
-        a.site(node, 3), lambda _: replace(table, columns=tuple(found), rest=rest, sure=True)
+        a.site(node, 3),
+        lambda _: replace(table, columns=tuple(columns), rest=no_other_column, sure=True),
     )
 
 
 def series_of(a: Analysis, table: Table, name: str, node: ast.AST) -> Value:
-    """``table[name]``, which reads the column."""
+    """Evaluate ``table[name]``, which reads the column."""
     column = table.column(name)
     if column is None:
         return Opaque(NOWHERE, frozenset(("pandas",)))  # it raises
     a.reads(column.unread, f"{ast.unparse(node)} is read", node)
-    known = table.rows is not None and not table.rows.older and column.rows == table.rows
-    rows = table.rows if known else None
+    are_rows_known = table.rows is not None and not table.rows.older and column.rows == table.rows
+    rows = table.rows if are_rows_known else None
     return replace(
         column, unread=frozenset(), rows=rows, labelled=True, name=name, index=table.index
     )

@@ -1,7 +1,7 @@
 """Trusted. The state of the dataflow analysis at a point of the program: variables and heap.
 
-A state is changed by the statements that are followed, copied where control parts, and joined
-where it meets again.
+The analysis changes a state as it follows statements, copies it where control branches, and joins
+states where control meets again.
 """
 
 from __future__ import annotations
@@ -42,39 +42,39 @@ NEW = Place((-2,))
 
 @dataclass(slots=True)
 class State:
-    """Variables of every function that is being called, innermost last, and the heap."""
+    """The variables of all functions being called, innermost last, and the heap."""
 
     frames: list[dict[str, Value]]
     heap: dict[Place, Object] = field(default_factory=dict)
 
     @property
     def env(self) -> dict[str, Value]:
-        """The variables of the function that is being called."""
+        """The variables of the innermost function being called."""
         return self.frames[-1]
 
     def copy(self) -> State:
-        """The same state, to go another way."""
+        """Copy the state, for another branch."""
         return State([dict(f) for f in self.frames], dict(self.heap))
 
-    def become(self, other: State) -> None:
-        """Go on from there."""
-        self.frames[:] = [dict(f) for f in other.frames]
-        self.heap = dict(other.heap)
+    def become(self, source: State) -> None:
+        """Take over another state."""
+        self.frames[:] = [dict(f) for f in source.frames]
+        self.heap = dict(source.heap)
 
     # --- the heap -------------------------------------------------------------------------------
 
     def allocate(self, site: tuple[int, ...]) -> Place:
-        """A place for what this node makes now. What it made before becomes an older one."""
+        """A place for a new object of this site. Previous objects of the site become older ones."""
         latest, older = Place(site), Place(site, older=True)
         if latest in self.heap or self._mentions(latest):
             self._rename(latest, older)
         return latest
 
     def make(self, site: tuple[int, ...], make: Callable[[Place], Object]) -> Ref:
-        """A new object of the heap. What it is made of is in the state while older objects of the
-        site are renamed, so that it names what it did.
+        """Make a new object on the heap. It is in the state already while older objects of the site
+        are renamed, so that its references are renamed too.
         """
-        self.heap[NEW] = _stored(make(NEW), site)
+        self.heap[NEW] = _store_columns(make(NEW), site)
         place = self.allocate(site)
         self._rename(NEW, place, many=False)
         return Ref(frozenset((place,)), isinstance(self.heap[place], Table))
@@ -85,95 +85,95 @@ class State:
         )
 
     def _rename(self, old: Place, new: Place, *, many: bool = True) -> None:
-        def renamed(value: Value) -> Value:
-            return _renamed(value, old, new, many=many)
+        def rename_value(value: Value) -> Value:
+            return _rename_place(value, old, new, many=many)
 
         for frame in self.frames:
             for name, value in frame.items():
-                frame[name] = renamed(value)
+                frame[name] = rename_value(value)
         moved = self.heap.pop(old, None)
         if moved is not None:
             before = self.heap.get(new)
             self.heap[new] = moved if before is None else join_objects(before, moved)
         for place, thing in self.heap.items():
-            self.heap[place] = map_object(thing, renamed)
+            self.heap[place] = map_object(thing, rename_value)
 
     def table(self, value: Value) -> Table | None:
-        """The table that a value is; None where it is something else."""
-        found = self._object(value)
-        return found if isinstance(found, Table) else None
+        """The table that a value is; None if it is something else."""
+        thing = self._object(value)
+        return thing if isinstance(thing, Table) else None
 
     def items(self, value: Value) -> Items | None:
-        """The list, dict or set that a value is; None where it is something else."""
-        found = self._object(value)
-        return found if isinstance(found, Items) else None
+        """The list, dict or set that a value is; None if it is something else."""
+        thing = self._object(value)
+        return thing if isinstance(thing, Items) else None
 
     def _object(self, value: Value) -> Object | None:
-        found: Object | None = None
+        joined: Object | None = None
         for place in value.places if isinstance(value, Ref) else ():
             thing = self.heap.get(place)
-            if thing is None or (found is not None and type(thing) is not type(found)):
+            if thing is None or (joined is not None and type(thing) is not type(joined)):
                 return None
-            found = thing if found is None else join_objects(found, thing)
-        return found
+            joined = thing if joined is None else join_objects(joined, thing)
+        return joined
 
     def packages(self, value: Value) -> frozenset[str] | None:
-        """Whose objects a value may be or hold; None where that is not known."""
+        """The packages whose objects a value may be or hold; None if they are unknown."""
         items = self.items(value)
         if items is None:
             return packages_of(value)
-        held = [packages_of(v) for v in values_of(items)]
-        return None if None in held else DATA.union(*(h for h in held if h))
+        item_packages = [packages_of(v) for v in values_of(items)]
+        return None if None in item_packages else DATA.union(*(h for h in item_packages if h))
 
     def update(self, ref: Ref, thing: Object) -> None:
-        """Change an object in place: for sure if it is the only one of its place."""
+        """Change an object in place; the change is certain if it is the only one at its place."""
         for place in ref.places:
             sure = len(ref.places) == 1 and not place.older
             self.heap[place] = thing if sure else join_objects(self.heap[place], thing)
 
     def reachable(self, places: Iterable[Place]) -> Places:
-        """What can be reached from there."""
-        seen: set[Place] = set()
+        """The places that can be reached from these, which are among them."""
+        reached: set[Place] = set()
         todo = list(places)
         while todo:
             place = todo.pop()
-            if place not in seen:
-                seen.add(place)
+            if place not in reached:
+                reached.add(place)
                 thing = self.heap.get(place)
                 todo.extend(() if thing is None else references(thing))
-        return frozenset(seen)
+        return frozenset(reached)
 
     def overwrite(self, memory: Places) -> None:
-        """Items that are stored there may be changed in place: they hold nothing that is known."""
+        """Forget what is known of items stored there, because they may be changed in place."""
         if not memory:
             return
 
-        def changed(value: Value) -> Value:
-            return _overwritten(value, memory)
+        def overwrite_value(value: Value) -> Value:
+            return _forget_overwritten(value, memory)
 
         for frame in self.frames:
             for name, value in frame.items():
-                frame[name] = changed(value)
+                frame[name] = overwrite_value(value)
         for place, thing in self.heap.items():
-            self.heap[place] = map_object(thing, changed)
+            self.heap[place] = map_object(thing, overwrite_value)
 
     def spoil(self, places: Places) -> None:
-        """Whatever can be reached from there may be changed in place, in any way."""
+        """Forget all objects reachable from there, because they may be changed in any way."""
         reached = self.reachable(places)
         for place in reached:
             thing = self.heap.get(place)
             if isinstance(thing, Table):
-                rest = _union([c for _, c in thing.columns] + [c for c in (thing.rest,) if c])
-                rest = Column(unread=rest.unread, memory=rest.memory | {place})
-                self.heap[place] = Table((), None, rest, sure=False)
+                unlisted = _union([c for _, c in thing.columns] + [c for c in (thing.rest,) if c])
+                unlisted = Column(unread=unlisted.unread, memory=unlisted.memory | {place})
+                self.heap[place] = Table((), None, unlisted, sure=False)
             elif isinstance(thing, Items):
                 element = Opaque(reached)
                 self.heap[place] = Items(thing.kind, element)
         self.overwrite(reached)
 
 
-def _stored(thing: Object, site: tuple[int, ...]) -> Object:
-    """The object; columns of a table that are stored nowhere else are stored in it."""
+def _store_columns(thing: Object, site: tuple[int, ...]) -> Object:
+    """Give a place in a table to its columns that are stored nowhere else."""
     if isinstance(thing, Items):
         return thing
     columns = tuple((n, stored_in(c, site, n)) for n, c in thing.columns)
@@ -181,23 +181,23 @@ def _stored(thing: Object, site: tuple[int, ...]) -> Object:
 
 
 def stored_in(column: Column, site: tuple[int, ...], name: str) -> Column:
-    """The column; if it is stored nowhere else, as the one of this name of what is made there."""
+    """Give a place to a column that is stored nowhere else, by its name and this site."""
     if column.memory:
         return column
     return replace(column, memory=frozenset((Place((*site, crc32(name.encode()))),)))
 
 
 def _union(columns: list[Column]) -> Column:
-    found = Column()
+    union = Column()
     for column in columns:
-        found = replace(
-            found, unread=found.unread | column.unread, memory=found.memory | column.memory
+        union = replace(
+            union, unread=union.unread | column.unread, memory=union.memory | column.memory
         )
-    return found
+    return union
 
 
 def references(thing: Object) -> Places:
-    """The places that an object refers to by itself."""
+    """The places that an object refers to directly."""
     if isinstance(thing, Table):
         columns = [c for _, c in thing.columns] + ([thing.rest] if thing.rest else [])
         return frozenset().union(*(c.memory for c in columns))
@@ -211,7 +211,7 @@ def values_of(thing: Items) -> tuple[Value, ...]:
 
 
 def _names(value: Value) -> Places:
-    """The places that a value mentions: what it reaches, and rows."""
+    """The places that a value mentions: those that it reaches, and its rows."""
     match value:
         case Column(rows=Place() as rows):
             return value.memory | {rows}
@@ -233,13 +233,13 @@ def _names_in(thing: Object) -> Places:
     return frozenset().union(*map(_names, values_of(thing)))
 
 
-def _renamed(value: Value, old: Place, new: Place, *, many: bool) -> Value:
-    def places(found: Places) -> Places:
-        return (found - {old}) | {new} if old in found else found
+def _rename_place(value: Value, old: Place, new: Place, *, many: bool) -> Value:
+    def places(old_places: Places) -> Places:
+        return (old_places - {old}) | {new} if old in old_places else old_places
 
     match value:
         case Column():
-            # Older rows are many: no two columns of them belong together for sure.
+            # Older rows are many, so no two of their columns certainly belong together.
             rows = (None if many else new) if value.rows == old else value.rows
             return replace(value, rows=rows, memory=places(value.memory))
         case Scalar(length=Length(rows=rows) as length) if rows == old:
@@ -249,45 +249,45 @@ def _renamed(value: Value, old: Place, new: Place, *, many: bool) -> Value:
         case Row(ref) | Grouped(ref):
             return replace(value, table=replace(ref, places=places(ref.places)))
         case TupleV(items):
-            return TupleV(tuple(_renamed(i, old, new, many=many) for i in items))
+            return TupleV(tuple(_rename_place(i, old, new, many=many) for i in items))
         case View(parts=parts):
-            return replace(value, parts=tuple(_renamed(p, old, new, many=many) for p in parts))
+            return replace(value, parts=tuple(_rename_place(p, old, new, many=many) for p in parts))
         case Indexer(owner) | Method(owner):
-            return replace(value, owner=_renamed(owner, old, new, many=many))
+            return replace(value, owner=_rename_place(owner, old, new, many=many))
         case Opaque():
             rows = (None if many else new) if value.rows == old else value.rows
             return replace(value, reach=places(value.reach), rows=rows)
     return value
 
 
-def _overwritten(value: Value, memory: Places) -> Value:
+def _forget_overwritten(value: Value, memory: Places) -> Value:
     match value:
         case Column() if value.memory & memory:
-            # Items, their order and labels may be others.
+            # Items, their order and their labels may have changed.
             return replace(value, keys=NO_KEYS, passes=None, rowwise=False, index=None, rows=None)
         case TupleV(items):
-            return TupleV(tuple(_overwritten(i, memory) for i in items))
+            return TupleV(tuple(_forget_overwritten(i, memory) for i in items))
         case View(parts=parts):
-            return replace(value, parts=tuple(_overwritten(p, memory) for p in parts))
+            return replace(value, parts=tuple(_forget_overwritten(p, memory) for p in parts))
         case Indexer(owner) | Method(owner):
-            return replace(value, owner=_overwritten(owner, memory))
+            return replace(value, owner=_forget_overwritten(owner, memory))
     return value
 
 
 def map_object(thing: Object, change: Callable[[Value], Value]) -> Object:
-    """The object with every value in it changed."""
+    """Apply a change to every value in an object."""
 
-    def column(found: Column) -> Column:
-        made = change(found)
-        assert isinstance(made, Column)
-        return made
+    def column(source: Column) -> Column:
+        new_column = change(source)
+        assert isinstance(new_column, Column)
+        return new_column
 
     if isinstance(thing, Table):
-        # Renamed as those of a column are.
+        # The rows are renamed as those of a column.
         rows = column(Column(rows=thing.rows)).rows
-        rest = None if thing.rest is None else column(thing.rest)
+        unlisted = None if thing.rest is None else column(thing.rest)
         columns = tuple((n, column(c)) for n, c in thing.columns)
-        return replace(thing, columns=columns, rest=rest, rows=rows)
+        return replace(thing, columns=columns, rest=unlisted, rows=rows)
     return replace(
         thing,
         element=None if thing.element is None else change(thing.element),
@@ -297,7 +297,7 @@ def map_object(thing: Object, change: Callable[[Value], Value]) -> Object:
 
 
 def join_objects(a: Object, b: Object) -> Object:
-    """An object that is one or the other, of one place."""
+    """Join two objects of one place: the result is one or the other."""
     if a == b:
         return a
     if isinstance(a, Table) and isinstance(b, Table):
@@ -310,24 +310,24 @@ def join_objects(a: Object, b: Object) -> Object:
 
 def _join_tables(a: Table, b: Table) -> Table:
     if a.empty != b.empty:
-        # What has no rows has none that differs from the other's.
+        # A table without rows has no row that differs from the other's.
         none, some = (a, b) if a.empty else (b, a)
         added = tuple((n, c) for n, c in none.columns if some.column(n) is None)
         same = not added and none.names == some.names
         return replace(some, columns=some.columns + added, filled=False, sure=some.sure and same)
     names = tuple(dict.fromkeys((*a.names, *b.names)))
-    left, right = dict(a.columns), dict(b.columns)
+    columns_of_a, columns_of_b = dict(a.columns), dict(b.columns)
     columns = []
     for name in names:
-        sides = (left.get(name, a.rest), right.get(name, b.rest))
-        found = [c for c in sides if c is not None]
-        columns.append((name, found[0] if len(found) == 1 else join_columns(*found)))
+        sides = (columns_of_a.get(name, a.rest), columns_of_b.get(name, b.rest))
+        present = [c for c in sides if c is not None]
+        columns.append((name, present[0] if len(present) == 1 else join_columns(*present)))
     rests = [r for r in (a.rest, b.rest) if r is not None]
-    rest = None if not rests else rests[0] if len(rests) == 1 else join_columns(*rests)
+    unlisted = None if not rests else rests[0] if len(rests) == 1 else join_columns(*rests)
     return Table(
         tuple(columns),
         a.rows if a.rows == b.rows else None,
-        rest,
+        unlisted,
         filled=a.filled and b.filled,
         empty=a.empty and b.empty,
         rowwise=a.rowwise and b.rowwise and a.rows == b.rows,
@@ -338,27 +338,33 @@ def _join_tables(a: Table, b: Table) -> Table:
 
 def _join_items(a: Items, b: Items) -> Items:
     kind = a.kind if a.kind == b.kind else "object"
-    one, other = a.element, b.element
-    element = join(one, other) if one is not None and other is not None else one or other
-    fixed = known = None
-    more = a.more or b.more
+    element_of_a, element_of_b = a.element, b.element
+    element = (
+        join(element_of_a, element_of_b)
+        if element_of_a is not None and element_of_b is not None
+        else element_of_a or element_of_b
+    )
+    fixed = known_values = None
+    has_more = a.more or b.more
     if a.fixed is not None and b.fixed is not None and len(a.fixed) == len(b.fixed):
         fixed = tuple(join(x, y) for x, y in zip(a.fixed, b.fixed, strict=True))
     if a.known is not None and b.known is not None:
-        left, right = dict(a.known), dict(b.known)
-        more = more or left.keys() != right.keys()
-        known = tuple((n, join(v, right[n])) for n, v in left.items() if n in right)
-    return Items(kind, element, fixed, known, more)
+        values_of_a, values_of_b = dict(a.known), dict(b.known)
+        has_more = has_more or values_of_a.keys() != values_of_b.keys()
+        known_values = tuple(
+            (n, join(v, values_of_b[n])) for n, v in values_of_a.items() if n in values_of_b
+        )
+    return Items(kind, element, fixed, known_values, has_more)
 
 
 def join_states(a: State, b: State) -> State:
-    """What holds whichever way control came. A variable that only one way binds is what it is
-    there: on the other way, reading it raises.
+    """Keep the facts that hold on both paths. A variable that only one path binds has its value
+    there, because reading it raises on the other path.
     """
     frames = []
-    for left, right in zip(a.frames, b.frames, strict=True):
-        both = {n: join(v, right[n]) if n in right else v for n, v in left.items()}
-        frames.append({**{n: v for n, v in right.items() if n not in left}, **both})
+    for frame_of_a, frame_of_b in zip(a.frames, b.frames, strict=True):
+        both = {n: join(v, frame_of_b[n]) if n in frame_of_b else v for n, v in frame_of_a.items()}
+        frames.append({**{n: v for n, v in frame_of_b.items() if n not in frame_of_a}, **both})
     heap = dict(a.heap)
     for place, thing in b.heap.items():
         heap[place] = join_objects(heap[place], thing) if place in heap else thing

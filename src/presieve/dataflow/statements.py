@@ -1,6 +1,6 @@
 """Trusted. Statements: every path of the control flow, joined where paths meet.
 
-A statement inside of ``try`` may raise before and after what it does, so both states go to the
+A statement inside ``try`` may raise before or after its effect, so both states go to the
 handlers. A loop is followed until nothing changes; one over items that the program lists is
 followed item by item.
 """
@@ -38,13 +38,13 @@ _UNROLLED = 64
 
 
 def block(a: Analysis, body: Iterable[ast.stmt], s: State) -> bool:
-    """Whether control comes out at the end."""
+    """Run statements, and tell whether control reaches their end."""
     for statement in body:
         a.steps += 1
         if a.steps > _STEPS:
             raise GaveUp
         _may_raise(a, s)
-        goes_on = _statement(a, statement, s)
+        goes_on = _run_statement(a, statement, s)
         _may_raise(a, s)
         if not goes_on:
             return False
@@ -56,7 +56,7 @@ def _may_raise(a: Analysis, s: State) -> None:
         states.append(State([dict(f) for f in s.frames[:depth]], dict(s.heap)))
 
 
-def _statement(a: Analysis, node: ast.stmt, s: State) -> bool:
+def _run_statement(a: Analysis, node: ast.stmt, s: State) -> bool:
     handler = _STATEMENTS.get(type(node))
     if handler is not None:
         return handler(a, node, s)
@@ -103,13 +103,16 @@ def _if(a: Analysis, node: ast.If, s: State) -> bool:
         return block(a, node.body if decided else node.orelse, s)
     if not is_fixed(test):
         a.branches_on(test, node.test)
-    other = s.copy()
-    ends = [(here, block(a, body, here)) for here, body in ((s, node.body), (other, node.orelse))]
-    return _meet(s, [here for here, goes_on in ends if goes_on])
+    else_state = s.copy()
+    ends = [
+        (branch_state, block(a, body, branch_state))
+        for branch_state, body in ((s, node.body), (else_state, node.orelse))
+    ]
+    return _meet(s, [branch_state for branch_state, goes_on in ends if goes_on])
 
 
 def _meet(s: State, states: list[State]) -> bool:
-    """Go on from all of these; False where there is none."""
+    """Continue from the join of these states; return False if there is none."""
     if not states:
         return False
     joined = states[0]
@@ -123,23 +126,23 @@ def _for(a: Analysis, node: ast.For, s: State) -> bool:
     over = a.evaluator.evaluate(a, node.iter, s)
     listed = rounds(a, s, over, node.iter)
     if listed is not None and len(listed.items) <= _UNROLLED:
-        return _unrolled(a, node, s, over)
+        return _unroll(a, node, s, over)
     if not isinstance(over, Batches):
         a.branches_on(over, node.iter)
 
-    def start(here: State) -> None:
-        bind(a, here, node.target, item_of(a, here, over, node.iter))
+    def start(start_state: State) -> None:
+        bind(a, start_state, node.target, item_of(a, start_state, over, node.iter))
 
     before = s.copy()
     goes_on = loop(a, s, start, node.body, node.orelse)
     if isinstance(over, Batches):
-        _carries(a, node, before, s)
+        _check_batches(a, node, before, s)
     return goes_on
 
 
-def _carries(a: Analysis, node: ast.For, before: State, after: State) -> None:
-    """How rows are cut into batches matters where one batch sees what another one has left, or
-    ends the loop. A variable that is bound in the loop alone is bound anew by each batch.
+def _check_batches(a: Analysis, node: ast.For, before: State, after: State) -> None:
+    """Check whether the division of rows into batches matters: it does if a batch sees what another
+    one stored, or ends the loop. Each batch rebinds variables that only the loop binds.
     """
     frames = zip(before.frames, after.frames, strict=True)
     names = [n for old, new in frames for n, v in old.items() if new.get(n) != v]
@@ -147,12 +150,12 @@ def _carries(a: Analysis, node: ast.For, before: State, after: State) -> None:
     ends = any(map(_ends, node.body))
     if names or objects or ends:
         a.alone = False
-        kept = f"{', '.join(names) or 'something'} is kept from one batch to the next"
-        a.note("rows", "the loop over batches may end early" if ends else kept, node)
+        carried = f"{', '.join(names) or 'something'} is kept from one batch to the next"
+        a.note("rows", "the loop over batches may end early" if ends else carried, node)
 
 
 def _ends(node: ast.AST, *, inside: bool = False) -> bool:
-    """Whether a statement may end the loop in which it stands."""
+    """Whether a statement may end the loop that contains it."""
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         return False
     if isinstance(node, ast.Return) or (isinstance(node, ast.Break) and not inside):
@@ -162,8 +165,8 @@ def _ends(node: ast.AST, *, inside: bool = False) -> bool:
 
 
 def _while(a: Analysis, node: ast.While, s: State) -> bool:
-    def start(here: State) -> None:
-        test = a.evaluator.evaluate(a, node.test, here)
+    def start(start_state: State) -> None:
+        test = a.evaluator.evaluate(a, node.test, start_state)
         if not is_fixed(test):
             a.branches_on(test, node.test)
 
@@ -177,19 +180,19 @@ def loop(
     body: list[ast.stmt],
     orelse: Iterable[ast.stmt] = (),
 ) -> bool:
-    """Any number of rounds, until nothing new is seen at their start."""
+    """Run rounds of a loop until the state at their start no longer changes."""
     exits: list[State] = []
     for _ in range(_ROUNDS):
-        here = s.copy()
-        start(here)
-        ended = here.copy()
+        round_state = s.copy()
+        start(round_state)
+        ended = round_state.copy()
         a.breaks.append([])
         a.continues.append([])
-        falls = block(a, body, here)
+        falls = block(a, body, round_state)
         breaks, continues = a.breaks.pop(), a.continues.pop()
         exits += breaks
         entry = s.copy()
-        for state in (ended, *([here] if falls else []), *continues):
+        for state in (ended, *([round_state] if falls else []), *continues):
             entry = join_states(entry, state)
         if entry == s:
             break
@@ -201,14 +204,14 @@ def loop(
     return _meet(s, [*([over] if goes_on else []), *exits])
 
 
-def _unrolled(a: Analysis, node: ast.For, s: State, over: Value) -> bool:
+def _unroll(a: Analysis, node: ast.For, s: State, over: Value) -> bool:
     exits: list[State] = []
     ended: list[State] = []
     listed = rounds(a, s, over, node.iter)
     assert listed is not None
     for item in listed.items:
         if rounds(a, s, over, node.iter) != listed:
-            raise GaveUp  # the loop changes what it goes over
+            raise GaveUp  # the loop changes the items that it iterates over
         if not listed.whole:
             ended.append(s.copy())
         bind(a, s, node.target, item)
@@ -239,13 +242,13 @@ def _try(a: Analysis, node: ast.Try, s: State) -> bool:
     start = s.copy()
     if caught and _meet(start, caught):
         for handler in node.handlers:
-            here = start.copy()
+            handler_state = start.copy()
             if handler.type is not None:
-                a.evaluator.evaluate(a, handler.type, here)
+                a.evaluator.evaluate(a, handler.type, handler_state)
             if handler.name:
-                here.env[handler.name] = Opaque(packages=DATA)
-            if block(a, handler.body, here):
-                ends.append(here)
+                handler_state.env[handler.name] = Opaque(packages=DATA)
+            if block(a, handler.body, handler_state):
+                ends.append(handler_state)
     if node.finalbody:
         a.finals.pop()
         for state in ends:
@@ -266,7 +269,7 @@ def _with(a: Analysis, node: ast.With, s: State) -> bool:
     a.handlers.append((len(s.frames), caught))
     falls = block(a, node.body, s)
     a.handlers.pop()
-    # A context manager may hold an error back.
+    # A context manager may suppress an error.
     return _meet(s, [*([s.copy()] if falls else []), *caught])
 
 
@@ -276,15 +279,15 @@ def _match(a: Analysis, node: ast.Match, s: State) -> bool:
     a.observe(s, subject, node, "match looks at the whole value")
     ends = [s.copy()]
     for case in node.cases:
-        here = s.copy()
+        case_state = s.copy()
         for inner in ast.walk(case.pattern):
             name = getattr(inner, "name", None) or getattr(inner, "rest", None)
             if isinstance(name, str):
-                here.env[name] = Opaque(reach_of(subject))
+                case_state.env[name] = Opaque(reach_of(subject))
         if case.guard is not None:
-            a.evaluator.evaluate(a, case.guard, here)
-        if block(a, case.body, here):
-            ends.append(here)
+            a.evaluator.evaluate(a, case.guard, case_state)
+        if block(a, case.body, case_state):
+            ends.append(case_state)
     return _meet(s, ends)
 
 
@@ -295,14 +298,14 @@ def _assign(a: Analysis, node: ast.Assign, s: State) -> bool:
     return True
 
 
-def _annotated(a: Analysis, node: ast.AnnAssign, s: State) -> bool:
+def _assign_annotated(a: Analysis, node: ast.AnnAssign, s: State) -> bool:
     if node.value is not None:
         store(a, s, node.target, a.evaluator.evaluate(a, node.value, s))
     return True
 
 
-def _augmented(a: Analysis, node: ast.AugAssign, s: State) -> bool:
-    as_read = ast.copy_location(ast.fix_missing_locations(_loaded(node.target)), node.target)
+def _assign_augmented(a: Analysis, node: ast.AugAssign, s: State) -> bool:
+    as_read = ast.copy_location(ast.fix_missing_locations(_as_load(node.target)), node.target)
     old = a.evaluator.evaluate(a, as_read, s)
     new = a.evaluator.evaluate(a, node.value, s)
     match old:
@@ -322,15 +325,15 @@ def _augmented(a: Analysis, node: ast.AugAssign, s: State) -> bool:
                 a, ast.copy_location(ast.BinOp(as_read, node.op, node.value), node), s
             )
         case _:
-            value = _changed_in_place(a, s, node, (old, new))
+            value = _change_in_place(a, s, node, (old, new))
     store(a, s, node.target, value)
     return True
 
 
-def _changed_in_place(
+def _change_in_place(
     a: Analysis, s: State, node: ast.AugAssign, operands: tuple[Value, Value]
 ) -> Value:
-    """An array, a dict or an object of the user's may change itself, or give another one."""
+    """An array, a dict or a user's object may change itself, or return another object."""
     old, new = operands
     packages = [s.packages(old), s.packages(new)]
     what = f"{ast.unparse(node.target)} in an augmented assignment"
@@ -344,7 +347,7 @@ def _changed_in_place(
     return Opaque(reach, frozenset().union(*(p for p in packages if p)))
 
 
-def _loaded(node: ast.expr) -> ast.expr:
+def _as_load(node: ast.expr) -> ast.expr:
     match node:
         case ast.Name(name):
             return ast.Name(name, ast.Load())
@@ -381,20 +384,22 @@ def _import(a: Analysis, node: ast.Import, s: State) -> bool:
     for alias in node.names:
         path = alias.name if alias.asname else alias.name.partition(".")[0]
         s.env[alias.asname or path] = Library(path)
-        _imported(a, alias.name, node)
+        _record_import(a, alias.name, node)
     return True
 
 
 def _import_from(a: Analysis, node: ast.ImportFrom, s: State) -> bool:
     module = node.module or ""
     for alias in node.names:
-        known = not node.level and alias.name != "*"
-        s.env[alias.asname or alias.name] = Library(f"{module}.{alias.name}") if known else Opaque()
-    _imported(a, "." * node.level + module, node)
+        is_absolute_name = not node.level and alias.name != "*"
+        s.env[alias.asname or alias.name] = (
+            Library(f"{module}.{alias.name}") if is_absolute_name else Opaque()
+        )
+    _record_import(a, "." * node.level + module, node)
     return True
 
 
-def _imported(a: Analysis, path: str, node: ast.AST) -> None:
+def _record_import(a: Analysis, path: str, node: ast.AST) -> None:
     from presieve.dataflow.libraries import imports_quietly
 
     if not imports_quietly(path):
@@ -411,10 +416,10 @@ def _define(a: Analysis, node: ast.FunctionDef, s: State) -> bool:
 
 
 _STATEMENTS: dict[type[ast.stmt], Callable[..., bool]] = {
-    ast.AnnAssign: _annotated,
+    ast.AnnAssign: _assign_annotated,
     ast.Assert: _assert,
     ast.Assign: _assign,
-    ast.AugAssign: _augmented,
+    ast.AugAssign: _assign_augmented,
     ast.Break: _break,
     ast.Continue: _continue,
     ast.Delete: _delete,

@@ -29,7 +29,7 @@ _NOTHING_KNOWN = Column()
 
 
 def store(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
-    """``target = value``."""
+    """Assign a value to a target: ``target = value``."""
     match target:
         case ast.Name(name):
             s.env[name] = value
@@ -48,7 +48,7 @@ def store(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
 
 
 def bind(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
-    """``target = value``, where the target may be several."""
+    """Assign a value to a target, which may be a tuple or list of targets."""
     if not isinstance(target, ast.Tuple | ast.List):
         store(a, s, target, value)
         return
@@ -122,7 +122,7 @@ def _store_in_table(
         for name in names:
             set_column(a, s, owner, name, (Opaque(packages=DATA), node))
     else:
-        # By a mask, or under a name that is not known: any column may be another one.
+        # With a mask or an unknown name, any column may change.
         a.observe(s, owner, node, f"{ast.unparse(node)} may write to any column")
         a.note("keys", f"{ast.unparse(node)} may write to any column", node)
         s.spoil(owner.places)
@@ -131,7 +131,7 @@ def _store_in_table(
 def _store_located(
     a: Analysis, s: State, owner: Ref, index: Value, stored: tuple[Value, ast.Subscript]
 ) -> None:
-    """``table.loc[rows, columns] = value``: rows that are not there yet are added."""
+    """Assign ``table.loc[rows, columns] = value``, which adds rows that do not exist yet."""
     value, node = stored
     table = s.table(owner)
     assert table is not None
@@ -153,18 +153,18 @@ def _store_located(
         if column is not None:
             s.overwrite(column.memory)
             a.reads(column.unread, f"{ast.unparse(node)} writes to some rows of it", node)
-        _put(s, owner, name, Column(rows=table.rows, name=name))
+        _put_column(s, owner, name, Column(rows=table.rows, name=name))
 
 
 ROWS = frozenset(("slice",))
-"""The package of slices: rows that are there."""
+"""The package of slices, which select existing rows."""
 
 
 def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value, ast.AST]) -> None:
-    """``table[name] = value``.
+    """Assign ``table[name] = value``.
 
-    A table without rows takes those of a list or a Series, and has nothing in its other columns.
-    Where pandas writes into the column that was there, whatever shares its memory sees it.
+    A table without rows takes those of a list or a Series, and its other columns are then empty.
+    If pandas writes into the old column, everything that shares its memory sees it.
     """
     value, node = stored
     table = s.table(owner)
@@ -178,10 +178,10 @@ def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value
     assert table is not None
     labelled = isinstance(value, Column) and value.labelled and value.rows is not None
     if table.empty and labelled and isinstance(value, Column):
-        # It takes the labels of a Series.
+        # The table takes the labels of the Series.
         table = replace(table, rows=value.rows, index=value.index)
         s.update(owner, table)
-    made = column_for(table, name, value)
+    new_column = column_for(table, name, value)
     if not isinstance(value, Column | Scalar | TupleV):
         a.observe(s, value, node, f"the column {name} is given what is not followed")
         if s.packages(value) is None:
@@ -191,11 +191,11 @@ def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value
         s.update(owner, replace(table, columns=emptied, rowwise=False))
         if not table.empty:
             a.note("keys", f"a table that may have no rows is given those of {name}", node)
-    _put(s, owner, name, made)
+    _put_column(s, owner, name, new_column)
 
 
 def fits(table: Table, value: Value) -> bool:
-    """Whether a value has as many items as the table has rows, or is one for all."""
+    """Whether a value has as many items as the table has rows, or is a scalar."""
     return isinstance(value, Scalar) or (
         isinstance(value, Column | Opaque) and value.rows is not None and value.rows == table.rows
     )
@@ -209,7 +209,7 @@ def column_for(table: Table, name: str, value: Value) -> Column:
         case Column() if value.rows is not None and value.rows == table.rows:
             return replace(value, unread=NO_KEYS, labelled=True, name=name, index=None)
         case Column(labelled=False):
-            # Of the right length, or it raises.
+            # The length is right, or pandas raises an error.
             return Column(value.keys, rows=table.rows, memory=value.memory, name=name)
         case Column():
             return Column(rows=table.rows, memory=value.memory, name=name)
@@ -217,15 +217,15 @@ def column_for(table: Table, name: str, value: Value) -> Column:
     return Column(rows=table.rows, memory=reach_of(value), mask=mask, name=name)
 
 
-def _put(s: State, owner: Ref, name: str, made: Column) -> None:
+def _put_column(s: State, owner: Ref, name: str, new_column: Column) -> None:
     table = s.table(owner)
     assert table is not None
     columns = dict(table.columns)
     before = columns.get(name, table.rest)
     if before is not None:
-        # Whether it was there decides on the order of columns.
-        made = replace(made, unread=before.unread)
-    columns[name] = stored_in(made, min(owner.places).site, name)
+        # Whether the column existed determines the order of columns.
+        new_column = replace(new_column, unread=before.unread)
+    columns[name] = stored_in(new_column, min(owner.places).site, name)
     sure = table.sure
     s.update(owner, replace(table, columns=tuple(columns.items()), empty=False, sure=sure))
 
@@ -242,7 +242,7 @@ def _store_attribute(
         elif name == "index":
             a.observe(s, value, node, "the index is given what is not followed")
             s.update(owner, replace(table, index=None, rowwise=False))
-            _relabelled(s, owner)
+            _forget_labels(s, owner)
         elif name in table.names:
             set_column(a, s, owner, name, (value, node))
         elif table.rest is not None:
@@ -260,8 +260,8 @@ def _store_attribute(
         a.effect("unknown", f"{ast.unparse(node)} is assigned", node)
 
 
-def _relabelled(s: State, owner: Ref) -> None:
-    """The index is another one: nothing belongs to its rows by label any more."""
+def _forget_labels(s: State, owner: Ref) -> None:
+    """Forget which rows belong to a table by label, because its index has changed."""
     table = s.table(owner)
     assert table is not None
     columns = tuple((n, replace(c, rows=None)) for n, c in table.columns)
@@ -271,9 +271,13 @@ def _relabelled(s: State, owner: Ref) -> None:
 def _rename_all(a: Analysis, s: State, owner: Ref, value: Value, node: ast.Attribute) -> None:
     table = s.table(owner)
     assert table is not None
-    found = names_of_columns(s, value)
-    names = found if found is not None and len(set(found)) == len(found) else None
-    # The length has to be that of the columns: all of them are looked at.
+    listed_names = names_of_columns(s, value)
+    names = (
+        listed_names
+        if listed_names is not None and len(set(listed_names)) == len(listed_names)
+        else None
+    )
+    # The number of names must be that of the columns, so all columns are read.
     a.observe(s, owner, node, "all columns are named again")
     table = s.table(owner)
     assert table is not None
@@ -285,14 +289,14 @@ def _rename_all(a: Analysis, s: State, owner: Ref, value: Value, node: ast.Attri
         )
         s.update(owner, replace(table, columns=columns))
     else:
-        # Each may be any of them.
+        # Each column may be any of the old ones.
         memory = references(table)
         any_ = tuple((n, Column(rows=table.rows, memory=memory, name=n)) for n in names)
         s.update(owner, replace(table, columns=any_, rest=None, sure=True))
 
 
 def delete(a: Analysis, s: State, target: ast.expr) -> None:
-    """``del target``."""
+    """Execute ``del target``."""
     match target:
         case ast.Name(name):
             s.env.pop(name, None)
@@ -313,7 +317,7 @@ def delete(a: Analysis, s: State, target: ast.expr) -> None:
 
 
 def drop_columns(a: Analysis, s: State, owner: Ref, names: tuple[str, ...], node: ast.AST) -> None:
-    """Take columns out of a table in place. It raises where there is none of the name."""
+    """Drop columns of a table in place. pandas raises an error if a name is missing."""
     table = s.table(owner)
     assert table is not None
     a.changes(owner.places, node, "a column is dropped")

@@ -1,7 +1,7 @@
 """Trusted. Methods of DataFrames.
 
-pandas 2 and 3: ``pandas/core/frame.py``, ``pandas/core/generic.py``. None of those listed here
-changes its owner unless ``inplace`` says so; that is followed for those that give tables.
+pandas 2 and 3: ``pandas/core/frame.py``, ``pandas/core/generic.py``. None of the methods listed
+here changes its owner unless ``inplace`` says so, which is followed for methods that return tables.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def own_table(call: Call) -> Table:
 
 
 def is_attribute(name: str) -> bool:
-    """Whether a DataFrame has this by itself, whatever its columns are."""
+    """Whether every DataFrame has this attribute, whatever its columns are."""
     return name in TABLE_METHODS or name in _ATTRIBUTES
 
 
@@ -67,38 +67,38 @@ _ATTRIBUTES = frozenset(
 
 
 _IN_PLACE = frozenset(("fillna", "astype", "round", "abs", "replace", "ffill", "bfill"))
-"""Methods that write where the old values are stored, if they change the table in place."""
+"""Methods that overwrite the memory of the old values if they change the table in place."""
 
 
-def _new(make: Callable[[Call, Table, Place], Table | None]) -> Model:
-    """A model that gives a new table, or puts it in the place of the owner (``inplace=True``)."""
+def _model_of_new_table(make: Callable[[Call, Table, Place], Table | None]) -> Model:
+    """A model that returns a new table, or replaces the owner by it (``inplace=True``)."""
 
     def model(call: Call) -> Value | None:
         inplace = call.constant(99, "inplace", default=False)
         call.named.pop("inplace", None)
-        made = make(call, own_table(call), NEW)
-        if made is None or inplace not in (True, False):
+        new_table = make(call, own_table(call), NEW)
+        if new_table is None or inplace not in (True, False):
             if inplace is not False:
                 call.named["inplace"] = Scalar()
             return None
         if inplace is True and isinstance(call.owner, Ref):
-            copy = call.s.make(call.site(), lambda _: made)
-            done = call.s.table(copy)
-            assert done is not None
+            copy = call.s.make(call.site(), lambda _: new_table)
+            changed_table = call.s.table(copy)
+            assert changed_table is not None
             if call.name in _IN_PLACE:
                 old = dict(own_table(call).columns)
-                written = [c.memory for n, c in old.items() if done.column(n) != c]
+                written = [c.memory for n, c in old.items() if changed_table.column(n) != c]
                 call.s.overwrite(frozenset().union(*written))
-            call.s.update(call.owner, done)
+            call.s.update(call.owner, changed_table)
             call.a.changes(call.owner.places, call.node, f".{call.name}()")
             return NONE
-        return call.s.make(call.site(), lambda _: made)
+        return call.s.make(call.site(), lambda _: new_table)
 
     return model
 
 
-def _read(call: Call, table: Table, names: tuple[str, ...] | None) -> None:
-    """Read these columns; None: all of them."""
+def _read_columns(call: Call, table: Table, names: tuple[str, ...] | None) -> None:
+    """Read these columns; None: all columns."""
     columns = [c for n, c in table.columns if names is None or n in names]
     if table.rest is not None:
         columns.append(table.rest)
@@ -107,7 +107,7 @@ def _read(call: Call, table: Table, names: tuple[str, ...] | None) -> None:
 
 
 def _read_names(call: Call, table: Table, names: Collection[str]) -> None:
-    """Whether there are columns of these names decides on the result, or on an error."""
+    """Read columns whose presence determines the result, or an error."""
     for name, column in table.columns:
         if name in names:
             call.a.reads(column.unread, f".{call.name}() asks whether it is there", call.node)
@@ -118,37 +118,37 @@ def _names(call: Call, at: int, name: str) -> tuple[str, ...] | None:
     return None if value is None else names_of_columns(call.s, value)
 
 
-def _sorted(call: Call, table: Table, place: Place) -> Table | None:
+def _sort(call: Call, table: Table, place: Place) -> Table | None:
     if "key" in call.named or call.constant(1, "axis", default=0) != 0:
         return None
     if call.name == "sort_values":
-        _read(call, table, _names(call, 0, "by"))
+        _read_columns(call, table, _names(call, 0, "by"))
     return replace(rows_of(table, place, shared=True), filled=table.filled)
 
 
 def _cut(call: Call, table: Table, place: Place) -> Table | None:
     if call.name in ("nlargest", "nsmallest"):
-        _read(call, table, _names(call, 1, "columns"))
+        _read_columns(call, table, _names(call, 1, "columns"))
     return rows_of(table, place, shared=True)
 
 
-def _distinct(call: Call, table: Table, place: Place) -> Table | None:
+def _drop_rows(call: Call, table: Table, place: Place) -> Table | None:
     if call.constant(0, "axis", default=0) != 0 and call.name == "dropna":
         return None
     at = 0 if call.name == "drop_duplicates" else 3
-    _read(call, table, _names(call, at, "subset"))
+    _read_columns(call, table, _names(call, at, "subset"))
     alone = call.name == "dropna" and call.named.keys() <= {"subset"} and not call.args
     return rows_of(table, place, shared=False, rowwise=alone)
 
 
-def _queried(call: Call, table: Table, place: Place) -> Table | None:
+def _query(call: Call, table: Table, place: Place) -> Table | None:
     text = call.constant(0, "expr")
     words = frozenset(re.findall(r"\w+", text)) if isinstance(text, str) else None
     _sees_variables(call, text)
     if words is None or not isinstance(text, str) or "@" in text or "(" in text or "`" in text:
-        _read(call, table, None)
+        _read_columns(call, table, None)
     else:
-        _read(call, table, tuple(n for n in table.names if n in words))
+        _read_columns(call, table, tuple(n for n in table.names if n in words))
     return rows_of(table, place, shared=False)
 
 
@@ -159,12 +159,12 @@ def _sees_variables(call: Call, text: object) -> None:
 
 
 @of_table("eval")
-def _evaluated(call: Call) -> Value | None:
+def _evaluate(call: Call) -> Value | None:
     _sees_variables(call, call.constant(0, "expr"))
     return None
 
 
-def _copied(_call: Call, table: Table, _place: Place) -> Table | None:
+def _copy(_call: Call, table: Table, _place: Place) -> Table | None:
     return table
 
 
@@ -176,8 +176,8 @@ def _reset(call: Call, table: Table, place: Place) -> Table | None:
         return None
     columns = tuple((n, replace(c, rows=place)) for n, c in table.columns)
     if drop is False:
-        asked = ("index", "level_0") if table.index is None else tuple(dict(table.index))
-        _read_names(call, table, asked)
+        added_names = ("index", "level_0") if table.index is None else tuple(dict(table.index))
+        _read_names(call, table, added_names)
     if drop is False and table.index is not None:
         labels = tuple((n, Column(k, rows=place, name=n)) for n, k in table.index)
         columns = (*labels, *columns)
@@ -187,8 +187,8 @@ def _reset(call: Call, table: Table, place: Place) -> Table | None:
     return replace(table, columns=columns, rows=place, index=None)
 
 
-def _reindexed(call: Call, table: Table, place: Place) -> Table | None:
-    """Rows by label, with gaps where there is none; or columns by name."""
+def _reindex(call: Call, table: Table, place: Place) -> Table | None:
+    """Select rows by label, with gaps for missing labels; or columns by name."""
     if call.named.keys() - {"index", "columns", "fill_value", "method", "limit", "tolerance"}:
         return None
     if len(call.args) + len(call.named.keys() & {"index", "columns"}) != 1:
@@ -196,19 +196,19 @@ def _reindexed(call: Call, table: Table, place: Place) -> Table | None:
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, "labels")
     if "columns" in call.named:
-        _read(call, table, None)
+        _read_columns(call, table, None)
         return replace(table, columns=(), rest=Column(rows=table.rows), sure=False)
 
-    def column(found: Column) -> Column:
-        return Column(unread=found.unread, rows=place, name=found.name)
+    def column(source: Column) -> Column:
+        return Column(unread=source.unread, rows=place, name=source.name)
 
     columns = tuple((n, column(c)) for n, c in table.columns)
-    rest = None if table.rest is None else column(table.rest)
-    return Table(columns, place, rest, sure=table.sure)
+    unlisted = None if table.rest is None else column(table.rest)
+    return Table(columns, place, unlisted, sure=table.sure)
 
 
-def _labels_named(call: Call, table: Table, _place: Place) -> Table | None:
-    """``rename_axis(name)``, which raises for labels of several levels."""
+def _rename_axis(call: Call, table: Table, _place: Place) -> Table | None:
+    """``rename_axis(name)``, which raises an error for labels of several levels."""
     name = call.constant(0, "mapper")
     if not isinstance(name, str) or len(call.args) + len(call.named) != 1:
         return None
@@ -216,12 +216,12 @@ def _labels_named(call: Call, table: Table, _place: Place) -> Table | None:
     return replace(table, index=((name, keys),))
 
 
-def _sampled(call: Call, table: Table, place: Place) -> Table | None:
-    """Rows by chance. With a seed that the program says, nobody else's numbers change."""
+def _sample(call: Call, table: Table, place: Place) -> Table | None:
+    """Draw random rows. With a constant seed, other random numbers do not change."""
     if call.constant(5, "axis", default=0) not in (0, "index"):
         return None
     if call.argument(3, "weights") is not None:
-        _read(call, table, None)
+        _read_columns(call, table, None)
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, "arguments")
     if type(call.constant(4, "random_state")) is not int:
@@ -231,9 +231,9 @@ def _sampled(call: Call, table: Table, place: Place) -> Table | None:
     return rows_of(table, place, shared=False)
 
 
-def _pivoted(call: Call, table: Table, place: Place) -> Table | None:
-    """``pivot_table`` of one column of values: its columns are those values of another one that
-    there are. Of several, or with several functions, their names have levels.
+def _pivot(call: Call, table: Table, place: Place) -> Table | None:
+    """``pivot_table`` of one column of values: its columns are the existing values of another one.
+    With several columns of values, or several functions, the names would have levels.
     """
     values, columns = (call.constant(at, n) for at, n in ((0, "values"), (2, "columns")))
     index = _names(call, 1, "index")
@@ -247,33 +247,33 @@ def _pivoted(call: Call, table: Table, place: Place) -> Table | None:
     if call.named.keys() - {"values", "index", "columns", "aggfunc", "fill_value"}:
         return None
     called_back(call)
-    _read(call, table, (values, columns, *index))
-    held = dict(table.columns)
-    labels = tuple((n, held[n].keys if n in held else NO_KEYS) for n in index)
+    _read_columns(call, table, (values, columns, *index))
+    columns_by_name = dict(table.columns)
+    labels = tuple((n, columns_by_name[n].keys if n in columns_by_name else NO_KEYS) for n in index)
     return Table((), place, Column(rows=place), index=labels, sure=False)
 
 
-def _indexed(call: Call, table: Table, place: Place) -> Table | None:
+def _set_index(call: Call, table: Table, place: Place) -> Table | None:
     names = _names(call, 0, "keys")
     if names is None or call.named.keys() - {"keys", "drop"} or table.rest is not None:
         return None
     if call.constant(1, "drop", default=True) is not True or not set(names) <= set(table.names):
         return None
-    _read(call, table, names)
+    _read_columns(call, table, names)
     index = tuple((n, c.keys) for n, c in table.columns if n in names)
-    rest = tuple((n, replace(c, rows=place)) for n, c in table.columns if n not in names)
+    data_columns = tuple((n, replace(c, rows=place)) for n, c in table.columns if n not in names)
     ordered = tuple((n, dict(index)[n]) for n in names)
-    return replace(table, columns=rest, rows=place, index=ordered)
+    return replace(table, columns=data_columns, rows=place, index=ordered)
 
 
-def _dropped(call: Call, table: Table, place: Place) -> Table | None:
+def _drop(call: Call, table: Table, place: Place) -> Table | None:
     names = _names(call, 99, "columns")
     if names is None and call.constant(1, "axis", default=0) in (1, "columns"):
         names = _names(call, 0, "labels")
     if names is not None:
         missing = call.constant(99, "errors", default="raise")
         if missing == "raise":
-            _read(call, table, names)
+            _read_columns(call, table, names)
         columns = tuple((n, c) for n, c in table.columns if n not in names)
         return replace(table, columns=columns)
     if call.constant(1, "axis", default=0) == 0 and "columns" not in call.named:
@@ -283,7 +283,7 @@ def _dropped(call: Call, table: Table, place: Place) -> Table | None:
     return None
 
 
-def _renamed(call: Call, table: Table, _place: Place) -> Table | None:
+def _rename(call: Call, table: Table, _place: Place) -> Table | None:
     value = call.argument(99, "columns")
     items = None if value is None else call.s.items(value)
     if call.args or call.named.keys() != {"columns"} or items is None or items.fields is None:
@@ -291,94 +291,96 @@ def _renamed(call: Call, table: Table, _place: Place) -> Table | None:
     names = {n: constant_of(call.s, v) for n, v in items.fields}
     if items.kind != "dict" or not all(isinstance(v, str) for v in names.values()):
         return None
-    made = [(str(names.get(n, n)), c) for n, c in table.columns]
-    if len({n for n, _ in made}) < len(made):
+    renamed_columns = [(str(names.get(n, n)), c) for n, c in table.columns]
+    if len({n for n, _ in renamed_columns}) < len(renamed_columns):
         return None
-    return replace(table, columns=tuple((n, replace(c, name=n)) for n, c in made))
+    return replace(table, columns=tuple((n, replace(c, name=n)) for n, c in renamed_columns))
 
 
-def _filled(call: Call, table: Table, _place: Place) -> Table | None:
-    """``fillna``, ``astype`` and the like of some columns alone."""
+def _fill(call: Call, table: Table, _place: Place) -> Table | None:
+    """``fillna``, ``astype`` and the like, perhaps of some columns only."""
     value = call.argument(0, "value" if call.name == "fillna" else "dtype")
     items = None if value is None else call.s.items(value)
-    by_column = call.name in ("fillna", "astype", "round")  # of replace, a dict is by values
+    by_column = call.name in ("fillna", "astype", "round")  # the dict of ``replace`` maps values
     names = dict(items.fields) if by_column and items is not None and items.fields else None
     if names is None:
-        _read(call, table, None)
+        _read_columns(call, table, None)
 
-    given = [*call.args, *call.named.values()]
+    arguments = [*call.args, *call.named.values()]
     fixed = all(
-        is_fixed(v) for v in (dict(items.fields).values() if items and items.fields else given)
+        is_fixed(v) for v in (dict(items.fields).values() if items and items.fields else arguments)
     )
     alone = fixed and call.name in ("fillna", "astype", "round", "abs")
-    alone = alone and len(given) == (0 if call.name == "abs" else 1)
+    alone = alone and len(arguments) == (0 if call.name == "abs" else 1)
     alone = alone and call.named.keys() <= {"value", "dtype", "decimals"}
 
-    def column(name: str, found: Column) -> Column:
+    def column(name: str, source: Column) -> Column:
         if names is not None and name not in names:
-            return found
-        call.a.reads(found.unread, f".{call.name}() changes it", call.node)
-        rowwise = found.rowwise and alone
-        return Column(rowwise=rowwise, rows=found.rows, name=name)
+            return source
+        call.a.reads(source.unread, f".{call.name}() changes it", call.node)
+        rowwise = source.rowwise and alone
+        return Column(rowwise=rowwise, rows=source.rows, name=name)
 
     columns = tuple((n, column(n, c)) for n, c in table.columns)
-    rest = None if table.rest is None else Column()
-    return replace(table, columns=columns, rest=rest)
+    unlisted = None if table.rest is None else Column()
+    return replace(table, columns=columns, rest=unlisted)
 
 
-def _filtered(call: Call, table: Table, _place: Place) -> Table | None:
+def _filter_columns(call: Call, table: Table, _place: Place) -> Table | None:
     names = _names(call, 0, "items")
     if names is None or len(call.args) + len(call.named) != 1:
         return None
     return replace(table, columns=tuple((n, c) for n, c in table.columns if n in names))
 
 
-def _exploded(call: Call, table: Table, place: Place) -> Table | None:
+def _explode(call: Call, table: Table, place: Place) -> Table | None:
     names = _names(call, 0, "column")
     if names is None:
         return None
-    _read(call, table, names)
-    made = rows_of(table, place, shared=False)
-    columns = tuple((n, Column(name=n, rows=place) if n in names else c) for n, c in made.columns)
-    return replace(made, columns=columns)
+    _read_columns(call, table, names)
+    new_table = rows_of(table, place, shared=False)
+    columns = tuple(
+        (n, Column(name=n, rows=place) if n in names else c) for n, c in new_table.columns
+    )
+    return replace(new_table, columns=columns)
 
 
-def _melted(call: Call, table: Table, place: Place) -> Table | None:
+def _melt(call: Call, table: Table, place: Place) -> Table | None:
     names = _names(call, 0, "id_vars")
     values = _names(call, 1, "value_vars")
-    made = [call.constant(2, "var_name", "variable"), call.constant(3, "value_name", "value")]
-    if names is None or not all(isinstance(m, str) for m in made):
+    new_names = [call.constant(2, "var_name", "variable"), call.constant(3, "value_name", "value")]
+    if names is None or not all(isinstance(m, str) for m in new_names):
         return None
     if call.named.keys() - {"id_vars", "value_vars", "var_name", "value_name"}:
         return None
-    _read(call, table, None if values is None else (*names, *values))
-    _read_names(call, table, [str(m) for m in made])
-    kept = tuple((n, c) for n, c in table.columns if n in names)
-    columns = rows_of(replace(table, columns=kept), place, shared=False)
-    more = tuple((str(m), Column(rows=place, name=str(m))) for m in made)
-    return replace(columns, columns=columns.columns + more, index=None, sure=False)
+    _read_columns(call, table, None if values is None else (*names, *values))
+    _read_names(call, table, [str(m) for m in new_names])
+    id_columns = tuple((n, c) for n, c in table.columns if n in names)
+    columns = rows_of(replace(table, columns=id_columns), place, shared=False)
+    new_columns = tuple((str(m), Column(rows=place, name=str(m))) for m in new_names)
+    return replace(columns, columns=columns.columns + new_columns, index=None, sure=False)
 
 
 for _names_, _make in (
-    (("sort_values", "sort_index"), _sorted),
+    (("sort_values", "sort_index"), _sort),
     (("head", "tail", "nlargest", "nsmallest", "truncate"), _cut),
-    (("dropna", "drop_duplicates"), _distinct),
-    (("query",), _queried),
-    (("copy",), _copied),
+    (("dropna", "drop_duplicates"), _drop_rows),
+    (("query",), _query),
+    (("copy",), _copy),
     (("reset_index",), _reset),
-    (("set_index",), _indexed),
-    (("drop",), _dropped),
-    (("rename",), _renamed),
-    (("fillna", "astype", "round", "abs", "replace", "ffill", "bfill"), _filled),
-    (("filter",), _filtered),
-    (("explode",), _exploded),
-    (("melt",), _melted),
-    (("reindex",), _reindexed),
-    (("rename_axis",), _labels_named),
-    (("sample",), _sampled),
-    (("pivot_table",), _pivoted),
+    (("set_index",), _set_index),
+    (("drop",), _drop),
+    (("rename",), _rename),
+    (("fillna", "astype", "round", "abs", "replace", "ffill", "bfill"), _fill),
+    (("filter",), _filter_columns),
+    (("explode",), _explode),
+    (("melt",), _melt),
+    (("reindex",), _reindex),
+    (("rename_axis",), _rename_axis),
+    (("sample",), _sample),
+    (("pivot_table",), _pivot),
 ):
-    of_table(*_names_)(_new(_make))
+    of_table(*_names_)(_model_of_new_table(_make))
 for _name in (
     "copy",
     "drop",
@@ -395,29 +397,29 @@ for _name in (
 
 @of_table("assign")
 @separate
-def _assigned(call: Call) -> Value | None:
+def _assign(call: Call) -> Value | None:
     if call.args or not isinstance(call.owner, Ref):
         return None
     table = own_table(call)
-    made = call.s.make(call.site(), lambda _: table)
-    for name, given in call.named.items():
-        value = given
-        if isinstance(given, Function):
-            value = call.a.evaluator.inlined(call, given, Given([made], {}, call.node))
-        set_column(call.a, call.s, made, name, (value, call.node))
-    return made
+    copy = call.s.make(call.site(), lambda _: table)
+    for name, argument in call.named.items():
+        value = argument
+        if isinstance(argument, Function):
+            value = call.a.evaluator.inlined(call, argument, Given([copy], {}, call.node))
+        set_column(call.a, call.s, copy, name, (value, call.node))
+    return copy
 
 
 @of_table("insert")
 @separate
-def _inserted(call: Call) -> Value | None:
+def _insert(call: Call) -> Value | None:
     name = call.constant(1, "column")
     value = call.argument(2, "value")
     if not isinstance(name, str) or value is None or not isinstance(call.owner, Ref):
         return None
-    _read_names(call, own_table(call), (name,))  # it raises where there is one
+    _read_names(call, own_table(call), (name,))  # it raises an error if the name exists
     if call.constant(0, "loc") != 0:
-        _read(call, own_table(call), None)  # it raises where there are fewer columns
+        _read_columns(call, own_table(call), None)  # it raises an error if there are fewer columns
     set_column(call.a, call.s, call.owner, name, (value, call.node))
     table = own_table(call)
     call.s.update(call.owner, replace(table, sure=False))
@@ -426,17 +428,17 @@ def _inserted(call: Call) -> Value | None:
 
 @of_table("pop")
 @separate
-def _popped(call: Call) -> Value | None:
+def _pop(call: Call) -> Value | None:
     name = call.constant(0, "item")
     if not isinstance(name, str) or not isinstance(call.owner, Ref):
         return None
-    found = series_of(call.a, own_table(call), name, call.node)
+    column = series_of(call.a, own_table(call), name, call.node)
     drop_columns(call.a, call.s, call.owner, (name,), call.node)
-    return found
+    return column
 
 
 def _now_or_later(call: Call) -> Ref:
-    """The table as it is now, or as it becomes: what looks at it later may have either."""
+    """The table as it is now or as it becomes, because a later reader may see either."""
     table = own_table(call)
     assert isinstance(call.owner, Ref)
     now = call.s.make(call.site(4), lambda _: table)
@@ -444,21 +446,21 @@ def _now_or_later(call: Call) -> Ref:
 
 
 @of_table("groupby")
-def _grouped(call: Call) -> Value | None:
+def _group(call: Call) -> Value | None:
     names = _names(call, 0, "by")
     flat = call.constant(99, "as_index", default=True)
-    known = {"by", "as_index", "sort", "dropna", "observed", "group_keys"}
-    if names is None or len(call.args) > 1 or call.named.keys() - known:
+    accepted = {"by", "as_index", "sort", "dropna", "observed", "group_keys"}
+    if names is None or len(call.args) > 1 or call.named.keys() - accepted:
         return None
     if not isinstance(call.owner, Ref) or flat not in (True, False):
         return None
-    _read(call, own_table(call), names)
+    _read_columns(call, own_table(call), names)
     return Grouped(_now_or_later(call), names, None, flat is False)
 
 
 @of_table("itertuples")
 def _tuples(call: Call) -> Value | None:
-    """Rows with their columns by name. Names that are no identifiers are read by position."""
+    """Rows with columns by name. pandas replaces names that are no identifiers by positions."""
     table = own_table(call)
     if call.args or call.named.keys() - {"index"} or not isinstance(call.owner, Ref):
         return None
@@ -473,8 +475,8 @@ def _tuples(call: Call) -> Value | None:
 
 @of_table("iterrows")
 def _rows(call: Call) -> Value | None:
-    """A row is a Series of one type, which depends on the types of all columns."""
-    _read(call, own_table(call), None)
+    """Each row is a Series of one type, which depends on the types of all columns."""
+    _read_columns(call, own_table(call), None)
     pair = Opaque(packages=_TABLE)
     return call.s.make(call.site(), lambda _: Items("list", pair))
 
@@ -482,7 +484,7 @@ def _rows(call: Call) -> Value | None:
 @of_table("to_dict")
 def _records(call: Call) -> Value | None:
     table = own_table(call)
-    _read(call, table, None)
+    _read_columns(call, table, None)
     if call.constant(0, "orient") != "records" or len(call.args) + len(call.named) != 1:
         return None
     fields = tuple((n, Scalar(c.keys)) for n, c in table.columns)
@@ -492,9 +494,9 @@ def _records(call: Call) -> Value | None:
 
 
 @of_table("apply")
-def _applied(call: Call) -> Value | None:
-    """By rows: the rows stay. A row is read as a whole."""
-    _read(call, own_table(call), None)
+def _apply(call: Call) -> Value | None:
+    """Apply a function to whole rows or columns. With ``axis=1``, the rows stay."""
+    _read_columns(call, own_table(call), None)
     call.a.alone = False
     called_back(call)
     if call.constant(1, "axis", default=0) in (1, "columns"):
@@ -503,27 +505,27 @@ def _applied(call: Call) -> Value | None:
 
 
 @of_table("pipe")
-def _piped(call: Call) -> Value | None:
+def _pipe(call: Call) -> Value | None:
     first = call.args[0] if call.args else None
     if not isinstance(first, Function):
         return None
-    given = Given([call.owner, *call.args[1:]], call.named, call.node)
-    return call.a.evaluator.inlined(call, first, given)
+    arguments = Given([call.owner, *call.args[1:]], call.named, call.node)
+    return call.a.evaluator.inlined(call, first, arguments)
 
 
 @of_table("duplicated")
-def _duplicated(call: Call) -> Value | None:
+def _mark_duplicates(call: Call) -> Value | None:
     if call.named.keys() - {"subset", "keep"} or len(call.args) > 2:
         return None
-    _read(call, own_table(call), _names(call, 0, "subset"))
+    _read_columns(call, own_table(call), _names(call, 0, "subset"))
     return Column(rows=own_table(call).rows, mask=True)
 
 
 @of_table("isna", "isnull", "notna", "notnull")
 @separate
 def _missing(call: Call) -> Value | None:
-    """A table of truth values; all columns are asked for."""
-    _read(call, own_table(call), None)
+    """A table of truth values, which reads all columns."""
+    _read_columns(call, own_table(call), None)
     return Opaque(packages=_TABLE)
 
 
@@ -540,7 +542,7 @@ def _missing(call: Call) -> Value | None:
 def _other(call: Call) -> Value | None:
     if "inplace" in call.named:
         return None
-    _read(call, own_table(call), None)
+    _read_columns(call, own_table(call), None)
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, f".{call.name}() reads its arguments")
     called_back(call)

@@ -1,10 +1,10 @@
 """Trusted. Abstract values of the dataflow analysis, and their join.
 
-An abstract value stands for every object that an expression may give. Data of one dimension is a
-:class:`Column`, what Python changes in place is a :class:`Ref` to an object of the heap, and what
-is not followed is :class:`Opaque`, which still says what it may reach and whose package it is.
+An abstract value stands for every object that an expression may evaluate to. One-dimensional data
+is a :class:`Column`, a mutable Python object is a :class:`Ref` to an object of the heap, and a
+value that is not followed is :class:`Opaque`, which still says what it may reach and its packages.
 
-*Places* name what is made: by the node of the program that makes it, and whether it is the latest
+*Places* name objects: by the program node that makes the object, and whether it is the latest
 object of that node or an older one (recency abstraction, Balakrishnan and Reps, SAS 2006).
 """
 
@@ -17,8 +17,8 @@ from typing import NamedTuple, TypeAlias
 
 
 class Place(NamedTuple):
-    """Where an object was made: ``site`` is the node with its calls, ``older`` summarizes all but
-    the latest.
+    """The place where an object was made: ``site`` is the node with its calls; ``older`` stands for
+    all objects but the latest.
     """
 
     site: tuple[int, ...]
@@ -32,15 +32,15 @@ NO_KEYS: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """No constant is known."""
+    """A marker: no constant is known."""
 
 
 MISSING = Missing()
 
 
 class Length(NamedTuple):
-    """An ``int`` of Python's that counts: as many as ``rows`` are, and ``plus`` more. ``rows`` is
-    None where it is not known what is counted.
+    """A Python ``int`` that is a count: the number of ``rows``, plus ``plus``. ``rows`` is None if
+    it is unknown what is counted.
     """
 
     rows: Place | None = None
@@ -51,8 +51,8 @@ class Length(NamedTuple):
 class Scalar:
     """One value: a number, text, date, None.
 
-    ``keys`` are grouping columns whose value it is. ``constant`` is the value where the program
-    says it. ``fixed``: it depends on no row. ``length`` says what it counts, if it does.
+    ``keys`` are the grouping columns whose value it is. ``constant`` is the value if the program
+    states it. ``fixed``: it depends on no row. ``length`` says what it counts, if it is a count.
     """
 
     keys: frozenset[str] = NO_KEYS
@@ -63,14 +63,14 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Data of one dimension: a Series, an array, a list of values.
+    """One-dimensional data: a Series, an array, a list of values.
 
-    ``keys`` are grouping columns whose value each item is. ``unread`` are input columns that it may
-    pass on, of which nothing was read so far. ``passes`` is the input column whose value each item
-    is, in the row that it belongs to; ``rowwise``: each item depends on that row alone. ``rows``
-    names these rows, in their order; None where that is not known. ``labelled``: items carry an
-    index, by which pandas aligns. ``memory`` is where the items may be stored. ``index`` are the
-    keys of the columns that the index holds, by name; None where it has other labels.
+    ``keys`` are the grouping columns whose value each item is. ``unread`` are input columns that it
+    may pass on, and that have not been read so far. ``passes`` is the input column whose value each
+    item is, in its row; ``rowwise``: each item depends on its row alone. ``rows`` names these rows,
+    in their order; None if they are unknown. ``labelled``: items carry an index, by which pandas
+    aligns. ``memory`` is where the items may be stored. ``index`` holds the keys of the columns in
+    the index, by name; None if it has other labels.
     """
 
     keys: frozenset[str] = NO_KEYS
@@ -87,8 +87,8 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A table, list, dict or set of the heap: one of those at these places. ``table``: they are
-    tables, whose cells hold data.
+    """A table, list, dict or set on the heap, at one of these places. ``table``: they are tables,
+    whose cells hold data.
     """
 
     places: Places
@@ -111,8 +111,8 @@ class TupleV:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What goes over other values, and gives what they hold by then: ``zip``, ``enumerate``, and
-    the ``items``, ``keys`` and ``values`` of a dict. ``site`` is the call that makes it.
+    """A lazy view, which iterates over what other values hold at that time: ``zip``, ``enumerate``,
+    and the ``items``, ``keys`` and ``values`` of a dict. ``site`` is the call that makes it.
     """
 
     how: str
@@ -158,12 +158,12 @@ class Indexer:
 
 
 WINDOW = "window"
-"""The name of an indexer that is the windows of a column."""
+"""The name of an indexer for the windows of a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method that is bound to its owner."""
+    """A method bound to its owner."""
 
     owner: Value
     name: str
@@ -176,9 +176,9 @@ class Batches:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """Anything. ``reach`` are the places that it may refer to; ``packages`` those whose objects it
-    may be, None where that is not known. Of an array that has as many items as ``rows``, in one
-    dimension or more, these are known; ``mask``: they are truth values.
+    """Any value. ``reach`` are the places that it may refer to; ``packages`` those whose objects it
+    may be, None if unknown. ``rows`` is set for an array that has an item for each of these rows,
+    in one dimension or more; ``mask``: its items are truth values.
     """
 
     reach: Places = NOWHERE
@@ -204,17 +204,17 @@ Value: TypeAlias = (
 )
 
 DATA = frozenset(("builtins",))
-"""The package of values that a table's cells hold."""
+"""The package of the values in a table's cells."""
 NONE = Scalar(constant=None, fixed=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A DataFrame. ``columns`` are those that it may have, in order; ``rest`` says what any other
-    column is, None where there is none. ``rows`` names its rows, None where they are not known.
-    ``filled``: it has a row, for sure; ``empty``: it has none. ``rowwise``: whether it has a row
-    depends on that row alone. ``index`` is as that of a column. ``sure``: it has all of its
-    columns, in this order.
+    """A DataFrame. ``columns`` are the columns that it may have, in order; ``rest`` describes any
+    other column, None if there is none. ``rows`` names its rows, None if they are unknown.
+    ``filled``: it certainly has a row; ``empty``: it has none. ``rowwise``: whether it has a row
+    depends on that row alone. ``index`` is as for a column. ``sure``: it has all of its columns, in
+    this order.
     """
 
     columns: tuple[tuple[str, Column], ...]
@@ -227,21 +227,21 @@ class Table:
     index: tuple[tuple[str, frozenset[str]], ...] | None = None
 
     def column(self, name: str) -> Column | None:
-        """The column of this name; None where there is none."""
+        """The column of this name; None if there is none."""
         return dict(self.columns).get(name, self.rest)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that are known."""
+        """The names of the known columns."""
         return tuple(n for n, _ in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
     """A list, set or dict, or the ``names`` of a table's columns. ``element`` is what any item may
-    be, None where there is none. ``fixed`` are items one by one, ``known`` values by constant name:
-    both None where that is not known. ``more``: a dict may have others than those that are known.
-    Of a dict, ``element`` counts values alone.
+    be, None if there is none. ``fixed`` are the items one by one, ``known`` the values by constant
+    name; both are None if unknown. ``more``: a dict may have other items than the known ones.
+    ``element`` of a dict covers values only.
     """
 
     kind: str
@@ -252,7 +252,7 @@ class Items:
 
     @property
     def fields(self) -> tuple[tuple[str, Value], ...] | None:
-        """All values by name; None where that is not known."""
+        """All values by name; None if unknown."""
         return None if self.more else self.known
 
 
@@ -260,7 +260,7 @@ Object: TypeAlias = Table | Items
 
 
 def reach_of(value: Value | None) -> Places:
-    """The places that a value refers to by itself."""
+    """The places that a value refers to directly."""
     match value:
         case Column(memory=memory):
             return memory
@@ -276,8 +276,8 @@ def reach_of(value: Value | None) -> Places:
 
 
 def packages_of(value: Value) -> frozenset[str] | None:
-    """Whose objects a value may be or hold, as far as its methods go. What a list holds says the
-    heap (:meth:`State.packages`).
+    """The packages whose objects a value may be or hold, as far as its methods go. The heap knows
+    what a list holds (:meth:`State.packages`).
     """
     match value:
         case Opaque(packages=packages):
@@ -285,8 +285,8 @@ def packages_of(value: Value) -> frozenset[str] | None:
         case Scalar():
             return DATA
         case TupleV(items) | View(parts=items):
-            held = [packages_of(i) for i in items]
-            return None if None in held else DATA.union(*(h for h in held if h))
+            item_packages = [packages_of(i) for i in items]
+            return None if None in item_packages else DATA.union(*(h for h in item_packages if h))
         case Ref(table=False):
             return None
         case Method(owner):
@@ -311,7 +311,7 @@ def is_fixed(value: Value) -> bool:
 
 
 def join(a: Value, b: Value) -> Value:
-    """A value that is one or the other."""
+    """Join two values: the result is one or the other."""
     if a == b:
         return a
     match a, b:
@@ -324,21 +324,23 @@ def join(a: Value, b: Value) -> Value:
             return Ref(a.places | b.places, a.table and b.table)
         case TupleV(left), TupleV(right) if len(left) == len(right):
             return TupleV(tuple(join(x, y) for x, y in zip(left, right, strict=True)))
-    known = (packages_of(a), packages_of(b))
-    packages = None if None in known else frozenset().union(*(k for k in known if k))
+    packages_of_both = (packages_of(a), packages_of(b))
+    packages = (
+        None if None in packages_of_both else frozenset().union(*(k for k in packages_of_both if k))
+    )
     return Opaque(reach_of(a) | reach_of(b), packages)
 
 
 def join_all(values: Iterable[Value]) -> Value | None:
-    """A value that is any of these; None where there is none."""
-    found: Value | None = None
+    """Join any number of values; None if there is none."""
+    joined: Value | None = None
     for value in values:
-        found = value if found is None else join(found, value)
-    return found
+        joined = value if joined is None else join(joined, value)
+    return joined
 
 
 def join_columns(a: Column, b: Column) -> Column:
-    """A column that is one or the other."""
+    """Join two columns: the result is one or the other."""
     if a == b:
         return a
     return Column(
