@@ -1,1 +1,1 @@
-"""Untrusted. What was done to a DataFrame, for people and programs."""
+"""Untrusted. Reports on DataFrames, for people and programs."""

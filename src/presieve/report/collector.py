@@ -1,4 +1,4 @@
-"""Untrusted. The reports on all DataFrames that a job, or a cell of a notebook, ran."""
+"""Untrusted. The reports on all DataFrames that a job or a notebook cell ran."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 
 @dataclass(frozen=True, slots=True)
 class CollectedReport:
-    """One DataFrame that was looked at, and the line of the job that ran it, where it is known."""
+    """The report on one DataFrame, and the line of the job that ran it, if known."""
 
     data: ReportData
     at: Span | None
 
     @property
     def says_something(self) -> bool:
-        """Whether there is a boundary, a function of tables, or why the plan was not read."""
+        """Whether there is a boundary, a function, or a reason why the plan was not read."""
         return bool(self.data.boundaries or self.data.functions or self.data.declined)
 
 
 class ReportCollector:
-    """All of them, in order. Jobs may have threads."""
+    """Collects all reports, in order. Jobs may have threads."""
 
     def __init__(self, called: Callable[[str], str | None]) -> None:
-        """``called`` has the name under which to tell of a file, and None for files that are no
+        """``called`` returns the name by which to mention a file, and None for files that are not
         part of the job.
         """
         self._called = called
         self._lock = threading.Lock()
         self.collected: list[CollectedReport] = []
         self.skipped: list[tuple[str, Span | None]] = []
-        """What was not executed: calls as text, and their lines."""
+        """The calls that were not executed, as text, and their lines."""
 
     def collect(self, _: object, data: ReportData) -> None:
-        """A DataFrame was looked at."""
+        """Add the report on a DataFrame."""
         at = self._line()
         with self._lock:
             self.collected.append(CollectedReport(data, at))
 
     def skip(self, what: str) -> None:
-        """Something was not executed."""
+        """Record a call that was not executed."""
         at = self._line()
         with self._lock:
             self.skipped.append((what, at))
 
     def _line(self) -> Span | None:
-        """The innermost line of the job that this thread is at."""
+        """The innermost line of the job that this thread is executing."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             name = self._called(frame.f_code.co_filename)
@@ -64,21 +64,21 @@ class ReportCollector:
         return None
 
     def lines(self) -> Iterator[str]:
-        """A table of all boundaries; a sentence where there are none."""
-        found = list(text.table(report.data for report in self.collected))
-        yield from found or ["the job ran no filter above a Python function or an aggregate"]
+        """A table of all boundaries; a sentence if there are none."""
+        table_lines = list(text.table(report.data for report in self.collected))
+        yield from table_lines or ["the job ran no filter above a Python function or an aggregate"]
 
 
 def in_folder(folder: Path) -> Callable[[str], str | None]:
-    """Files of a job's own folder, by their paths below it."""
+    """Name files in a job's own folder by their paths relative to it."""
 
-    def called(file: str) -> str | None:
+    def name_in_folder(file: str) -> str | None:
         path = Path(file)
         if path.is_relative_to(folder) and "site-packages" not in path.parts:
             return str(path.relative_to(folder))
         return None
 
-    return called
+    return name_in_folder
 
 
 Placed: TypeAlias = list[tuple[CollectedReport, list[str]]]
@@ -86,28 +86,28 @@ Placed: TypeAlias = list[tuple[CollectedReport, list[str]]]
 
 
 def distinct(collected: Sequence[CollectedReport]) -> Placed:
-    """DataFrames with the same boundaries and functions of tables once, with the lines that run
-    them.
+    """Merge reports with the same boundaries and functions, and collect the lines that run their
+    DataFrames.
     """
-    found: dict[object, tuple[CollectedReport, list[str]]] = {}
+    report_by_key: dict[object, tuple[CollectedReport, list[str]]] = {}
     for report in collected:
         if not report.says_something:
             continue
         data = report.data
         key = (
-            tuple(_key(b, data.changed) for b in data.boundaries),
+            tuple(_boundary_key(b, data.changed) for b in data.boundaries),
             tuple(map(words.function_line, data.functions)),
             data.declined,
         )
-        _, places = found.setdefault(key, (report, []))
+        _, places = report_by_key.setdefault(key, (report, []))
         if report.at is not None and str(report.at) not in places:
             places.append(str(report.at))
-    return list(found.values())
+    return list(report_by_key.values())
 
 
-def _key(b: BoundaryReport, changed: bool) -> object:
-    """What is the same boundary in another plan. Where nothing is pushed from it, it does not
-    matter what that plan is rewritten for.
+def _boundary_key(b: BoundaryReport, changed: bool) -> object:
+    """A key that identifies the same boundary in different plans. If nothing is pushed from the
+    boundary, it does not matter whether its plan is rewritten.
     """
     pushed = changed and b.kind != "none"
     codes = tuple(d.code for d in b.declined)
@@ -117,7 +117,7 @@ def _key(b: BoundaryReport, changed: bool) -> object:
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A boundary or a function of tables, the lines that run a DataFrame with it, and whether the
-    first of these is rewritten.
+    first of these DataFrames is rewritten.
     """
 
     what: BoundaryReport | FunctionReport
@@ -126,30 +126,32 @@ class Entry:
 
 
 def each_once(placed: Placed, *, whole: bool = False) -> list[Entry]:
-    """The boundaries of all reports, then the functions, each once: a plan that others are made of
-    has the boundaries that these have. ``whole``: also functions of which a boundary says in short
-    what there is to say.
+    """The boundaries of all reports, then the functions, each once: a plan that is part of others
+    has boundaries in common with them. ``whole``: include functions that a boundary already sums
+    up.
     """
     boundaries: dict[object, Entry] = {}
     functions: dict[object, Entry] = {}
     for report, places in placed:
         data = report.data
         for b in data.boundaries:
-            known = boundaries.setdefault(_key(b, data.changed), Entry(b, data.changed, {}))
-            known.places.update(dict.fromkeys(places))
+            entry = boundaries.setdefault(
+                _boundary_key(b, data.changed), Entry(b, data.changed, {})
+            )
+            entry.places.update(dict.fromkeys(places))
         for f in data.functions if whole else words.functions_apart(data):
-            known = functions.setdefault(words.function_line(f), Entry(f, data.changed, {}))
-            known.places.update(dict.fromkeys(places))
+            entry = functions.setdefault(words.function_line(f), Entry(f, data.changed, {}))
+            entry.places.update(dict.fromkeys(places))
     return [*boundaries.values(), *functions.values()]
 
 
 def without_boundary(collected: Sequence[CollectedReport]) -> str:
-    """A sentence about the DataFrames that have no boundary, empty where all have one."""
+    """A sentence about the DataFrames whose reports say nothing; empty if there are none."""
     if not collected:
         return "No DataFrame ran."
-    rest = sum(not report.says_something for report in collected)
-    if not rest:
+    silent_count = sum(not report.says_something for report in collected)
+    if not silent_count:
         return ""
-    other = "other " if rest < len(collected) else ""
-    ran = f"{rest} {other}DataFrame{'s' if rest != 1 else ''} ran"
+    other_word = "other " if silent_count < len(collected) else ""
+    ran = f"{silent_count} {other_word}DataFrame{'s' if silent_count != 1 else ''} ran"
     return f"{ran} without a filter above a function or an aggregate."

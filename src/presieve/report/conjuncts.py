@@ -1,7 +1,7 @@
-"""Untrusted. What became of each conjunct of a filter.
+"""Untrusted. The outcome of each conjunct of a filter.
 
-All that is said follows from the filter and the residual alone, and from what a solver says of two
-conditions on the same outputs.
+It follows from the filter and the residual alone, and from a solver's answers about conditions on
+the same outputs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from presieve.smt.text import s_not
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A conjunct as a term, its fate, and what stands above instead."""
+    """A conjunct as a term, its fate, and the conjuncts that stand above instead."""
 
     term: Term
     fate: Fate
@@ -29,36 +29,36 @@ class Account:
 
 
 MOST = 60
-"""Questions to the solver, for one filter; with more, replaced conjuncts are shown as a whole."""
+"""The most solver questions for one filter; beyond it, replaced conjuncts are shown together."""
 
 
 def accounts(kind: str, where: Term, residual: Term) -> tuple[Account, ...]:
-    """What became of the conjuncts of ``where``; none where nothing is moved, or the filter can
-    never hold. ``kind`` is that of the pushdown.
+    """The outcome of each conjunct of ``where``; nothing if no filter is moved, or if the filter
+    can never hold. ``kind`` is the kind of the pushdown.
     """
     if kind in ("none", "empty"):
         return ()
     parts = list(dict.fromkeys(sql_conjuncts(where)))
-    left = [r for r in sql_conjuncts(residual) if r != SQL_TRUE]
-    new = [r for r in left if r not in parts]
-    gone = [p for p in parts if p not in left]
+    in_residual = [r for r in sql_conjuncts(residual) if r != SQL_TRUE]
+    new = [r for r in in_residual if r not in parts]
+    gone = [p for p in parts if p not in in_residual]
     if len(gone) * (len(new) + 1) > MOST:
         return tuple(_without_solver(p, gone, new) for p in parts)
     follows = {p: tuple(r for r in new if _implies([p], r)) for p in gone}
     unclaimed = tuple(r for r in new if not any(r in follows[p] for p in gone))
-    found = []
+    conjunct_accounts = []
     for p in parts:
         if p not in gone:
-            found.append(Account(p, "stays"))
+            conjunct_accounts.append(Account(p, "stays"))
         elif follows[p]:
-            found.append(Account(p, "weakened", follows[p]))
+            conjunct_accounts.append(Account(p, "weakened", follows[p]))
         elif unclaimed:
-            found.append(Account(p, "replaced", unclaimed))
+            conjunct_accounts.append(Account(p, "replaced", unclaimed))
         elif _implies([q for q in parts if q != p], p):
-            found.append(Account(p, "implied"))
+            conjunct_accounts.append(Account(p, "implied"))
         else:
-            found.append(Account(p, "below"))
-    return tuple(found)
+            conjunct_accounts.append(Account(p, "below"))
+    return tuple(conjunct_accounts)
 
 
 def _without_solver(part: Term, gone: Sequence[Term], new: Sequence[Term]) -> Account:
@@ -71,8 +71,8 @@ _EFFORT = Effort(seconds=0.3)
 
 
 def _implies(premises: Sequence[Term], conclusion: Term) -> bool:
-    """Whether a condition is true wherever these are, whatever the outputs are; False where that is
-    not known. Conditions that have no column in common are not looked at.
+    """Whether the premises imply the conclusion for all outputs; False if that is unknown. The
+    solver is not asked about conditions that share no column.
     """
     read = set(variables(conclusion))
     if not read or not read & set(variables(*premises)):

@@ -1,5 +1,5 @@
-"""Untrusted. What a report says of a boundary beyond the proof itself, where a report is asked
-for. All of it is derived from what the proof is about, and none of it decides anything.
+"""Untrusted. The details of a boundary that a report adds to the proof itself, computed only on
+request. All of them are derived from the subject of the proof, and no decision depends on them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from presieve.report.trace_steps import sql
 
 
 def functions(site: SiteProblem) -> tuple[Listing, ...]:
-    """The functions that were read, and the lines in them on which it depends what the filter
-    reads.
-    """
+    """The functions that were read, with the lines that the filter's columns depend on."""
     read = {v.name for v in variables(site.problem.where) if v.scope is Scope.OUT}
     listings: dict[Listing, None] = {}
     for function in site.functions:
@@ -31,23 +29,23 @@ def functions(site: SiteProblem) -> tuple[Listing, ...]:
         if function.fold.span is None or not function.source:
             continue
         wanted = read & set(outputs)
-        one = listing.of_function(function.fold.span, function.source, wanted, outputs)
-        if one is not None:
-            listings[one] = None
+        function_listing = listing.of_function(function.fold.span, function.source, wanted, outputs)
+        if function_listing is not None:
+            listings[function_listing] = None
     return tuple(listings)
 
 
 def with_places(listings: tuple[Listing, ...], declined: Iterable[Declined]) -> tuple[Listing, ...]:
-    """The listings with a note at every place that is in the way, and the source around those that
-    they do not have.
+    """Add a note to the listings at every declined place, and add the source around places that no
+    listing contains.
     """
     noted = list(listings)
     for why in declined:
         if why.span is None:
             continue
-        for i, one in enumerate(noted):
-            if listing.holds(one, why.span):
-                noted[i] = listing.noted(one, why)
+        for i, old_listing in enumerate(noted):
+            if listing.holds(old_listing, why.span):
+                noted[i] = listing.noted(old_listing, why)
                 break
         else:
             around = listing.of_place(why)
@@ -56,7 +54,7 @@ def with_places(listings: tuple[Listing, ...], declined: Iterable[Declined]) -> 
 
 
 def conjuncts_of(kind: str, where: Term, residual: Term) -> tuple[ConjunctFate, ...]:
-    """What became of the filter's conjuncts, by the kind of pushdown that is made."""
+    """The outcome of the filter's conjuncts, given the kind of pushdown."""
     return tuple(
         ConjunctFate(sql(a.term), a.fate, tuple(map(sql, a.above)))
         for a in conjuncts.accounts(kind, where, residual)
@@ -69,7 +67,7 @@ def sentences(problem: Problem, clauses: tuple[Term, ...]) -> tuple[str, ...]:
 
 
 def reaches_of(edit: SiteEdit, scans: Scans) -> tuple[Reach, ...]:
-    """Which conjuncts of the pre-filter reach the scans, and why others do not."""
+    """Which conjuncts of the pre-filter reach the scans, and why the others do not."""
     if edit.prefilter is None or edit.beside is not None:
         return ()
     attributes = edit.prefilter.attributes
@@ -79,11 +77,11 @@ def reaches_of(edit: SiteEdit, scans: Scans) -> tuple[Reach, ...]:
 
 
 def remedies_of(assumptions: Iterable[dict[str, str]], problem: Problem) -> tuple[Remedy, ...]:
-    """What can be done about the assumptions that nobody has discharged."""
-    known = {(a.code, a.text): a for a in problem.assumptions}
+    """What to do about each assumption that is not discharged."""
+    assumption_of = {(a.code, a.text): a for a in problem.assumptions}
     return tuple(
         remedies.coded(a["code"], a["text"])
-        if (assumption := known.get((a["code"], a["text"]))) is None
+        if (assumption := assumption_of.get((a["code"], a["text"]))) is None
         else remedies.remedy(assumption)
         for a in assumptions
     )

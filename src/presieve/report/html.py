@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A report under a heading of its own, with measured facts beside it, in order."""
+    """A report under its own heading, with measured facts beside it, in order."""
 
     data: ReportData
     title: str = ""
@@ -41,11 +41,11 @@ FATE_MARKS = {
     "replaced": "\N{UP DOWN ARROW}",
     "stays": "\N{UPWARDS ARROW}",
 }
-"""Beside the words for what became of a conjunct: whether it is checked below or above."""
+"""Arrows beside the fate of a conjunct: whether it is checked below or above."""
 
 
 def _code_marks(text: str) -> str:
-    """A sentence as HTML: names between backticks are code."""
+    """Render a sentence as HTML, with names between backticks as code."""
     from markupsafe import Markup, escape
 
     parts = [escape(part) for part in text.split("`")]
@@ -93,7 +93,7 @@ def page(title: str, sections: Sequence[Section]) -> str:
 def save(
     path: str | Path, what: str, page: Callable[[], str], data: Callable[[], dict[str, Any]]
 ) -> None:
-    """Write the page or the data, by the suffix of the path."""
+    """Write the page or the data, depending on the suffix of the path."""
     path = Path(path)
     match path.suffix.lower():
         case ".html" | ".htm":
@@ -106,22 +106,22 @@ def save(
 
 
 def fragment(data: ReportData) -> str:
-    """What a notebook shows: a ``div`` with its own style."""
+    """The report for a notebook: a ``div`` with its own style."""
     return _templates().get_template("fragment.html").render(section=Section(data))
 
 
 def verdict_page(verdict: VerdictData) -> str:
     """A complete HTML document."""
-    return _templates().get_template("verdict_page.html").render(**_verdict(verdict))
+    return _templates().get_template("verdict_page.html").render(**_verdict_fields(verdict))
 
 
 def verdict_fragment(verdict: VerdictData) -> str:
-    """What a notebook shows of a verdict."""
-    return _templates().get_template("verdict_fragment.html").render(**_verdict(verdict))
+    """The verdict for a notebook."""
+    return _templates().get_template("verdict_fragment.html").render(**_verdict_fields(verdict))
 
 
 def synthesis_fragment(synthesis: SynthesisFields) -> str:
-    """What a notebook shows of what ``synthesize`` found."""
+    """The result of ``synthesize`` for a notebook."""
     from presieve.report import synthesis_text
 
     template = _templates().get_template("synthesis.html")
@@ -129,15 +129,15 @@ def synthesis_fragment(synthesis: SynthesisFields) -> str:
 
 
 def lineage_page(lineages: Sequence[tuple[str, LineageFields]]) -> str:
-    """A complete HTML document, each lineage below a heading of its own; "" for none."""
+    """A complete HTML document, each lineage under its own heading, or under none if it is ""."""
     template = _templates().get_template("lineage_page.html")
     return template.render(lineages=lineages, title="presieve lineage", sections=())
 
 
 def lineage_fragment(lineage: LineageFields) -> str:
-    """What a notebook shows of a lineage."""
+    """The lineage for a notebook."""
     return _templates().get_template("lineage_fragment.html").render(lineage=lineage)
 
 
-def _verdict(verdict: VerdictData) -> dict[str, object]:
+def _verdict_fields(verdict: VerdictData) -> dict[str, object]:
     return {"v": verdict, "words": verdict_text, "title": "presieve verify", "sections": ()}

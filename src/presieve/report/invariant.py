@@ -1,8 +1,8 @@
 """Untrusted. The invariant of a proof in sentences, for people.
 
-What a clause says is said in words where its form is known, and else as the clause is written:
-``s`` is the run over all rows, ``t`` that over the rows that pass. The clauses of a proof leave out
-nothing: each is in exactly one sentence.
+A clause of a known form is written in words, any other clause as it is: ``s`` is the run over all
+rows, ``t`` the run over the rows that pass. No clause of a proof is omitted: each is in exactly one
+sentence.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEADING = (
     "After any rows, this relates the run over all rows to the run over those that pass the"
     " pre-filter (comparisons with a value that is not set are false):"
 )
-"""What is to be read before the sentences."""
+"""The text before the sentences."""
 
 _COMPARE: dict[Op, tuple[str, str]] = {
     Op.PY_EQ: ("equals", "does not equal"),
@@ -40,41 +40,41 @@ _COMPARE: dict[Op, tuple[str, str]] = {
 }
 
 Names: TypeAlias = Mapping[Term, tuple[str, str]]
-"""Conditions that have a name of their own: what is said where they hold, and where they do not."""
+"""Conditions with names of their own: the words if they hold, and the words if they do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What some clauses say."""
+    """The meaning of some clauses."""
 
     text: str
     clauses: tuple[Term, ...]
 
 
 def sentences(problem: Problem, invariant: Sequence[Term]) -> tuple[Sentence, ...]:
-    """The clauses of an invariant of the problem, in sentences, those that say most first."""
-    names = _named(problem)
-    agree = [c for c in invariant if _agrees(c) is not None]
-    rest = [c for c in invariant if _agrees(c) is None]
-    found = []
+    """Put the clauses of an invariant into sentences, the most informative first."""
+    names = _named_conditions(problem)
+    agree = [c for c in invariant if _agreed_field(c) is not None]
+    other_clauses = [c for c in invariant if _agreed_field(c) is None]
+    ranked_sentences = []
     if agree:
-        fields = _listed([f"`{_agrees(c)}`" for c in agree])
-        found.append((0, Sentence(f"both runs agree on {fields}", tuple(agree))))
-    for clauses in _pairs(rest):
-        found.append(_sentence(clauses, names))
-    return tuple(s for _, s in sorted(found, key=lambda f: f[0]))
+        fields = _list_texts([f"`{_agreed_field(c)}`" for c in agree])
+        ranked_sentences.append((0, Sentence(f"both runs agree on {fields}", tuple(agree))))
+    for clauses in _pair_clauses(other_clauses):
+        ranked_sentences.append(_sentence(clauses, names))
+    return tuple(s for _, s in sorted(ranked_sentences, key=lambda f: f[0]))
 
 
-def _named(problem: Problem) -> Names:
-    """The filter on the result of either run."""
+def _named_conditions(problem: Problem) -> Names:
+    """Name the filter on the result of either run, and an error at the end of the function."""
     outputs = {output_var(o.name, o.sort): o.term for o in problem.fold.outputs}
     accepted = substitute(app(Op.SQL_IS_TRUE, problem.where), outputs)
     raises = problem.fold.finish_raises
     calm = conjunction([*([] if raises == FALSE else [negate(raises)]), accepted])
-    kept = ("the filter keeps the result", "the filter does not keep the result")
+    kept_words = ("the filter keeps the result", "the filter does not keep the result")
     names = {raises: ("the end of the function raises", "the end of the function does not raise")}
     names = {} if raises == FALSE else names
-    names |= {accepted: kept, calm: kept}
+    names |= {accepted: kept_words, calm: kept_words}
     return {
         to_scope(term, Scope.ACC, scope): (f"{holds} {run}", f"{fails} {run}")
         for term, (holds, fails) in names.items()
@@ -82,8 +82,8 @@ def _named(problem: Problem) -> Names:
     }
 
 
-def _agrees(clause: Term) -> str | None:
-    """The field of which a clause says that it is the same in both runs."""
+def _agreed_field(clause: Term) -> str | None:
+    """The field that a clause says is the same in both runs; None for other clauses."""
     match clause:
         case App(Op.SAME, (Var(Scope.ACC, a, _), Var(Scope.TWIN, b, _))) if a == b:
             return None if a == NONEMPTY else a
@@ -92,15 +92,15 @@ def _agrees(clause: Term) -> str | None:
     return None
 
 
-def _pairs(clauses: Sequence[Term]) -> Iterator[tuple[Term, ...]]:
-    """The clauses, two that say at most and at least of the same together."""
-    left = list(clauses)
-    while left:
-        clause = left.pop(0)
-        other = _other_side(clause)
-        if other is not None and other in left:
-            left.remove(other)
-            yield (clause, other)
+def _pair_clauses(clauses: Sequence[Term]) -> Iterator[tuple[Term, ...]]:
+    """Pair clauses that say "at most" and "at least" of the same terms; yield the others alone."""
+    remaining = list(clauses)
+    while remaining:
+        clause = remaining.pop(0)
+        counterpart = _other_side(clause)
+        if counterpart is not None and counterpart in remaining:
+            remaining.remove(counterpart)
+            yield (clause, counterpart)
         else:
             yield (clause,)
 
@@ -109,11 +109,11 @@ _SIDES = {Op.PY_LE: Op.PY_GE, Op.PY_GE: Op.PY_LE}
 
 
 def _other_side(clause: Term) -> Term | None:
-    """The same clause with "at least" in the place of "at most"."""
+    """The same clause with "at least" in place of "at most", or the reverse; None without one."""
     match clause:
         case App(Op.IMPLIES, (condition, then)):
-            other = _other_side(then)
-            return None if other is None else app(Op.IMPLIES, condition, other)
+            counterpart = _other_side(then)
+            return None if counterpart is None else app(Op.IMPLIES, condition, counterpart)
         case App(Op.AND, args):
             others = [_other_side(a) for a in args]
             changed = [o for o in others if o is not None]
@@ -126,7 +126,7 @@ def _other_side(clause: Term) -> Term | None:
 
 
 def _sentence(clauses: tuple[Term, ...], names: Names) -> tuple[int, Sentence]:
-    """With how late it comes."""
+    """Write a sentence, and rank it: lower ranks come first."""
     clause = clauses[0]
     both = len(clauses) == 2
     try:
@@ -138,7 +138,7 @@ def _sentence(clauses: tuple[Term, ...], names: Names) -> tuple[int, Sentence]:
 
 
 class _NoSentenceError(Exception):
-    """There are no words for a term. Never leaves this module."""
+    """Raised if there are no words for a term. Never leaves this module."""
 
 
 def _clause(clause: Term, names: Names, both: bool) -> tuple[int, str]:
@@ -147,10 +147,12 @@ def _clause(clause: Term, names: Names, both: bool) -> tuple[int, str]:
             return 3, f"once a row has passed, {_holds(then, names, both)}"
         case App(Op.IMPLIES, (App(Op.NOT, (Var(Scope.TWIN, name, _),)), then)) if name == NONEMPTY:
             return 4, f"as long as no row has passed, {_holds(then, names, both)}"
-        case App(Op.IMPLIES, (App(Op.NOT, (unless,)), App(Op.NOT, (then,)))) if not _same(unless):
+        case App(Op.IMPLIES, (App(Op.NOT, (unless,)), App(Op.NOT, (then,)))) if not _is_agreement(
+            unless
+        ):
             return 2, f"if {_holds(then, names)}, then {_holds(unless, names)}"
         case App(Op.IMPLIES, (App(Op.NOT, (unless,)), then)):
-            if _same(unless):
+            if _is_agreement(unless):
                 return 1, f"{_holds(unless, names)}, unless {_holds(then, names)}"
             return 2, f"{_holds(then, names, both)}, unless {_holds(unless, names)}"
         case App(Op.IMPLIES, (condition, then)):
@@ -158,16 +160,16 @@ def _clause(clause: Term, names: Names, both: bool) -> tuple[int, str]:
     return 2, _holds(clause, names, both)
 
 
-def _same(term: Term) -> bool:
-    return _agrees(term) is not None
+def _is_agreement(term: Term) -> bool:
+    return _agreed_field(term) is not None
 
 
 def _holds(term: Term, names: Names, both: bool = False) -> str:
-    """That a condition holds. ``both``: its comparison stands for "at most" and "at least"."""
+    """Say that a condition holds. ``both``: its comparison means "at most" and "at least"."""
     if term in names:
         return names[term][0]
-    if _same(term):
-        return f"both runs agree on `{_agrees(term)}`"
+    if _is_agreement(term):
+        return f"both runs agree on `{_agreed_field(term)}`"
     match term:
         case App(Op.NOT, (inner,)):
             return _fails(inner, names)
@@ -176,7 +178,7 @@ def _holds(term: Term, names: Names, both: bool = False) -> str:
             word = " and " if op is Op.AND else " or "
             if len(parts) == 1:
                 return _holds(parts[0], names, both)
-            return word.join(_bracketed(a, _holds(a, names)) for a in parts)
+            return word.join(_bracket(a, _holds(a, names)) for a in parts)
         case App(Op.IMPLIES, (condition, then)):
             return f"({_holds(then, names)} if {_holds(condition, names)})"
         case App(Op.IS_NONE, (inner,)):
@@ -185,7 +187,7 @@ def _holds(term: Term, names: Names, both: bool = False) -> str:
             return f"{_noun(inner)} is NaN"
         case App(op, (left, right)) if op in _COMPARE:
             verb = "equals" if both and op in _SIDES else _COMPARE[op][0]
-            return _compared(left, verb, right)
+            return _compare(left, verb, right)
         case Var(scope, name, _) if name == NONEMPTY:
             return "there is a row" if scope is Scope.ACC else "a row has passed"
         case Var(_, _, sort) if sort == BOOL:
@@ -194,11 +196,11 @@ def _holds(term: Term, names: Names, both: bool = False) -> str:
 
 
 def _fails(term: Term, names: Names) -> str:
-    """That a condition does not hold."""
+    """Say that a condition does not hold."""
     if term in names:
         return names[term][1]
-    if _same(term):
-        return f"the runs differ in `{_agrees(term)}`"
+    if _is_agreement(term):
+        return f"the runs differ in `{_agreed_field(term)}`"
     match term:
         case App(Op.NOT, (inner,)):
             return _holds(inner, names)
@@ -207,13 +209,13 @@ def _fails(term: Term, names: Names) -> str:
             if len(parts) == 1:
                 return _fails(parts[0], names)
             word = " or " if op is Op.AND else " and "
-            return word.join(_bracketed(a, _fails(a, names)) for a in parts)
+            return word.join(_bracket(a, _fails(a, names)) for a in parts)
         case App(Op.IS_NONE, (inner,)):
             return f"{_noun(inner)} is set"
         case App(Op.IS_NAN, (inner,)):
             return f"{_noun(inner)} is not NaN"
         case App(op, (left, right)) if op in _COMPARE:
-            return _compared(left, _COMPARE[op][1], right)
+            return _compare(left, _COMPARE[op][1], right)
         case Var(scope, name, _) if name == NONEMPTY:
             return "there is no row" if scope is Scope.ACC else "no row has passed"
         case Var(_, _, sort) if sort == BOOL:
@@ -221,28 +223,28 @@ def _fails(term: Term, names: Names) -> str:
     raise _NoSentenceError
 
 
-def _bracketed(term: Term, text: str) -> str:
+def _bracket(term: Term, text: str) -> str:
     loose = isinstance(term, App) and term.op in (Op.AND, Op.OR)
     several = isinstance(term, App) and len(visible(term.op, term.args)) > 1
     return f"({text})" if loose and several else text
 
 
-def _compared(left: Term, verb: str, right: Term) -> str:
-    a, b = _bare(left), _bare(right)
+def _compare(left: Term, verb: str, right: Term) -> str:
+    a, b = _unwrap(left), _unwrap(right)
     if isinstance(a, Var) and isinstance(b, Var) and a.name == b.name and a.scope is not b.scope:
         return f"{_noun(a)} {verb} that{_RUNS[b.scope]}"
     return f"{_noun(left)} {verb} {_noun(right)}"
 
 
-def _bare(term: Term) -> Term:
+def _unwrap(term: Term) -> Term:
     match term:
         case App(Op.GET | Op.SOME, (inner,)):
-            return _bare(inner)
+            return _unwrap(inner)
     return term
 
 
 def _noun(term: Term) -> str:
-    match _bare(term):
+    match _unwrap(term):
         case Var(Scope.ACC | Scope.TWIN as scope, name, _) if name != NONEMPTY:
             return f"`{name}`{_RUNS[scope]}"
         case Var(Scope.KEY, name, _):
@@ -252,6 +254,6 @@ def _noun(term: Term) -> str:
     raise _NoSentenceError
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _list_texts(texts: Iterable[str]) -> str:
     *most, last = texts
     return f"{', '.join(most)} and {last}" if most else last

@@ -25,7 +25,7 @@ class LineageSource:
         filter: The condition of these rows, in Spark SQL; ``"true"`` keeps all rows, ``"false"``
             none.
         exact: Whether every row that passes matters in some table; otherwise the rows are a
-            superset of those that do.
+            superset of those that matter.
         reasons: Why it is a superset; empty if it is exact.
         dataframe: The rows.
     """
@@ -43,7 +43,7 @@ class LineageSource:
         return "exact" if self.exact else "superset"
 
     def to_json(self) -> dict[str, Any]:
-        """All but the rows, as JSON types."""
+        """Everything except the rows, as JSON types."""
         return {
             "name": self.name,
             "columns": list(self.columns),
@@ -61,7 +61,7 @@ class Lineage:
         where: The condition that chooses result rows.
         sources: One entry for each source, in the order of the plan.
         assumptions: What the proofs rest on without evidence, each with ``code`` and ``text``.
-        report: What was proved of the plan's functions and aggregates.
+        report: The report on the plan's functions and aggregates.
         seconds: Wall-clock time.
     """
 
@@ -72,16 +72,16 @@ class Lineage:
     seconds: float
 
     def __getitem__(self, name: str) -> LineageSource:
-        """The source whose name is or ends with ``name``.
+        """The source whose name is ``name``, or ends with it.
 
         Raises:
-            KeyError: There is none, or there are several.
+            KeyError: There is no such source, or there are several.
         """
-        found = [s for s in self.sources if s.name == name]
-        found = found or [s for s in self.sources if s.name.endswith(name)]
-        if len(found) != 1:
+        matching_sources = [s for s in self.sources if s.name == name]
+        matching_sources = matching_sources or [s for s in self.sources if s.name.endswith(name)]
+        if len(matching_sources) != 1:
             raise KeyError(name)
-        return found[0]
+        return matching_sources[0]
 
     def __str__(self) -> str:
         return "\n".join(lineage_text.lines(self))
@@ -92,7 +92,7 @@ class Lineage:
         return html.lineage_fragment(self)
 
     def to_json(self) -> dict[str, Any]:
-        """All but the rows, as JSON types."""
+        """Everything except the rows, as JSON types."""
         return {
             "where": self.where,
             "sources": [source.to_json() for source in self.sources],

@@ -1,4 +1,4 @@
-"""Untrusted. What ``lineage`` answers, for people."""
+"""Untrusted. The answer of ``lineage`` as text for people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEANINGS = {
 
 
 class SourceFields(Protocol):
-    """What is said of a source."""
+    """The fields of a source that are shown."""
 
     @property
     def name(self) -> str: ...
@@ -26,7 +26,7 @@ class SourceFields(Protocol):
 
 
 class LineageFields(Protocol):
-    """What is said of a :class:`presieve.Lineage`."""
+    """The fields of a :class:`presieve.Lineage` that are shown."""
 
     @property
     def where(self) -> str: ...
@@ -37,7 +37,7 @@ class LineageFields(Protocol):
 
 
 def lines(lineage: LineageFields) -> Iterator[str]:
-    """The filter of each source, whether it is the least, and why not."""
+    """The filter of each source, whether it is exact, and why not."""
     yield f"rows behind: {lineage.where}"
     if not lineage.sources:
         yield "  no source is read"

@@ -1,4 +1,4 @@
-"""Untrusted. What a report says of one DataFrame: the data behind text, HTML and JSON."""
+"""Untrusted. The contents of a report on one DataFrame: the data behind text, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BoundaryReport:
         invariant: What relates the run over all rows to the run over those that pass.
         strength: ``"optimal"``, ``"regions"`` or ``"universe"``; empty if nothing is proved.
         residual_strength: Whether every conjunct of the residual is ``"needed"``, as tables show;
-            empty where the plan has another residual than the proof.
+            empty if the plan has a different residual than the proof.
         assumptions: What the proof rests on without evidence.
         declined: Why nothing was pushed, with code, reason and place.
         seconds: The whole time for this boundary.
@@ -43,8 +43,8 @@ class BoundaryReport:
         pushed_to_scan: The filters that reach the file scan, as Spark prints them.
         estimated_selectivity: The share of rows that the pre-filter keeps; None if unknown.
         source: The function's source, if it is read.
-        span: Its place.
-        discharged: What the proof rests on with evidence, which is in ``by``.
+        span: The place of the function.
+        discharged: What the proof rests on with evidence, which ``by`` names.
         order: Whether the result depends on the order of rows; None if that was not decided.
         decision: Whether the pushdown pays, and why.
         listings: The functions, or the code around the places that were declined.
@@ -53,11 +53,12 @@ class BoundaryReport:
         reaches: For each conjunct of the pre-filter, whether it reaches the scan.
         remedies: What to do about each assumption.
         trace: The steps of the search, if ``report.trace`` was called.
-        columns: How many columns a function of tables reads, and of how many; None if unknown.
+        columns: How many columns a function of tables reads, and how many there are; None if
+            unknown.
         keys: The result columns of a function of tables that hold a grouping column.
         compiled: What runs in place of the function; None if the function runs.
         not_compiled: Why the function runs in Python; empty if it does not.
-        stays: Why the whole filter stays, although less of it would do; empty if it does not.
+        stays: Why the whole filter stays, although a weaker one would do; empty if it does not.
     """
 
     operator: str
@@ -95,18 +96,18 @@ class BoundaryReport:
 
 @dataclass(frozen=True, slots=True)
 class DerivedReport:
-    """One place where files are read, or rows made, and the filter that is derived for them.
+    """One place where files are read or rows are made, and the filter that is derived for them.
 
     Attributes:
         source: The table or the files, or the functions of an operator.
-        where: The condition that Spark evaluates above that, in Spark SQL. It stays.
-        derived: The filter that follows, of comparisons with constants; empty if none is added.
+        where: The condition that Spark evaluates above this place, in Spark SQL. It stays.
+        derived: The implied filter of comparisons with constants; empty if none is added.
         skipped: The share of rows in row groups that it skips; None if unknown.
         declined: Why no filter is added.
-        assumptions: What the derived filter may change besides.
-        operator: Spark's operator whose rows these are; empty for files. The filter stands on it,
-            so that it may go below by a proof of its own.
-        certificates: Of each condition, why the filter follows: plain data for ``json``, which
+        assumptions: What else the derived filter may change.
+        operator: Spark's operator whose rows these are; empty for files. The filter stands above
+            it, so a separate proof may move it below.
+        certificates: For each condition, why the filter follows: plain data for ``json``, which
             ``presieve check`` checks again. Not part of the report's own JSON.
     """
 
@@ -121,30 +122,30 @@ class DerivedReport:
 
     @property
     def place(self) -> str:
-        """What the rows are those of."""
+        """The operator or the files that the rows come from."""
         return f"{self.operator} {self.source}".strip() if self.operator else f"Files {self.source}"
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionReport:
-    """What holds of a Python function of the plan, whether or not a filter meets it. All but the
-    first three is said of functions of tables, by dataflow analysis.
+    """The facts about a Python function of the plan, whether or not a filter meets it. The
+    attributes from ``columns`` to ``effects`` are for functions of tables, by dataflow analysis.
 
     Attributes:
         operator: Spark's operator.
         function: The function.
-        form: What it takes and gives.
-        span: Where its text is; None if unknown.
-        columns: How many of its input columns it reads, and of how many; None if unknown.
-        read: The names of the columns that it reads, grouping columns among them.
+        form: What it takes and returns.
+        span: The place of its source; None if unknown.
+        columns: How many input columns it reads, and how many there are; None if unknown.
+        read: The names of the columns that it reads, including grouping columns.
         pruned: Whether the other columns are no longer read.
         keys: The result columns that hold a grouping column in every row.
         passes: The result columns that hold an input column's value of their row.
         effects: What the function does besides computing its result.
         notes: What limits these answers, and where.
         declined: Why no column is left out, with code, reason and place.
-        assumptions: What leaving out columns, or running an expression, may change besides.
-        compiled: What runs in its place; None if the function runs.
+        assumptions: What else may change if columns are left out or an expression runs.
+        compiled: What runs in place of the function; None if the function runs.
     """
 
     operator: str
@@ -170,7 +171,7 @@ class Measured:
     Attributes:
         written: ``seconds``, ``rows`` of the result, and what Spark
             read, shuffled and sent to Python.
-        optimized: The same.
+        optimized: The same for the optimized run.
     """
 
     written: Measurement
@@ -180,12 +181,12 @@ class Measured:
 @dataclass(frozen=True, slots=True)
 class ReportData:
     """All boundaries of one plan, and its Python functions. ``plan_before`` and ``plan_after``
-    are Spark's plan trees; ``sizes`` are those of the scans whose files can be seen; ``measured``
-    is None until somebody measures. ``searches`` search each of the boundaries once more and tell
-    of it; None for those of which nothing was searched. ``declined``: why the plan was not read.
-    ``scans`` are those of the plan as rewritten. ``taken_back`` says which passes are, as Spark
-    would have made something worse of them; ``peer_orders`` say where another order of rows that
-    Spark promises no order of may show.
+    are Spark's plan trees; ``sizes`` are those of the scans whose files are visible; ``measured``
+    is None until a measurement. ``searches`` repeat the search for each boundary and return its
+    trace; None for boundaries that were not searched. ``declined``: why the plan was not read.
+    ``scans`` are those of the plan as rewritten. ``taken_back`` lists the passes that were taken
+    back because Spark would have made something worse of them; ``peer_orders`` lists the places
+    where a different order of rows may show, for rows whose order Spark does not promise.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -204,7 +205,7 @@ class ReportData:
     peer_orders: tuple[PeerOrder, ...] = ()
 
     def traced(self, index: int) -> ReportData:
-        """With the trace of one boundary, searched again unless it is there already."""
+        """Add the trace of one boundary, by a new search unless the trace exists already."""
         boundary = self.boundaries[index]
         search = self.searches[index] if index < len(self.searches) else None
         if boundary.trace is not None or search is None:

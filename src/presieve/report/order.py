@@ -1,7 +1,7 @@
-"""Untrusted. How a result depends on the order of a group's rows.
+"""Untrusted. Whether a result depends on the order of a group's rows.
 
-Spark promises no order inside a group. A rewrite is proved for every order; this says whether the
-function itself gives the same in every order.
+Spark promises no order inside a group. A rewrite is proved for every order; this module says
+whether the function itself returns the same result in every order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from presieve.semantics.values import plain
 
 Rows: TypeAlias = Sequence[Mapping[str, object]]
 Yield: TypeAlias = list[dict[str, object]] | str
-"""What a pipeline yields for one group: no or one output row, or ``"raises"``."""
+"""The result of a pipeline for one group: at most one output row, or ``"raises"``."""
 
 Status = Literal["dependent", "independent", "unknown"]
 
@@ -40,7 +40,7 @@ class Permuted:
     cause: str
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types, dates and timestamps as text; NaN and infinities as strings."""
+        """As JSON types; dates and timestamps as text, NaN and infinities as strings."""
         return {
             "cause": self.cause,
             "rows": plain(self.rows),
@@ -60,7 +60,7 @@ class Order:
     Attributes:
         status: ``"dependent"``, ``"independent"`` (proved) or ``"unknown"``.
         text: The answer as a sentence.
-        witness: A table in two orders, if the result depends on it.
+        witness: A table in two orders, if the result depends on the order.
         assumptions: What the proof rests on, each with ``code`` and ``text``.
     """
 
@@ -73,7 +73,7 @@ class Order:
         return "\n".join(self.lines())
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
+        """As JSON types."""
         return {
             "status": self.status,
             "text": self.text,
@@ -82,7 +82,7 @@ class Order:
         }
 
     def lines(self) -> Iterator[str]:
-        """The text, then the witness: one line for each order."""
+        """The text, then the witness, with one line for each order."""
         yield self.text
         if self.witness:
             yield f"rows {rows_text(self.witness.rows)}: {_yield(self.witness.result)}"
@@ -101,18 +101,18 @@ UNKNOWN = "it is not known whether the result depends on the order of rows"
 
 
 def dependent(witness: Permuted) -> Order:
-    """What the witness shows."""
+    """The answer that a witness shows."""
     return Order("dependent", DEPENDENT[witness.cause], witness)
 
 
 def independent(assumptions: list[dict[str, str]]) -> Order:
-    """Proved, given the assumptions."""
-    given = "".join(f", if {a['text']}" for a in assumptions)
-    return Order("independent", INDEPENDENT + given, None, assumptions)
+    """The answer that was proved, given the assumptions."""
+    conditions = "".join(f", if {a['text']}" for a in assumptions)
+    return Order("independent", INDEPENDENT + conditions, None, assumptions)
 
 
 def unknown(why: str = "") -> Order:
-    """Neither shown nor proved."""
+    """The answer if nothing was shown or proved."""
     return Order("unknown", f"{UNKNOWN}: {why}" if why else UNKNOWN)
 
 

@@ -1,4 +1,4 @@
-"""Untrusted. Small things that a report says of a boundary, as data."""
+"""Untrusted. Small parts of the report on a boundary, as data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FATES: dict[Fate, str] = {
     "replaced": "replaced; what remains above is",
     "stays": "stays above, unchanged",
 }
-"""What each word means, for people."""
+"""The meaning of each fate, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ConjunctFate:
 
     Attributes:
         text: The conjunct, in Spark SQL.
-        fate: ``"below"`` (nothing of it is checked above), ``"implied"`` (the other conjuncts imply
+        fate: ``"below"`` (no part of it is checked above), ``"implied"`` (the other conjuncts imply
             it), ``"weakened"`` (it implies ``above``), ``"replaced"`` (``above`` stands for all
             replaced conjuncts) or ``"stays"`` (the residual has it).
         above: The new conjuncts of the residual, in Spark SQL.
@@ -45,7 +45,7 @@ class ConjunctFate:
         return FATES[self.fate]
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
+        """As JSON types."""
         return {**asdict(self), "above": list(self.above)}
 
 
@@ -56,7 +56,7 @@ class Reach:
     Attributes:
         text: The conjunct, in Spark SQL.
         reached: Whether Spark pushes it to the scan.
-        why: Why not.
+        why: The reason if it is not pushed.
     """
 
     text: str
@@ -67,7 +67,7 @@ class Reach:
         return f"{self.text}: {self.why or 'pushed to the scan'}"
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
+        """As JSON types."""
         return asdict(self)
 
 
@@ -76,11 +76,11 @@ CompiledForm: TypeAlias = Literal["expression", "aggregates", "list"]
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What Spark runs in place of a function, with a proof.
+    """The expression that Spark runs in place of a function, with a proof.
 
     Attributes:
         form: ``"expression"`` of a row, Spark's own ``"aggregates"``, or a fold over the ``"list"``
-            of a group's rows, perhaps beside aggregates.
+            of a group's rows, perhaps together with aggregates.
         expression: Its text, in Spark SQL.
     """
 
@@ -103,17 +103,19 @@ class Remedy:
     advice: str
 
     def __str__(self) -> str:
-        given = f"if you know that it holds, pass declare={self.declare!r}" if self.declare else ""
-        return "; ".join(filter(None, (given, self.advice)))
+        declaration = (
+            f"if you know that it holds, pass declare={self.declare!r}" if self.declare else ""
+        )
+        return "; ".join(filter(None, (declaration, self.advice)))
 
     def to_json(self) -> dict[str, str]:
-        """In JSON's types."""
+        """As JSON types."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something about a place in a function.
+    """A remark about a place in a function.
 
     Attributes:
         subject: What it is about: ``"keys"``, ``"columns"``, ``"rows"``, or the kind of an effect.
@@ -130,5 +132,5 @@ class Remark:
         return f"{place}{self.text}"
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
+        """As JSON types."""
         return {"subject": self.subject, "text": self.text, **place_json(self.span)}

@@ -1,7 +1,7 @@
-"""Untrusted. Which conjuncts of a pre-filter the scans below are given, and why others are not.
+"""Untrusted. Which conjuncts of a pre-filter reach the scans below, and why the others do not.
 
-What Spark prints of its plan is compared with how it would print the conjunct. Where that does not
-tell, nothing more is said than that Spark did not push it.
+Spark's printed plan is compared with the way Spark would print the conjunct. If no reason is found,
+the report says only that Spark did not push it.
 """
 
 from __future__ import annotations
@@ -22,26 +22,29 @@ from presieve.report.trace_steps import sql
 from presieve.semantics.values import to_python
 
 Form: TypeAlias = "str | tuple[str, frozenset[Form]]"
-"""A condition as a scan prints it; AND and OR of sets, as their order does not matter."""
+"""A condition as a scan prints it; AND and OR hold sets, because order does not matter."""
 
 
 def reaches(prefilter: Term, scans: Scans, names: Mapping[Var, str]) -> tuple[Reach, ...]:
-    """``names`` are those of the variables in the scan, "" where a column is computed above it, and
-    nothing where that is not known. Nothing is said where the plan could not be read.
+    """Which conjuncts reach the scans. ``names`` are the scan's names of the variables: "" for a
+    column that is computed above the scan, and missing if unknown. Empty if the plan could not be
+    read.
     """
     if not scans.read:
         return ()
-    printed = {_printed(text) for text in scans.handed}
+    printed = {_parse_printed(text) for text in scans.handed}
     chosen = {re.sub(r"#\d+L?", "", text) for text in scans.choosing}
-    found = []
+    conjunct_reaches = []
     for conjunct in dict.fromkeys(sql_conjuncts(prefilter)):
         text = sql(conjunct)
-        form = _form(conjunct, names)
-        if (form is not None and form in printed) or _choice(conjunct, names) in chosen:
-            found.append(Reach(text, True))
+        form = _filter_form(conjunct, names)
+        if (form is not None and form in printed) or _partition_condition(
+            conjunct, names
+        ) in chosen:
+            conjunct_reaches.append(Reach(text, True))
         else:
-            found.append(Reach(text, False, _why(conjunct, scans, names)))
-    return tuple(found)
+            conjunct_reaches.append(Reach(text, False, _first_reason(conjunct, scans, names)))
+    return tuple(conjunct_reaches)
 
 
 # --- reasons --------------------------------------------------------------------------------------
@@ -64,19 +67,19 @@ _COMPARE = {
 }
 
 
-def _why(conjunct: Term, scans: Scans, names: Mapping[Var, str]) -> str:
-    found = next(_reasons(conjunct, scans, names), FALLBACK)
-    if found != FALLBACK and isinstance(conjunct, App) and conjunct.op is Op.SQL_OR:
-        if not found.startswith(_ROWS):
-            found += "; an OR is pushed to a scan as a whole or not at all"
-    return found
+def _first_reason(conjunct: Term, scans: Scans, names: Mapping[Var, str]) -> str:
+    reason = next(_reasons(conjunct, scans, names), FALLBACK)
+    if reason != FALLBACK and isinstance(conjunct, App) and conjunct.op is Op.SQL_OR:
+        if not reason.startswith(_ROWS):
+            reason += "; an OR is pushed to a scan as a whole or not at all"
+    return reason
 
 
 _ROWS = "the rows "
 
 
 def _reasons(conjunct: Term, scans: Scans, names: Mapping[Var, str]) -> Iterator[str]:
-    """The first that applies is said."""
+    """The reasons that apply; the first is reported."""
     yield from _leaf_reasons(scans.leaves)
     computed = [v.name for v in variables(conjunct) if names.get(v) == ""]
     if computed:
@@ -94,7 +97,7 @@ def _reasons(conjunct: Term, scans: Scans, names: Mapping[Var, str]) -> Iterator
 
 
 def _leaf_reasons(leaves: tuple[str, ...]) -> Iterator[str]:
-    """Where none of the leaves is a scan of files."""
+    """The reason if no leaf is a scan of files, and all leaves are of one kind."""
     kinds = {kind for leaf in leaves for kind in _LEAVES if re.match(kind, leaf)}
     if len(kinds) == 1 and all(any(re.match(k, leaf) for k in kinds) for leaf in leaves):
         yield _LEAVES[kinds.pop()]
@@ -113,47 +116,47 @@ _LEAVES = {
 # --- how Spark prints a condition -----------------------------------------------------------------
 
 
-def _form(term: Term, names: Mapping[Var, str]) -> Form | None:
-    """As ``org.apache.spark.sql.sources.Filter`` prints it; None where there is no such filter."""
+def _filter_form(term: Term, names: Mapping[Var, str]) -> Form | None:
+    """The text of the ``org.apache.spark.sql.sources.Filter``; None if there is no such filter."""
     match term:
         case App(Op.SQL_AND | Op.SQL_OR as op, args):
-            parts = [_form(a, names) for a in args]
-            known = [p for p in parts if p is not None]
-            if len(known) < len(parts):
+            parts = [_filter_form(a, names) for a in args]
+            known_parts = [p for p in parts if p is not None]
+            if len(known_parts) < len(parts):
                 return None
-            return _of_set("Or" if op is Op.SQL_OR else "And", known)
+            return _set_form("Or" if op is Op.SQL_OR else "And", known_parts)
         case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL, (Var() as v,)),)):
-            return f"IsNotNull({_name(v, names)})"
+            return f"IsNotNull({_scan_name(v, names)})"
         case App(Op.SQL_IS_NULL, (Var() as v,)):
-            return f"IsNull({_name(v, names)})"
+            return f"IsNull({_scan_name(v, names)})"
         case App(Op.SQL_NOT, (inner,)):
-            form = _form(inner, names)
+            form = _filter_form(inner, names)
             return f"Not({form})" if isinstance(form, str) else None
         case App(op, (Var() as v, Lit() as bound)) if op in _COMPARE:
-            return f"{_COMPARE[op]}({_name(v, names)},{_value(bound)})"
+            return f"{_COMPARE[op]}({_scan_name(v, names)},{_value_text(bound)})"
         case Var():
-            return f"EqualTo({_name(term, names)},true)"
+            return f"EqualTo({_scan_name(term, names)},true)"
     return None
 
 
-def _of_set(name: str, parts: list[Form]) -> Form:
+def _set_form(name: str, parts: list[Form]) -> Form:
     flat: set[Form] = set()
     for part in parts:
         flat |= part[1] if isinstance(part, tuple) and part[0] == name else {part}
     return (name, frozenset(flat))
 
 
-def _name(v: Var, names: Mapping[Var, str]) -> str:
+def _scan_name(v: Var, names: Mapping[Var, str]) -> str:
     return names.get(v) or v.name
 
 
-def _value(literal: Lit) -> str:
-    """As Java prints it."""
+def _value_text(literal: Lit) -> str:
+    """The literal as Java prints it."""
     value, base = literal_value(literal), strip(literal.sort)
     if base == BOOL:
         return str(value).lower()
     if isinstance(value, float):
-        return _double(value)
+        return _double_text(value)
     if base in (DATE, TIMESTAMP, TIMESTAMP_NTZ) or isinstance(base, Decimal):
         shown = to_python(value, literal.sort)
         if isinstance(shown, dt.datetime):
@@ -163,36 +166,36 @@ def _value(literal: Lit) -> str:
     return str(value)
 
 
-def _double(value: float) -> str:
-    """``Double.toString``."""
+def _double_text(value: float) -> str:
+    """The double as ``Double.toString`` prints it."""
     text = repr(value)
     if value != value or abs(value) == float("inf"):
         return {"nan": "NaN", "inf": "Infinity"}.get(text, "-Infinity")
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return text
     digits, _, power = format(decimal.Decimal(text), "E").partition("E")
-    whole, _, rest = digits.partition(".")
-    return f"{whole}.{rest.rstrip('0') or '0'}E{int(power)}"
+    integer, _, fraction = digits.partition(".")
+    return f"{integer}.{fraction.rstrip('0') or '0'}E{int(power)}"
 
 
-def _printed(text: str) -> Form:
-    """What Spark printed, as a form."""
+def _parse_printed(text: str) -> Form:
+    """Parse a condition that Spark printed."""
     match = re.fullmatch(r"(Or|And|Not|In)\((.*)\)", text, re.DOTALL)
     if match is None:
         return re.sub(r"(\d)T(\d\d:\d\d:\d\d)Z\)$", r"\1 \2.0)", text)
     name, inner = match[1], match[2]
     if name == "In":
         column, _, listed = inner.partition(", [")
-        equal: list[Form] = [f"EqualTo({column},{v})" for v in _commas(listed[:-1])]
-        return _of_set("Or", equal)
-    parts = [_printed(p) for p in _commas(inner)]
+        equal: list[Form] = [f"EqualTo({column},{v})" for v in _split_at_commas(listed[:-1])]
+        return _set_form("Or", equal)
+    parts = [_parse_printed(p) for p in _split_at_commas(inner)]
     if name == "Not":
         return f"Not({parts[0]})" if isinstance(parts[0], str) else text
-    return _of_set(name, parts)
+    return _set_form(name, parts)
 
 
-def _commas(text: str) -> list[str]:
-    """The parts between commas that are in no brackets."""
+def _split_at_commas(text: str) -> list[str]:
+    """Split a text at commas outside brackets."""
     parts: list[str] = []
     depth = start = 0
     for i, char in enumerate(text):
@@ -212,11 +215,11 @@ _SIGNS = {
 }
 
 
-def _choice(term: Term, names: Mapping[Var, str]) -> str | None:
-    """As Catalyst prints a comparison that chooses partitions."""
+def _partition_condition(term: Term, names: Mapping[Var, str]) -> str | None:
+    """The text of a comparison that chooses partitions, as Catalyst prints it; None for others."""
     match term:
         case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL, (Var() as v,)),)):
-            return f"isnotnull({_name(v, names)})"
+            return f"isnotnull({_scan_name(v, names)})"
         case App(op, (Var() as v, Lit() as bound)) if op in _SIGNS:
-            return f"({_name(v, names)} {_SIGNS[op]} {_value(bound)})"
+            return f"({_scan_name(v, names)} {_SIGNS[op]} {_value_text(bound)})"
     return None

@@ -1,4 +1,4 @@
-"""Untrusted. What somebody can do about an assumption that nobody has discharged."""
+"""Untrusted. What users can do about an assumption that is not discharged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STRICT = 'policy="strict" pushes nothing that rests on it'
 
 
 def remedy(assumption: Assumption) -> Remedy:
-    """What to do about one that a proof rests on."""
+    """What to do about an assumption of a proof."""
     read = variables(assumption.term)
     declare = (_sql(assumption.term) if len(read) == 1 else None) or ""
     advice = _ADVICE.get(assumption.code, "" if declare else _STRICT)
@@ -29,7 +29,7 @@ def remedy(assumption: Assumption) -> Remedy:
 
 
 def coded(code: str, text: str) -> Remedy:
-    """What to do about what is known by its code alone."""
+    """What to do about an assumption of which only code and text are known."""
     return Remedy(text, "", _ADVICE.get(code, ""))
 
 
@@ -44,14 +44,14 @@ _COMPARE = {Op.PY_LT: "<", Op.PY_LE: "<=", Op.PY_GT: ">", Op.PY_GE: ">=", Op.PY_
 
 
 def _sql(term: Term) -> str | None:
-    """A condition on a row in Python's terms as Spark SQL; None where that is not known."""
+    """Translate a condition on a row from Python's terms to Spark SQL; None if that is unknown."""
     match term:
         case App(Op.AND, args):
-            return _joined(" AND ", args)
+            return _join_sql(" AND ", args)
         case App(Op.OR, (App(Op.IS_NONE, (Var(),)), App(Op.NOT, (App(Op.IS_NAN, _),)) as number)):
             return _sql(number)  # NULL is not NaN
         case App(Op.OR, args):
-            return _joined(" OR ", args)
+            return _join_sql(" OR ", args)
         case App(Op.NOT, (App(Op.IS_NONE, (Var() as v,)),)):
             return f"{quote(v.name)} IS NOT NULL"
         case App(Op.IS_NONE, (Var() as v,)):
@@ -67,15 +67,15 @@ def _sql(term: Term) -> str | None:
     return None
 
 
-def _joined(word: str, args: tuple[Term, ...]) -> str | None:
-    found = []
+def _join_sql(word: str, args: tuple[Term, ...]) -> str | None:
+    texts = []
     for part in args:
         text = _sql(part)
         if text is None:
             return None
         inner = isinstance(part, App) and part.op in (Op.AND, Op.OR) and word not in text
-        found.append(f"({text})" if inner and (" AND " in text or " OR " in text) else text)
-    return word.join(found)
+        texts.append(f"({text})" if inner and (" AND " in text or " OR " in text) else text)
+    return word.join(texts)
 
 
 def _column(term: Term) -> Var | None:

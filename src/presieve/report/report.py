@@ -22,8 +22,8 @@ from presieve.report.trace import Trace
 
 
 def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
-    """A boundary in JSON's types: names as in the dataclass, ``span`` as file, line, column;
-    ``trace`` is only there where somebody has asked for it.
+    """A boundary as JSON types: names as in the dataclass, ``span`` as file, line and column;
+    ``trace`` is included only if it was requested.
     """
     plain = asdict(replace(boundary, trace=None))
     del plain["trace"]
@@ -45,7 +45,7 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
 
 
 def function_json(function: FunctionReport) -> dict[str, Any]:
-    """A Python function in JSON's types."""
+    """A Python function as JSON types."""
     plain = asdict(function)
     plain["declined"] = [d.to_json() for d in function.declined]
     plain["assumptions"] = [dict(a) for a in function.assumptions]
@@ -57,7 +57,7 @@ def function_json(function: FunctionReport) -> dict[str, Any]:
 
 
 def derived_json(files: DerivedReport) -> dict[str, Any]:
-    """Files and the filter that is derived for them, in JSON's types."""
+    """Files and the filter that is derived for them, as JSON types."""
     plain = asdict(replace(files, certificates=()))
     del plain["certificates"]
     plain["declined"] = [d.to_json() for d in files.declined]
@@ -66,7 +66,7 @@ def derived_json(files: DerivedReport) -> dict[str, Any]:
 
 
 def scan_json(scan: ScanContract) -> dict[str, Any]:
-    """A scan in JSON's types."""
+    """A scan as JSON types."""
     return {**asdict(scan), "offered": [asdict(o) for o in scan.offered], "notes": list(scan.notes)}
 
 
@@ -79,7 +79,7 @@ class Report:
     __slots__ = ("_runs", "data")
 
     def __init__(self, data: ReportData, runs: Callable[[], Measured] | None = None) -> None:
-        """``runs`` runs both DataFrames, if they are available."""
+        """``runs`` runs and measures both DataFrames, if they are available."""
         self.data = data
         self._runs = runs
 
@@ -95,15 +95,15 @@ class Report:
 
     @property
     def derived(self) -> tuple[DerivedReport, ...]:
-        """One entry for each place where files are read and a filter follows that Spark would not
-        hand to their scan.
+        """One entry for each place where files are read, or rows made, and a filter follows that
+        Spark would not push to the scan.
         """
         return self.data.derived
 
     @property
     def scans(self) -> tuple[ScanContract, ...]:
         """One entry for each scan of the plan as rewritten: which of its filters it evaluates, and
-        which row groups it can skip by them.
+        which row groups they let it skip.
         """
         return self.data.scans
 
@@ -115,7 +115,7 @@ class Report:
     def measure(self) -> Measured:
         """Run the DataFrame as written and as optimized, once each, in this order.
 
-        The report then shows both run times and, by Spark's metrics, the rows and bytes into
+        The report then shows both run times and, from Spark's metrics, the rows and bytes into
         shuffles, the bytes into Python, and the rows out of scans. Times vary from run to
         run; measure again to compare.
 
@@ -143,10 +143,10 @@ class Report:
         if not 0 <= index < len(self.boundaries):
             raise UsageError(f"the report has {len(self.boundaries)} boundaries, counted from 0")
         self.data = self.data.traced(index)
-        found = self.boundaries[index].trace
-        if found is None:
+        boundary_trace = self.boundaries[index].trace
+        if boundary_trace is None:
             raise UsageError("there was no search for this boundary: see why it was declined")
-        return found
+        return boundary_trace
 
     def __str__(self) -> str:
         return text.render(self.data)

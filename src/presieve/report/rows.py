@@ -14,18 +14,18 @@ _MAX_ROWS = 12
 
 
 def rows_text(rows: Sequence[Row]) -> str:
-    """Rows in their order, equal neighbours counted."""
+    """The rows in order, with equal neighbours counted."""
     runs = [(row, sum(1 for _ in same)) for row, same in groupby(map(row_text, rows))]
     texts = [row if n == 1 else f"{row} {n} times" for row, n in runs[:_MAX_ROWS]]
     return ", ".join([*texts, *(["..."] if len(runs) > _MAX_ROWS else [])])
 
 
 def row_text(row: Row) -> str:
-    """Names and values between parentheses."""
+    """The names and values of a row, in parentheses."""
     return "(" + ", ".join(f"{name} {value_text(v)}" for name, v in row.items()) + ")"
 
 
 def value_text(value: object) -> str:
-    """NULL as such, texts between quotes."""
+    """The value as text: NULL as such, strings in quotes."""
     data = plain(value)
     return "NULL" if data is None else repr(data) if isinstance(value, str) else str(data)

@@ -1,4 +1,4 @@
-"""Untrusted. What ``synthesize`` found, for people: names and texts, or one plain text."""
+"""Untrusted. The result of ``synthesize``, for people: names and texts, or one plain text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from presieve.report.text import field_text
 
 
 class SynthesisFields(Protocol):
-    """What is printed of a :class:`presieve.Synthesis`."""
+    """The fields of a :class:`presieve.Synthesis` that are printed."""
 
     @property
     def kind(self) -> Kind: ...
@@ -38,7 +38,7 @@ class SynthesisFields(Protocol):
 
 
 def fields(synthesis: SynthesisFields) -> Iterator[tuple[str, str]]:
-    """What was found and what it rests on, in reading order."""
+    """The solution and its assumptions, in reading order."""
     yield "kind", f"{synthesis.kind}. {words.KINDS[synthesis.kind]}"
     if synthesis.kind != "none":
         yield "pre-filter", synthesis.prefilter
@@ -52,11 +52,11 @@ def fields(synthesis: SynthesisFields) -> Iterator[tuple[str, str]]:
 
 
 def declined(synthesis: SynthesisFields) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each reason that something could not be handled, and the lines around its place, if it has
-    one: a mark in front of the line, a caret below the column.
+    """Each reason why something was declined, and the lines around its place, if it has one: with a
+    mark before the line and a caret below the column.
     """
-    for one in synthesis.declined:
-        why = _declined(one)
+    for decline_data in synthesis.declined:
+        why = _parse_declined(decline_data)
         around = listing.of_place(why)
         yield str(why), () if around is None else tuple(around.marked_lines())
 
@@ -67,7 +67,7 @@ def effort(synthesis: SynthesisFields) -> str:
 
 
 def render(synthesis: SynthesisFields) -> str:
-    """All of it, without the order of rows, which takes a search of its own."""
+    """Render everything except the order of rows, which needs its own search."""
     lines = [field_text(label, text) for label, text in fields(synthesis)]
     for why, around in declined(synthesis):
         lines += [field_text("declined", why), *(f"    {line}" for line in around)]
@@ -76,8 +76,8 @@ def render(synthesis: SynthesisFields) -> str:
     return "\n".join([*lines, field_text("effort", effort(synthesis))])
 
 
-def _declined(data: dict[str, object]) -> Declined:
-    """From the public shape."""
+def _parse_declined(data: dict[str, object]) -> Declined:
+    """Convert public data to a :class:`Declined`."""
     file, line, column = data.get("file"), data.get("line"), data.get("column")
     span = Span(str(file), int(str(line)), int(str(column or 0))) if line else None
     return Declined(str(data["code"]), str(data["reason"]), span if file else None)

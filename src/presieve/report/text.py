@@ -11,36 +11,36 @@ from presieve.report.grids import Cell, Grid, cut
 from presieve.report.model import BoundaryReport, DerivedReport, FunctionReport, ReportData
 
 WIDTH = 100
-"""Columns of text, the labels among them."""
+"""The width of the text in columns, including labels."""
 
 _LABEL = 14
 _ROOM = WIDTH - _LABEL - 2
 _AS_IT_IS = frozenset({"source"})
-"""Labels of texts whose lines are not broken."""
+"""Labels of texts whose lines are not wrapped."""
 
 _SQL = frozenset({"filter", "pre-filter", "residual"})
-"""Labels of conditions."""
+"""Labels of conditions in SQL."""
 
 BRIEF = 5
-"""Lines of a boundary in short, without its heading."""
+"""The most lines of a brief boundary, without its heading."""
 
 
 def field_text(label: str, text: str) -> str:
-    """A name and its text, wrapped with a hanging indent."""
+    """Format a label and its text, wrapped with a hanging indent."""
     lines = text.splitlines() or [""]
     if label in _AS_IT_IS:
-        return _labelled(label, lines)
-    whole = textwrap.TextWrapper(_ROOM, break_long_words=False, break_on_hyphens=False)
-    return _labelled(label, [piece for line in lines for piece in whole.wrap(line) or [""]])
+        return _label_lines(label, lines)
+    wrapper = textwrap.TextWrapper(_ROOM, break_long_words=False, break_on_hyphens=False)
+    return _label_lines(label, [piece for line in lines for piece in wrapper.wrap(line) or [""]])
 
 
-def _labelled(label: str, lines: Iterable[str]) -> str:
+def _label_lines(label: str, lines: Iterable[str]) -> str:
     return f"  {label:<{_LABEL}}" + f"\n{' ' * (_LABEL + 2)}".join(lines)
 
 
 def leading(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str, str]]:
-    """What a person asks first about a boundary, as names and texts: what is filtered where, what
-    that rests on, and why not more. ``changed``: whether the plan is another one.
+    """The first questions about a boundary, as labels and texts: what is filtered where, what that
+    rests on, and why not more. ``changed``: whether the plan is rewritten.
     """
     yield "filter", boundary.where
     if boundary.kind != "none":
@@ -57,29 +57,29 @@ def leading(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[st
 
 
 def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str, str]]:
-    """What there is to say about a boundary, as names and texts in reading order."""
+    """All fields of a boundary, as labels and texts in reading order."""
     yield from leading(boundary, changed)
     if boundary.declined:
         yield "more", words.why(d.code for d in boundary.declined)
     yield "kind", f"{boundary.kind}. {words.KINDS.get(boundary.kind, '')}".strip()
     if boundary.kind != "none":
-        yield from _proof(boundary)
+        yield from _proof_fields(boundary)
     if boundary.estimated_selectivity is not None:
         yield "rows kept", words.estimated(boundary.estimated_selectivity)
     if boundary.decision:
         yield "cost", boundary.decision
     if boundary.order:
         yield "row order", str(boundary.order)
-    for known in boundary.discharged:
-        yield "known", f"{known['text']} [{known['code']}], {known['by']}"
+    for discharged in boundary.discharged:
+        yield "known", f"{discharged['text']} [{discharged['code']}], {discharged['by']}"
     for listing in boundary.listings:
         yield "source", "\n".join([listing.file, *listing.marked_lines()])
     yield "effort", words.effort(boundary)
 
 
-def _proof(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
-    """Of what is pushed: the outcome of each conjunct, how strong it is, why it holds, and what
-    the scan makes of it.
+def _proof_fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
+    """The fields of a pushed filter: the outcome of each conjunct, how strong it is, why it holds,
+    and what reaches the scan.
     """
     for conjunct in boundary.conjuncts:
         yield "part", str(conjunct)
@@ -100,23 +100,24 @@ def _proof(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
 
 
 def brief_boundary(boundary: BoundaryReport, changed: bool) -> str:
-    """One boundary in short: a heading and at most :data:`BRIEF` lines. Each field is cut to one,
-    but the last one has those that are left. Then a line on what runs in place of the function.
+    """Render a boundary briefly: a heading and at most :data:`BRIEF` lines. Each field is cut to
+    one line, but the last one gets the remaining lines. A line follows on what runs in place of the
+    function.
     """
-    found: dict[str, list[str]] = {}
+    texts_by_label: dict[str, list[str]] = {}
     for label, text in leading(boundary, changed):
         line = text.partition("\n")[0]
-        found.setdefault(label, []).append(words.short(line) if label in _SQL else line)
+        texts_by_label.setdefault(label, []).append(words.short(line) if label in _SQL else line)
     lines = [_heading(boundary)]
-    for i, (label, texts) in enumerate(found.items(), 1):
-        most = BRIEF - i + 1 if i == len(found) else 1
+    for i, (label, texts) in enumerate(texts_by_label.items(), 1):
+        most = BRIEF - i + 1 if i == len(texts_by_label) else 1
         cut_off = textwrap.TextWrapper(
             _ROOM, max_lines=most, placeholder="...", break_on_hyphens=False
         )
-        lines.append(_labelled(label, cut_off.wrap("; ".join(texts)) or [""]))
+        lines.append(_label_lines(label, cut_off.wrap("; ".join(texts)) or [""]))
     if boundary.compiled:
         cut_off = textwrap.TextWrapper(_ROOM, max_lines=1, placeholder="...")
-        lines.append(_labelled("runs as", cut_off.wrap(boundary.compiled.expression)))
+        lines.append(_label_lines("runs as", cut_off.wrap(boundary.compiled.expression)))
     return "\n".join(lines)
 
 
@@ -126,7 +127,7 @@ def _heading(boundary: BoundaryReport) -> str:
 
 
 def render_boundary(boundary: BoundaryReport, changed: bool = True) -> str:
-    """One boundary: a heading line and its indented fields."""
+    """Render one boundary: a heading line and its indented fields."""
     lines = [_heading(boundary)]
     lines += [field_text(label, text) for label, text in fields(boundary, changed)]
     if boundary.trace is not None:
@@ -135,7 +136,7 @@ def render_boundary(boundary: BoundaryReport, changed: bool = True) -> str:
 
 
 def render_function(function: FunctionReport) -> str:
-    """One Python function: a heading line and its indented fields."""
+    """Render one Python function: a heading line and its indented fields."""
     where = f" ({function.span})" if function.span else ""
     lines = [f"{function.operator} {function.function}{where}"]
     lines += [field_text(label, text) for label, text in words.function_facts(function)]
@@ -143,8 +144,8 @@ def render_function(function: FunctionReport) -> str:
 
 
 def table(plans: Iterable[ReportData]) -> Iterator[str]:
-    """The boundaries of several plans, and the functions that read fewer columns or run in Spark, a
-    row each; those of which the same is to be said are one row. Nothing where there are none.
+    """A table with a row for each boundary of several plans, and for each function that reads fewer
+    columns or runs in Spark; equal rows are merged. Nothing if there are none.
     """
     rows: dict[tuple[str, str, str], list[float | None]] = {}
     for data in plans:
@@ -175,7 +176,7 @@ def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None
 
 
 def render(data: ReportData) -> str:
-    """The whole report."""
+    """Render the whole report."""
     head = [words.summary(data)]
     if len(data.boundaries) > 1:
         head.append("\n".join(table([data])))
@@ -189,10 +190,10 @@ def render(data: ReportData) -> str:
 
 
 def render_derived(derived: DerivedReport) -> str:
-    """Files or rows, and the filter that is derived for them."""
+    """Render files or rows, and the filter that is derived for them."""
     return "\n".join([derived.place, *(field_text(*f) for f in words.derived(derived))])
 
 
 def render_scan(scan: ScanContract) -> str:
-    """A scan, and what it evaluates of the filters at it."""
+    """Render a scan, and which of its filters it evaluates."""
     return "\n".join([f"Scan {scan.source}", *(field_text(*f) for f in words.scan_facts(scan))])

@@ -1,7 +1,7 @@
-"""Untrusted. A search step by step, for those who want to know why it found what it found.
+"""Untrusted. A search step by step, which explains its solution.
 
-The search records what it did (:mod:`presieve.synthesis.events`); what tables give is not taken
-from it but run again here, on the reference interpreter.
+The search records what it did (:mod:`presieve.synthesis.events`); results of tables are not taken
+from these records but computed again on the reference interpreter.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from presieve.report.text import WIDTH
 from presieve.semantics.values import plain
 
 MAX_EXHIBITS = 3
-"""Regions of one step whose tables are shown in text; JSON has them all."""
+"""The most exhibits of one step that are shown in text; JSON has them all."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableRun:
-    """A small table, and what somebody gets for it: ``outputs`` of the fold where it has any, and
-    ``result``: "kept", "filtered out", "no group" or "raises".
+    """A small table and its result: ``outputs`` of the fold, if there are any, and ``result``:
+    "kept", "filtered out", "no group" or "raises".
     """
 
     label: str
@@ -31,7 +31,7 @@ class TableRun:
     result: str
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types, dates and timestamps as text; NaN and infinities as strings."""
+        """As JSON types; dates and timestamps as text, NaN and infinities as strings."""
         return {
             "label": self.label,
             "rows": plain(self.rows),
@@ -47,13 +47,13 @@ class TableRun:
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """Tables side by side, and what they show."""
+    """Tables side by side, and a text on what they show."""
 
     text: str
     runs: tuple[TableRun, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
+        """As JSON types."""
         return {"text": self.text, "runs": [r.to_json() for r in self.runs]}
 
 
@@ -61,8 +61,8 @@ class Exhibit:
 class Step:
     """One thing that the search did.
 
-    ``id`` is "2" for the second search and "2.3" for the third thing in it; ``event`` is the kind
-    of the step, ``text`` says what was done, ``details`` are further lines.
+    ``id`` is "2" for the second search and "2.3" for its third step; ``event`` is the kind of the
+    step, ``text`` says what was done, ``details`` are further lines.
     """
 
     id: str
@@ -73,11 +73,11 @@ class Step:
 
     @property
     def depth(self) -> int:
-        """0 for a search, 1 for what is done in it."""
+        """0 for a search, 1 for a step in it."""
         return self.id.count(".")
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
+        """As JSON types."""
         return {
             "id": self.id,
             "event": self.event,
@@ -98,7 +98,7 @@ class Trace:
     steps: Sequence[Step]
 
     def to_json(self) -> list[dict[str, Any]]:
-        """In JSON's types: one object for each step."""
+        """As JSON types: one object for each step."""
         return [s.to_json() for s in self.steps]
 
     def lines(self) -> Iterator[TraceLine]:
@@ -115,10 +115,10 @@ class Trace:
                 yield step.depth + 1, "", f"and {len(step.exhibits) - MAX_EXHIBITS} more"
 
     def __str__(self) -> str:
-        return "\n".join(wrapped for line in self.lines() for wrapped in _wrapped(*line))
+        return "\n".join(text_line for line in self.lines() for text_line in _wrap_line(*line))
 
 
-def _wrapped(depth: int, label: str, text: str) -> list[str]:
+def _wrap_line(depth: int, label: str, text: str) -> list[str]:
     indent = "    " * depth
     return textwrap.wrap(
         f"{label}  {text}" if label else text,

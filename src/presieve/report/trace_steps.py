@@ -1,4 +1,4 @@
-"""Untrusted. The words for what a search did: from its records to the steps of a trace."""
+"""Untrusted. Turns the records of a search into the steps of a trace, in words."""
 
 from __future__ import annotations
 
@@ -46,20 +46,22 @@ WEAKER: dict[events.Reason, str] = {
 
 
 def trace(events: Iterable[Event]) -> Trace:
-    """What happened, as steps with numbers."""
+    """Turn events into numbered steps."""
     steps = _Steps()
     return Trace(tuple(step for event in events for step in steps.steps(event)))
 
 
-def _explored(event: events.Explored) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+def _describe_exploration(
+    event: events.Explored,
+) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     needed = event.needed
     text = f"{count(event.accepted, 'table')} that the filter accepts, and others close to them; "
     text += f"{count(event.regions, 'region')} of rows, {len(needed)} of them needed"
-    return text, (), tuple(map(_needed, needed))
+    return text, (), tuple(map(_exhibit_region, needed))
 
 
 class _Steps:
-    """Tells events one after the other; remembers the numbers."""
+    """Describes events one after the other, and remembers the numbers."""
 
     def __init__(self) -> None:
         self.search = self.step = self.candidate = self.round = 0
@@ -78,42 +80,42 @@ class _Steps:
 
     @property
     def name(self) -> str:
-        """Of the last candidate."""
+        """The name of the last candidate."""
         return f"P{self.candidate}"
 
     def _step(self, event: Event) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
         match event:
             case events.Searched(problem, without, computed):
                 self.problem = problem
-                return _searched(problem, without, computed)
+                return _describe_search(problem, without, computed)
             case events.Keys(conjuncts):
                 text = "over grouping columns alone, so they are pushed as they are"
                 return text, tuple(map(sql, conjuncts)), ()
             case events.CountsScaled(problem):
-                return self._counts_scaled(problem)
+                return self._describe_scaling(problem)
             case events.Explored():
-                return _explored(event)
+                return _describe_exploration(event)
             case events.Proposed(prefilter):
                 self.candidate += 1
                 return f"{self.name} {sql(prefilter)}", (), ()
             case events.Refuted(prefilter, group, by):
                 text = f"{self.name} changes the result of a table, found by {REFUTED_BY[by]}"
-                return text, (), (_refutation(prefilter, group),)
+                return text, (), (_exhibit_refutation(prefilter, group),)
             case events.PutBack(needed):
                 text = f"{count(len(needed), 'region')} of rows must stay"
-                return text, (), tuple(map(_needed, needed))
+                return text, (), tuple(map(_exhibit_region, needed))
             case events.Mined():
-                return self._mined(event)
+                return self._describe_clauses(event)
             case events.Round(clauses, killed, by):
                 self.round += 1
                 text = f"{self.round}: of {clauses} clauses {len(killed)} fall {KILLED_BY[by]}"
-                return text, _some(killed), ()
+                return text, _first_few(killed), ()
             case events.Settled(clauses, final):
-                return self._settled(len(clauses), final), (), ()
+                return self._describe_proof(len(clauses), final), (), ()
             case events.Tried():
-                return _tried(event)
+                return _describe_trial(event)
             case events.Stays():
-                return _stays(event)
+                return _describe_conjunct(event)
             case events.Minimised(clauses, invariant):
                 text = f"of {clauses} clauses the proof rests on {len(invariant)}"
                 return text, tuple(map(infix, invariant)), ()
@@ -123,27 +125,31 @@ class _Steps:
             case events.Weaker(reason):
                 return WEAKER[reason], (), ()
             case events.Ended(_, pushdown):
-                return _ended(pushdown)
+                return _describe_end(pushdown)
             case events.Relaxed(without, outcome):
-                return _relaxed(without, outcome), (), ()
+                return _describe_relaxation(without, outcome), (), ()
             case events.Checked(_, pushdown, refused):
                 verdict = f"refused ({refused})" if refused else "accepted"
                 return f"{verdict}: {pushdown.kind}", _predicates(pushdown), ()
         assert_never(event)
 
-    def _counts_scaled(self, problem: Problem) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    def _describe_scaling(
+        self, problem: Problem
+    ) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
         if problem == self.problem:
             return "tables are of the original problem again", (), ()
         text = "the filter has large counts, so tables are of a problem with smaller ones"
         return text, (f"filter {sql(problem.where)}",), ()
 
-    def _mined(self, event: events.Mined) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    def _describe_clauses(
+        self, event: events.Mined
+    ) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
         self.round = 0
         text = f"for {self.name}: {event.clauses} clauses over {count(event.leaves, 'leaf')} hold "
         text += f"on all {event.pairs} pairs of states of {count(event.tables, 'table')}"
         return text + ("" if event.attempted else ", too many to ask the solver"), (), ()
 
-    def _settled(self, clauses: int, final: bool | None) -> str:
+    def _describe_proof(self, clauses: int, final: bool | None) -> str:
         if final is None:
             return f"no clauses are inductive for {self.name}, or rows that pass may raise"
         proof = f"{clauses} clauses are inductive"
@@ -168,7 +174,7 @@ _NAMES = {
 }
 
 
-def _searched(
+def _describe_search(
     problem: Problem, without: tuple[Assumption, ...], computed: tuple[tuple[Term, Term], ...]
 ) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     grouped = problem.mode is Mode.GROUPED
@@ -180,7 +186,7 @@ def _searched(
     return text, tuple(details), ()
 
 
-def _tried(event: events.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+def _describe_trial(event: events.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     instead = "nothing" if event.standin is None else sql(event.standin)
     text = f"{instead} for {sql(event.part)}: {event.judged}"
     if event.group is None:
@@ -190,16 +196,16 @@ def _tried(event: events.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ..
     return text, (), (exhibit,)
 
 
-def _stays(event: events.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+def _describe_conjunct(event: events.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     text = f"{sql(event.conjunct)} stays"
     if event.group is None:
         return f"{text}; no group shows that it is needed", (), ()
     run = ran("rows that pass", event.group, event.group.rows, event.rest)
-    why = f"the filter rejects what would be kept without it{_where(event.group)}"
+    why = f"the filter rejects what would be kept without it{_group_text(event.group)}"
     return text, (), (Exhibit(why, (run,)),)
 
 
-def _ended(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+def _describe_end(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     if pushdown is None:
         return f"none. {words.KINDS['none']}", (), ()
     strength = words.strength(pushdown.strength)
@@ -216,7 +222,7 @@ def _predicates(pushdown: Pushdown) -> tuple[str, ...]:
     return f"pre-filter {sql(pushdown.prefilter)}", f"residual {sql(pushdown.residual)}"
 
 
-def _relaxed(without: tuple[Assumption, ...], outcome: str) -> str:
+def _describe_relaxation(without: tuple[Assumption, ...], outcome: str) -> str:
     outcomes = {
         "rows": "rows that satisfy it would have to stay, so it is kept",
         "weaker": "the answer would be weaker, so it is kept",
@@ -228,28 +234,28 @@ def _relaxed(without: tuple[Assumption, ...], outcome: str) -> str:
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _needed(needed: Needed) -> Exhibit:
-    """The table with and without the row."""
+def _exhibit_region(needed: Needed) -> Exhibit:
+    """Show that a region is needed: a table with and without the row."""
     group, at = needed.group, needed.index
     without = group.rows[:at] + group.rows[at + 1 :]
     why = "else a table raises" if needed.raises else "its rows change a result"
     runs = (ran("with", group, group.rows), ran("without", group, without))
     region = "any row" if needed.region == SQL_TRUE else sql(needed.region)
-    return Exhibit(f"{region}: {why}{_where(group)}", runs)
+    return Exhibit(f"{region}: {why}{_group_text(group)}", runs)
 
 
-def _refutation(prefilter: Term, group: Group) -> Exhibit:
-    """The table as it is, and what the candidate keeps of it."""
+def _exhibit_refutation(prefilter: Term, group: Group) -> Exhibit:
+    """Show a refutation: the whole table, and the rows that the candidate keeps."""
     fold = group.problem.fold
     names = [c.name for c in fold.columns]
     rows = [dict(zip(names, row, strict=True)) for row in group.rows]
     passed = keep(prefilter, rows, dict(zip((c.name for c in fold.keys), group.key, strict=True)))
-    kept = tuple(tuple(row[n] for n in names) for row in passed)
-    runs = (ran("all rows", group, group.rows), ran("rows that pass", group, kept))
-    return Exhibit(f"two results{_where(group)}", runs)
+    kept_rows = tuple(tuple(row[n] for n in names) for row in passed)
+    runs = (ran("all rows", group, group.rows), ran("rows that pass", group, kept_rows))
+    return Exhibit(f"two results{_group_text(group)}", runs)
 
 
-def _where(group: Group) -> str:
+def _group_text(group: Group) -> str:
     keys = (
         f"{c.name} {value_text(to_python(v, c.sort))}"
         for c, v in zip(group.problem.fold.keys, group.key, strict=True)
@@ -259,7 +265,7 @@ def _where(group: Group) -> str:
 
 
 def ran(label: str, group: Group, rows: tuple[State, ...], post: Term | None = None) -> TableRun:
-    """What the problem's fold, and then the filter (or ``post``), makes of rows."""
+    """Run rows through the problem's fold, and then through the filter (or ``post``)."""
     problem, fold = group.problem, group.problem.fold
     table = [
         {c.name: to_python(v, c.sort) for c, v in zip(fold.columns, row, strict=True)}
@@ -282,7 +288,7 @@ def ran(label: str, group: Group, rows: tuple[State, ...], post: Term | None = N
 
 
 def sql(term: Term) -> str:
-    """A predicate as Spark SQL, or in our own words where it has no text."""
+    """A predicate as Spark SQL, or in infix notation if Spark SQL cannot express it."""
     try:
         return emit(term, TIMEZONE)
     except InexpressibleError:
@@ -290,7 +296,7 @@ def sql(term: Term) -> str:
 
 
 def count(number: int, what: str) -> str:
-    """``2 tables``."""
+    """A number with its noun, such as ``2 tables``."""
     plural = {"leaf": "leaves"}.get(what, f"{what}s")
     return f"{number} {what if number == 1 else plural}"
 
@@ -298,7 +304,7 @@ def count(number: int, what: str) -> str:
 _LISTED = 3
 
 
-def _some(terms: tuple[Term, ...]) -> tuple[str, ...]:
-    """The first few of them."""
+def _first_few(terms: tuple[Term, ...]) -> tuple[str, ...]:
+    """The texts of the first few terms, and how many more there are."""
     listed = tuple(map(infix, terms[:_LISTED]))
     return (*listed, f"and {len(terms) - _LISTED} more") if len(terms) > _LISTED else listed

@@ -1,4 +1,4 @@
-"""Untrusted. What became of a pushdown that somebody wrote by hand, as data."""
+"""Untrusted. The verdict about a pushdown that was written by hand, as data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Blame: TypeAlias = Literal["prefilter", "residual-accepts", "residual-rejects"]
 
 @dataclass(frozen=True, slots=True)
 class ClaimedPushdown:
-    """What was to be proved, as it was written.
+    """The claim that was to be proved, as it was written.
 
     Attributes:
         function: The name of the fold.
@@ -38,7 +38,7 @@ class ClaimedPushdown:
     span: Span | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
+        """As JSON types."""
         return {
             "function": self.function,
             "file": self.span.file if self.span else None,
@@ -79,10 +79,10 @@ class Counterexample:
     @property
     def differs(self) -> list[str]:
         """The output columns in which the two runs differ, before the filter."""
-        one, other = self.written.outputs, self.pushed.outputs
-        if one is None or other is None:
+        original_outputs, pushed_outputs = self.written.outputs, self.pushed.outputs
+        if original_outputs is None or pushed_outputs is None:
             return []
-        return [n for n in one if not same(one[n], other[n])]  # type: ignore[arg-type]
+        return [n for n in original_outputs if not same(original_outputs[n], pushed_outputs[n])]  # type: ignore[arg-type]
 
     def to_json(self) -> dict[str, object]:
         """As JSON types; dates, timestamps, bytes, NaN and infinities as strings."""
@@ -113,7 +113,7 @@ class Repair:
     assumptions: list[dict[str, str]] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
+        """As JSON types."""
         return {
             "kind": self.kind,
             "prefilter": self.prefilter,
@@ -124,9 +124,9 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class VerdictData:
-    """``status``: proved (with ``certificate``), refuted (with ``counterexample``) or unknown (with
-    ``reason``, and in ``remedy`` what can be done about it). ``assumptions`` are what a proof rests
-    on. ``seconds`` is wall clock, without what :attr:`repair` takes.
+    """A verdict. ``status``: proved (with ``certificate``), refuted (with ``counterexample``) or
+    unknown (with ``reason``, and ``remedy`` says what to do about it). A proof rests on the
+    ``assumptions``. ``seconds`` is wall-clock time, without that of :attr:`repair`.
     """
 
     status: Status
@@ -144,7 +144,7 @@ class VerdictData:
 
     @property
     def repair(self) -> Repair | None:
-        """If the pushdown was not proved: one that is, if :func:`presieve.synthesize` finds one
+        """A proven pushdown, if this one was not proved and :func:`presieve.synthesize` finds one
         within three seconds. Computed on first access.
         """
         return self._find_repair() if self._find_repair is not None else None

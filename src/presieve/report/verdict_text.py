@@ -28,15 +28,15 @@ def headline(verdict: VerdictData) -> str:
         case "proved":
             return "Proved: the pushdown changes no result."
         case "refuted":
-            found = verdict.counterexample
-            return f"Refuted: {BLAMED[found.blame]}." if found else "Refuted."
+            example = verdict.counterexample
+            return f"Refuted: {BLAMED[example.blame]}." if example else "Refuted."
         case "unknown":
             return "Unknown: the pushdown was neither proved nor refuted. Do not use it as it is."
     assert_never(verdict.status)
 
 
 def claimed(claim: ClaimedPushdown) -> Iterator[tuple[str, str]]:
-    """What was to be shown, as names and texts."""
+    """The claim, as labels and texts."""
     yield "function", claim.function + (f" ({claim.span})" if claim.span else "")
     yield "filter", claim.where
     yield "pre-filter", claim.prefilter
@@ -44,7 +44,7 @@ def claimed(claim: ClaimedPushdown) -> Iterator[tuple[str, str]]:
 
 
 def proved(verdict: VerdictData) -> Iterator[tuple[str, str]]:
-    """What a proof says and rests on."""
+    """The statement of a proof, and its assumptions."""
     if verdict.certificate is None:
         return
     mode = verdict.claim.mode if verdict.claim else "grouped"
@@ -57,14 +57,14 @@ def proved(verdict: VerdictData) -> Iterator[tuple[str, str]]:
 
 
 def not_known(verdict: VerdictData) -> Iterator[tuple[str, str]]:
-    """Why nothing is known, and what to do."""
+    """Why the status is unknown, and what to do."""
     if verdict.status == "unknown":
         yield "why", verdict.reason
         yield "what to do", verdict.remedy
 
 
 def repair_fields(repair: Repair) -> Iterator[tuple[str, str]]:
-    """The pushdown that would do."""
+    """The fields of a proven pushdown."""
     yield "pre-filter", repair.prefilter
     yield "residual", repair.residual
     for a in repair.assumptions:
@@ -72,28 +72,28 @@ def repair_fields(repair: Repair) -> Iterator[tuple[str, str]]:
 
 
 def repair_title(repair: Repair) -> str:
-    """What is said of it."""
+    """The title of a repair."""
     if repair.kind == "empty":
         return "This is proved: the filter is never true, so the result is empty"
     return "This pushdown is proved (the strongest that presieve finds)"
 
 
 def input_grid(example: Counterexample) -> Grid:
-    """The rows with what the pre-filter makes of each. Columns that play no part are left out."""
+    """The rows, and whether the pre-filter keeps each. Columns that play no part are omitted."""
     names = example.columns or tuple(example.rows[0] if example.rows else ())
     body = tuple(
         (
             *(value_cell(row[n]) for n in names),
-            Cell("keeps", "kept") if kept else Cell("drops", "dropped"),
+            Cell("keeps", "kept") if is_kept else Cell("drops", "dropped"),
         )
-        for row, kept in zip(example.rows, example.kept, strict=True)
+        for row, is_kept in zip(example.rows, example.kept, strict=True)
     )
     rows = "1 row" if len(body) == 1 else f"{len(body) or 'no'} rows"
     return Grid(f"A table of {rows}", (*names, "pre-filter"), body)
 
 
 def result_grid(example: Counterexample) -> Grid:
-    """What the function gives for all rows and for those that are kept, and what is left of it."""
+    """The function's results for all rows and for the kept rows, and what happens to them."""
     outputs = example.written.outputs or example.pushed.outputs or {}
     names = tuple(outputs)
     verb = "residual" if example.blame != "prefilter" else "filter"
@@ -121,24 +121,24 @@ def _result_row(
 
 
 def why(example: Counterexample) -> str:
-    """What goes wrong, in a sentence."""
+    """The error in the pushdown, in a sentence."""
     match example.blame:
         case "residual-accepts":
             return "The filter rejects this output of the function; the residual keeps it."
         case "residual-rejects":
             return "The filter keeps this output of the function; the residual rejects it."
         case "prefilter":
-            return f"Without the dropped rows, {_lost(example)}."
+            return f"Without the dropped rows, {_describe_loss(example)}."
     assert_never(example.blame)
 
 
-def _lost(example: Counterexample) -> str:
+def _describe_loss(example: Counterexample) -> str:
     match example.pushed.result:
         case "no group":
             return "no row is left, and a result row is missing"
         case "raises":
             return "the function raises an error, which it does not as written"
-    changed = f"{_listed(example.differs)} differ{'s' if len(example.differs) == 1 else ''}"
+    changed = f"{_list_names(example.differs)} differ{'s' if len(example.differs) == 1 else ''}"
     if example.written.result != "kept":
         return f"{changed}, and the result has an extra row"
     if example.pushed.result == "kept":
@@ -146,13 +146,13 @@ def _lost(example: Counterexample) -> str:
     return f"{changed}, and a result row is missing"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     *most, last = names or ("the result",)
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def render(verdict: VerdictData) -> str:
-    """All of it."""
+    """Render the whole verdict."""
     return "\n".join(_lines(verdict))
 
 
@@ -161,13 +161,13 @@ def _lines(verdict: VerdictData) -> Iterator[str]:
     yield ""
     fields = [*(claimed(verdict.claim) if verdict.claim else ()), *proved(verdict)]
     yield from (field_text(*f) for f in [*fields, *not_known(verdict)])
-    found = verdict.counterexample
-    if found is not None:
-        for grid in (input_grid(found), result_grid(found)):
+    example = verdict.counterexample
+    if example is not None:
+        for grid in (input_grid(example), result_grid(example)):
             yield ""
-            yield from _grid(grid, found)
+            yield from _grid_lines(grid, example)
         yield ""
-        yield from textwrap.wrap(why(found), WIDTH, initial_indent="  ", subsequent_indent="  ")
+        yield from textwrap.wrap(why(example), WIDTH, initial_indent="  ", subsequent_indent="  ")
     if verdict.certificate is not None:
         yield ""
         yield f"  {KEPT}"
@@ -181,11 +181,11 @@ def _lines(verdict: VerdictData) -> Iterator[str]:
         yield f"  {NO_REPAIR}."
 
 
-def _grid(grid: Grid, example: Counterexample) -> Iterator[str]:
+def _grid_lines(grid: Grid, example: Counterexample) -> Iterator[str]:
     yield f"  {grid.heading}:"
     lines = list(grid.lines())
     if max(map(len, lines)) + 4 <= WIDTH or not grid.head[0]:
         yield from (f"    {line}" for line in lines)
         return
-    for row, kept in zip(example.rows, example.kept, strict=True):
-        yield f"    {'keeps' if kept else 'drops'} {rows_text([row])}"
+    for row, is_kept in zip(example.rows, example.kept, strict=True):
+        yield f"    {'keeps' if is_kept else 'drops'} {rows_text([row])}"

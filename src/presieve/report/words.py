@@ -1,4 +1,4 @@
-"""Untrusted. The few sentences that text and page share."""
+"""Untrusted. The sentences that text and page share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = {
     "empty": "The filter is never true, so the result is empty.",
     "none": "Nothing was pushed.",
 }
-"""What each kind of pushdown means."""
+"""The meaning of each kind of pushdown."""
 
 STRENGTHS: dict[Strength, str] = {
     "optimal": "every row that it keeps matters in some table; no correct one keeps fewer",
@@ -33,19 +33,19 @@ STRENGTHS: dict[Strength, str] = {
     " within a region, fewer rows might do",
     "universe": "the strongest of the candidates tried; a stronger one may exist",
 }
-"""What is shown of a pre-filter."""
+"""The meaning of each strength of a pre-filter."""
 
 RESIDUAL_STRENGTHS: dict[ResidualStrength, str] = {
     "needed": "every conjunct is needed, with a table for each",
     "unshown": "not every conjunct is known to be needed",
 }
-"""What is known of the conjuncts that a residual consists of."""
+"""The meaning of each strength of a residual."""
 WITH_RESIDUAL = ("split", "partial")
-"""The kinds whose residual has any."""
+"""The kinds whose residual has conjuncts."""
 
 
 def strength(shown: Strength) -> str:
-    """The word for what is shown of a pre-filter, and what it means."""
+    """The strength of a pre-filter, and its meaning."""
     return f"{shown}: {STRENGTHS[shown]}"
 
 
@@ -53,14 +53,14 @@ def summary(data: ReportData) -> str:
     """One sentence about the whole plan."""
     if data.declined is not None:
         return f"The plan is unchanged: {data.declined}"
-    found = len(data.boundaries)
+    places = len(data.boundaries)
     moved = sum(b.kind != "none" for b in data.boundaries)
     met = [word for word, test in _MET if any(test(b.operator) for b in data.boundaries)]
     filters = (
-        f"{_count(found, 'place')} where a filter meets {' or '.join(met)}, {moved} with a proven "
+        f"{_count(places, 'place')} where a filter meets {' or '.join(met)}, {moved} with a proven "
         "pre-filter."
     )
-    if found == 0:
+    if places == 0:
         filters = "No filter stands above a Python UDF in this plan."
     pruned = sum(f.pruned for f in data.functions)
     columns = f"{_count(pruned, 'function')} of tables with fewer columns." if pruned else ""
@@ -74,7 +74,7 @@ def summary(data: ReportData) -> str:
 
 
 def derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
-    """What is said of files or rows and the filter that is derived for them, by name."""
+    """The fields of files or rows and of the filter that is derived for them."""
     yield "filter", files.where
     yield "derived", files.derived or "nothing"
     if files.skipped is not None:
@@ -86,7 +86,7 @@ def derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
 
 
 def scan_facts(scan: ScanContract) -> Iterator[tuple[str, str]]:
-    """What is said of a scan and the filters at it, by name."""
+    """The fields of a scan and its filters."""
     for offered in scan.offered:
         yield offered.contract, str(offered)
     if scan.files_read is not None and scan.files_read != scan.files:
@@ -99,13 +99,13 @@ def scan_facts(scan: ScanContract) -> Iterator[tuple[str, str]]:
         yield "note", note
 
 
-_FIRST, _JOIN = ("Window", "GlobalLimit"), ("Join", "Intersect", "Except")
+_WINDOWS, _JOINS = ("Window", "GlobalLimit"), ("Join", "Intersect", "Except")
 _MET: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    ("a UDF", lambda operator: operator not in (*_FIRST, *_JOIN)),
-    ("a window", lambda operator: operator in _FIRST),
-    ("a join", lambda operator: operator in _JOIN),
+    ("a UDF", lambda operator: operator not in (*_WINDOWS, *_JOINS)),
+    ("a window", lambda operator: operator in _WINDOWS),
+    ("a join", lambda operator: operator in _JOINS),
 )
-"""What filters stand above, by the name of the operator."""
+"""The words for operators below filters, by the name of the operator."""
 
 
 def _count(number: int, noun: str) -> str:
@@ -118,15 +118,21 @@ def columns(function: FunctionReport) -> str:
         return "all are read, as far as is known"
     read, total = function.columns
     names = f": {', '.join(function.read)}" if read < total else ""
-    rest = ". The others are no longer read" if function.pruned else ""
-    return f"reads {read} of {total}{names}{rest}"
+    unread_note = ". The others are no longer read" if function.pruned else ""
+    return f"reads {read} of {total}{names}{unread_note}"
 
 
 def functions_apart(data: ReportData) -> Iterator[FunctionReport]:
-    """The functions of which there is more to say than their boundaries say."""
-    said = {(b.function, b.compiled.expression) for b in data.boundaries if b.compiled}
+    """The functions whose boundaries do not say everything about them."""
+    boundary_functions = {
+        (b.function, b.compiled.expression) for b in data.boundaries if b.compiled
+    }
     for f in data.functions:
-        if f.pruned or not f.compiled or (f.function, f.compiled.expression) not in said:
+        if (
+            f.pruned
+            or not f.compiled
+            or (f.function, f.compiled.expression) not in boundary_functions
+        ):
             yield f
 
 
@@ -134,12 +140,12 @@ def function_line(function: FunctionReport) -> str:
     """One line about a Python function."""
     if function.compiled:
         return f"{function.operator} {function.function}: runs as {function.compiled.expression}"
-    said = columns(function) if function.columns or function.declined else function.form
-    return f"{function.operator} {function.function}: {said}"
+    text = columns(function) if function.columns or function.declined else function.form
+    return f"{function.operator} {function.function}: {text}"
 
 
 def function_facts(function: FunctionReport) -> Iterator[tuple[str, str]]:
-    """What there is to say about a Python function, as names and texts in reading order."""
+    """All fields of a Python function, as labels and texts in reading order."""
     if function.form:
         yield "form", function.form
     if function.compiled:
@@ -168,7 +174,7 @@ ROLES = {
     "stays": "nothing is pushed from it",
     "scan": "where the rows come from",
 }
-"""What the operators are that have a part in a picture of a plan."""
+"""The meaning of each role in a picture of a plan."""
 
 SIDES = {"before": "The plan as written", "after": "The plan as rewritten"}
 
@@ -178,7 +184,7 @@ def ran(data: ReportData) -> dict[str, str]:
     if data.measured is None:
         return {"before": "", "after": ""}
     written, optimized = data.measured.written, data.measured.optimized
-    faster = _faster(data.measured)
+    faster = _speedup(data.measured)
     return {"before": f"{written.seconds:.2f} s", "after": f"{optimized.seconds:.2f} s{faster}"}
 
 
@@ -187,8 +193,8 @@ MarkedText: TypeAlias = tuple[tuple[str, bool], ...]
 
 
 def answer(data: ReportData) -> list[MarkedText]:
-    """For each function in a sentence: which rows still reach it, and what that rests on; or why
-    nothing was moved. Of many functions, the first few.
+    """A sentence for each boundary: which rows still reach the function, and what that rests on; or
+    why nothing was moved. If there are many, only for the first few.
     """
     texts = [_answer(b, data.changed) for b in data.boundaries[:_MAX_ANSWERS]]
     if len(data.boundaries) > _MAX_ANSWERS:
@@ -198,16 +204,16 @@ def answer(data: ReportData) -> list[MarkedText]:
 
 _MAX_ANSWERS = 3
 _ERASES = "may-erase-error"
-"""No condition on data: what a pushdown may do."""
+"""The code of an assumption that is no condition on data, but an effect of a pushdown."""
 
 
 def _answer(b: BoundaryReport, changed: bool) -> MarkedText:
     if b.kind == "none" or not changed:
-        return _unmoved(b)
+        return _answer_unmoved(b)
     if b.kind == "empty":
         return (("The filter above ", False), (b.function, True), (" is never true.", False))
     share = b.estimated_selectivity
-    kept = f", {about(share)}" if share is not None else ""
+    share_text = f", {about(share)}" if share is not None else ""
     rests = "; ".join(a["text"] for a in b.assumptions if a["code"] != _ERASES)
     proof = f" This holds if {rests}." if rests else " This is proven without assumptions."
     if any(a["code"] == _ERASES for a in b.assumptions):
@@ -217,7 +223,7 @@ def _answer(b: BoundaryReport, changed: bool) -> MarkedText:
         (b.prefilter, True),
         (" still reach ", False),
         (b.function, True),
-        (f"{kept}.{proof}", False),
+        (f"{share_text}.{proof}", False),
     )
 
 
@@ -226,7 +232,7 @@ def about(share: float) -> str:
     return f"about {percent(share)} of them" if share >= 0.0001 else "almost none of them"
 
 
-def _unmoved(b: BoundaryReport) -> MarkedText:
+def _answer_unmoved(b: BoundaryReport) -> MarkedText:
     why = no_code(b)
     if b.kind == "none" and b.declined:
         first = b.declined[0]
@@ -236,8 +242,8 @@ def _unmoved(b: BoundaryReport) -> MarkedText:
 
 
 def line(boundary: BoundaryReport, changed: bool) -> str:
-    """One line about a boundary, where there is no room for a report: what was pushed, or why
-    nothing was. ``changed``: whether the plan is another one there.
+    """One line about a boundary, where a report does not fit: what was pushed, or why nothing was.
+    ``changed``: whether the boundary is rewritten.
     """
     name = _name(boundary)
     if changed:
@@ -253,7 +259,7 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
 
 
 def short(sql: str) -> str:
-    """A condition, with its long texts cut, so that more of it is seen."""
+    """A condition with long texts cut, so that more of it is visible."""
     return _LONG_TEXT.sub(r"\1...'", sql)
 
 
@@ -261,9 +267,9 @@ _LONG_TEXT = re.compile(r"('(?:[^']){12})[^']{8,}'")
 
 
 def row(boundary: BoundaryReport, changed: bool) -> tuple[str, str, str]:
-    """The same for a table, in a few words: the boundary, the kind of pushdown or "no", with "the
-    function" where Spark runs it, and the pre-filter with the codes of what it assumes, or why
-    nothing was pushed.
+    """A table row about a boundary, in a few words: the boundary, the kind of pushdown or "no",
+    with "the function" if Spark runs it, and the pre-filter with the codes of its assumptions, or
+    why nothing was pushed.
     """
     name = cut(_name(boundary))
     function = ", the function" if boundary.compiled else ""
@@ -278,7 +284,7 @@ def row(boundary: BoundaryReport, changed: bool) -> tuple[str, str, str]:
 
 
 _REASON = 80
-"""Columns of a reason in a table."""
+"""The width of a reason in a table, in columns."""
 
 
 def _name(boundary: BoundaryReport) -> str:
@@ -286,76 +292,80 @@ def _name(boundary: BoundaryReport) -> str:
 
 
 def no_code(boundary: BoundaryReport) -> str:
-    """Why nothing was pushed where nothing was declined."""
+    """Why nothing was pushed although nothing was declined."""
     if boundary.kind != "none":
         return "the proven pre-filter is there already"
     return "no pre-filter was found"
 
 
 def why(codes: Iterable[str]) -> str:
-    """The commands that tell more of what was declined, each once; empty where nothing was."""
+    """The commands that explain declined codes, each once; empty if nothing was declined."""
     return ", ".join(f"presieve why {code}" for code in dict.fromkeys(codes))
 
 
 def scan(boundary: BoundaryReport) -> str:
-    """The filters that the file scan is given, or that it is given none."""
+    """The filters that are pushed to the file scan, or "none"."""
     return ", ".join(boundary.pushed_to_scan) or "none"
 
 
 def measured(times: Measured) -> str:
-    """Two runs in one line: seconds, what was saved, the least that is left first, and the rows of
-    the results.
+    """Compare two runs in one line: seconds, the savings (smallest remaining share first), and the
+    rows of the results.
     """
     written, optimized = times.written, times.optimized
-    found = []
-    for left, right, text in (
+    shares = []
+    for as_written, as_optimized, text in (
         (written.shuffled, optimized.shuffled, "{:,} and {:,} rows into shuffles"),
         (written.shuffled_bytes, optimized.shuffled_bytes, "{} and {} into shuffles"),
         (written.python_bytes, optimized.python_bytes, "{} and {} into Python"),
         (written.scanned, optimized.scanned, "{:,} and {:,} rows out of scans"),
     ):
-        if left or right:
+        if as_written or as_optimized:
             as_bytes = "{}" in text
-            both = (_bytes(left), _bytes(right)) if as_bytes else (left, right)
-            found.append((right / left if left else 2.0, text.format(*both)))
-    parts = [f"{text}{_left(share)}" for share, text in sorted(found, key=itemgetter(0))]
+            both = (
+                (_bytes(as_written), _bytes(as_optimized))
+                if as_bytes
+                else (as_written, as_optimized)
+            )
+            shares.append((as_optimized / as_written if as_written else 2.0, text.format(*both)))
+    parts = [f"{text}{_share_text(share)}" for share, text in sorted(shares, key=itemgetter(0))]
     rows = f"the result has {written.rows:,} rows"
     if written.rows != optimized.rows:
         rows += f" as written and {optimized.rows:,} as optimized"
-    seconds = f"{written.seconds:.2f} s and {optimized.seconds:.2f} s{_faster(times)}"
+    seconds = f"{written.seconds:.2f} s and {optimized.seconds:.2f} s{_speedup(times)}"
     return "; ".join([f"as written and as optimized: {seconds}", *parts, rows])
 
 
-def _left(share: float) -> str:
-    """How much of it is left, in brackets, where it is less."""
+def _share_text(share: float) -> str:
+    """The remaining share in brackets, if it is less than all."""
     return f" ({percent(share)})" if share < 1 else ""
 
 
-def _faster(times: Measured) -> str:
+def _speedup(times: Measured) -> str:
     seconds = times.optimized.seconds
     factor = times.written.seconds / seconds if seconds else 0.0
     return f", {factor:.1f} times as fast" if factor >= 1.05 else ""
 
 
 def percent(fraction: float) -> str:
-    """A share of rows, with more digits where it is small."""
+    """A share of rows, with more digits if it is small."""
     if 0 < fraction < 0.0001:
         return "< 0.01%"
     return f"{fraction:.1%}" if fraction >= 0.01 else f"{fraction:.2%}"
 
 
 def estimated(fraction: float) -> str:
-    """The same, where it is an estimate: also what is nothing may be a little."""
+    """An estimated share of rows: even an estimate of zero may stand for a few rows."""
     return f"about {percent(fraction)}" if fraction >= 0.0001 else "< 0.01%"
 
 
 def size(rows: int, bytes_: int, files: int) -> str:
-    """What the footers of a scan's files say."""
+    """The size of a scan, from the footers of its files."""
     return f"{rows:,} rows, {_bytes(bytes_)} in {files:,} {'file' if files == 1 else 'files'}"
 
 
 def _bytes(count: float) -> str:
-    """A number of bytes with a unit that suits it."""
+    """A number of bytes with a suitable unit."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if count < 999.5:
             return f"{count:.3g} {unit}"

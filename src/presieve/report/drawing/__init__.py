@@ -1,1 +1,1 @@
-"""Untrusted. A plan before and after as pictures: read, laid side by side, marked, and drawn."""
+"""Untrusted. Pictures of a plan before and after: parsed, aligned, marked, and drawn."""

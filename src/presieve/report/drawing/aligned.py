@@ -1,8 +1,8 @@
-"""Untrusted. Two trees of a plan as one: what is equal in both stands in one place.
+"""Untrusted. Merges the trees of two plans into one: equal operators share one place.
 
-A rewriting puts filters in and takes filters out, and Spark's optimizer adds and drops projections
-after it. So operators with one child may stand in one of the trees only; where the trees differ in
-any other way, one subtree takes the place of another.
+A rewrite adds and removes filters, and Spark's optimizer adds and drops projections after it. So
+operators with one child may occur in one tree only; if the trees differ in any other way, one
+subtree replaces another.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from presieve.report.drawing.tree import PlanNode
 
 MOST_OPERATORS = 600
 MOST_IN_A_ROW = 80
-"""Larger plans are not aligned: nobody looks at a picture of so many operators."""
+"""Larger or deeper plans are not aligned: nobody looks at a picture of so many operators."""
 
 
 @dataclass(eq=False, slots=True)
 class Pair:
-    """An operator before and after (None: it is not there). ``slots`` are the children; one holds
-    two where a subtree was replaced by another. ``folded`` counts the operators it stands for.
+    """An operator before and after (None: absent). ``slots`` are the children; a slot holds two if
+    one subtree replaces another. ``folded`` counts the operators that the pair stands for.
     """
 
     before: PlanNode | None
@@ -31,7 +31,7 @@ class Pair:
     folded: int = 0
 
     def children(self) -> Iterator[Pair]:
-        """Those of all slots."""
+        """The children in all slots."""
         for slot in self.slots:
             yield from slot
 
@@ -43,12 +43,12 @@ class Pair:
 
     @property
     def same(self) -> bool:
-        """Whether the operator is there in both trees, and says the same."""
+        """Whether the operator occurs in both trees, with the same text."""
         both = self.before is not None and self.after is not None
-        return both and _says(self.before) == _says(self.after)
+        return both and _name_and_detail(self.before) == _name_and_detail(self.after)
 
 
-def _says(op: PlanNode | None) -> tuple[str, str]:
+def _name_and_detail(op: PlanNode | None) -> tuple[str, str]:
     return ("", "") if op is None else (op.name, op.detail)
 
 
@@ -56,7 +56,7 @@ _Way: TypeAlias = Literal["paired", "gone", "new", "replaced"]
 
 
 def align(before: PlanNode, after: PlanNode) -> Pair | None:
-    """Both trees as one, with as few differences as can be; None where they are too large."""
+    """Merge both trees with as few differences as possible; None if they are too large."""
     if max(before.size, after.size) > MOST_OPERATORS:
         return None
     if max(before.depth, after.depth) > MOST_IN_A_ROW:
@@ -65,13 +65,13 @@ def align(before: PlanNode, after: PlanNode) -> Pair | None:
 
 
 class _Aligner:
-    """Decides what becomes of every two operators once, and builds then."""
+    """Decides once for each pair of operators how to align them, and then builds the tree."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int], tuple[int, _Way]] = {}
+        self._best_of_pair: dict[tuple[int, int], tuple[int, _Way]] = {}
 
     def pair(self, a: PlanNode, b: PlanNode) -> Pair:
-        """The trees as one."""
+        """Merge two trees into one."""
         _, way = self._best(a, b)
         match way:
             case "paired":
@@ -82,19 +82,19 @@ class _Aligner:
             case "new":
                 return Pair(None, b, (_slot(self.pair(a, b.children[0])),))
             case "replaced":
-                return Pair(None, None, ((_alone(a, None), _alone(None, b)),))
+                return Pair(None, None, ((_one_sided(a, None), _one_sided(None, b)),))
 
     def _best(self, a: PlanNode, b: PlanNode) -> tuple[int, _Way]:
-        """The fewest differences, and how the first operators come to them."""
+        """The smallest number of differences, and how to align the roots to reach it."""
         key = (id(a), id(b))
-        if key not in self._known:
-            self._known[key] = min(self._ways(a, b), key=lambda way: way[0])
-        return self._known[key]
+        if key not in self._best_of_pair:
+            self._best_of_pair[key] = min(self._ways(a, b), key=lambda way: way[0])
+        return self._best_of_pair[key]
 
     def _ways(self, a: PlanNode, b: PlanNode) -> Iterator[tuple[int, _Way]]:
         if a.name == b.name and len(a.children) == len(b.children):
             both = zip(a.children, b.children, strict=True)
-            differs = _says(a) != _says(b)
+            differs = _name_and_detail(a) != _name_and_detail(b)
             yield sum(self._best(x, y)[0] for x, y in both) + differs, "paired"
             if not differs:
                 return
@@ -107,28 +107,28 @@ class _Aligner:
 
 
 def _slot(pair: Pair) -> tuple[Pair, ...]:
-    """What stands below: of a replacement, both."""
+    """A slot for a child: for a replacement, both subtrees."""
     if pair.before is None and pair.after is None:
         return pair.slots[0]
     return (pair,)
 
 
-def _alone(a: PlanNode | None, b: PlanNode | None) -> Pair:
+def _one_sided(a: PlanNode | None, b: PlanNode | None) -> Pair:
     op = a or b
     assert op is not None
-    slots = tuple((_alone(c if a else None, c if b else None),) for c in op.children)
+    slots = tuple((_one_sided(c if a else None, c if b else None),) for c in op.children)
     return Pair(a, b, slots)
 
 
 FEW = 14
-"""Plans of so many operators are drawn as a whole."""
+"""Plans with at most so many operators are drawn in full."""
 _RUN = 4
-"""Fewer operators than this are not folded: that would save nothing."""
+"""Fewer operators than this are not folded, as that would save nothing."""
 
 
 def fold(root: Pair, matters: Callable[[Pair], bool]) -> Pair:
-    """Where there are many operators, runs of those that do not matter become one of them each;
-    what stands right above or below one that matters is kept. Changes the tree.
+    """Fold each run of operators that do not matter into one box, if there are many operators. The
+    neighbours of operators that matter are kept. Changes the tree.
     """
     if sum(1 for _ in root.walk()) <= FEW:
         return root
@@ -141,40 +141,40 @@ class _Folder:
         self._loud: dict[Pair, bool] = {}
 
     def _is_loud(self, pair: Pair) -> bool:
-        """Whether something matters from here down."""
+        """Whether an operator in this subtree matters."""
         if pair not in self._loud:
             below = [self._is_loud(c) for c in pair.children()]
             self._loud[pair] = self._matters(pair) or any(below)
         return self._loud[pair]
 
     def fold(self, pair: Pair, *, near: bool) -> Pair:
-        """``near``: what matters stands right above."""
+        """Fold a subtree. ``near``: the operator right above matters."""
         run: list[Pair] = []
         below: tuple[tuple[Pair, ...], ...] = ()
         if not near and not self._is_loud(pair):
             run = list(pair.walk())
         elif not near:
-            here = pair
-            while self._passes(here):
-                (spine,) = (c for c in here.children() if self._is_loud(c))
-                run += [here, *(q for c in here.children() if c is not spine for q in c.walk())]
-                here = spine
-            below = ((here,),)
+            first = pair
+            while self._is_foldable(first):
+                (spine,) = (c for c in first.children() if self._is_loud(c))
+                run += [first, *(q for c in first.children() if c is not spine for q in c.walk())]
+                first = spine
+            below = ((first,),)
         if len(run) >= _RUN:
-            pair = _one(run, below)
+            pair = _merge_run(run, below)
         matters = self._matters(pair)
         pair.slots = tuple(tuple(self.fold(c, near=matters) for c in slot) for slot in pair.slots)
         return pair
 
-    def _passes(self, pair: Pair) -> bool:
-        """Whether it does not matter, nor what stands right below, and there is one way on."""
+    def _is_foldable(self, pair: Pair) -> bool:
+        """Whether neither the operator nor its children matter, and one child's subtree does."""
         if self._matters(pair) or any(self._matters(c) for c in pair.children()):
             return False
         return sum(self._is_loud(c) for c in pair.children()) == 1
 
 
-def _one(run: list[Pair], slots: tuple[tuple[Pair, ...], ...]) -> Pair:
-    """A box for all of them."""
+def _merge_run(run: list[Pair], slots: tuple[tuple[Pair, ...], ...]) -> Pair:
+    """Merge a run of operators into one box."""
     names = Counter(op.name for p in run if (op := p.before or p.after))
     listed = ", ".join(n if times == 1 else f"{times} {n}" for n, times in names.items())
     op = PlanNode(f"{len(run)} operators", listed)

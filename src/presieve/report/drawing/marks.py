@@ -1,5 +1,5 @@
-"""Untrusted. What each operator of a plan does in a pushdown: the filter as written,
-what is left of it, the function, the filter below it, the scan.
+"""Untrusted. The role of each operator of a plan in a pushdown: the filter as written,
+its residual, the function, the pre-filter below it, the scan.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Role: TypeAlias = Literal["", "function", "written", "residual", "prefilter", "s
 FILTER = "Filter"
 _EVALUATES = ("EvalPython", "BatchEvalPythonUDTF", "ArrowEvalPythonUDTF")
 _NAMES = {"Project": _EVALUATES, "PythonUDTF": (*_EVALUATES, "Generate")}
-"""What Spark's optimizer makes of an operator that calls a Python function: names end so."""
+"""Spark's optimizer replaces an operator that calls a Python function: the new names end so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """By pair: its role in each tree, the boundary that it is, and the scans by the
-    boundary to which they alone hand rows.
+    """For each pair, its role in each tree and the boundary that it is; for each scan that is the
+    only one below a boundary, that boundary.
     """
 
     before: dict[Pair, Role]
@@ -31,15 +31,15 @@ class Marks:
     boundaries: dict[Pair, BoundaryReport]
     scans: dict[Pair, BoundaryReport]
     entered: dict[Pair, BoundaryReport]
-    """Pre-filters, by the boundary for which they stand there."""
+    """For each pre-filter, the boundary that it belongs to."""
 
     def matters(self, pair: Pair) -> bool:
-        """Whether the operator has a part in the pushdown."""
+        """Whether the operator has a role in the pushdown, or differs between the trees."""
         return bool(self.before.get(pair) or self.after.get(pair)) or not pair.same
 
 
 def mark(root: Pair, reports: Sequence[BoundaryReport]) -> Marks:
-    """The roles in a plan with these boundaries, outer ones first as in the report."""
+    """Mark the roles in a plan with these boundaries, outer ones first as in the report."""
     marks = Marks({}, {}, dict(_boundaries(root, reports)), {}, {})
     _mark(root, None, marks)
     return marks
@@ -48,19 +48,19 @@ def mark(root: Pair, reports: Sequence[BoundaryReport]) -> Marks:
 def _boundaries(
     root: Pair, reports: Sequence[BoundaryReport]
 ) -> Iterator[tuple[Pair, BoundaryReport]]:
-    """Each report's operator: the first one of its kind that calls its function."""
-    left = list(reports)
+    """Find each report's operator: the first one of its kind that calls its function."""
+    unmatched = list(reports)
     for pair in root.walk():
         op = pair.after or pair.before
         if op is None:
             continue
-        found = next((r for r in left if _is(op, r)), None)
-        if found is not None:
-            left.remove(found)
-            yield pair, found
+        report = next((r for r in unmatched if _is_boundary_of(op, r)), None)
+        if report is not None:
+            unmatched.remove(report)
+            yield pair, report
 
 
-def _is(op: PlanNode, report: BoundaryReport) -> bool:
+def _is_boundary_of(op: PlanNode, report: BoundaryReport) -> bool:
     ends = _NAMES.get(report.operator, (report.operator,))
     return op.name.endswith(ends) and all(
         f"{name}(" in op.detail for name in report.function.split(", ")
@@ -68,15 +68,15 @@ def _is(op: PlanNode, report: BoundaryReport) -> bool:
 
 
 def _mark(pair: Pair, above: BoundaryReport | None, marks: Marks) -> bool:
-    """Mark from here down; whether there is a boundary from here down. ``above``: the last one on
-    the way here.
+    """Mark a subtree, and return whether it has a boundary. ``above``: the last boundary on the
+    path from the root.
     """
-    here = marks.boundaries.get(pair)
-    if here is not None:
+    boundary = marks.boundaries.get(pair)
+    if boundary is not None:
         marks.before[pair] = marks.after[pair] = "function"
-        _mark_scan(pair, here, marks)
-    found = [_mark(child, here or above, marks) for child in pair.children()]
-    below = any(found)
+        _mark_scan(pair, boundary, marks)
+    has_boundary = [_mark(child, boundary or above, marks) for child in pair.children()]
+    below = any(has_boundary)
     if FILTER in (pair.before and pair.before.name, pair.after and pair.after.name):
         gone, new = changes(pair)
         if gone and below:
@@ -90,20 +90,20 @@ def _mark(pair: Pair, above: BoundaryReport | None, marks: Marks) -> bool:
             marks.after[pair] = "residual"
         elif below and not gone:
             marks.before[pair] = marks.after[pair] = "stays"
-    return below or here is not None
+    return below or boundary is not None
 
 
 def _mark_scan(boundary: Pair, report: BoundaryReport, marks: Marks) -> None:
-    """The scan below, if it is the only one and there is no other boundary on the way."""
-    here = boundary
+    """Mark the scan below, if it is the only one and there is no other boundary on the path."""
+    operator = boundary
     while True:
-        below = list(here.children())
+        below = list(operator.children())
         if not below:
-            marks.before[here] = marks.after[here] = "scan"
-            marks.scans[here] = report
+            marks.before[operator] = marks.after[operator] = "scan"
+            marks.scans[operator] = report
         if len(below) != 1 or below[0] in marks.boundaries:
             return
-        (here,) = below
+        (operator,) = below
 
 
 def changes(pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,9 +1,9 @@
-"""Untrusted. A plan before and after as two pictures beside each other, in which what is equal
-stands at the same height.
+"""Untrusted. Draws a plan before and after as two pictures side by side, with equal operators at
+the same height.
 
-A tree is drawn as an outline: the result on top, each operator in a row of its own, the last child
-right below its parent and the others one step to the right. So a picture is no wider than a phone,
-however many joins there are.
+A tree is drawn as an outline: the result on top, each operator in its own row, the last child
+right below its parent and the other children one step to the right. So a picture is no wider than a
+phone, however many joins there are.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _MOST_STEPS = 5
 _EDGE = 1
 _SHADOW = 4
 _TRUNK = 13
-"""How far right of a box's left side the line stands that comes up to it."""
+"""The distance from a box's left side to the line that comes up to it."""
 _GAP = 22
 _LABELLED = 38
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What is written, and where."""
+    """A box: its content and its position."""
 
     content: Content
     x: float
@@ -40,8 +40,8 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Rows that flow up. ``bend`` is where the line turns to the right to what they come from, and
-    ``label`` stands beside it, above what they come from.
+    """A line on which rows flow up. ``bend`` is where it turns right to the box that they come
+    from, and ``label`` stands beside it, above that box.
     """
 
     x: float
@@ -55,7 +55,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One tree; ``description`` says its operators in words, from the result down."""
+    """One tree; ``description`` lists its operators in words, from the result down."""
 
     side: Side
     height: float
@@ -66,7 +66,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
-    """Both, or one where the plan stays as it is; ``roles`` are those that are met."""
+    """Both pictures, or one if the plan is unchanged; ``roles`` are those that occur in them."""
 
     sides: tuple[Picture, ...]
     roles: tuple[Role, ...]
@@ -74,7 +74,7 @@ class Pictures:
 
 
 def pictures(data: ReportData) -> Pictures | None:
-    """None where there is nothing to see, or too much."""
+    """Draw the plans of a report; None if there is nothing to see, or too much."""
     before, after = parse(data.plan_before), parse(data.plan_after)
     if before is None or not data.boundaries:
         return None
@@ -95,7 +95,7 @@ def pictures(data: ReportData) -> Pictures | None:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A pair in its place; ``parent`` is the number of its row."""
+    """A pair and its position; ``parent`` is the row number of its parent."""
 
     pair: Pair
     parent: int | None
@@ -110,34 +110,36 @@ class _Drawing:
         self._end: float = _EDGE
 
     def place(self, pair: Pair, steps: int, parent: int | None = None) -> None:
-        """Rows from here down, below those that are there."""
+        """Place the rows of a subtree below the existing rows."""
         x = _EDGE + _STEP * min(steps, _MOST_STEPS)
-        here = parent
+        row_number = parent
         if pair.before is not None or pair.after is not None:
             gap = 0 if parent is None else self._gap(pair)
             y = self._end + gap
-            here = len(self._rows)
+            row_number = len(self._rows)
             self._rows.append(_Row(pair, parent, x, y))
-            self._end = y + max(c.height for s in _SIDES if (c := self._content(self._rows[-1], s)))
+            self._end = y + max(
+                c.height for s in _SIDES if (c := self._box_content(self._rows[-1], s))
+            )
         for number, slot in enumerate(pair.slots, 1):
             start = end = self._end
             for child in slot:
                 self._end = start
-                self.place(child, steps + (number < len(pair.slots)), here)
+                self.place(child, steps + (number < len(pair.slots)), row_number)
                 end = max(end, self._end)
             self._end = end
 
     def _gap(self, pair: Pair) -> float:
         return _LABELLED if any(self._boxes.label(pair, s) for s in _SIDES) else _GAP
 
-    def _content(self, row: _Row, side: Side) -> Content | None:
+    def _box_content(self, row: _Row, side: Side) -> Content | None:
         return self._boxes.content(row.pair, side, WIDTH - _EDGE - row.x)
 
     def draw(self, side: Side) -> Picture:
-        """What stands in this tree."""
+        """Draw one of the trees."""
         boxes: dict[int, Box] = {}
         for number, row in enumerate(self._rows):
-            content = self._content(row, side)
+            content = self._box_content(row, side)
             if content is not None:
                 boxes[number] = Box(content, row.x, row.y, WIDTH - _EDGE - row.x)
         edges = tuple(self._edges(boxes, side))

@@ -1,7 +1,7 @@
-"""Untrusted. Spark's drawing of a plan, read back as a tree of operators.
+"""Untrusted. Reads Spark's drawing of a plan back into a tree of operators.
 
-The drawing is all that classic sessions and Spark Connect both give of an optimized plan. What is
-read here is only shown.
+The drawing is all that both classic sessions and Spark Connect provide of an optimized plan. The
+tree is only shown to people.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ _NUMBER = re.compile(r"(?<=[\w)\]`])#\d+L?\b")
 
 @dataclass(frozen=True, slots=True)
 class PlanNode:
-    """An operator: its name, what else Spark says of it (without the numbers of attributes), and
-    the operators that it reads. ``size`` counts those from here down, ``depth`` those in a row.
+    """An operator: its name, the rest of Spark's text (without the numbers of attributes), and the
+    operators that it reads. ``size`` counts the operators of its subtree, ``depth`` those on the
+    longest path down.
     """
 
     name: str
@@ -41,21 +42,22 @@ class PlanNode:
 
 
 def parse(text: str) -> PlanNode | None:
-    """The tree that ``QueryPlan.toString`` draws; None where the text is none.
+    """Parse the tree that ``QueryPlan.toString`` draws; None if the text is not such a tree.
 
-    A line that is indented like no operator belongs to the one before: literals may hold newlines.
+    A line that is not indented like an operator belongs to the previous one, because literals may
+    hold newlines.
     """
     rows: list[tuple[int, str]] = []
     for line in text.rstrip().splitlines():
-        found = _LINE.match(line)
-        prefix, rest = (found[1], found[2]) if found else ("", line)
+        match = _LINE.match(line)
+        prefix, operator_text = (match[1], match[2]) if match else ("", line)
         marked = prefix.endswith("- ")
         if not rows:
             if marked:
                 return None
-            rows.append((0, rest))
+            rows.append((0, operator_text))
         elif marked:
-            rows.append((len(prefix), rest))
+            rows.append((len(prefix), operator_text))
         else:
             rows[-1] = (rows[-1][0], f"{rows[-1][1]} {line.strip()}")
     return _tree(rows) if rows and rows[0][1].strip() else None
@@ -75,7 +77,7 @@ class _Open:
 
 
 def _tree(rows: list[tuple[int, str]]) -> PlanNode:
-    """Rows with the columns at which they start: each belongs to the last one left of it."""
+    """Build a tree from rows and their start columns: each belongs to the last row left of it."""
     stack: list[_Open] = []
     for column, text in rows:
         _close(stack, column)
@@ -85,31 +87,31 @@ def _tree(rows: list[tuple[int, str]]) -> PlanNode:
 
 
 def _close(stack: list[_Open], column: int) -> None:
-    """Finish the operators that start at this column or right of it, but for the root."""
+    """Close the operators that start at this column or right of it, except the root."""
     while len(stack) > 1 and stack[-1].column >= column:
-        done = stack.pop().close()
-        stack[-1].children.append(done)
+        operator = stack.pop().close()
+        stack[-1].children.append(operator)
 
 
 def conjuncts(condition: str) -> tuple[str, ...]:
-    """The parts of a condition as Catalyst prints it, where every AND has parentheses."""
-    inner = _bare(condition)
-    parts = _split(inner)
+    """Split a condition as Catalyst prints it, with parentheses around every AND."""
+    inner = _strip_parentheses(condition)
+    parts = _split_at_ands(inner)
     if len(parts) == 1:
         return (inner,)
     return tuple(p for part in parts for p in conjuncts(part))
 
 
-def _bare(text: str) -> str:
-    """Without parentheses around the whole."""
+def _strip_parentheses(text: str) -> str:
+    """Strip parentheses around the whole text."""
     text = text.strip()
-    while text.startswith("(") and _closing(text) == len(text) - 1:
+    while text.startswith("(") and _closing_position(text) == len(text) - 1:
         text = text[1:-1].strip()
     return text
 
 
-def _closing(text: str) -> int | None:
-    """Where the first parenthesis is closed."""
+def _closing_position(text: str) -> int | None:
+    """The position at which the first parenthesis is closed."""
     depth = 0
     for at, char in enumerate(text):
         depth += (char == "(") - (char == ")")
@@ -118,8 +120,8 @@ def _closing(text: str) -> int | None:
     return None
 
 
-def _split(text: str) -> list[str]:
-    """At the ANDs outside of parentheses."""
+def _split_at_ands(text: str) -> list[str]:
+    """Split a text at the ANDs outside parentheses."""
     parts: list[str] = []
     depth = start = 0
     for at, char in enumerate(text):

@@ -1,1 +1,1 @@
-"""Untrusted. The user's Python as a report shows it: numbered, in colours, with what matters."""
+"""Untrusted. The user's source in a report: numbered, coloured, with the lines that matter."""

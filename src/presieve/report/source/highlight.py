@@ -1,4 +1,4 @@
-"""Untrusted. Python in colours, as HTML."""
+"""Untrusted. Python source with coloured syntax, as HTML."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from importlib import import_module
 
 
 def python_lines(text: str) -> list[str]:
-    """The lines of Python as escaped HTML: ``span`` elements whose classes begin with ``py-`` and
-    end with Pygments' names of tokens. As many as ``text`` has; without Pygments, in one colour.
+    """The lines of Python source as escaped HTML, as many as ``text`` has: ``span`` elements whose
+    classes begin with ``py-`` and end with Pygments' names of tokens. Without Pygments, they have
+    one colour.
     """
     try:
-        # Rich needs it too, so that it is nearly always there; it is slow to load.
+        # Rich needs Pygments too, so it is nearly always installed; it is slow to load.
         pygments = import_module("pygments")
         lexers = import_module("pygments.lexers.python")
         formatters = import_module("pygments.formatters.html")

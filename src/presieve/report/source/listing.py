@@ -1,4 +1,4 @@
-"""Untrusted. The user's source as it is shown: with line numbers, and the lines that matter."""
+"""Untrusted. Listings of the user's source, with line numbers and the lines that matter."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from presieve.report.source.slices import Definition, lines_for
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: whether it ``matters``, and what is said of it, if it is in the way: ``column``
-    (from 1, in characters of ``text``; 0: unknown) is where.
+    """One line: whether it ``matters``, and a ``note`` if it is declined, at ``column`` (from 1, in
+    characters of ``text``; 0: unknown).
     """
 
     number: int
@@ -27,7 +27,7 @@ class Line:
 
     @property
     def caret(self) -> str:
-        """What stands below the line to point at its column; empty where that is unknown."""
+        """The text below the line that points at its column; empty if the column is unknown."""
         before = self.text[: max(self.column - 1, 0)]
         return "".join("\t" if c == "\t" else " " for c in before) + "^" if self.column else ""
 
@@ -36,7 +36,7 @@ class Line:
 class Listing:
     """A function or a class, or a piece of one, dedented; ``lines`` are numbered as in ``file``.
 
-    The lines that matter are those that what the filter reads depends on.
+    The lines that matter are those that the columns of the filter depend on.
     """
 
     file: str
@@ -44,11 +44,11 @@ class Listing:
 
     @property
     def text(self) -> str:
-        """The source alone."""
+        """The source text."""
         return "\n".join(line.text for line in self.lines)
 
     def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
+        """As JSON types."""
         return {
             "file": self.file,
             "first": self.lines[0].number,
@@ -57,8 +57,8 @@ class Listing:
         }
 
     def marked_lines(self) -> Iterator[str]:
-        """For text: the lines that matter or are in the way, with their neighbours for these; a
-        mark in front, a caret below a place, and dots for what is left out.
+        """For text output: the lines that matter, and the lines with notes and their neighbours; a
+        mark before a note's line, a caret below a place, and dots for omitted lines.
         """
         keep = {line.number for line in self.lines if line.matters or line.note}
         noted = [line.number for line in self.lines if line.note]
@@ -80,42 +80,44 @@ class Listing:
 
 
 def of_function(span: Span, text: str, wanted: Set[str], outputs: Sequence[str]) -> Listing | None:
-    """The function or class that begins at ``span``, with the lines that the ``wanted`` of its
-    ``outputs`` depend on. ``text`` is what was read of it; where the file has something else by
-    now, ``text`` is shown, and no line is said to matter. None where there is nothing to show.
+    """List the function or class that begins at ``span``, with the lines that the ``wanted`` of its
+    ``outputs`` depend on. ``text`` is the source that was read; if the file has changed since,
+    ``text`` is shown, and no line is marked as one that matters. None if there is nothing to show.
     """
-    found = _definition(span, exact=True)
+    definition = _definition(span, exact=True)
     read = {line.strip() for line in text.splitlines()}
     lines = _lines(span.file)
-    if found is not None:
-        first, last = _extent(found)
-        whole = lines[first - 1 : last]
-        if read <= {line.strip() for line in whole}:
-            return _listing(span.file, first, whole, lines_for(found, wanted, outputs))
+    if definition is not None:
+        first, last = _first_and_last_line(definition)
+        file_lines = lines[first - 1 : last]
+        if read <= {line.strip() for line in file_lines}:
+            return _listing(span.file, first, file_lines, lines_for(definition, wanted, outputs))
     return _listing(span.file, span.line, text.splitlines(), frozenset()) if text else None
 
 
 _MOST = 60
-"""Lines of a function that are shown around a place in it."""
+"""The number of lines of a function that are shown around a place in it."""
 
 
 def of_place(why: Declined) -> Listing | None:
-    """What stands around a place that is in the way: the innermost function, or some lines of it.
-    None where there is no place, or the file cannot be read.
+    """List the source around a declined place: the innermost function, or some lines of it. None if
+    there is no place, or the file cannot be read.
     """
     span = why.span
     lines = _lines(span.file) if span is not None else []
     if span is None or not 1 <= span.line <= len(lines):
         return None
-    found = _definition(span, exact=False)
-    first, last = _extent(found) if found is not None else (span.line, span.line)
+    definition = _definition(span, exact=False)
+    first, last = (
+        _first_and_last_line(definition) if definition is not None else (span.line, span.line)
+    )
     first = max(first, span.line - _MOST // 2)
     last = min(last, span.line + _MOST // 2)
     return noted(_listing(span.file, first, lines[first - 1 : last], frozenset()), why)
 
 
 def noted(listing: Listing, why: Declined) -> Listing:
-    """The listing with a reason at its place."""
+    """Add a reason to the listing, at its place."""
     span = why.span
     if span is None or span.file != listing.file:
         return listing
@@ -130,7 +132,7 @@ def _with_note(line: Line, why: Declined, span: Span) -> Line:
 
 
 def holds(listing: Listing, span: Span) -> bool:
-    """Whether a place is in it."""
+    """Whether the listing contains a place."""
     first, last = listing.lines[0].number, listing.lines[-1].number
     return span.file == listing.file and first <= span.line <= last
 
@@ -147,23 +149,23 @@ def _lines(file: str) -> list[str]:
 
 
 def _definition(span: Span, *, exact: bool) -> Definition | None:
-    """The function or class that begins in this line, or the innermost function around it."""
+    """The definition that begins in this line (``exact``), or the innermost one around it."""
     try:
         tree = ast.parse("\n".join(_lines(span.file)))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    found: list[Definition] = []
+    definitions: list[Definition] = []
     owners: dict[ast.AST, ast.ClassDef] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
             owners |= dict.fromkeys(node.body, node)
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
-            first, last = _extent(node)
+            first, last = _first_and_last_line(node)
             starts = span.line in (first, node.lineno)
             if starts if exact else (first <= span.line <= last):
-                found.append(node)
-    functions = [n for n in found if isinstance(n, ast.FunctionDef)]
-    chosen = functions or found
+                definitions.append(node)
+    functions = [n for n in definitions if isinstance(n, ast.FunctionDef)]
+    chosen = functions or definitions
     if not chosen:
         return None
     inner = max(chosen, key=lambda n: n.lineno)
@@ -172,11 +174,11 @@ def _definition(span: Span, *, exact: bool) -> Definition | None:
 
 
 def _is_fold(owner: ast.ClassDef, method: ast.AST) -> bool:
-    """Whether a method is the step of a fold that the class is."""
+    """Whether a method is the step of a class that is a fold."""
     return isinstance(method, ast.FunctionDef) and method.name in ("reduce", "eval")
 
 
-def _extent(node: Definition) -> tuple[int, int]:
-    """The first line, of decorators too, and the last."""
+def _first_and_last_line(node: Definition) -> tuple[int, int]:
+    """The first line, including decorators, and the last."""
     decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
     return min([node.lineno, *(d.lineno for d in decorators)]), node.end_lineno or node.lineno

@@ -1,4 +1,4 @@
-"""Untrusted. What statements of Python read and write, for listings with lines that matter."""
+"""Untrusted. The variables that Python statements read and write, for listings."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ CHANGING = frozenset(
         *("popitem", "push", "put", "remove", "reverse", "setdefault", "sort", "update"),
     )
 )
-"""Methods that change the object that they are called on."""
+"""Methods that change the object on which they are called."""
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
 
 
 def path_of(node: ast.expr) -> Path | None:
-    """The variable that an expression is, or the part of one; None for all others."""
+    """The variable or part of one that an expression refers to; None for other expressions."""
     match node:
         case ast.Name(name):
             return (name,)
         case ast.Attribute(owner, name):
-            return _longer(owner, name)
+            return _extend_path(owner, name)
         case ast.Subscript(owner, ast.Constant(str() | int() as index)):
-            return _longer(owner, index)
+            return _extend_path(owner, index)
         case ast.Subscript(owner, _):
             return path_of(owner)
     return None
 
 
-def _longer(owner: ast.expr, part: str | int) -> Path | None:
+def _extend_path(owner: ast.expr, part: str | int) -> Path | None:
     path = path_of(owner)
     return None if path is None else (*path, part)
 
 
-def overlap(one: Path, other: Path) -> bool:
-    """Whether one of them is the other, or a part of it."""
-    return all(a == b for a, b in zip(one, other, strict=False))
+def overlap(first: Path, second: Path) -> bool:
+    """Whether the paths are equal, or one is a part of the other."""
+    return all(a == b for a, b in zip(first, second, strict=False))
 
 
 def reads(*nodes: ast.AST | None) -> Iterator[Path]:
-    """What expressions read; of ``a.b.c`` the longest path. Names of functions are among them."""
+    """The paths that expressions read: the longest one of ``a.b.c``, and names of functions too."""
     for node in nodes:
         if node is None:
             continue
@@ -65,7 +65,7 @@ def reads(*nodes: ast.AST | None) -> Iterator[Path]:
 
 
 def targets(node: ast.expr) -> Iterator[Path]:
-    """What is written where this stands on the left of an assignment."""
+    """The paths that are written if an expression is the target of an assignment."""
     match node:
         case ast.Tuple(elements) | ast.List(elements):
             for element in elements:
@@ -79,7 +79,7 @@ def targets(node: ast.expr) -> Iterator[Path]:
 
 
 def headers(statement: ast.stmt) -> tuple[ast.AST, ...]:
-    """The parts of a statement that are not statements: of ``if a: b`` the ``a``."""
+    """The parts of a statement that are not statements, such as ``a`` in ``if a: b``."""
     match statement:
         case ast.If(test) | ast.While(test):
             return (test,)
@@ -95,7 +95,7 @@ def headers(statement: ast.stmt) -> tuple[ast.AST, ...]:
 
 
 def inputs(statement: ast.stmt) -> Iterator[Path]:
-    """What a statement, without those in it, reads: not what it assigns."""
+    """The paths that a statement reads, without nested statements and its own targets."""
     match statement:
         case ast.Assign(lefts, value):
             yield from reads(value, *_indices(*lefts))
@@ -110,8 +110,8 @@ def inputs(statement: ast.stmt) -> Iterator[Path]:
 
 
 def _indices(*lefts: ast.expr) -> Iterator[ast.expr]:
-    for left in lefts:
-        for node in ast.walk(left):
+    for target in lefts:
+        for node in ast.walk(target):
             if isinstance(node, ast.Subscript):
                 yield node.slice
 
@@ -133,11 +133,11 @@ def bodies(statement: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def writes(statement: ast.stmt) -> Iterator[Path]:
-    """What a statement, without those in it, assigns or changes in place."""
+    """The paths that a statement, without nested statements, assigns or changes in place."""
     match statement:
         case ast.Assign(lefts, _):
-            for left in lefts:
-                yield from targets(left)
+            for target_expression in lefts:
+                yield from targets(target_expression)
         case ast.AugAssign(target, _, _) | ast.AnnAssign(target) | ast.For(target, _):
             yield from targets(target)
         case ast.With(items):
@@ -148,11 +148,11 @@ def writes(statement: ast.stmt) -> Iterator[Path]:
             yield (name,)
             return
     for part in headers(statement):
-        yield from _changed(part)
+        yield from _changes_inside(part)
 
 
-def _changed(part: ast.AST) -> Iterator[Path]:
-    """What is written inside of an expression: by ``:=``, a pattern, or by what changes objects."""
+def _changes_inside(part: ast.AST) -> Iterator[Path]:
+    """The paths written inside an expression: by ``:=``, a pattern, or a call in place."""
     for node in ast.walk(part):
         match node:
             case ast.NamedExpr(target, _):
@@ -168,7 +168,7 @@ def _changed(part: ast.AST) -> Iterator[Path]:
             case ast.Call(ast.Name(name), args) if name.startswith("heap"):
                 yield from reads(*args[:1])
     if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
-        # A function that is called for nothing that it gives changes an argument.
+        # A function whose result is not used changes an argument.
         for argument in part.value.args:
             path = path_of(argument)
             if path is not None:
