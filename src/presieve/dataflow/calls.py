@@ -422,14 +422,14 @@ def _bind_arguments(
     env.update(named)
     keyword = [p.arg for p in spec.kwonlyargs]
     owner = a.owners[function.owner]
-    is_outermost = function.frame < 0 and owner.source.node is function.node
-    defaults = _defaults(owner.function) if is_outermost else {}
+    is_owner_itself = function.frame < 0 and owner.source.node is function.node
+    defaults = _defaults(owner.function) if is_owner_itself else {}
     for name in (*names, *keyword):
         if name not in env:
             default = defaults.get(name, ...)
             if default is not ...:
                 env[name] = of_object(a, s, default, f"{owner.function.__name__}({name})")
-            elif is_outermost or not (spec.defaults or spec.kw_defaults):
+            elif is_owner_itself or not (spec.defaults or spec.kw_defaults):
                 return None
             else:
                 env[name] = Opaque()

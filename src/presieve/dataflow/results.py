@@ -10,7 +10,7 @@ from presieve.dataflow.values import Value
 
 
 def result_of(a: Analysis, s: State, value: Value, node: ast.AST) -> Result:
-    """The facts about a table that is returned to Spark, which reads all of it."""
+    """Collect the facts about a table that is returned to Spark, which reads all of it."""
     a.observe(s, value, node, "the table that is given holds it")
     table = s.table(value)
     if table is None:

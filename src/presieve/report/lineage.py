@@ -60,7 +60,7 @@ class Lineage:
     Attributes:
         where: The condition that chooses result rows.
         sources: One entry for each source, in the order of the plan.
-        assumptions: What the proofs rest on without evidence, each with ``code`` and ``text``.
+        assumptions: The assumptions of the proofs without evidence, as ``code`` and ``text``.
         report: The report on the plan's functions and aggregates.
         seconds: Wall-clock time.
     """

@@ -31,12 +31,12 @@ class BoundaryReport:
         kind: ``"exact"``, ``"split"``, ``"partial"``, ``"empty"`` or ``"none"``.
         where: The filter as written, in Spark SQL.
         prefilter: The filter below the function; ``"true"`` keeps all rows.
-        residual: What replaces the filter above the function.
-        invariant: What relates the run over all rows to the run over those that pass.
+        residual: The filter that replaces it above the function.
+        invariant: The relation between the run over all rows and the run over those that pass.
         strength: ``"optimal"``, ``"regions"`` or ``"universe"``; empty if nothing is proved.
         residual_strength: Whether every conjunct of the residual is ``"needed"``, as tables show;
             empty if the plan has a different residual than the proof.
-        assumptions: What the proof rests on without evidence.
+        assumptions: The assumptions of the proof without evidence.
         declined: Why nothing was pushed, with code, reason and place.
         seconds: The whole time for this boundary.
         solver_calls: Questions to the solver.
@@ -44,19 +44,19 @@ class BoundaryReport:
         estimated_selectivity: The share of rows that the pre-filter keeps; None if unknown.
         source: The function's source, if it is read.
         span: The place of the function.
-        discharged: What the proof rests on with evidence, which ``by`` names.
+        discharged: The assumptions of the proof with evidence, which ``by`` names.
         order: Whether the result depends on the order of rows; None if that was not decided.
         decision: Whether the pushdown pays, and why.
         listings: The functions, or the code around the places that were declined.
         conjuncts: The outcome of each conjunct of the filter.
         sentences: The invariant in words.
         reaches: For each conjunct of the pre-filter, whether it reaches the scan.
-        remedies: What to do about each assumption.
+        remedies: A remedy for each assumption.
         trace: The steps of the search, if ``report.trace`` was called.
         columns: How many columns a function of tables reads, and how many there are; None if
             unknown.
         keys: The result columns of a function of tables that hold a grouping column.
-        compiled: What runs in place of the function; None if the function runs.
+        compiled: The expression that runs in place of the function; None if the function runs.
         not_compiled: Why the function runs in Python; empty if it does not.
         stays: Why the whole filter stays, although a weaker one would do; empty if it does not.
     """
@@ -134,15 +134,15 @@ class FunctionReport:
     Attributes:
         operator: Spark's operator.
         function: The function.
-        form: What it takes and returns.
+        form: Its inputs and its result.
         span: The place of its source; None if unknown.
         columns: How many input columns it reads, and how many there are; None if unknown.
         read: The names of the columns that it reads, including grouping columns.
         pruned: Whether the other columns are no longer read.
         keys: The result columns that hold a grouping column in every row.
         passes: The result columns that hold an input column's value of their row.
-        effects: What the function does besides computing its result.
-        notes: What limits these answers, and where.
+        effects: Its effects besides computing its result.
+        notes: The limits of these answers, and their places.
         declined: Why no column is left out, with code, reason and place.
         assumptions: What else may change if columns are left out or an expression runs.
         compiled: What runs in place of the function; None if the function runs.

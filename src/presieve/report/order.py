@@ -61,7 +61,7 @@ class Order:
         status: ``"dependent"``, ``"independent"`` (proved) or ``"unknown"``.
         text: The answer as a sentence.
         witness: A table in two orders, if the result depends on the order.
-        assumptions: What the proof rests on, each with ``code`` and ``text``.
+        assumptions: The assumptions of the proof, each with ``code`` and ``text``.
     """
 
     status: Status

@@ -95,7 +95,7 @@ class Remedy:
     Attributes:
         text: The assumption.
         declare: What to pass as ``declare=`` if it is known to hold; may be empty.
-        advice: What else to do; may be empty.
+        advice: Other advice; may be empty.
     """
 
     text: str
@@ -118,7 +118,7 @@ class Remark:
     """A remark about a place in a function.
 
     Attributes:
-        subject: What it is about: ``"keys"``, ``"columns"``, ``"rows"``, or the kind of an effect.
+        subject: The subject: ``"keys"``, ``"columns"``, ``"rows"``, or the kind of an effect.
         text: A sentence.
         span: The place; None if unknown.
     """

@@ -18,11 +18,11 @@ class Verdict(VerdictData):
         certificate: The proof, if there is one; ``certificate.save(path)`` writes it.
         counterexample: The table on which the result changes, if the pushdown is refuted.
         reason: Why the status is unknown.
-        remedy: What to do about that.
-        assumptions: What the proof rests on, each with ``code`` and ``text``.
-        declined: What could not be read, each with ``code``, ``reason`` and a place.
+        remedy: What to do about an unknown status.
+        assumptions: The assumptions of the proof, each with ``code`` and ``text``.
+        declined: The parts that could not be read, each with ``code``, ``reason`` and a place.
         seconds: Wall-clock time, without :attr:`repair`.
-        claim: What was to be proved.
+        claim: The claim that was to be proved.
     """
 
     def __str__(self) -> str:

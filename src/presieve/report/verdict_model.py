@@ -25,7 +25,7 @@ class ClaimedPushdown:
         function: The name of the fold.
         where: The filter, in Spark SQL.
         prefilter: The filter on input rows.
-        residual: What replaces the filter; None if it stays.
+        residual: The condition that replaces the filter; None if it stays.
         mode: ``"grouped"``, ``"global"`` or ``"row"``.
         span: The place of the function.
     """
@@ -103,8 +103,8 @@ class Repair:
     Attributes:
         kind: As in :func:`presieve.synthesize`.
         prefilter: The filter on input rows, in Spark SQL.
-        residual: What replaces the filter, in Spark SQL.
-        assumptions: What the proof rests on, each with ``code`` and ``text``.
+        residual: The condition that replaces the filter, in Spark SQL.
+        assumptions: The assumptions of the proof, each with ``code`` and ``text``.
     """
 
     kind: str

@@ -154,12 +154,15 @@ class _Folder:
         if not near and not self._is_loud(pair):
             run = list(pair.walk())
         elif not near:
-            first = pair
-            while self._is_foldable(first):
-                (spine,) = (c for c in first.children() if self._is_loud(c))
-                run += [first, *(q for c in first.children() if c is not spine for q in c.walk())]
-                first = spine
-            below = ((first,),)
+            first_kept = pair
+            while self._is_foldable(first_kept):
+                (spine,) = (c for c in first_kept.children() if self._is_loud(c))
+                run += [
+                    first_kept,
+                    *(q for c in first_kept.children() if c is not spine for q in c.walk()),
+                ]
+                first_kept = spine
+            below = ((first_kept,),)
         if len(run) >= _RUN:
             pair = _merge_run(run, below)
         matters = self._matters(pair)

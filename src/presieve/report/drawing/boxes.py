@@ -173,19 +173,19 @@ class BoxContents:
 
 def _match_sizes(leaves: Sequence[Pair], sizes: Sequence[Size]) -> Iterator[tuple[Pair, Size]]:
     """Match scans to sizes by their columns, unless scans of different sizes have the same ones."""
-    sizes_by_columns: dict[tuple[str, ...], set[tuple[int, int, int]]] = {}
-    size_by_columns: dict[tuple[str, ...], Size] = {}
+    distinct_sizes: dict[tuple[str, ...], set[tuple[int, int, int]]] = {}
+    last_size: dict[tuple[str, ...], Size] = {}
     for size in sizes:
-        sizes_by_columns.setdefault(size.columns, set()).add((size.rows, size.bytes, size.files))
-        size_by_columns[size.columns] = size
+        distinct_sizes.setdefault(size.columns, set()).add((size.rows, size.bytes, size.files))
+        last_size[size.columns] = size
     for pair in leaves:
         op = pair.before or pair.after
         listed = re.match(r"\[(.*?)\]", op.detail) if op and op.name == "Relation" else None
         if listed is None:
             continue
         columns = tuple(listed[1].split(","))
-        if len(sizes_by_columns.get(columns, ())) == 1:
-            yield pair, size_by_columns[columns]
+        if len(distinct_sizes.get(columns, ())) == 1:
+            yield pair, last_size[columns]
 
 
 def _without_brackets(detail: str) -> str:
