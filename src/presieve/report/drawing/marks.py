@@ -17,7 +17,7 @@ Role: TypeAlias = Literal["", "function", "written", "residual", "prefilter", "s
 FILTER = "Filter"
 _EVALUATES = ("EvalPython", "BatchEvalPythonUDTF", "ArrowEvalPythonUDTF")
 _NAMES = {"Project": _EVALUATES, "PythonUDTF": (*_EVALUATES, "Generate")}
-"""Spark's optimizer replaces an operator that calls a Python function: the new names end so."""
+"""Endings of the names that Spark's optimizer gives to operators that call Python functions."""
 
 
 @dataclass(frozen=True, slots=True)

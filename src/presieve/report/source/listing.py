@@ -36,7 +36,7 @@ class Line:
 class Listing:
     """A function or a class, or a piece of one, dedented; ``lines`` are numbered as in ``file``.
 
-    The lines that matter are those that the columns of the filter depend on.
+    The lines that matter are the lines on which the filter's columns depend.
     """
 
     file: str

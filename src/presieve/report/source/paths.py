@@ -152,7 +152,7 @@ def writes(statement: ast.stmt) -> Iterator[Path]:
 
 
 def _changes_inside(part: ast.AST) -> Iterator[Path]:
-    """The paths written inside an expression: by ``:=``, a pattern, or a call in place."""
+    """The paths written inside an expression: by ``:=``, a pattern, or a mutating call."""
     for node in ast.walk(part):
         match node:
             case ast.NamedExpr(target, _):
