@@ -1,7 +1,7 @@
 """Trusted. The ways in which Spark calls Python functions (evaluation types), all in one table.
 
-Source: pyspark 4.3.0, ``util.py``, ``PythonEvalType``. A function of a type that is not here is not
-read.
+Source: pyspark 4.3.0, ``util.py``, ``PythonEvalType``. Functions of types that are not in the table
+are not read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class Role(Enum):
-    """What a function takes and gives."""
+    """The input and output of a function."""
 
     ROW = "a row, or batches of rows: a value for each"
     AGGREGATE = "the columns of a group: one value"
@@ -24,12 +24,13 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationType:
-    """One of them.
+    """One way of calling a function.
 
-    ``name`` is that in ``PythonEvalType``, ``operator`` what Catalyst calls the operator, where the
-    function has one of its own. ``arrow``: values go through Arrow, or tables are Arrow's.
-    ``streamed``: the function takes an iterator of batches. ``whole``: one that gives a value for
-    each row takes and gives whole columns. ``unread``: what people call those that nobody lifts.
+    ``name`` is its name in ``PythonEvalType``. ``operator`` is Catalyst's name of the operator, if
+    the function has one of its own. ``arrow``: values go through Arrow, or tables are Arrow's.
+    ``streamed``: the function takes an iterator of batches. ``whole``: a function that gives a
+    value for each row takes and gives whole columns. ``unread``: the common name of functions that
+    are never lifted.
     """
 
     number: int
@@ -72,7 +73,7 @@ EVALUATION_TYPES = {t.number: t for t in _ALL}
 
 
 def evaluation_type(number: object) -> EvaluationType | None:
-    """The type of that number, which anybody may have set."""
+    """Return the type with that number, which may be any object; None if there is none."""
     return EVALUATION_TYPES.get(number) if isinstance(number, int) else None
 
 
@@ -89,5 +90,5 @@ TABLE_FUNCTIONS = _numbers(Role.TABLE_FUNCTION)
 
 
 def operators(role: Role) -> frozenset[str]:
-    """What Catalyst calls the operators of the functions of a role."""
+    """Return Catalyst's names of the operators for functions of a role."""
     return frozenset(t.operator for t in _ALL if t.role is role)

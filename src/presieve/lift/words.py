@@ -1,4 +1,4 @@
-"""Trusted. Words for reasons: what Python's syntax is called, and what to change for each code."""
+"""Trusted. Words for reasons: the names of Python's syntax, and the advice for each code."""
 
 from __future__ import annotations
 
@@ -77,27 +77,27 @@ _ADVICE: Final[dict[str, str]] = {
     "return-null": "declare it without NOT NULL, or return a value in any case",
     "row-count": "return one row with more columns",
 }
-"""What to change, for reasons that do not say it themselves."""
+"""Advice for the reasons that do not give any themselves."""
 
 
 def operator(op: ast.AST) -> str:
-    """How Python writes an operator."""
+    """Return how Python writes an operator."""
     return _OPERATORS.get(type(op), type(op).__name__)
 
 
 def syntax(node: ast.AST) -> str:
-    """What a kind of expression or statement is called."""
+    """Return the name of a kind of expression or statement."""
     return _SYNTAX.get(type(node)) or f"{type(node).__name__.lower()} is syntax that"
 
 
 def advised(code: str, reason: str) -> str:
-    """The reason with what to change. One that has a colon says that itself."""
+    """Add advice to the reason, unless it has a colon and so gives advice itself."""
     advice = _ADVICE.get(code)
-    said = re.sub(r"^variable \w+: ", "", reason)
-    return reason if advice is None or ": " in said else f"{reason}: {advice}"
+    bare_reason = re.sub(r"^variable \w+: ", "", reason)
+    return reason if advice is None or ": " in bare_reason else f"{reason}: {advice}"
 
 
 def named_columns(wanted: object, names: Sequence[str]) -> str:
-    """Which columns there are, for one that there is not; the likely one alone."""
+    """Name the existing column that was probably meant; if none is close, list all of them."""
     near = difflib.get_close_matches(str(wanted), names, n=1)
     return f"is {near[0]} meant?" if near else f"there are {', '.join(names)}"

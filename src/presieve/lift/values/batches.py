@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BatchesV:
-    """Each batch holds some rows of the group, in order: these columns of them."""
+    """Each batch holds some rows of the group, in order, with these columns."""
 
     columns: tuple[Value, ...]

@@ -1,4 +1,4 @@
-"""Trusted. What Python sees of a column: the transport of values into a worker, and what it costs.
+"""Trusted. How Python sees a column: how its values reach a worker, and what that assumes.
 
 Sources, pyspark 4.3.0: ``ArrowArrayToPandasConversion.convert_numpy`` and ``convert_legacy`` in
 ``sql/conversion.py`` (``Array.to_pandas`` for all types here: strings, binaries, dates and booleans
@@ -26,11 +26,11 @@ from presieve.semantics import types
 from presieve.semantics.assumptions import assumed
 
 NUMBERS = none_lit(FLOAT)
-"""Among the tracked constants: doubles of columns are taken to be numbers: they are sorted."""
+"""A tracked constant: doubles of columns are sorted, and so assumed to be numbers."""
 
 
 NARROW = frozenset({"tinyint", "smallint", "int", "timestamp", "timestamp_ntz"})
-"""Types with the same values beside a NULL, where pandas has integers as doubles."""
+"""Types whose values are the same beside a NULL, where pandas turns integers into doubles."""
 
 
 BesideNull = Literal["doubles", "extension", "unknown"]
@@ -38,10 +38,12 @@ BesideNull = Literal["doubles", "extension", "unknown"]
 
 @dataclass(slots=True)
 class Nulls(Restorable):
-    """How elements of integers and times are read where pandas makes NaN or NaT of a NULL: of the
-    ``types`` a missing one is a case of its own, of others it is assumed that none is missing.
+    """How to read elements of integers and times, whose NULLs pandas turns into NaN or NaT. A
+    missing element of one of the ``types`` is a case of its own; elements of other types are
+    assumed not to be missing.
 
-    ``met`` are columns that were read so, ``asked`` what the function asks whether it is missing.
+    ``met`` are the columns that were read in this way; ``asked`` are the terms that the function
+    tests for being missing.
     """
 
     types: frozenset[str] = frozenset()
@@ -51,9 +53,9 @@ class Nulls(Restorable):
 
 @dataclass(slots=True)
 class Recorded(Restorable):
-    """What the function has needed so far: the columns that it read, what is assumed of the data,
-    and its calls of pure functions, by function and arguments. ``converted``: it may return an
-    object that the column's type makes another one of.
+    """What the function has needed so far: the columns that it read, the assumptions about the
+    data, and its calls of pure functions by function and arguments. ``converted``: it may return an
+    object that the column's type converts into another one.
     """
 
     read: frozenset[str] = frozenset()
@@ -64,8 +66,8 @@ class Recorded(Restorable):
 
 @dataclass(slots=True)
 class Splits:
-    """How many paths dicts with keys that are no constants have needed. This is work that was done,
-    and does not go back.
+    """The number of paths needed so far by dicts whose keys are not constants. It counts work done,
+    so it is never rolled back.
     """
 
     count: int = 0
@@ -75,24 +77,25 @@ class Splits:
 class Columns:
     """The columns of one lifting, and what the function has needed of them so far.
 
-    ``pandas`` says whether values come through pandas, or as rows of Python values.
+    ``pandas`` tells whether values come through pandas, or as rows of Python values.
     """
 
     request: Request
     pandas: bool
     zone: Zone
     tracked: tuple[Lit, ...] = ()
-    """Constants that sets of all kinds of values must tell from others."""
+    """Constants that sets of arbitrary values must distinguish from all others."""
     single: bool = False
-    """The keys are those of single rows, so that no value of theirs stands for an equal one."""
+    """The keys belong to single rows, so a key value never stands for a different but equal one."""
     nulls: Nulls = field(default_factory=Nulls)
     beside_null: BesideNull = "doubles"
-    """What integers are to pandas where one of the column is NULL; see ``entry/row_map.py``."""
+    """How pandas represents integers of a column that holds a NULL; see ``entry/row_map.py``."""
     recorded: Recorded = field(default_factory=Recorded)
     splits: Splits = field(default_factory=Splits)
 
     def value(self, name: str, *, numpy: bool = False) -> Scalar | NullableV:
-        """The value of a column in the current row, or of a grouping column, as Python sees it.
+        """Return the value of a column in the current row, or of a grouping column, as Python sees
+        it.
 
         ``numpy``: it is taken out of a Series by position, which gives numpy's own scalars.
 
@@ -110,7 +113,8 @@ class Columns:
         return Scalar(view, Traits(maybe_nan=maybe_nan, numpy=numpy and base in (INT, BOOL)))
 
     def element(self, name: str) -> Term:
-        """A column's value in the current row, in its Series: none and NaN are missing.
+        """Return the element of a column's Series in the current row, where NULL and NaN are
+        missing.
 
         Declines as :meth:`value`.
         """
@@ -121,10 +125,11 @@ class Columns:
         return var
 
     def assume_small(self, name: str, *, beside: bool = False) -> None:
-        """Where a group holds a NULL, pandas has the integers of a column as doubles. With
-        ``beside``, those of a column without NULL, too, as they go into one that has some.
+        """Assume that the integers of a nullable column are exact as doubles, since pandas turns
+        them into doubles in a group that holds a NULL. With ``beside``, assume it of a column
+        without NULL as well, because its integers go into one that has some.
 
-        2^53 itself is exact, but is what 2^53 + 1 becomes when it is compared with doubles.
+        2^53 itself is exact, but 2^53 + 1 becomes it when compared with doubles.
         """
         self.check_numbers(name)
         column = self._column(name)
@@ -140,7 +145,7 @@ class Columns:
             _decline("column-type", reason)
 
     def assume_sent(self, name: str) -> None:
-        """Integers of a column come back as they were sent, beside a NULL, too."""
+        """Assume that integers of a column come back unchanged, even beside a NULL."""
         column = self._column(name)
         if self.beside_null != "extension":
             self._assume_exact(column, isinstance(column.sort, Option))
@@ -156,18 +161,20 @@ class Columns:
         self._assume("exact-int", column.name, disjunction([*none, conjunction([low, high])]))
 
     def type_of(self, name: str) -> str:
-        """The Spark type of a column."""
-        return self._declared(name).type
+        """Return the Spark type of a column."""
+        return self._declared_column(name).type
 
     def key(self, name: str) -> Scalar | NullableV:
-        """The value of a grouping column, taken out of the key. Declines as :meth:`value`."""
+        """Return the value of a grouping column, taken out of the key. Declines as
+        :meth:`value`.
+        """
         if name not in self.request.keys:
-            type_ = types.display_type(self._declared(name).type)
+            type_ = types.display_type(self._declared_column(name).type)
             _decline("key-type", f"grouping column {name} is of type {type_}")
         return self.value(name, numpy=True)
 
     def _column(self, name: str) -> Column:
-        declared = self._declared(name)
+        declared = self._declared_column(name)
         column = types.column(name, declared.type, declared.nullable)
         if column is None:
             _decline("column-type", f"column {name} is of type {types.display_type(declared.type)}")
@@ -180,27 +187,31 @@ class Columns:
         return column
 
     def _variable(self, column: Column) -> Var:
-        """The column as a variable; from now on it counts as read."""
+        """Return the column as a variable, and record it as read."""
         if column.name in self.request.keys:
             return Var(Scope.KEY, column.name, column.sort)
         self.recorded.read |= {column.name}
         return Var(Scope.ROW, column.name, column.sort)
 
-    def _declared(self, name: str) -> types.SchemaColumn:
-        found = [c for c in self.request.schema if c.name == name]
-        if len(found) != 1:
-            known = ", ".join(c.name for c in self.request.schema)
-            times = "no" if not found else "more than one"
-            _decline("unknown-column", f"the input has {times} column {name}; it has {known}")
-        return found[0]
+    def _declared_column(self, name: str) -> types.SchemaColumn:
+        matching_columns = [c for c in self.request.schema if c.name == name]
+        if len(matching_columns) != 1:
+            names = ", ".join(c.name for c in self.request.schema)
+            times = "no" if not matching_columns else "more than one"
+            _decline("unknown-column", f"the input has {times} column {name}; it has {names}")
+        return matching_columns[0]
 
     def _becomes_nan(self, column: Column) -> bool:
-        """Whether pandas makes NaN or NaT of a NULL in it, and doubles of integers beside it."""
+        """Return whether pandas turns a NULL in the column into NaN or NaT, and integers beside it
+        into doubles.
+        """
         times_or_integers = strip(column.sort) in (INT, TIMESTAMP, TIMESTAMP_NTZ)
         return self.pandas and isinstance(column.sort, Option) and times_or_integers
 
     def _nullable(self, column: Column, var: Var) -> NullableV:
-        """An element that may be missing. A key is NULL in all rows of its group or in none."""
+        """Return an element that may be missing. A key is NULL in all rows of its group or
+        in none.
+        """
         if var.scope is Scope.ROW:
             self.assume_small(column.name)
             self._assume("no-nan", column.name, negate(app(Op.IS_NONE, var)))
@@ -240,25 +251,25 @@ class Columns:
         self.recorded.assumptions = {**self.recorded.assumptions, **assumptions}
 
     def add_assumptions(self, assumptions: Iterable[Assumption]) -> None:
-        """What else the fold rests on, each once."""
+        """Record further assumptions of the fold, each once."""
         self._record({(a.code, a.text): a for a in assumptions})
 
     def ask(self, *terms: Term) -> None:
-        """The function asks whether these are missing."""
+        """Record that the function tests whether these terms are missing."""
         self.nulls.asked += terms
 
     def columns(self) -> tuple[Column, ...]:
-        """The columns that were read, in the schema's order, then the hidden ones."""
-        read = self._supported(lambda name: name in self.recorded.read)
+        """Return the columns that were read, in the schema's order, then the hidden ones."""
+        read = self._supported_columns(lambda name: name in self.recorded.read)
         return (*read, *(c.column for c in self.recorded.calls.values()))
 
     def keys(self) -> tuple[Column, ...]:
-        """The grouping columns of supported types, in the order of the request."""
+        """Return the grouping columns of supported types, in the order of the request."""
         order = {name: i for i, name in enumerate(self.request.keys)}
-        found = self._supported(lambda name: name in order)
-        return tuple(sorted(found, key=lambda c: order[c.name]))
+        key_columns = self._supported_columns(lambda name: name in order)
+        return tuple(sorted(key_columns, key=lambda c: order[c.name]))
 
-    def _supported(self, wanted: Callable[[str], bool]) -> tuple[Column, ...]:
+    def _supported_columns(self, wanted: Callable[[str], bool]) -> tuple[Column, ...]:
         columns = (
             types.column(c.name, c.type, c.nullable) for c in self.request.schema if wanted(c.name)
         )

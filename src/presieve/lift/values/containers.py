@@ -1,4 +1,4 @@
-"""Trusted. What lists, dicts and sets hold, and how a variable refers to one."""
+"""Trusted. The contents of lists, dicts and sets, and how a variable refers to one."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class ListV:
 
 @dataclass(frozen=True, slots=True)
 class GrowingV:
-    """A list whose length depends on the rows: item i is None where the list is shorter, so that
-    no item is None itself.
+    """A list whose length depends on the rows. Item i is None where the list is shorter, so no item
+    can be None itself.
 
-    ``orders``: those in which the items are known to stand, None for any. ``pending``: what stands
-    after them, each None where there is none, as long as the others are in order. ``kind``: of a
-    heap the items stand here in order, and nothing is known of its own.
-    ``most``: the items of a deque, at most. ``place``: where it has last grown.
+    ``orders``: the orders in which the items are known to stand; None for any order. ``pending``:
+    the values after them, each None where it is absent, as long as the others are in order.
+    ``kind``: the items of a heap are held in order, and nothing is known of the heap's own order.
+    ``most``: the maximum length of a deque. ``place``: where it grew last.
     """
 
     items: tuple[Value, ...]
@@ -41,14 +41,14 @@ class GrowingV:
 
 @dataclass(frozen=True, slots=True)
 class LengthV:
-    """The length of such a list: for each item whether it is there."""
+    """The length of a growing list: for each item, whether it exists."""
 
     there: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SplitV:
-    """What ``text.split(separator)`` gives. ``counted``: the number of parts is not bounded."""
+    """The result of ``text.split(separator)``. ``counted``: the number of parts is not bounded."""
 
     text: Term
     separator: Term
@@ -57,7 +57,7 @@ class SplitV:
 
 @dataclass(frozen=True, slots=True)
 class MatchV:
-    """What a regular expression gives for a text: None unless it is ``there``."""
+    """The match of a regular expression in a text; it is None unless ``there`` holds."""
 
     there: Term
 
@@ -71,12 +71,12 @@ class DaysV:
 
 GrowingKind = Literal["list", "heap", "deque"]
 Order: TypeAlias = tuple[str, str]
-"""``<`` or ``>``, and of what: the text of a key function, or nothing for the items themselves."""
+"""``<`` or ``>``, and the text of the key function, which is empty for the items themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class PerhapsV:
-    """A round of a loop that there is only where the condition holds."""
+    """A round of a loop that runs only where the condition holds."""
 
     there: Term
     item: Value
@@ -92,7 +92,9 @@ class DictV:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What a dict of a class gives for a key that it lacks, and whether it ``keeps`` it then."""
+    """The value that a dict of a class gives for a missing key, and whether it then ``keeps`` the
+    key.
+    """
 
     cls: type
     value: Value
@@ -102,7 +104,7 @@ class Missing:
 @dataclass(frozen=True, slots=True)
 class MapV:
     """A dict that may lack keys: it has a key where the term beside it holds. Nothing is known of
-    their order. ``missing``: what it gives instead of a KeyError.
+    their order. ``missing``: the value that it gives instead of a KeyError.
     """
 
     names: tuple[str, ...]
@@ -113,15 +115,15 @@ class MapV:
 
 @dataclass(frozen=True, slots=True)
 class CountsV:
-    """``Counter(column)``: how often each value stands in a column."""
+    """``Counter(column)``: the number of times each value occurs in a column."""
 
     of: VectorV
 
 
 @dataclass(frozen=True, slots=True)
 class SetV:
-    """A set: it holds a constant where the term beside it does, and something else where ``others``
-    holds. ``fixed``: a frozenset.
+    """A set: it holds a constant where the term beside it holds, and some other value where
+    ``others`` holds. ``fixed``: a frozenset.
     """
 
     members: tuple[Lit, ...]
@@ -132,6 +134,6 @@ class SetV:
 
 @dataclass(frozen=True, slots=True)
 class RefV:
-    """A list, dict or set in a variable: the number of the object, whose contents the path has."""
+    """A list, dict or set in a variable: the number of the object. The path holds its contents."""
 
     number: int

@@ -1,4 +1,4 @@
-"""Trusted. Two values as one: of one sort, or one of the two by a condition."""
+"""Trusted. Merging two values into one: to one sort, or by a condition."""
 
 from __future__ import annotations
 
@@ -55,15 +55,16 @@ MOST_BITS = 52
 
 
 def can_promote(of: Sort, traits: Traits, to: Sort) -> bool:
-    """Whether such a value may stand for one of another sort, see :func:`promote`."""
+    """Return whether such a value may stand for one of another sort, see :func:`promote`."""
     if (of, to) == (INT, FLOAT):
         return traits.literal
     return (of, to) == (TIMESTAMP_NTZ, TIMESTAMP) and traits.ahead is not None
 
 
 def promote(value: Scalar) -> Scalar:
-    """An integer literal where a float is meant: Python computes the same with either. A naive
-    datetime constant where an instant is meant: Python sees instants as what clocks show.
+    """Turn an integer literal into a float where a float is meant: Python computes the same with
+    either. Turn a naive datetime constant into an instant where one is meant: Python sees instants
+    as the time that clocks show.
     """
     if value.traits.ahead is not None:
         return Scalar(as_instant(value.term, value.traits.ahead))
@@ -72,7 +73,7 @@ def promote(value: Scalar) -> Scalar:
 
 
 def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
-    """Both with one sort. Declines ``mixed-types`` where there is none."""
+    """Bring both to one sort. Declines ``mixed-types`` if there is none."""
     if a.base != b.base:
         if isinstance(a.base, Decimal) and isinstance(b.base, Decimal):
             scale = max(a.base.scale, b.base.scale)
@@ -89,7 +90,7 @@ def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def as_number(bits: BitsV) -> Scalar:
-    """Bit flags as the integer that they are."""
+    """Return bit flags as an integer."""
     parts = [ite(b, int_lit(1 << i), int_lit(0)) for i, b in enumerate(bits.bits) if b != FALSE]
     if bits.unsettled:
         parts.append(ite(bits.mark(), int_lit(1), int_lit(0)))
@@ -99,7 +100,9 @@ def as_number(bits: BitsV) -> Scalar:
 
 
 def as_bits(value: Value) -> BitsV | None:
-    """Bit flags, or an integer constant that may stand for some; None for everything else."""
+    """Return bit flags, also of an integer constant that may stand for some; None for everything
+    else.
+    """
     match value:
         case BitsV():
             return value
@@ -115,7 +118,9 @@ def as_bits(value: Value) -> BitsV | None:
 
 
 def width_of(term: Term) -> int | None:
-    """Bits of a term over constants and variables that hold constants; None for others."""
+    """Return the bits of a term over constants and variables that hold constants; None for
+    others.
+    """
     match term:
         case Lit(sort, int() as number) if sort == INT and 0 <= number < 1 << MOST_BITS:
             return number.bit_length()
@@ -128,32 +133,32 @@ def width_of(term: Term) -> int | None:
 
 
 def as_optional(value: TupleV | OptTupleV) -> OptTupleV:
-    """A tuple that is there, as one that may be absent."""
+    """Return a tuple as one that may be absent."""
     return value if isinstance(value, OptTupleV) else OptTupleV(TRUE, value.items)
 
 
-def _absent(items: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Items of the same kinds that stand where there is no tuple."""
-    return tuple(_default(v) for v in items)
+def _default_items(items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Return items of the same kinds, to stand where there is no tuple."""
+    return tuple(_default_value(v) for v in items)
 
 
-def _default(value: Value) -> Value:
+def _default_value(value: Value) -> Value:
     match value:
         case Scalar(term, traits):
             same = Traits(numpy=traits.numpy, literal=traits.literal, ahead=traits.ahead)
             return Scalar(default(term.sort), same)
         case TupleV(items):
-            return TupleV(_absent(items))
+            return TupleV(_default_items(items))
         case OptTupleV(_, items):
-            return OptTupleV(FALSE, _absent(items))
+            return OptTupleV(FALSE, _default_items(items))
         case ListV(items):
-            return ListV(_absent(items))
+            return ListV(_default_items(items))
         case GrowingV():
             return replace(value, items=(), pending=(), orders=None)
         case DictV(names, items):
-            return DictV(names, _absent(items))
+            return DictV(names, _default_items(items))
         case MapV(names, items, _, missing):
-            return MapV(names, _absent(items), (FALSE,) * len(names), missing)
+            return MapV(names, _default_items(items), (FALSE,) * len(names), missing)
         case SetV(members, present, _, fixed):
             return SetV(members, (FALSE,) * len(present), FALSE, fixed)
         case BitsV():
@@ -162,7 +167,7 @@ def _default(value: Value) -> Value:
 
 
 def merge(condition: Term, a: Value, b: Value) -> Value:
-    """``a`` where the condition holds, else ``b``."""
+    """Return ``a`` where the condition holds, else ``b``."""
     if condition == TRUE:
         return a
     if condition == FALSE:
@@ -180,15 +185,15 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
             return a
         case (_, Clash()):
             return b
-    found = _merge_plain(condition, a, b) or _merge_tuples(condition, a, b)
-    found = found or _merge_containers(condition, a, b)
-    if found is None:
+    merged_value = _merge_plain(condition, a, b) or _merge_tuples(condition, a, b)
+    merged_value = merged_value or _merge_containers(condition, a, b)
+    if merged_value is None:
         raise mixed(f"{describe(a)} and {describe(b)} in one variable")
-    return found
+    return merged_value
 
 
 def _merge_plain(condition: Term, a: Value, b: Value) -> Value | None:
-    """Scalars, values that may be NaN, and flags; None for everything else."""
+    """Merge scalars, values that may be NaN, and flags; None for everything else."""
     match a, b:
         case Scalar(), Scalar():
             x, y = unify(a, b)
@@ -209,17 +214,17 @@ def _merge_plain(condition: Term, a: Value, b: Value) -> Value | None:
 
 
 def _merge_tuples(condition: Term, a: Value, b: Value) -> Value | None:
-    """Tuples, and those that may be None; None for everything else."""
+    """Merge tuples, and tuples that may be None; None for everything else."""
     match a, b:
         case (TupleV(x), TupleV(y)) if len(x) == len(y):
             return TupleV(_merge_items(condition, x, y))
         case ((TupleV() | OptTupleV()), NoneV()):
             some_a = as_optional(a)
-            items = _merge_items(condition, some_a.items, _absent(some_a.items))
+            items = _merge_items(condition, some_a.items, _default_items(some_a.items))
             return OptTupleV(ite(condition, some_a.present, FALSE), items)
         case NoneV(), (TupleV() | OptTupleV()):
             some_b = as_optional(b)
-            items = _merge_items(condition, _absent(some_b.items), some_b.items)
+            items = _merge_items(condition, _default_items(some_b.items), some_b.items)
             return OptTupleV(ite(condition, FALSE, some_b.present), items)
         case ((TupleV() | OptTupleV()), (TupleV() | OptTupleV())):
             p, q = as_optional(a), as_optional(b)
@@ -230,7 +235,7 @@ def _merge_tuples(condition: Term, a: Value, b: Value) -> Value | None:
 
 
 def _merge_containers(condition: Term, a: Value, b: Value) -> Value | None:
-    """Lists, dicts and sets; None for everything else."""
+    """Merge lists, dicts and sets; None for everything else."""
     match a, b:
         case (ListV(x), ListV(y)) if len(x) == len(y):
             return ListV(_merge_items(condition, x, y))
@@ -244,7 +249,7 @@ def _merge_containers(condition: Term, a: Value, b: Value) -> Value | None:
 
 
 def _number(value: Value) -> Value:
-    """A double that may be NaN as just that; everything else as it is."""
+    """Return a double that may be NaN as a plain double; everything else as it is."""
     if not isinstance(value, NullableV) or value.base != FLOAT:
         return value
     term = ite(is_none(value.term), float_lit(float("nan")), get(value.term))
@@ -262,12 +267,12 @@ def _merge_bits(condition: Term, a: BitsV, b: BitsV) -> BitsV:
 
 
 def widened(value: BitsV, width: int) -> tuple[Term, ...]:
-    """The bits, filled up with zeros."""
+    """Return the bits, filled up with zeros."""
     return (*value.bits, *(FALSE,) * (width - len(value.bits)))
 
 
 def as_map(value: DictV | MapV) -> MapV:
-    """A dict with all of its keys, as one that may lack some."""
+    """Return a dict with all of its keys as one that may lack some."""
     if isinstance(value, MapV):
         return value
     return MapV(value.names, value.items, (TRUE,) * len(value.names))
@@ -280,36 +285,38 @@ def _merge_dicts(condition: Term, a: DictV | MapV, b: DictV | MapV) -> Value:
     if missing != as_map(b).missing:
         raise mixed("a dict and a defaultdict in one variable")
     names = tuple(dict.fromkeys((*a.names, *b.names)))
-    here, there = _by_name(a), _by_name(b)
+    entries_a, entries_b = _by_name(a), _by_name(b)
     items, present = [], []
     for name in names:
-        x, p = here.get(name) or (_default(there[name][0]), FALSE)
-        y, q = there.get(name) or (_default(here[name][0]), FALSE)
+        x, p = entries_a.get(name) or (_default_value(entries_b[name][0]), FALSE)
+        y, q = entries_b.get(name) or (_default_value(entries_a[name][0]), FALSE)
         items.append(merge(condition, x, y))
         present.append(ite(condition, p, q))
     return MapV(names, tuple(items), tuple(present), missing)
 
 
 def _by_name(value: DictV | MapV) -> dict[str, tuple[Value, Term]]:
-    """Each item with when it is there."""
-    whole = as_map(value)
-    pairs = zip(whole.items, whole.present, strict=True)
-    return dict(zip(whole.names, pairs, strict=True))
+    """Map each name to its item and the condition under which it is present."""
+    as_mapping = as_map(value)
+    pairs = zip(as_mapping.items, as_mapping.present, strict=True)
+    return dict(zip(as_mapping.names, pairs, strict=True))
 
 
 def _merge_sets(condition: Term, a: SetV, b: SetV) -> SetV:
     members = tuple(dict.fromkeys((*a.members, *b.members)))
-    here, there = members_of(a, members), members_of(b, members)
-    present = (ite(condition, p, q) for p, q in zip(here, there, strict=True))
+    present_in_a, present_in_b = members_of(a, members), members_of(b, members)
+    present = (ite(condition, p, q) for p, q in zip(present_in_a, present_in_b, strict=True))
     return SetV(members, tuple(present), ite(condition, a.others, b.others), a.fixed)
 
 
 def members_of(value: SetV, members: tuple[Lit, ...]) -> tuple[Term, ...]:
-    """Which of these constants a set holds. Declines where it may hold one among its others."""
-    known = dict(zip(value.members, value.present, strict=True))
-    if value.others != FALSE and not set(members) <= set(known):
+    """Return the conditions under which a set holds these constants. Declines if the set's other
+    values may include one of them.
+    """
+    present_by_member = dict(zip(value.members, value.present, strict=True))
+    if value.others != FALSE and not set(members) <= set(present_by_member):
         raise DeclineSignal("unsupported-operation", "a set of values that are not all constants")
-    return tuple(known.get(x, FALSE) for x in members)
+    return tuple(present_by_member.get(x, FALSE) for x in members)
 
 
 Items: TypeAlias = tuple[Value, ...]
@@ -325,7 +332,7 @@ DESCENDING: Order = (">", "")
 
 
 def absent(item: Value) -> Term:
-    """Whether there is no such item."""
+    """Return the condition under which the item does not exist."""
     match item:
         case NoneV():
             return TRUE
@@ -337,12 +344,12 @@ def absent(item: Value) -> Term:
 
 
 def there(item: Value) -> Term:
-    """Whether there is such an item."""
+    """Return the condition under which the item exists."""
     return negate(absent(item))
 
 
 def checked(value: Value) -> Value:
-    """A value that may be an item. Declines one that may be None, and objects."""
+    """Return a value that may be an item. Declines a value that may be None, and objects."""
     value = without_length(value)
     if absent(value) != FALSE:
         reason = "None may get into a list that grows: leave it out first (if x is not None)"
@@ -353,37 +360,37 @@ def checked(value: Value) -> Value:
     return value
 
 
-def as_growing(found: Lists) -> GrowingV:
-    """A list of fixed length as one that may grow."""
-    if isinstance(found, GrowingV):
-        return found
-    items = tuple(checked(i) for i in found.items)
+def as_growing(items_list: Lists) -> GrowingV:
+    """Return a list of fixed length as one that may grow."""
+    if isinstance(items_list, GrowingV):
+        return items_list
+    items = tuple(checked(i) for i in items_list.items)
     return GrowingV(items, None if len(items) < 2 else frozenset())
 
 
-def settled(found: GrowingV) -> GrowingV:
-    """The list with everything at its place."""
-    if not found.pending:
-        return found
-    items = found.items
-    for x in found.pending:
+def settled(growing: GrowingV) -> GrowingV:
+    """Put pending items in their places."""
+    if not growing.pending:
+        return growing
+    items = growing.items
+    for x in growing.pending:
         items = pushed(items, x)
     orders = None if len(items) < 2 else frozenset[Order]()
-    return replace(found, items=items, pending=(), orders=orders)
+    return replace(growing, items=items, pending=(), orders=orders)
 
 
 def pushed(items: Items, x: Value) -> Items:
-    """One more item at the end, if there is one."""
-    found: list[Value] = []
+    """Append one more item, if it exists."""
+    new_items: list[Value] = []
     before: Term = TRUE
     for old in (*items, NONE):
-        found.append(merge(there(old), old, merge(before, x, NONE)))
+        new_items.append(merge(there(old), old, merge(before, x, NONE)))
         before = there(old)
-    return tuple(found)
+    return tuple(new_items)
 
 
 def merged(condition: Term, a: GrowingV, b: GrowingV) -> GrowingV:
-    """One list or the other."""
+    """Merge two lists by a condition."""
     kind = a.kind
     if a.kind != b.kind:
         plain = a if a.kind == "list" else b
@@ -393,43 +400,43 @@ def merged(condition: Term, a: GrowingV, b: GrowingV) -> GrowingV:
     if a.most != b.most:
         raise mixed("a variable holds deques of different lengths")
     if a.items == b.items:
-        pending = _merged(condition, a.pending, b.pending)
+        pending = _merge_padded(condition, a.pending, b.pending)
         return replace(a, kind=kind, pending=pending, orders=common(a.orders, b.orders))
     a, b = settled(a), settled(b)
-    items = _merged(condition, a.items, b.items)
+    items = _merge_padded(condition, a.items, b.items)
     return replace(a, kind=kind, items=items, orders=common(a.orders, b.orders))
 
 
-def heaped(found: GrowingV) -> GrowingV:
-    """A list in ascending order as the heap that it is."""
-    if found.kind == "heap":
-        return found
-    found = settled(found)
-    items = reversed_items(found.items)
+def heaped(growing: GrowingV) -> GrowingV:
+    """Return a list in ascending order as a heap."""
+    if growing.kind == "heap":
+        return growing
+    growing = settled(growing)
+    items = reversed_items(growing.items)
     orders = None if len(items) < 2 else frozenset([DESCENDING])
-    return replace(found, items=items, orders=orders, kind="heap")
+    return replace(growing, items=items, orders=orders, kind="heap")
 
 
-def _merged(condition: Term, a: Items, b: Items) -> Items:
+def _merge_padded(condition: Term, a: Items, b: Items) -> Items:
     size = max(len(a), len(b))
-    x, y = (found + (NONE,) * (size - len(found)) for found in (a, b))
+    x, y = (side + (NONE,) * (size - len(side)) for side in (a, b))
     return tuple(merge(condition, i, j) for i, j in zip(x, y, strict=True))
 
 
 def common(a: frozenset[Order] | None, b: frozenset[Order] | None) -> frozenset[Order] | None:
-    """The orders in which both stand."""
+    """Return the orders that both have."""
     if a is None or b is None:
         return b if a is None else a
     return a & b
 
 
-def is_ordered(found: GrowingV, order: Order) -> bool:
-    """Whether the items are known to stand in this order."""
-    return found.orders is None or order in found.orders
+def is_ordered(growing: GrowingV, order: Order) -> bool:
+    """Return whether the items are known to stand in this order."""
+    return growing.orders is None or order in growing.orders
 
 
 def without_length(value: Value) -> Value:
-    """The length of a list as the number that it is; every other value as it is."""
+    """Return the length of a list as a number; every other value as it is."""
     if not isinstance(value, LengthV):
         return value
     number: Term = int_lit(0)
@@ -439,11 +446,11 @@ def without_length(value: Value) -> Value:
 
 
 def reversed_items(items: Items) -> Items:
-    """The items from the last to the first."""
-    found = []
+    """Return the items from the last to the first."""
+    new_items = []
     for i in range(len(items)):
         value = merge(there(items[i]), items[0], NONE)
         for last in range(i + 1, len(items)):
             value = merge(there(items[last]), items[last - i], value)
-        found.append(value)
-    return tuple(found)
+        new_items.append(value)
+    return tuple(new_items)

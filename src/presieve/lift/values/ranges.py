@@ -1,9 +1,9 @@
-"""Trusted. How large the integers of a fold can get, so that a result is known to fit its type.
-Decimals count as the integers that they are in units of their last digit.
+"""Trusted. Bounds for the integers of a fold, to know that a result fits its type. Decimals count
+as integers in units of their last digit.
 
-A group is held by one process of 64 bits, whose address space of 2^47 bytes bounds its rows; the
-footers of files may say that there are fewer. A field that grows by at most k with each of n rows
-stays within its other values plus k * n.
+One process of 64 bits holds a group; its address space of 2^47 bytes bounds the rows, and the
+footers of files may give a lower bound. A field that grows by at most k with each of n rows stays
+within its other values plus k * n.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Interval: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many rows the input has at most, and between which values integer columns lie."""
+    """The maximum number of rows of the input, and bounds for the values of integer columns."""
 
     rows: int = MOST_ROWS
     values: Mapping[str, Interval] = field(default_factory=dict)
 
 
 _OF_PYTHON = {Op.DATE_YEAR: (1, 9999), Op.DATE_DAYS: (-719_162, 2_932_896)}
-"""Of dates that reached a function: Python has no others."""
+"""Bounds for dates that reached a function: Python has no others."""
 
 EVERYTHING = Extent()
-"""Any data whatever."""
+"""Bounds that hold for any data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +46,21 @@ class Ranges:
     rows: int = MOST_ROWS
 
     def fits(self, term: Term, type_: str) -> bool:
-        """Whether the Int or Decimal term is certainly within the Spark type."""
-        limits, found = bounds(type_), self.interval(term)
-        if limits is None or found is None:
+        """Return whether the Int or Decimal term is certainly within the Spark type."""
+        limits, interval = bounds(type_), self.interval(term)
+        if limits is None or interval is None:
             return False
-        return limits[0] <= found[0] and found[1] <= limits[1]
+        return limits[0] <= interval[0] and interval[1] <= limits[1]
 
     def magnitude(self, term: Term) -> int | None:
-        """A bound on the absolute value of an Int term; None where none is known."""
-        found = self.interval(term)
-        return None if found is None else max(-found[0], found[1])
+        """Return a bound on the absolute value of an Int term; None if none is known."""
+        interval = self.interval(term)
+        return None if interval is None else max(-interval[0], interval[1])
 
     def interval(self, term: Term) -> Interval | None:
-        """The values that an Int or Decimal term can have, if any; None: nothing is known."""
+        """Return the interval of the values that an Int or Decimal term can have; None if nothing
+        is known.
+        """
         match term:
             case Lit(_, value):
                 return (int(value), int(value)) if isinstance(value, int) else (0, 0)
@@ -69,11 +71,11 @@ class Ranges:
             case App(Op.GET | Op.SOME, (inner,)):
                 return self.interval(inner)
             case App(Op.DECIMAL_WIDEN, (inner, Lit(_, int() as digits))):
-                found = self.interval(inner)
-                return None if found is None else (found[0] * 10**digits, found[1] * 10**digits)
+                limits = self.interval(inner)
+                return None if limits is None else (limits[0] * 10**digits, limits[1] * 10**digits)
             case App(Op.INT_NEG, (inner,)):
-                found = self.interval(inner)
-                return None if found is None else (-found[1], -found[0])
+                limits = self.interval(inner)
+                return None if limits is None else (-limits[1], -limits[0])
             case App(Op.ITE, (_, a, b)):
                 return _hull(self.interval(a), self.interval(b))
             case App(Op.INT_ADD | Op.INT_SUB | Op.INT_MUL as op, (a, b)):
@@ -84,13 +86,13 @@ class Ranges:
                 return None if y is None else (min(y[0] + 1, 0), max(y[1] - 1, 0))
             case App(Op.INT_FLOORDIV, (a, Lit(_, int() as divisor))) if divisor:
                 x = self.interval(a)
-                return None if x is None else _ordered(x[0] // divisor, x[1] // divisor)
+                return None if x is None else _sort_ends(x[0] // divisor, x[1] // divisor)
             case App(op, _):
                 return _OF_PYTHON.get(op) or EXTENTS.get(op)
         return None
 
 
-def _ordered(a: int, b: int) -> Interval:
+def _sort_ends(a: int, b: int) -> Interval:
     return (a, b) if a <= b else (b, a)
 
 
@@ -108,56 +110,60 @@ def _combine(op: Op, x: Interval, y: Interval) -> Interval:
 
 
 def column_ranges(schema: Sequence[SchemaColumn], extent: Extent = EVERYTHING) -> Ranges:
-    """Bounds for the columns, by their types and by what is known of the data."""
-    found = ((c.name, extent.values.get(c.name) or bounds(c.type)) for c in schema)
-    columns = {name: limits for name, limits in found if limits is not None}
+    """Bound the columns by their types and by what is known of the data."""
+    limits_by_name = ((c.name, extent.values.get(c.name) or bounds(c.type)) for c in schema)
+    columns = {name: limits for name, limits in limits_by_name if limits is not None}
     return Ranges(columns, rows=min(extent.rows, MOST_ROWS))
 
 
 def field_ranges(fields: Sequence[Field], columns: Ranges) -> Ranges:
-    """Bounds for the fields of a fold, too."""
+    """Bound the fields of a fold as well."""
     ints = [f for f in fields if strip(f.sort) == INT or isinstance(strip(f.sort), Decimal)]
-    known: dict[str, Interval] = {}
+    field_intervals: dict[str, Interval] = {}
     # A field is bounded once all fields that it depends on are.
     for _ in ints:
         for f in ints:
-            if f.name not in known:
-                bound = _field_bound(f, replace(columns, fields=known))
+            if f.name not in field_intervals:
+                bound = _field_bound(f, replace(columns, fields=field_intervals))
                 if bound is not None:
-                    known[f.name] = bound
-    return replace(columns, fields=known)
+                    field_intervals[f.name] = bound
+    return replace(columns, fields=field_intervals)
 
 
-def _field_bound(f: Field, known: Ranges) -> Interval | None:
-    """By induction over rows: a step adds at most ``growth`` or sets the field to ``other``."""
-    start, step = known.interval(f.init), _growth(f.step, f.name, known)
+def _field_bound(f: Field, ranges: Ranges) -> Interval | None:
+    """Bound a field by induction over rows: a step adds at most ``growth`` or sets the field to a
+    value in ``reset``.
+    """
+    start, step = ranges.interval(f.init), _growth(f.step, f.name, ranges)
     if start is None or step is None:
         return None
-    growth, other = step
-    whole = start if other is None else (min(start[0], other[0]), max(start[1], other[1]))
-    return whole[0] + known.rows * min(growth[0], 0), whole[1] + known.rows * max(growth[1], 0)
+    growth, reset = step
+    base = start if reset is None else (min(start[0], reset[0]), max(start[1], reset[1]))
+    return base[0] + ranges.rows * min(growth[0], 0), base[1] + ranges.rows * max(growth[1], 0)
 
 
-def _growth(term: Term, name: str, known: Ranges) -> tuple[Interval, Interval | None] | None:
-    """What a step adds to the field, and what else it may set it to. None: unknown."""
-    bound = known.interval(term)  # of a value without the field, which is not known yet
+def _growth(term: Term, name: str, ranges: Ranges) -> tuple[Interval, Interval | None] | None:
+    """Return the interval that a step adds to the field, and that of other values that it may set
+    it to. None if unknown.
+    """
+    bound = ranges.interval(term)  # None where the term uses the field, which is not known yet
     if bound is not None:
         return (0, 0), bound
     match term:
-        case Var(Scope.ACC, found, _) if found == name:
+        case Var(Scope.ACC, var_name, _) if var_name == name:
             return (0, 0), None
         case App(Op.GET | Op.SOME, (inner,)):
-            return _growth(inner, name, known)
+            return _growth(inner, name, ranges)
         case App(Op.ITE, (_, a, b)):
-            return _either(_growth(a, name, known), _growth(b, name, known))
+            return _either(_growth(a, name, ranges), _growth(b, name, ranges))
         case App(Op.INT_ADD | Op.INT_SUB as op, (a, b)):
-            by, step = known.interval(b), _growth(a, name, known)
-            if op is Op.INT_ADD and known.interval(a) is not None:
-                by, step = known.interval(a), _growth(b, name, known)
+            by, step = ranges.interval(b), _growth(a, name, ranges)
+            if op is Op.INT_ADD and ranges.interval(a) is not None:
+                by, step = ranges.interval(a), _growth(b, name, ranges)
             if by is None or step is None:
                 return None
-            growth, other = step
-            return _combine(op, growth, by), None if other is None else _combine(op, other, by)
+            growth, reset = step
+            return _combine(op, growth, by), None if reset is None else _combine(op, reset, by)
     return None
 
 

@@ -1,4 +1,4 @@
-"""Trusted. Records that go back to what they were when something is tried and given up."""
+"""Trusted. Records that can be rolled back when an attempt is given up."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ Checkpoint: TypeAlias = tuple[object, ...]
 
 
 class Restorable:
-    """A dataclass of which every field goes back: its values are immutable, and replaced."""
+    """A dataclass whose fields can all be rolled back: their values are immutable, and are
+    replaced.
+    """
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def checkpoint(self) -> Checkpoint:
-        """What it holds now."""
+        """Return the current values of the fields."""
         return tuple(getattr(self, name) for name in self.__dataclass_fields__)
 
     def rollback(self, saved: Checkpoint) -> None:
-        """Hold again what it held then."""
+        """Restore the saved values of the fields."""
         for name, value in zip(self.__dataclass_fields__, saved, strict=True):
             setattr(self, name, value)

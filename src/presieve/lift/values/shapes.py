@@ -45,7 +45,7 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.build import default, some, widen
 
 MOST_ITEMS = 16
-"""Items of a list whose length depends on the rows, at most, from one row to the next."""
+"""Maximum number of items of a list whose length depends on the rows, between rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class ScalarShape:
     sort: Sort
     traits: Traits
     width: int | None = None
-    """Bits of what has been constants only, which may turn out to be flags."""
+    """Bits of a variable that has held only constants so far, and may turn out to hold flags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,8 @@ class GrowingShape:
 
 @dataclass(frozen=True, slots=True)
 class DictShape:
-    """A dict of these keys, which may lack some unless ``certain``. ``ordered``: it is certain, and
-    they are in this order. ``missing``: what it gives for others.
+    """A dict with these keys, which may lack some unless ``certain``. ``ordered``: it is certain,
+    and the keys are in this order. ``missing``: the value that it gives for other keys.
     """
 
     names: tuple[str, ...]
@@ -108,7 +108,7 @@ class DictShape:
 
 @dataclass(frozen=True, slots=True)
 class SetShape:
-    """A set of these constants, and of nothing else where ``closed``."""
+    """A set of these constants, and of nothing else if ``closed``."""
 
     members: tuple[Lit, ...]
     closed: bool
@@ -136,7 +136,9 @@ Shape: TypeAlias = (
 
 
 def shape_of(value: Value) -> Shape:
-    """The shape of a value. Declines ``row-in-state`` for what cannot live in the state."""
+    """Return the shape of a value. Declines ``row-in-state`` for a value that cannot live in the
+    state.
+    """
     match value:
         case NoneV():
             return NoneShape()
@@ -149,9 +151,9 @@ def shape_of(value: Value) -> Shape:
         case ListV(items):
             return ListShape(tuple(shape_of(v) for v in items))
         case GrowingV():
-            found = settled(value)
-            shapes = tuple(shape_of(v) for v in found.items)
-            return GrowingShape(shapes, replace(found, items=()))
+            growing = settled(value)
+            shapes = tuple(shape_of(v) for v in growing.items)
+            return GrowingShape(shapes, replace(growing, items=()))
         case DictV(names, items):
             return DictShape(names, tuple(shape_of(v) for v in items), True, True)
         case MapV(names, items, present, missing):
@@ -172,7 +174,7 @@ def shape_of(value: Value) -> Shape:
 
 
 def join_shapes(a: Shape, b: Shape) -> Shape:
-    """The least shape for the values of both. Declines ``mixed-types`` where there is none."""
+    """Return the least shape for the values of both. Declines ``mixed-types`` if there is none."""
     match a, b:
         case NoneShape(), NoneShape():
             return a
@@ -233,14 +235,14 @@ def _join_lists(a: GrowingShape, b: GrowingShape) -> GrowingShape:
 def _join_dicts(a: DictShape, b: DictShape) -> DictShape:
     if a.missing != b.missing:
         raise mixed("a variable is sometimes a dict and sometimes a defaultdict")
-    here = dict(zip(a.names, a.items, strict=True))
-    there = dict(zip(b.names, b.items, strict=True))
-    items = {**there, **here}
-    items |= {n: join_shapes(here[n], there[n]) for n in here if n in there}
+    shapes_a = dict(zip(a.names, a.items, strict=True))
+    shapes_b = dict(zip(b.names, b.items, strict=True))
+    shapes_ab = {**shapes_b, **shapes_a}
+    shapes_ab |= {n: join_shapes(shapes_a[n], shapes_b[n]) for n in shapes_a if n in shapes_b}
     names = tuple(dict.fromkeys((*a.names, *b.names)))
     certain = a.certain and b.certain and set(a.names) == set(b.names)
     ordered = a.ordered and b.ordered and a.names == b.names
-    return DictShape(names, tuple(items[n] for n in names), certain, ordered, a.missing)
+    return DictShape(names, tuple(shapes_ab[n] for n in names), certain, ordered, a.missing)
 
 
 def _join_scalars(a: ScalarShape, b: ScalarShape) -> ScalarShape:
@@ -250,12 +252,12 @@ def _join_scalars(a: ScalarShape, b: ScalarShape) -> ScalarShape:
         base = Decimal(max(x.scale, y.scale))
     elif x != y:
         if can_promote(y, b.traits, x):
-            base, kept = x, a.traits
+            base, base_traits = x, a.traits
         elif can_promote(x, a.traits, y):
-            base, kept = y, b.traits
+            base, base_traits = y, b.traits
         else:
             raise mixed(f"a variable is now {_name(x)}, now {_name(y)}")
-        traits = Traits(False, base == FLOAT, kept.maybe_nan, traits.numpy)
+        traits = Traits(False, base == FLOAT, base_traits.maybe_nan, traits.numpy)
     optional = isinstance(a.sort, Option) or isinstance(b.sort, Option)
     width = None if a.width is None or b.width is None else max(a.width, b.width)
     return ScalarShape(option(base) if optional else base, traits, width)
@@ -266,7 +268,7 @@ def _name(sort: Sort) -> str:
 
 
 def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
-    """The accumulator fields that hold a variable of this shape, with their sorts."""
+    """Return the accumulator fields that hold a variable of this shape, with their sorts."""
     match shape:
         case NoneShape() | TagShape():
             return ()
@@ -279,14 +281,14 @@ def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
         case GrowingShape(items, _):
             return tuple(leaf for i, s in enumerate(items) for leaf in leaves(s, f"{name}.{i}"))
         case DictShape(names, items, certain, _, _):
-            there = [] if certain else [(f"{name}.{n}.present", BOOL) for n in names]
+            presence_fields = [] if certain else [(f"{name}.{n}.present", BOOL) for n in names]
             inner = [
                 leaf for n, s in zip(names, items, strict=True) for leaf in leaves(s, f"{name}.{n}")
             ]
-            return (*there, *inner)
+            return (*presence_fields, *inner)
         case SetShape(members, closed, _):
-            found = tuple((f"{name}.{i}.{_word(x)}", BOOL) for i, x in enumerate(members))
-            return found if closed else (*found, (f"{name}.others", BOOL))
+            member_fields = tuple((f"{name}.{i}.{_word(x)}", BOOL) for i, x in enumerate(members))
+            return member_fields if closed else (*member_fields, (f"{name}.others", BOOL))
         case TupleShape(items, optional):
             own = ((f"{name}.present", TRUE.sort),) if optional else ()
             first = items[0] if items else None
@@ -298,12 +300,14 @@ def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
 
 
 def _word(member: Lit) -> str:
-    """A constant as a part of a field's name."""
+    """Return a constant as a part of a field's name."""
     return str(literal_value(member))
 
 
 def symbol(shape: Shape, names: list[str]) -> Value:
-    """The variable's value at the start of a row, over ACC. Takes field names off the list."""
+    """Return the variable's value at the start of a row, over ACC. Takes field names off
+    the list.
+    """
     match shape:
         case NoneShape():
             return NONE
@@ -318,13 +322,13 @@ def symbol(shape: Shape, names: list[str]) -> Value:
         case GrowingShape(items, like):
             return replace(like, items=tuple(symbol(s, names) for s in items))
         case DictShape(keys, items, certain, ordered, missing):
-            here = (TRUE,) * len(keys) if certain else _flags(names, len(keys))
+            flags = (TRUE,) * len(keys) if certain else _flags(names, len(keys))
             values = tuple(symbol(s, names) for s in items)
-            return DictV(keys, values) if ordered else MapV(keys, values, here, missing)
+            return DictV(keys, values) if ordered else MapV(keys, values, flags, missing)
         case SetShape(members, closed, fixed):
-            here = _flags(names, len(members))
+            flags = _flags(names, len(members))
             others = FALSE if closed else _flags(names, 1)[0]
-            return SetV(members, here, others, fixed)
+            return SetV(members, flags, others, fixed)
         case TupleShape(items, optional):
             present = Var(Scope.ACC, names.pop(0), TRUE.sort) if optional else TRUE
             values = tuple(symbol(s, names) for s in items)
@@ -336,7 +340,7 @@ def _flags(names: list[str], count: int) -> tuple[Term, ...]:
 
 
 def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
-    """The terms of a value's fields. The shape must be at least the value's own."""
+    """Return the terms of a value's fields. The shape must be at least the value's own."""
     match shape:
         case NoneShape() | TagShape():
             return ()
@@ -352,16 +356,16 @@ def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
             return tuple(t for v, s in zip(value.items, items, strict=True) for t in flatten(v, s))
         case GrowingShape(items, _):
             assert isinstance(value, ListV | GrowingV)
-            found = settled(as_growing(value)).items
-            padded = found + (NONE,) * (len(items) - len(found))
+            list_items = settled(as_growing(value)).items
+            padded = list_items + (NONE,) * (len(items) - len(list_items))
             return tuple(t for v, s in zip(padded, items, strict=True) for t in flatten(v, s))
         case DictShape():
             assert isinstance(value, DictV | MapV)
             return _flatten_dict(as_map(value), shape)
         case SetShape(members, closed, _):
             assert isinstance(value, SetV)
-            there = members_of(value, members)
-            return there if closed else (*there, value.others)
+            member_flags = members_of(value, members)
+            return member_flags if closed else (*member_flags, value.others)
         case TupleShape(items, optional):
             if isinstance(value, NoneV):
                 blank = tuple(t for s in items for t in _blank(s))
@@ -373,14 +377,14 @@ def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
 
 
 def _flatten_dict(value: MapV, shape: DictShape) -> tuple[Term, ...]:
-    found = dict(zip(value.names, value.items, strict=True))
+    items_by_name = dict(zip(value.names, value.items, strict=True))
     present = dict(zip(value.names, value.present, strict=True))
-    there = () if shape.certain else tuple(present.get(n, FALSE) for n in shape.names)
+    presence_flags = () if shape.certain else tuple(present.get(n, FALSE) for n in shape.names)
     terms = (
-        flatten(found[n], s) if n in found else _blank(s)
+        flatten(items_by_name[n], s) if n in items_by_name else _blank(s)
         for n, s in zip(shape.names, shape.items, strict=True)
     )
-    return (*there, *(t for each in terms for t in each))
+    return (*presence_flags, *(t for each in terms for t in each))
 
 
 def _blank(shape: Shape) -> tuple[Term, ...]:

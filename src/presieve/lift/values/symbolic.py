@@ -56,15 +56,15 @@ from presieve.lift.values.containers import SetV as SetV
 from presieve.lift.values.containers import SplitV as SplitV
 
 EXACT_INT = 2**53
-"""Integers up to this magnitude are floats exactly."""
+"""Floats represent integers up to this magnitude exactly."""
 
 
 UNSETTLED = "$bits"
-"""In the name of what stands for the bits of a variable whose sort is not known yet."""
+"""Part of the names that stand for the bits of a variable whose sort is not known yet."""
 
 OTHER = "\udcff"
-"""Name of a dict's item under a key that is none of the constants which are told apart. No column
-holds this text.
+"""Name of a dict's item under a key that is none of the tracked constants. No column holds this
+text.
 """
 
 _QUESTIONS = count()
@@ -72,14 +72,14 @@ _QUESTIONS = count()
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What is known of a scalar besides its sort.
+    """Known properties of a scalar besides its sort.
 
     ``literal``: an Int that is always an integer literal of at most 2^53. ``maybe_int``: a Float
     that Python may hold as an int of the same value. ``maybe_nan``: a Float that may be NaN.
-    ``numpy``: maybe a numpy scalar, whose arithmetic is not Python's. ``wide``: surely one, of 64
-    bits. ``ahead``: a TimestampNTZ that is
-    always a naive datetime constant, in a session whose clocks are always so many microseconds
-    ahead of UTC: it may stand for the instant at which they show it, too.
+    ``numpy``: maybe a numpy scalar, whose arithmetic is not Python's. ``wide``: certainly a numpy
+    scalar, of 64 bits. ``ahead``: a TimestampNTZ that is always a naive datetime constant, in a
+    session whose clocks are always so many microseconds ahead of UTC; it may also stand for the
+    instant at which they show it.
     """
 
     literal: bool = False
@@ -90,7 +90,7 @@ class Traits:
     wide: bool = False
 
     def join(self, other: Traits) -> Traits:
-        """What is known of a value that is one or the other."""
+        """Return what is known of a value that may be either of the two."""
         return Traits(
             self.literal and other.literal,
             self.maybe_int or other.maybe_int,
@@ -120,7 +120,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class NoneV:
-    """The value None, known to be it."""
+    """A value that is certainly None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ class TupleV:
 
 @dataclass(frozen=True, slots=True)
 class TagV:
-    """The first item of a tuple that is an object of a class, with these fields. ``fixed``: it
-    cannot be changed.
+    """The first item of a tuple that represents an object of a class with these fields. ``fixed``:
+    it is immutable.
     """
 
     cls: type
@@ -151,7 +151,9 @@ class OptTupleV:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An object from closure, globals or builtins that is no scalar constant: module, function."""
+    """An object from closure, globals or builtins that is not a scalar constant: a module or
+    function.
+    """
 
     name: str
     target: object
@@ -210,9 +212,9 @@ class IndexV:
 
 @dataclass(frozen=True, slots=True)
 class BitsV:
-    """A non-negative integer by its bits, the lowest first; those beyond are zero.
+    """A non-negative integer by its bits, the lowest first; higher bits are zero.
 
-    ``unsettled`` are variables that have held constants only, so far, and may turn out to hold
+    ``unsettled`` are variables that have held only constants so far, and may turn out to hold
     flags: while there are any, the bits mean nothing yet.
     """
 
@@ -220,8 +222,8 @@ class BitsV:
     unsettled: frozenset[str] = frozenset()
 
     def mark(self) -> Term:
-        """What stands for a question about unsettled flags: a variable that no fold has, another
-        one each time, since nothing is known of the answers.
+        """Return a placeholder for a question about unsettled flags: a variable that no fold has,
+        and a new one each time, since nothing is known of the answers.
         """
         name = min(self.unsettled)
         return Var(Scope.ACC, f"{name}{UNSETTLED}{next(_QUESTIONS)}", BOOL)
@@ -285,12 +287,12 @@ NONE = NoneV()
 
 
 def mixed(reason: str) -> DeclineSignal:
-    """One variable, two types that do not go together."""
+    """Return the decline for one variable with two incompatible types."""
     return DeclineSignal("mixed-types", reason)
 
 
 def without_tag(value: Value) -> Value:
-    """A named tuple as the tuple that it is; everything else as it is."""
+    """Return a named tuple as a plain tuple; everything else as it is."""
     match value:
         case TupleV((TagV(cls, _, _), *items)) if issubclass(cls, tuple):
             return TupleV(tuple(items))
@@ -300,24 +302,25 @@ def without_tag(value: Value) -> Value:
 
 
 def is_tagged(value: Value) -> bool:
-    """Whether the value is an object of a class."""
+    """Return whether the value is an object of a class."""
     return isinstance(value, TupleV | OptTupleV) and isinstance(next(iter(value.items), None), TagV)
 
 
 def has_own_equality(value: Value) -> bool:
-    """Whether the class of an object says itself what equals it, instead of Python."""
+    """Return whether the class of an object defines equality itself, instead of Python."""
     assert isinstance(value, TupleV | OptTupleV)
     tag = value.items[0]
     assert isinstance(tag, TagV)
-    found = attribute(tag.cls, "__eq__")
-    return found is not object.__eq__ and not is_generated(found)
+    method = attribute(tag.cls, "__eq__")
+    return method is not object.__eq__ and not is_generated(method)
 
 
 def constant_of(value: Value, *sorts: Sort) -> bool | int | float | str | None:
-    """The constant that a value is, of one of these sorts; None for every other value.
+    """Return the constant that a value is, if it has one of these sorts; None for every other
+    value.
 
-    By default a truth value, a number or a text: literals of other sorts are kept in units of their
-    own, so that Decimal("1.5") would be 15.
+    By default a truth value, a number or a text: literals of other sorts are held in units of their
+    own, so Decimal("1.5") would be 15.
     """
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
         return literal_value(value.term) if value.base in (sorts or _PLAIN_SORTS) else None
@@ -328,7 +331,7 @@ _PLAIN_SORTS = (BOOL, INT, FLOAT, STRING)
 
 
 def holds_objects(value: Value) -> bool:
-    """Whether the value is an object, or a tuple that holds one."""
+    """Return whether the value is an object, or a tuple that holds one."""
     match value:
         case RefV():
             return True
@@ -338,7 +341,7 @@ def holds_objects(value: Value) -> bool:
 
 
 def describe(value: Value) -> str:
-    """The kind of value in a user's words."""
+    """Describe the kind of value in a user's words."""
     match value:
         case TupleV((TagV(cls, _, _), *_)) | OptTupleV(_, (TagV(cls, _, _), *_)):
             return f"an object of class {cls.__name__}"
