@@ -1,1 +1,1 @@
-"""Trusted. What Python's objects say: source, names, constants, and what workers import again."""
+"""Trusted. Facts about Python objects: source, names, constants, and what workers import again."""

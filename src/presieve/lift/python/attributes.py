@@ -1,4 +1,4 @@
-"""Trusted. Constants that a class keeps: ``self.threshold`` from ``__init__`` or the class body."""
+"""Trusted. Constants of a class: ``self.threshold`` from ``__init__`` or the class body."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from presieve.lift.values.symbolic import Known, Value
 
 
 def instance_constant(owner: object, name: str, zone: Zone) -> Value:
-    """The constant ``owner.name``, read without running any code of the class. A container is one,
-    too, because all that would change it is declined.
+    """Return the constant ``owner.name``, read without running any code of the class. Containers
+    are constants as well, because every change of them is declined.
 
-    ``owner`` is an instance, or the class itself where it needs no ``__init__``. Declines
+    ``owner`` is an instance, or the class itself if it needs no ``__init__``. Declines
     ``unsupported-constant`` for properties, methods and other objects.
     """
     cls = owner if isinstance(owner, type) else type(owner)
@@ -23,10 +23,10 @@ def instance_constant(owner: object, name: str, zone: Zone) -> Value:
     if computes is not object.__getattribute__:
         raise DeclineSignal("unsupported-constant", f"{cls.__name__} computes its attributes")
     try:
-        found = attribute(owner, name)
+        attribute_value = attribute(owner, name)
     except AttributeError:
         raise DeclineSignal("unknown-name", f"self.{name} is not defined") from None
-    value = constant(found, f"self.{name}", zone)
+    value = constant(attribute_value, f"self.{name}", zone)
     if isinstance(value, Known) and type(value.target) not in (list, dict, set, frozenset):
         raise DeclineSignal(
             "unsupported-constant", f"self.{name} is not a number, string, date or container"
@@ -35,7 +35,7 @@ def instance_constant(owner: object, name: str, zone: Zone) -> Value:
 
 
 def needs_init(cls: type) -> bool:
-    """Whether building the class runs an ``__init__`` or ``__new__`` of its own."""
+    """Return whether building the class runs an ``__init__`` or ``__new__`` of its own."""
     init, new = attribute(cls, "__init__"), attribute(cls, "__new__")
     return isinstance(init, FunctionType) or not _is_builtin_new(new)
 

@@ -1,9 +1,9 @@
-"""Trusted. To what a module that is imported anew binds its names, as its source says.
+"""Trusted. What a freshly imported module binds its names to, according to its source.
 
-Only what stands once, at the top level of a module or class, is known: a definition, an import, or
-an assignment to a name. A name is in doubt where anything else might bind it, too, or bind a
-different object each time: a second place, a condition around it, ``global``, an assignment to an
-attribute of that name, or a call that can set any name.
+Only bindings that occur once, at the top level of a module or class, are known: a definition, an
+import, or an assignment to a name. A name is undecided if anything else might bind it as well, or
+bind a different object each time: a second place, a condition around it, ``global``, an assignment
+to an attribute of that name, or a call that can set any name.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _DYNAMIC = frozenset(
 )
 _DYNAMIC_ATTRIBUTES = frozenset(("__dict__", "__setattr__", "__delattr__", "modules"))
 _READS = frozenset(("get", "items", "keys", "values", "index", "count", "copy", "union"))
-"""Methods of containers that leave them as they are."""
+"""Methods that do not change their container."""
 _READERS = frozenset(("len", "sorted", "set", "frozenset", "tuple", "list", "dict", "enumerate"))
-"""Functions that leave the containers as they are that they get, and keep none of them."""
+"""Functions that neither change the containers passed to them nor keep a reference to them."""
 
 
 class UndecidedSignal(PresieveError):
-    """What a name is bound to cannot be read from the source; the message says why."""
+    """The source does not decide what a name is bound to; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleText:
-    """A module's source. ``stored``: attributes that are assigned, but for those of ``self`` and of
-    variables of functions, which are in ``stored_inside``. ``shared``: names and attributes that
-    are used in a way that may change a container; ``opened``: those of whose items that holds, too;
-    ``passed``: those that are used as a whole.
-    ``dynamic``: a call that may bind any name, or the empty text.
+    """A module's source. ``stored``: attributes that are assigned, except those of ``self`` and of
+    variables of functions, which are in ``stored_inside``. ``shared``: names and attributes whose
+    use may change a container; ``opened``: names and attributes whose use may change an item of a
+    container; ``passed``: names and attributes that are used as a value. ``dynamic``: a call that
+    may bind any name, or the empty text.
     """
 
     name: str
@@ -52,76 +52,80 @@ class ModuleText:
     dynamic: str
 
     def binding(self, name: str) -> ast.stmt | None:
-        """The one statement that binds a global name; None where nothing does."""
-        return self._sure(self.scope, name, self.stored)
+        """Return the one statement that binds a global name; None if nothing does."""
+        return self._single_binding(self.scope, name, self.stored)
 
     def binding_in(self, owner: ast.ClassDef, name: str) -> ast.stmt | None:
-        """The one statement that binds a name in the body of a class; None where nothing does."""
-        # What has the class as a value may set its attributes.
+        """Return the one statement that binds a name in the body of a class; None if
+        nothing does.
+        """
+        # Code that has the class as a value may set its attributes.
         inside = self.stored_inside if owner.name in self.passed else frozenset()
-        return self._sure(names_in(owner), name, self.stored | inside)
+        return self._single_binding(names_in(owner), name, self.stored | inside)
 
-    def _sure(
+    def _single_binding(
         self, scope: Mapping[str, list[ast.stmt]], name: str, stored: frozenset[str]
     ) -> ast.stmt | None:
         if self.dynamic:
             raise UndecidedSignal(f"{self.name} calls {self.dynamic}, which may set any name")
         if name in stored:
             raise UndecidedSignal(f"{self.name} assigns to an attribute {name}")
-        found = scope.get(name, [])
-        if len(found) > 1:
+        statements = scope.get(name, [])
+        if len(statements) > 1:
             raise UndecidedSignal(f"{self.name} binds {name} in several places, or by a condition")
-        return found[0] if found else None
+        return statements[0] if statements else None
 
 
 def text_of(module: ModuleType) -> ModuleText:
-    """The source of a module. Raises :class:`UndecidedSignal` where there is none."""
+    """Return the source of a module. Raises :class:`UndecidedSignal` if there is none."""
     try:
         lines, _ = inspect.findsource(module)
         file = inspect.getsourcefile(module) or ""
-        return _read(module.__name__, file, "".join(lines))
+        return _read_module(module.__name__, file, "".join(lines))
     except (OSError, TypeError, SyntaxError, ValueError) as error:
         raise UndecidedSignal(f"the source of {module.__name__} cannot be read") from error
 
 
 @lru_cache(maxsize=32)
-def _read(name: str, file: str, text: str) -> ModuleText:
+def _read_module(name: str, file: str, text: str) -> ModuleText:
     tree = ast.parse(text)
     scope = dict(_scope(tuple(tree.body)))
     for node in ast.walk(tree):
         if isinstance(node, ast.Global):
             for declared in node.names:
                 scope[declared] = [*scope.get(declared, []), *_twice(node)]
-    stored = frozenset(_stored(tree, None))
-    written = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not _is_load(n)]
-    selves = _selves(tree)
+    stored = frozenset(_stored_attributes(tree, None))
+    writes = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not _is_load(n)]
+    selves = _self_nodes(tree)
     return ModuleText(
         name,
         file,
         tree,
         scope,
         stored,
-        frozenset(n.attr for n in written if id(n.value) not in selves) - stored,
-        frozenset(_used(tree, _reading(tree))),
-        frozenset(_used(tree, _closed(tree))),
-        frozenset(_used(tree, _naming(tree))),
-        next(_dynamic(tree), ""),
+        frozenset(n.attr for n in writes if id(n.value) not in selves) - stored,
+        frozenset(_names_used(tree, _containers_read(tree))),
+        frozenset(_names_used(tree, _containers_sealed(tree))),
+        frozenset(_names_used(tree, _class_uses(tree))),
+        next(_dynamic_calls(tree), ""),
     )
 
 
 def stars(text: ModuleText) -> Sequence[ast.ImportFrom]:
-    """The imports of all that another module has."""
-    found = text.scope.get("*", [])
-    return [s for s in found if isinstance(s, ast.ImportFrom)]
+    """Return the star imports of a module."""
+    statements = text.scope.get("*", [])
+    return [s for s in statements if isinstance(s, ast.ImportFrom)]
 
 
 def names_in(owner: ast.ClassDef) -> Mapping[str, list[ast.stmt]]:
-    """The names that the body of a class binds; what it only annotates is not among them."""
+    """Return the names that the body of a class binds; names that it only annotates are not among
+    them.
+    """
     return _scope(tuple(owner.body))
 
 
 def value_of(statement: ast.stmt, name: str) -> ast.expr | None:
-    """The expression that a plain assignment gives to a name; None for other statements."""
+    """Return the expression that a plain assignment gives to a name; None for other statements."""
     match statement:
         case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)):
             pairs = zip(targets, values, strict=True)
@@ -133,22 +137,22 @@ def value_of(statement: ast.stmt, name: str) -> ast.expr | None:
 
 @lru_cache(maxsize=256)
 def _scope(body: tuple[ast.stmt, ...]) -> Mapping[str, list[ast.stmt]]:
-    """The statements that bind each name; twice the same where it is no plain binding."""
-    found: dict[str, list[ast.stmt]] = {}
+    """Return the statements that bind each name; a binding that is not plain is listed twice."""
+    bindings: dict[str, list[ast.stmt]] = {}
     for statement in body:
-        plain = dict.fromkeys(_plainly(statement))
-        for name in _bound(statement):
+        plain = dict.fromkeys(_plain_names(statement))
+        for name in _bound_names(statement):
             places = [statement] if name in plain else _twice(statement)
-            found.setdefault(name, []).extend(places)
-    return found
+            bindings.setdefault(name, []).extend(places)
+    return bindings
 
 
 def _twice(statement: ast.stmt) -> list[ast.stmt]:
     return [statement, statement]
 
 
-def _plainly(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement binds in a way that is understood."""
+def _plain_names(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement binds in a way that is understood."""
     match statement:
         case ast.FunctionDef(name) | ast.ClassDef(name):
             yield name
@@ -166,13 +170,13 @@ def _alias(alias: ast.alias) -> str:
     return alias.asname or alias.name.partition(".")[0]
 
 
-def _bound(node: ast.AST) -> Iterator[str]:
-    """The names that are bound in this scope below a node."""
+def _bound_names(node: ast.AST) -> Iterator[str]:
+    """Yield the names that are bound in this scope below a node."""
     below: Iterator[ast.AST] = ast.iter_child_nodes(node)
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             yield node.name
-            below = iter(_around(node))
+            below = iter(_outer_parts(node))
         case ast.Lambda():
             below = iter([*node.args.defaults, *[d for d in node.args.kw_defaults if d]])
         case ast.AnnAssign(ast.Name(), _, None):
@@ -190,22 +194,22 @@ def _bound(node: ast.AST) -> Iterator[str]:
         case ast.If(ast.Name("TYPE_CHECKING") | ast.Attribute(_, "TYPE_CHECKING")):
             below = iter(node.orelse)
     for child in below:
-        yield from _bound(child)
+        yield from _bound_names(child)
 
 
-def _around(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
-    """What is evaluated around a definition, in the scope in which it stands."""
+def _outer_parts(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
+    """Return the expressions of a definition that are evaluated in the scope around it."""
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases, *(k.value for k in node.keywords)]
     defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d)]
     return [*node.decorator_list, *defaults]
 
 
-def _dynamic(tree: ast.Module) -> Iterator[str]:
-    """Calls that may bind any name. What is set on ``self`` is no name of a module or class, and
-    code that gets names of its own sets these.
+def _dynamic_calls(tree: ast.Module) -> Iterator[str]:
+    """Yield calls that may bind any name. Setting an attribute of ``self`` binds no name of a
+    module or class, and code that runs in a namespace of its own sets names there.
     """
-    read = {id(n) for n in _reading(tree)}
+    read = {id(n) for n in _containers_read(tree)}
     own = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_own(n, read)}
     own |= {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Subscript) and _is_other(n)}
     for n in ast.walk(tree):
@@ -231,22 +235,24 @@ def _is_own(call: ast.Call, read: set[int]) -> bool:
 
 
 def _is_other(item: ast.Subscript) -> bool:
-    """Whether an entry of ``sys.modules`` is set that is not this module."""
-    here = isinstance(item.slice, ast.Name) and item.slice.id == "__name__"
-    return not here and not isinstance(item.ctx, ast.Load)
+    """Return whether the item sets an entry of ``sys.modules`` other than this module."""
+    is_this_module = isinstance(item.slice, ast.Name) and item.slice.id == "__name__"
+    return not is_this_module and not isinstance(item.ctx, ast.Load)
 
 
 def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
 
-def _stored(node: ast.AST, variables: frozenset[str] | None) -> Iterator[str]:
-    """Attributes that are assigned below a node: in a function not those of its ``variables``."""
+def _stored_attributes(node: ast.AST, variables: frozenset[str] | None) -> Iterator[str]:
+    """Yield attributes that are assigned below a node; in a function, not those of its
+    ``variables``.
+    """
     for n in ast.iter_child_nodes(node):
         match n:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 inner = frozenset(_variables(n)) - {"cls"}
-                yield from _stored(n, inner | (variables or frozenset()))
+                yield from _stored_attributes(n, inner | (variables or frozenset()))
                 continue
             case ast.Attribute(owner, name) if not _is_load(n):
                 own = isinstance(owner, ast.Name) and owner.id in (variables or ())
@@ -255,23 +261,23 @@ def _stored(node: ast.AST, variables: frozenset[str] | None) -> Iterator[str]:
             case ast.Call(ast.Name("setattr" | "delattr"), [owner, ast.Constant(str(name)), *_]):
                 if not _is_self(owner):
                     yield name
-        yield from _stored(n, variables)
+        yield from _stored_attributes(n, variables)
 
 
 def _is_load(node: ast.Attribute) -> bool:
     return isinstance(node.ctx, ast.Load)
 
 
-def _selves(tree: ast.Module) -> set[int]:
-    """Where methods name the object that they are called with, whose attributes are its own."""
-    found: set[int] = set()
+def _self_nodes(tree: ast.Module) -> set[int]:
+    """Find where methods name the object on which they are called, whose attributes are its own."""
+    self_ids: set[int] = set()
     for cls in (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
         for method in (n for n in cls.body if isinstance(n, ast.FunctionDef)):
             first = [*method.args.posonlyargs, *method.args.args][:1]
             if first and not method.decorator_list:
                 named = (n for n in ast.walk(method) if isinstance(n, ast.Name))
-                found |= {id(n) for n in named if n.id == first[0].arg}
-    return found
+                self_ids |= {id(n) for n in named if n.id == first[0].arg}
+    return self_ids
 
 
 def _variables(node: ast.AST) -> Iterator[str]:
@@ -281,9 +287,9 @@ def _variables(node: ast.AST) -> Iterator[str]:
                 yield name
 
 
-def _reading(tree: ast.Module) -> Iterator[ast.AST]:
-    """Containers where they are only read."""
-    yield from _asking(tree)
+def _containers_read(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield containers where they are only read."""
+    yield from _containers_tested(tree)
     for n in ast.walk(tree):
         match n:
             case ast.Subscript(value, _, ast.Load()):
@@ -296,10 +302,10 @@ def _reading(tree: ast.Module) -> Iterator[ast.AST]:
                 yield from args
 
 
-def _closed(tree: ast.Module) -> Iterator[ast.AST]:
-    """Containers where nobody gets an item of theirs that could be changed."""
-    yield from _asking(tree)
-    read = {id(n) for n in _reading(tree)}
+def _containers_sealed(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield containers where no item that could be changed is taken out of them."""
+    yield from _containers_tested(tree)
+    read = {id(n) for n in _containers_read(tree)}
     for n in ast.walk(tree):
         match n:
             case ast.Subscript(value, _, ast.Load()) if id(n) in read:
@@ -310,8 +316,8 @@ def _closed(tree: ast.Module) -> Iterator[ast.AST]:
                 yield over
 
 
-def _asking(tree: ast.Module) -> Iterator[ast.AST]:
-    """Containers that are compared, counted, or asked whether they are empty."""
+def _containers_tested(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield containers that are compared, counted, or tested for being empty."""
     for n in ast.walk(tree):
         match n:
             case ast.Compare(left, _, rights):
@@ -322,8 +328,8 @@ def _asking(tree: ast.Module) -> Iterator[ast.AST]:
                 yield from args
 
 
-def _naming(tree: ast.Module) -> Iterator[ast.AST]:
-    """Classes where they are called, asked for an attribute, or inherited from."""
+def _class_uses(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield classes where they are called, asked for an attribute, or inherited from."""
     for n in ast.walk(tree):
         match n:
             case ast.Call(ast.Name("isinstance" | "issubclass"), args):
@@ -343,11 +349,11 @@ def _naming(tree: ast.Module) -> Iterator[ast.AST]:
                 yield from ast.walk(error)
 
 
-def _used(tree: ast.Module, allowed: Iterator[ast.AST]) -> Iterator[str]:
-    """Names and attributes that stand in other places than those that are allowed."""
-    known = {id(n) for n in allowed}
+def _names_used(tree: ast.Module, allowed: Iterator[ast.AST]) -> Iterator[str]:
+    """Yield names and attributes that occur outside the allowed places."""
+    allowed_ids = {id(n) for n in allowed}
     for n in ast.walk(tree):
         match n:
             case ast.Name(name, ast.Load()) | ast.Attribute(_, name, ast.Load()):
-                if id(n) not in known:
+                if id(n) not in allowed_ids:
                     yield name

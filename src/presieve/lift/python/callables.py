@@ -1,4 +1,6 @@
-"""Trusted. What a call is of: a known object from outside of the function, or a value's method."""
+"""Trusted. What a call refers to: a known object from outside of the function, or a value's
+method.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from presieve.lift.values.symbolic import Known, Value
 
 
 def is_known(m: Machine, node: ast.expr, flow: Flow) -> bool:
-    """Whether a called name leads to a module or function from outside of the function."""
+    """Return whether a called name leads to a module or function from outside of the function."""
     match node:
         case ast.Name(name):
             return name not in flow.env or _is_module(flow.env[name])
@@ -26,25 +28,25 @@ def is_known(m: Machine, node: ast.expr, flow: Flow) -> bool:
 
 
 def _is_module(value: Value) -> bool:
-    """Whether it is a module, which a function imports by itself."""
+    """Return whether the value is a module, which the function itself imports."""
     return isinstance(value, Known) and isinstance(value.target, ModuleType)
 
 
 def _is_constant(m: Machine, name: str) -> bool:
-    """Whether a name leads to a text, number, container, pattern or broadcast variable from outside
-    of the function.
+    """Return whether a name leads to a text, number, container, pattern or broadcast variable from
+    outside of the function.
     """
     if not any(name in scope for scope in (m.names.closure, m.names.globals)):
         return False
     value = m.names.resolve(name)
     if not isinstance(value, Known):
         return True
-    known = type(value.target) is re.Pattern or is_broadcast(value.target)
-    return known or is_container(value)
+    is_supported = type(value.target) is re.Pattern or is_broadcast(value.target)
+    return is_supported or is_container(value)
 
 
 def is_method(m: Machine, node: ast.expr, flow: Flow) -> bool:
-    """Whether the called attribute belongs to a value of the function."""
+    """Return whether the called attribute belongs to a value of the function."""
     match node:
         case ast.Attribute(ast.Name(name)):
             if name in flow.env:

@@ -1,7 +1,7 @@
-"""Trusted. Whether importing a module again makes the classes that the driver has.
+"""Trusted. Checks that importing a module again makes the same classes that the driver has.
 
-Each check raises :class:`UndecidedSignal` unless the source says so: it defines the class once, of
-the same bases and with the same names, by no decorator or metaclass that does more than is known.
+Each check raises :class:`UndecidedSignal` unless the source proves it: the source defines the class
+once, with the same bases and names, and no decorator or metaclass does more than is known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from presieve.lift.python.imported import (
 from presieve.lift.python.shipping import Path, is_generated, is_own_module, path_of, under
 from presieve.lift.python.source import same_code
 
-_MADE = frozenset(
+_IMPLICIT_NAMES = frozenset(
     (
         *("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__"),
         *("__orig_bases__", "__parameters__", "__abstractmethods__", "_abc_impl"),
@@ -37,15 +37,15 @@ _MADE = frozenset(
         *("__annotations_cache__", "__type_params__", "__slotnames__"),
     )
 )
-"""Names that Python puts into a class by itself."""
-_MADE_OF_DATA = frozenset(
+"""Names that Python adds to every class."""
+_GENERATED_NAMES = frozenset(
     (
         *("__dataclass_fields__", "__dataclass_params__", "__match_args__", "__replace__"),
         *("__getstate__", "__setstate__", "__slots__", "__hash__", "__repr__"),
         *("_fields", "_field_defaults", "_make", "_replace", "_asdict", "__getnewargs__"),
     )
 )
-"""Those that making a dataclass or a named tuple puts there, besides functions that it writes."""
+"""Names that Python adds to a dataclass or named tuple, besides the functions that it generates."""
 _DESCRIPTORS = (MemberDescriptorType, GetSetDescriptorType)
 _HOOKS = (
     *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
@@ -55,14 +55,14 @@ _METACLASSES = (type, abc.ABCMeta)
 
 
 def check_path(path: Path, function: FunctionType) -> None:
-    """Whether a worker that follows the path from its module finds the function."""
+    """Check that a worker which follows the path from its module finds the function."""
     module = sys.modules[path.module]
-    *around, name = path.names
-    if not around:
+    *owners, name = path.names
+    if not owners:
         check_name(scope_of(module), name, function)
         return
     owner: object = module
-    for part in around:
+    for part in owners:
         owner = inspect.getattr_static(owner, part, None)
     if not isinstance(owner, type):
         raise UndecidedSignal("its class is not there now")
@@ -70,7 +70,7 @@ def check_path(path: Path, function: FunctionType) -> None:
 
 
 def check_state(cls: type) -> None:
-    """Whether an object of the class is pickled as its class and the attributes that it has."""
+    """Check that an object of the class is pickled as its class and its attributes."""
     for c in cls.__mro__:
         hooks = [n for n in _HOOKS if n in vars(c)]
         if is_own_module(c.__module__) and c is not object and hooks:
@@ -79,22 +79,22 @@ def check_state(cls: type) -> None:
                 raise UndecidedSignal(f"{c.__name__}.{own[0]} decides what is sent to workers")
 
 
-def _is_of_dataclasses(found: object) -> bool:
-    return getattr(found, "__module__", None) == "dataclasses"
+def _is_of_dataclasses(hook: object) -> bool:
+    return getattr(hook, "__module__", None) == "dataclasses"
 
 
 def check_member(cls: type, name: str) -> None:
-    """Whether the class of a worker has the attribute as it is now, or has it not as now."""
+    """Check that the class of a worker has the attribute as it is now, or lacks it as now."""
     scope = check_class(cls)
     if scope is None or scope.body is None:
         return
     value = vars(cls).get(name, MISSING)
-    statement = scope.text.binding_in(scope.body, _written(scope.body, name))
+    statement = scope.text.binding_in(scope.body, _source_name(scope.body, name))
     match statement:
         case ast.FunctionDef():
             check_function(scope, statement, value)
         case ast.Assign() | ast.AnnAssign():
-            node = value_of(statement, _written(scope.body, name))
+            node = value_of(statement, _source_name(scope.body, name))
             assert node is not None
             if not (_is_field(scope.body, statement) and _is_kept_by_objects(value)):
                 check_constant(scope, name, node, value)
@@ -109,8 +109,8 @@ def check_member(cls: type, name: str) -> None:
 
 
 def check_class(cls: type) -> Scope | None:
-    """The body of a class that goes by its name, once the class is known to be the one that the
-    source defines; None where it goes by value, or is of a library.
+    """Check that the source defines this very class, and return the body of the class. Return None
+    for a class that goes by value, or belongs to a library.
     """
     path = path_of(cls)
     if path is None or not is_own_module(path.module):
@@ -128,61 +128,63 @@ def check_class(cls: type) -> Scope | None:
         node = statement
         _check_decorators(scope, node)
     assert node is not None
-    found = Scope(scope.text, scope.globals, node, vars(cls))
-    _check_bases(found, node, cls)
-    _check_names(found, node, cls)
+    class_scope = Scope(scope.text, scope.globals, node, vars(cls))
+    _check_bases(class_scope, node, cls)
+    _check_names(class_scope, node, cls)
     if _is_data(node):
-        _check_fields(found, node, cls)
-    return found
+        _check_fields(class_scope, node, cls)
+    return class_scope
 
 
 def _module(path: Path) -> ModuleType:
     return sys.modules[path.module]
 
 
-def _written(node: ast.ClassDef, name: str) -> str:
-    """A name as the body of the class writes it: private names have its name before them."""
+def _source_name(node: ast.ClassDef, name: str) -> str:
+    """Return a name as the body of the class writes it: without the class name before a private
+    name.
+    """
     before = f"_{node.name.lstrip('_')}__"
     return name.removeprefix(before[:-2]) if name.startswith(before) else name
 
 
-def _mangled(node: ast.ClassDef, name: str) -> str:
+def _mangle_name(node: ast.ClassDef, name: str) -> str:
     private = name.startswith("__") and not name.endswith("__")
     return f"_{node.name.lstrip('_')}{name}" if private else name
 
 
-# --- how it is made -----------------------------------------------------------------------------
+# --- decorators, bases and names ------------------------------------------------------------------
 
 
 def _check_decorators(scope: Scope, node: ast.ClassDef) -> None:
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if _known(scope, called) is not dataclasses.dataclass:
+        if _resolve(scope, called) is not dataclasses.dataclass:
             raise UndecidedSignal(f"the decorator {ast.unparse(decorator)} replaces it")
     for keyword in node.keywords:
-        if keyword.arg != "metaclass" or _known(scope, keyword.value) is not abc.ABCMeta:
+        if keyword.arg != "metaclass" or _resolve(scope, keyword.value) is not abc.ABCMeta:
             raise UndecidedSignal(f"{node.name} is made with {keyword.arg}")
 
 
-def _known(scope: Scope, node: ast.expr) -> object:
-    """What a name, or an attribute of a module, stands for in the module."""
+def _resolve(scope: Scope, node: ast.expr) -> object:
+    """Return the object that a name, or an attribute of a module, stands for in the module."""
     match node:
         case ast.Name(name):
             return Scope(scope.text, scope.globals).look(name)
         case ast.Attribute(owner, name):
-            module = _known(scope, owner)
+            module = _resolve(scope, owner)
             if isinstance(module, ModuleType) and not is_own_module(module.__name__):
                 return getattr(module, name, None)
         case ast.Subscript(owner):
-            return _known(scope, owner)
+            return _resolve(scope, owner)
     raise UndecidedSignal(f"{ast.unparse(node)} is not known")
 
 
 def _check_bases(scope: Scope, node: ast.ClassDef, cls: type) -> None:
     if type(cls) not in _METACLASSES:
         raise UndecidedSignal(f"{cls.__name__} is made by its own metaclass")
-    known = [_known(scope, b) for b in node.bases]
-    bases = [tuple if b is typing.NamedTuple else b for b in known] or [object]
+    base_objects = [_resolve(scope, b) for b in node.bases]
+    bases = [tuple if b is typing.NamedTuple else b for b in base_objects] or [object]
     if tuple(bases) != cls.__bases__:
         raise UndecidedSignal(f"{cls.__name__} has other bases now")
     for base in cls.__mro__[1:]:
@@ -191,28 +193,28 @@ def _check_bases(scope: Scope, node: ast.ClassDef, cls: type) -> None:
 
 
 def _check_names(scope: Scope, node: ast.ClassDef, cls: type) -> None:
-    bound = {_mangled(node, n): places for n, places in names_in(node).items()}
-    here = vars(cls)
-    for name in here.keys() - bound.keys() - _MADE:
-        if not _is_made(node, cls, name):
+    bound = {_mangle_name(node, n): places for n, places in names_in(node).items()}
+    attributes = vars(cls)
+    for name in attributes.keys() - bound.keys() - _IMPLICIT_NAMES:
+        if not _is_implicit(node, cls, name):
             raise UndecidedSignal(f"{cls.__name__} has an attribute {name} now")
-    for name, (first, *more) in bound.items():
+    for name, (first, *other_places) in bound.items():
         special = name.startswith("__") and name.endswith("__")
-        if name not in here:
-            if not more and not _is_field(node, first):
+        if name not in attributes:
+            if not other_places and not _is_field(node, first):
                 raise UndecidedSignal(f"{cls.__name__} has no attribute {name} now")
         elif special and isinstance(first, ast.FunctionDef):
-            check_function(scope, first, here[name])
+            check_function(scope, first, attributes[name])
 
 
-def _is_made(node: ast.ClassDef, cls: type, name: str) -> bool:
-    """Whether Python has put the attribute there."""
+def _is_implicit(node: ast.ClassDef, cls: type, name: str) -> bool:
+    """Return whether Python added the attribute."""
     value: object = vars(cls)[name]
     if isinstance(value, _DESCRIPTORS) or (name == "__hash__" and value is None):
         return True
     if not _is_data(node):
         return False
-    if name in _MADE_OF_DATA or _is_getter(value):
+    if name in _GENERATED_NAMES or _is_getter(value):
         return True
     function = under(value)
     named = getattr(function, "__qualname__", None) == f"{cls.__qualname__}.{name}"
@@ -223,7 +225,7 @@ def _is_made(node: ast.ClassDef, cls: type, name: str) -> bool:
 
 
 def _is_data(node: ast.ClassDef) -> bool:
-    """Whether it is a dataclass or named tuple: other decorators have been refused."""
+    """Return whether this is a dataclass or named tuple: other decorators have been refused."""
     return bool(node.decorator_list) or any(_is_named_tuple(b) for b in node.bases)
 
 
@@ -236,32 +238,32 @@ def _is_field(node: ast.ClassDef, statement: ast.stmt) -> bool:
 
 
 def _check_fields(scope: Scope, node: ast.ClassDef, cls: type) -> None:
-    """Whether objects get the fields that are written, and the defaults."""
+    """Check that objects get the fields and defaults that the source declares."""
     written = {s.target.id: s.value for s in node.body if _is_plain_field(s)}  # type: ignore
-    made = cls.__new__ if issubclass(cls, tuple) else vars(cls).get("__init__")
-    if not is_generated(made):
-        return  # written by the user, and checked as every special method
-    taken = inspect.signature(made).parameters  # type: ignore[arg-type]
+    constructor = cls.__new__ if issubclass(cls, tuple) else vars(cls).get("__init__")
+    if not is_generated(constructor):
+        return  # the user wrote it, and it is checked like every special method
+    taken = inspect.signature(constructor).parameters  # type: ignore[arg-type]
     fields = getattr(cls, "__dataclass_fields__", {})
     for name, value in written.items():
         if name not in taken:
             continue
-        found = taken[name].default
+        default = taken[name].default
         field = fields.get(name)
-        kept = MISSING if field is None else field.default
+        field_default = MISSING if field is None else field.default
         if value is None:
-            if found is not inspect.Parameter.empty:
+            if default is not inspect.Parameter.empty:
                 raise UndecidedSignal(f"{name} has a default now")
         elif isinstance(value, ast.Call) and _last(value.func) == "field":
-            _check_made(scope, value, name, found, field)
+            _check_field_call(scope, value, name, default, field)
         else:
-            check_constant(scope, name, value, found)
-            if kept is not MISSING and not same(kept, found):
+            check_constant(scope, name, value, default)
+            if field_default is not MISSING and not same(field_default, default):
                 raise UndecidedSignal(f"{name} has another default now")
 
 
 def _is_kept_by_objects(value: object) -> bool:
-    """Whether it is what gives the value of a field, or no value at all."""
+    """Return whether the value is a descriptor that reads a field, or is missing."""
     return value is MISSING or isinstance(value, _DESCRIPTORS) or _is_getter(value)
 
 
@@ -277,35 +279,37 @@ def _last(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else getattr(node, "attr", None)
 
 
-def _check_made(
-    scope: Scope, node: ast.Call, name: str, found: object, field: dataclasses.Field[object] | None
+def _check_field_call(
+    scope: Scope, node: ast.Call, name: str, value: object, field: dataclasses.Field[object] | None
 ) -> None:
-    """``field(default=...)`` and ``field(default_factory=...)``."""
+    """Check ``field(default=...)`` and ``field(default_factory=...)``."""
     for keyword in node.keywords:
         if keyword.arg == "default":
-            check_constant(scope, name, keyword.value, found)
+            check_constant(scope, name, keyword.value, value)
         if keyword.arg == "default_factory":
             factory = getattr(field, "default_factory", None)
-            # What is made by anything else is never read.
-            if factory in (list, dict, set) and factory is not _known(scope, keyword.value):
+            # Values made by any other factory are never read.
+            if factory in (list, dict, set) and factory is not _resolve(scope, keyword.value):
                 raise UndecidedSignal(f"{name} is made by something else now")
 
 
 def _check_named_tuple(scope: Scope, node: ast.expr, cls: type) -> None:
-    """``namedtuple("Name", "first second")``: it must be as one that is made now."""
-    known = isinstance(node, ast.Call) and _known(scope, node.func) is collections.namedtuple
-    if not known or not isinstance(node, ast.Call):
+    """Check that ``namedtuple("Name", "first second")`` gives the same class if called now."""
+    is_call = isinstance(node, ast.Call) and _resolve(scope, node.func) is collections.namedtuple
+    if not is_call or not isinstance(node, ast.Call):
         raise UndecidedSignal(f"it is made by {ast.unparse(node)}")
     arguments: list[Any] = [computed(a, scope.look) for a in node.args]
     named: dict[str, Any] = {k.arg or "**": computed(k.value, scope.look) for k in node.keywords}
     make: Any = collections.namedtuple
     fresh = make(*arguments, **named)
-    here, there = vars(cls), vars(fresh)
-    if here.keys() != there.keys() or here["_fields"] != there["_fields"]:
+    attributes, expected = vars(cls), vars(fresh)
+    if attributes.keys() != expected.keys() or attributes["_fields"] != expected["_fields"]:
         raise UndecidedSignal(f"{cls.__name__} has other names now")
-    for name, value in here.items():
-        code, wanted = (getattr(under(x), "__code__", None) for x in (value, there[name]))
-        if (code is None) != (wanted is None) or (code and wanted and not same_code(code, wanted)):
+    for name, value in attributes.items():
+        code, new_code = (getattr(under(x), "__code__", None) for x in (value, expected[name]))
+        if (code is None) != (new_code is None) or (
+            code and new_code and not same_code(code, new_code)
+        ):
             raise UndecidedSignal(f"{cls.__name__}.{name} is another function now")
     if not same(cls.__new__.__defaults__, fresh.__new__.__defaults__):
         raise UndecidedSignal(f"{cls.__name__} has other defaults now")

@@ -1,6 +1,6 @@
-"""Trusted. Whether importing a module again binds its names to what the driver has.
+"""Trusted. Checks that importing a module again binds its names to the objects that the driver has.
 
-Each check raises :class:`UndecidedSignal` unless the module's source says that it does.
+Each check raises :class:`UndecidedSignal` unless the module's source proves it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from presieve.lift.python.shipping import Path, is_own_module, path_of, under
 from presieve.lift.python.source import written
 
 MISSING = object()
-"""What there is of a name that leads to nothing."""
+"""The value of a name that is not bound."""
 
 _DECORATORS = ("staticmethod", "classmethod", "abstractmethod", "override", "final")
-"""Those that leave the function as it is."""
+"""Decorators that do not change what the function does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A module, or the body of a class in it: its source, and what it holds now."""
+    """A module, or the body of a class in it: its source, and its current values."""
 
     text: ModuleText
     globals: Mapping[str, object]
@@ -36,7 +36,9 @@ class Scope:
     attributes: Mapping[str, object] | None = None
 
     def look(self, name: str) -> object:
-        """The value of a name in an expression that is evaluated here, builtins included."""
+        """Return the value of a name in an expression evaluated in this scope, builtins
+        included.
+        """
         if self.body is not None and self.attributes is not None:
             statement = self.text.binding_in(self.body, name)
             if statement is not None:
@@ -46,19 +48,19 @@ class Scope:
                     raise UndecidedSignal(f"{name} is not a constant")
                 check_constant(self, name, node, value)
                 return value
-        found = self.globals.get(name, MISSING)
-        check_name(self, name, found)
-        return vars(builtins).get(name, MISSING) if found is MISSING else found
+        global_value = self.globals.get(name, MISSING)
+        check_name(self, name, global_value)
+        return vars(builtins).get(name, MISSING) if global_value is MISSING else global_value
 
 
 def scope_of(module: ModuleType) -> Scope:
-    """The scope that a module is."""
+    """Return the scope of a module."""
     return Scope(text_of(module), vars(module))
 
 
 def check_name(scope: Scope, name: str, value: object, *, read: bool = True) -> None:
-    """Whether the module binds the name to this value. ``read``: false where only the function
-    itself is in question, and not what it does.
+    """Check that the module binds the name to this value. ``read``: false if only the identity of
+    the function matters, and not what it does.
     """
     text = scope.text
     statement = text.binding(name) or _from_star(text, name, value)
@@ -84,15 +86,15 @@ def check_name(scope: Scope, name: str, value: object, *, read: bool = True) -> 
 
 
 def _from_star(text: ModuleText, name: str, value: object) -> ast.ImportFrom | None:
-    """The star import of a library that binds the name, if there is one."""
-    found = None
+    """Return the star import of a library that binds the name, if there is one."""
+    binding_import = None
     for star in stars(text):
         module = sys.modules.get(star.module or "")
         if star.level or module is None or is_own_module(star.module):
             raise UndecidedSignal(f"{text.name} imports all of another module")
         if not name.startswith("_") and getattr(module, name, MISSING) is value is not MISSING:
-            found = star
-    return found
+            binding_import = star
+    return binding_import
 
 
 def _check_assigned(scope: Scope, name: str, node: ast.expr | None, value: object) -> None:
@@ -109,7 +111,7 @@ def _check_assigned(scope: Scope, name: str, node: ast.expr | None, value: objec
 
 
 def check_constant(scope: Scope, name: str, node: ast.expr, value: object) -> None:
-    """Whether an expression gives this constant where it stands."""
+    """Check that an expression gives this constant in its scope."""
     expected = computed(node, scope.look)
     if not same(expected, value):
         raise UndecidedSignal(f"it is {value!r} now, and {ast.unparse(node)} in the source")
@@ -124,7 +126,7 @@ def check_constant(scope: Scope, name: str, node: ast.expr, value: object) -> No
 def check_function(
     scope: Scope, node: ast.FunctionDef | ast.Lambda, value: object, *, read: bool = True
 ) -> None:
-    """Whether it is the function that is defined there, with the same defaults."""
+    """Check that the value is the function defined there, with the same defaults."""
     if not read:
         named = (getattr(value, "__module__", None), getattr(value, "__name__", None))
         if named != (scope.text.name, getattr(node, "name", None)):
@@ -140,8 +142,8 @@ def check_function(
     wrapped = [d for d in decorators if _last_name(d) in _DECORATORS[:2]]
     if [type(value).__name__] != ([_last_name(d) for d in wrapped] or ["function"]):
         raise UndecidedSignal("it is another kind of method now")
-    here = written(function, generator=inspect.isgeneratorfunction(function))
-    if not here.stands_at(node, scope.text.file):
+    source = written(function, generator=inspect.isgeneratorfunction(function))
+    if not source.stands_at(node, scope.text.file):
         raise UndecidedSignal("it is another function now")
     _check_defaults(scope, node.args, function)
 
@@ -153,15 +155,15 @@ def _last_name(node: ast.expr) -> str | None:
     return None
 
 
-def _check_defaults(scope: Scope, written_: ast.arguments, function: FunctionType) -> None:
+def _check_defaults(scope: Scope, arguments: ast.arguments, function: FunctionType) -> None:
     positional = function.__defaults__ or ()
     named = function.__kwdefaults__ or {}
-    pairs = zip(written_.kwonlyargs, written_.kw_defaults, strict=True)
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     wanted = {a.arg: d for a, d in pairs if d is not None}
-    if len(positional) != len(written_.defaults) or set(named) != set(wanted):
+    if len(positional) != len(arguments.defaults) or set(named) != set(wanted):
         raise UndecidedSignal(f"{function.__name__} has other defaults now")
     for node, value in [
-        *zip(written_.defaults, positional, strict=True),
+        *zip(arguments.defaults, positional, strict=True),
         *((node, named[name]) for name, node in wanted.items()),
     ]:
         _check_default(scope, function, node, value)

@@ -1,7 +1,7 @@
-"""Trusted. What the names in a function mean: constants, modules and functions outside of it.
+"""Trusted. The meaning of the names in a function: constants, modules and functions outside of it.
 
 Constants are read by value, immutable ones only. Modules and functions are compared by identity
-with the ones that are known, so that shadowing a builtin cannot deceive.
+with the known ones, so that shadowing a builtin cannot deceive.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MODULES = (
     *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),
     *("pyarrow", "pyarrow.compute", "collections", "heapq", "_heapq", "re"),
 )
-"""Modules whose functions and constants may be known."""
+"""Modules whose functions and constants may be known objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +50,18 @@ class Names:
     zone: Zone
 
     def resolve(self, name: str) -> Value:
-        """What the name means. Declines ``unknown-name`` where it is not defined."""
+        """Return the value of the name. Declines ``unknown-name`` if it is not defined."""
         return constant(self.lookup(name), name, self.zone)
 
     def lookup(self, name: str, *, read: bool = True) -> object:
-        """The object that the name means; ``read`` as in :func:`global_of`."""
+        """Return the object that the name means; ``read`` as in :func:`global_of`."""
         if name in self.closure:
             return self.closure[name]
         return global_of(self.globals, name, read=read)
 
 
 def names_of(function: FunctionType, zone: Zone) -> Names:
-    """The names that a function sees, but for its parameters and variables."""
+    """Return the names that a function sees, except its parameters and variables."""
     closure: dict[str, object] = {}
     cells = function.__closure__ or ()
     for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
@@ -73,7 +73,7 @@ def names_of(function: FunctionType, zone: Zone) -> Names:
 
 
 def constant(value: object, name: str, zone: Zone) -> Value:
-    """A Python object as a value: a literal where it is an immutable constant."""
+    """Return a Python object as a value: a literal if it is an immutable constant."""
     scalar = scalar_constant(value, zone)
     if scalar is not None:
         return scalar
@@ -85,7 +85,8 @@ def constant(value: object, name: str, zone: Zone) -> Value:
 
 
 def scalar_constant(value: object, zone: Zone) -> Scalar | None:
-    """A bool, int, float, str, bytes, date, timestamp or decimal as a literal; None for all others.
+    """Return a bool, int, float, str, bytes, date, timestamp or decimal as a literal; None for
+    others.
 
     Exact types only: a subclass (numpy.float64 is one of float) may behave differently.
     """
@@ -105,7 +106,7 @@ def scalar_constant(value: object, zone: Zone) -> Scalar | None:
     if isinstance(value, decimal.Decimal):
         return _decimal(value)
     if isinstance(value, dt.datetime):
-        return _instant(value, zone)
+        return _naive_datetime(value, zone)
     if kind is dt.date and isinstance(value, dt.date):
         return Scalar(Lit(DATE, days_of(value)))
     return None
@@ -120,7 +121,9 @@ def _text(value: str) -> Scalar | None:
 
 
 def _decimal(value: decimal.Decimal) -> Scalar | None:
-    """With no more digits than it needs; None where Spark has no such decimal."""
+    """Return a decimal literal with no more digits than it needs; None if Spark has no such
+    decimal.
+    """
     if type(value) is not decimal.Decimal or not value.is_finite():
         return None
     if value and not -MAX_DIGITS <= value.adjusted() < MAX_DIGITS:
@@ -133,8 +136,10 @@ def _decimal(value: decimal.Decimal) -> Scalar | None:
     return Scalar(Lit(Decimal(units[0]), units[1]))
 
 
-def _instant(value: dt.datetime, zone: Zone) -> Scalar | None:
-    """A naive datetime: what a clock shows. Values of timestamps look the same, in session time."""
+def _naive_datetime(value: dt.datetime, zone: Zone) -> Scalar | None:
+    """Return a naive datetime: the time that a clock shows. Timestamps in session time look the
+    same.
+    """
     timestamp = getattr(module("pandas"), "Timestamp", None)
     if type(value) not in (dt.datetime, timestamp) or value.tzinfo is not None or value.fold:
         return None
@@ -145,12 +150,14 @@ def _instant(value: dt.datetime, zone: Zone) -> Scalar | None:
 
 
 def module(name: str) -> ModuleType | None:
-    """A module if somebody has imported it: what is not imported, no function can use."""
+    """Return a module if it has been imported: no function can use a module that is not
+    imported.
+    """
     return sys.modules.get(name)
 
 
 def member(owner: Known, name: str, zone: Zone) -> Value | None:
-    """``owner.name`` for a known module or class; None where it is not one."""
+    """Return ``owner.name`` for a known module or class; None if it is not one."""
     if owner.target is sys:
         return constant(NUMBERS[name], "sys.maxsize", zone) if name == "maxsize" else _limits(name)
     if name == "value" and is_broadcast(owner.target):
@@ -163,15 +170,15 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
         return None
     if not hasattr(owner.target, name):
         return None
-    found = getattr(owner.target, name)
-    value = constant(found, f"{owner.name}.{name}", zone)
-    if isinstance(owner.target, ModuleType) and not _is_genuine(found, name, value):
+    target_value = getattr(owner.target, name)
+    value = constant(target_value, f"{owner.name}.{name}", zone)
+    if isinstance(owner.target, ModuleType) and not _is_genuine(target_value, name, value):
         return None
     return value
 
 
 def is_broadcast(target: object) -> bool:
-    """Whether this is a broadcast variable of Spark's, of which every worker has the value."""
+    """Return whether this is a broadcast variable of Spark, whose value every worker has."""
     cls = type(target)
     return cls.__name__ == "Broadcast" and cls.__module__ in _BROADCASTS
 
@@ -179,52 +186,56 @@ def is_broadcast(target: object) -> bool:
 _BROADCASTS = ("pyspark.core.broadcast", "pyspark.broadcast")
 
 
-def _is_genuine(found: object, name: str, value: Value) -> bool:
-    """Whether a module of a library has this by itself: workers import it again, and do not see
-    what a driver has put there.
+def _is_genuine(target: object, name: str, value: Value) -> bool:
+    """Return whether a library module has this value itself: workers import the module again, and
+    do not see what a driver has put there.
     """
     if isinstance(value, Known):
-        return not isinstance(found, BuiltinFunctionType) or found.__name__ == name
-    return name in NUMBERS and same(NUMBERS[name], found)
+        return not isinstance(target, BuiltinFunctionType) or target.__name__ == name
+    return name in NUMBERS and same(NUMBERS[name], target)
 
 
 def _limits(name: str) -> Value | None:
-    """``sys.float_info``, which is the same wherever Python runs on doubles."""
+    """Return ``sys.float_info``, which is the same wherever Python runs on doubles."""
     return Known("sys.float_info", sys.float_info) if name == "float_info" else None
 
 
 def resolved(path: str) -> object:
-    """What ``module.name`` or ``module.class.name`` is now; None where it is not loaded."""
+    """Return the current object of ``module.name`` or ``module.class.name``; None if it is not
+    loaded.
+    """
     owner, _, name = path.rpartition(".")
     package, _, inner = owner.rpartition(".")
     return getattr(module(owner) or getattr(module(package), inner, None), name, None)
 
 
 def is_function(value: Known, *paths: str) -> bool:
-    """Whether the object is one of these functions, named as ``module.name``, by identity."""
+    """Return whether the object is one of these functions, named as ``module.name``, by
+    identity.
+    """
     for path in paths:
-        found = resolved(path)
-        renamed = isinstance(found, BuiltinFunctionType) and found.__name__ != path.split(".")[-1]
-        if found is not None and _is_same(value.target, found) and not renamed:
-            # What somebody has put in its place comes from another package.
+        actual = resolved(path)
+        renamed = isinstance(actual, BuiltinFunctionType) and actual.__name__ != path.split(".")[-1]
+        if actual is not None and _is_same(value.target, actual) and not renamed:
+            # A replacement that somebody has put there comes from another package.
             package = path.split(".")[0]
-            return str(getattr(found, "__module__", package)).split(".")[0] == package
+            return str(getattr(actual, "__module__", package)).split(".")[0] == package
     return False
 
 
 def _is_same(a: object, b: object) -> bool:
-    """Whether it is one object; bound methods are made anew each time that they are looked up."""
+    """Return whether the two are one object; each look-up of a bound method makes a new object."""
     if isinstance(a, MethodType) and isinstance(b, MethodType):
         return a.__self__ is b.__self__ and a.__func__ is b.__func__
     return a is b
 
 
 def parameters(function: FunctionType) -> list[inspect.Parameter]:
-    """The parameters of the function itself, not of one that it wraps."""
+    """Return the parameters of the function itself, not of one that it wraps."""
     return list(inspect.signature(function, follow_wrapped=False).parameters.values())
 
 
 def own_names(function: FunctionType) -> tuple[str, ...]:
-    """The function's variables, parameters included: they hide names outside of it."""
+    """Return the function's variables, parameters included: they hide names outside of it."""
     code = function.__code__
     return tuple(dict.fromkeys((*code.co_varnames, *code.co_cellvars)))

@@ -1,4 +1,4 @@
-"""Trusted. Where things stand in the user's files, counted as editors do: from line 1, column 1."""
+"""Trusted. Positions in the user's files, counted as editors do: from line 1, column 1."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _DEFINITION = r"\s*(?:async\s+)?(?:def|class)\s+{name}\b"
 
 
 def span_of(node: ast.AST, file: str, lines: Sequence[str]) -> Span:
-    """The place of a node that has one. The tree counts bytes of UTF-8, editors count characters;
-    a tab is one.
+    """Return the position of a node that has one. The tree counts bytes of UTF-8, editors count
+    characters; a tab is one.
     """
     line: int = getattr(node, "lineno", 0)
     offset: int = getattr(node, "col_offset", 0)
@@ -25,8 +25,8 @@ def span_of(node: ast.AST, file: str, lines: Sequence[str]) -> Span:
 
 
 def definition_of(obj: object) -> Span | None:
-    """Where a function, the function under a wrapper, or the class of an object is defined, if
-    that is known. Only for telling: it is not compared with what is run.
+    """Return where a function, the function under a wrapper, or the class of an object is defined,
+    if that is known. Only for messages: the code there is not compared with the code that runs.
     """
     if isinstance(obj, type):
         cls = obj
@@ -35,14 +35,14 @@ def definition_of(obj: object) -> Span | None:
         code = getattr(obj, "__code__", None)
         if isinstance(code, CodeType):
             first = Span(code.co_filename, code.co_firstlineno)
-            return _named(obj, code.co_name, first) or first
+            return _find_definition(obj, code.co_name, first) or first
         cls = type(obj)
     # A metaclass of the user's could answer anything.
-    return _named(cls, cls.__name__, None) if type(cls) in (type, ABCMeta) else None
+    return _find_definition(cls, cls.__name__, None) if type(cls) in (type, ABCMeta) else None
 
 
-def _named(obj: object, name: str, first: Span | None) -> Span | None:
-    """The line of ``def`` or ``class``, which stands below the decorators."""
+def _find_definition(obj: object, name: str, first: Span | None) -> Span | None:
+    """Return the position of ``def`` or ``class``, which stands below the decorators."""
     try:
         lines, start = inspect.findsource(obj)  # type: ignore[arg-type]
         file = first.file if first else inspect.getsourcefile(obj)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """Trusted. From a function object to the syntax tree of the very code that it runs.
 
 The source found by ``inspect`` may be stale, or belong to a wrapper. It is compiled again and
-compared with the function's code object; anything but the same instructions, names and constants
-declines.
+compared with the function's code object; unless instructions, names and constants are all the same,
+the function is declined.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATO
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A function's definition, with positions in its file; ``text`` is dedented, ``lines`` are
-    those of the whole file.
+    """A function's definition, with positions in its file; ``text`` is dedented, ``lines`` are the
+    lines of the whole file.
     """
 
     node: ast.FunctionDef
@@ -41,38 +41,40 @@ class Source:
     lines: tuple[str, ...] = field(repr=False, compare=False)
 
     def span(self, node: ast.AST) -> Span:
-        """Where the node stands in the user's file."""
+        """Return the position of the node in the user's file."""
         return span_of(node if hasattr(node, "lineno") else self.node, self.file, self.lines)
 
     def stands_at(self, node: ast.FunctionDef | ast.Lambda, file: str) -> bool:
-        """Whether the definition is the one of that node of that file."""
-        here, there = os.path.realpath(self.file), os.path.realpath(file)
+        """Return whether the definition is that node of that file."""
+        own_path, node_path = os.path.realpath(self.file), os.path.realpath(file)
         place = (node.lineno, node.col_offset)
-        return here == there and place == (self.node.lineno, self.node.col_offset)
+        return own_path == node_path and place == (self.node.lineno, self.node.col_offset)
 
 
 def written(function: FunctionType, *, generator: bool = False) -> Source:
-    """The function's syntax tree, as the driver has it. Declines ``no-source``,
-    ``source-mismatch``, ``not-a-function``. ``generator``: one with ``yield`` is expected.
+    """Return the function's syntax tree, as the driver has it. Declines ``no-source``,
+    ``source-mismatch``, ``not-a-function``. ``generator``: a function with ``yield`` is expected.
 
-    Decorators are not followed: it is the code object of ``function`` itself that counts.
+    Decorators are not followed: the code object of ``function`` itself counts.
     """
     code = function.__code__
-    here = Span(code.co_filename, code.co_firstlineno)
+    span = Span(code.co_filename, code.co_firstlineno)
     if "__signature__" in vars(function):
-        raise DeclineSignal("source-mismatch", "the function hides its parameters", here)
+        raise DeclineSignal("source-mismatch", "the function hides its parameters", span)
     kind = inspect.CO_GENERATOR if generator else 0
     if code.co_flags & _KINDS != kind:
         how = "with" if generator else "without"
-        raise DeclineSignal("not-a-function", f"write the function {how} yield or await", here)
+        raise DeclineSignal("not-a-function", f"write the function {how} yield or await", span)
     try:
         lines, _ = inspect.findsource(code)
         text, flags = "".join(lines), code.co_flags & _FUTURE
-        file = _compiled(text, code.co_filename, flags)
+        file = _compile_file(text, code.co_filename, flags)
     except (OSError, TypeError, SyntaxError, ValueError) as e:
         reason = f"the source of {code.co_name} cannot be found or read"
-        raise DeclineSignal("no-source", reason, here) from e
-    same = _like(code, file.codes) or _like(code, _compiled_apart(text, code.co_filename, flags))
+        raise DeclineSignal("no-source", reason, span) from e
+    same = _matching(code, file.codes) or _matching(
+        code, _compile_apart(text, code.co_filename, flags)
+    )
     nodes: list[ast.FunctionDef | ast.Lambda] = [
         n for n in file.owners if isinstance(n, ast.FunctionDef) and _is_at(n, code)
     ]
@@ -80,10 +82,10 @@ def written(function: FunctionType, *, generator: bool = False) -> Source:
         nodes = [*_lambdas(file, same)]
     if len(nodes) != 1 or len(same) != 1:
         reason = f"the source of {code.co_name} in {code.co_filename} is not what is being run"
-        raise DeclineSignal("source-mismatch", reason, here)
+        raise DeclineSignal("source-mismatch", reason, span)
     node = _as_def(_with_private_names(nodes[0], file.owners[nodes[0]]))
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Global | ast.Nonlocal):  # holds wherever in the function it stands
+        if isinstance(inner, ast.Global | ast.Nonlocal):  # applies to the whole function
             place = span_of(inner, code.co_filename, lines)
             what = ", ".join(inner.names)
             raise DeclineSignal("impure-global", f"{what} is written outside the function", place)
@@ -92,19 +94,19 @@ def written(function: FunctionType, *, generator: bool = False) -> Source:
 
 
 def _with_private_names(
-    node: ast.FunctionDef | ast.Lambda, around: ast.ClassDef | None
+    node: ast.FunctionDef | ast.Lambda, enclosing_class: ast.ClassDef | None
 ) -> ast.FunctionDef | ast.Lambda:
-    """The function as Python reads it inside of a class: ``__x`` is ``_Class__x`` there."""
-    owner = around.name.lstrip("_") if around is not None else ""
+    """Return the function as Python reads it inside a class, where ``__x`` is ``_Class__x``."""
+    owner = enclosing_class.name.lstrip("_") if enclosing_class is not None else ""
     if not owner or not any(_Private.name(n) for n in ast.walk(node)):
         return node
-    found = _Private(owner).visit(copy.deepcopy(node))
-    assert isinstance(found, ast.FunctionDef | ast.Lambda)
-    return found
+    renamed_node = _Private(owner).visit(copy.deepcopy(node))
+    assert isinstance(renamed_node, ast.FunctionDef | ast.Lambda)
+    return renamed_node
 
 
 class _Private(ast.NodeTransformer):
-    """Puts the name of a class before names that start with two underscores and do not end so."""
+    """Puts the class name before names that start, but do not end, with two underscores."""
 
     _FIELDS: ClassVar = {
         ast.Name: "id",
@@ -119,12 +121,12 @@ class _Private(ast.NodeTransformer):
 
     @classmethod
     def name(cls, node: ast.AST) -> str:
-        """The node's own name where it is private, else the empty text."""
+        """Return the node's own name if it is private, else the empty text."""
         name = getattr(node, cls._FIELDS.get(type(node), ""), None)
         return name if name and name.startswith("__") and not name.endswith("__") else ""
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """The node, with names of its own and those below it."""
+        """Rename the node's own name and the names below it."""
         name = self.name(node)
         if name:
             setattr(node, self._FIELDS[type(node)], f"_{self.owner}{name}")
@@ -144,37 +146,37 @@ class _File:
 
 
 @lru_cache(maxsize=8)
-def _compiled(text: str, file: str, flags: int) -> _File:
-    """Once for the several methods of a class, and for all classes of the file.
+def _compile_file(text: str, file: str, flags: int) -> _File:
+    """Compile a file, once for all methods of its classes.
 
-    The whole file is compiled, because how a name is called depends on the imports around it.
+    The whole file is compiled, because the imports around a name determine how it is called.
     """
     code = compile(text, file, "exec", flags, True)
     tree = ast.parse(text)
-    return _File(tree, tuple(_codes(code)), dict(_owned(tree)))
+    return _File(tree, tuple(_codes(code)), dict(_functions_with_class(tree)))
 
 
 @lru_cache(maxsize=8)
-def _compiled_apart(text: str, file: str, flags: int) -> tuple[CodeType, ...]:
-    """The same where each statement is compiled by itself, as IPython does with those of a cell."""
+def _compile_apart(text: str, file: str, flags: int) -> tuple[CodeType, ...]:
+    """Compile each statement by itself, as IPython does with the statements of a cell."""
     apart = [ast.Module([statement], []) for statement in ast.parse(text).body]
     return tuple(c for each in apart for c in _codes(compile(each, file, "exec", flags, True)))
 
 
-def _like(code: CodeType, codes: tuple[CodeType, ...]) -> list[CodeType]:
-    """Those that are the same as this one, and in the same place."""
+def _matching(code: CodeType, codes: tuple[CodeType, ...]) -> list[CodeType]:
+    """Return the code objects that are the same as this one, and in the same place."""
     return [c for c in codes if _is_same_place(c, code) and same_code(c, code)]
 
 
-def _owned(
+def _functions_with_class(
     tree: ast.Module,
 ) -> Iterator[tuple[ast.FunctionDef | ast.Lambda, ast.ClassDef | None]]:
     waiting: list[tuple[ast.AST, ast.ClassDef | None]] = [(tree, None)]
     while waiting:
-        node, around = waiting.pop()
+        node, enclosing_class = waiting.pop()
         if isinstance(node, ast.FunctionDef | ast.Lambda):
-            yield node, around
-        inside = node if isinstance(node, ast.ClassDef) else around
+            yield node, enclosing_class
+        inside = node if isinstance(node, ast.ClassDef) else enclosing_class
         waiting += [(below, inside) for below in ast.iter_child_nodes(node)]
 
 
@@ -187,18 +189,20 @@ _LAMBDA = "<lambda>"
 
 
 def _lambdas(file: _File, same: list[CodeType]) -> list[ast.Lambda]:
-    """The lambdas from which codes were compiled: the innermost ones in whose body they stand."""
-    found = []
+    """Return the lambdas from which codes were compiled: the innermost lambdas around them."""
+    lambdas = []
     for code in same:
-        # An instruction that stands for nothing in the text has an empty place.
+        # An instruction that has no counterpart in the text has an empty place.
         places = [p for p in code.co_positions() if p[2] != p[3]]
         around = [
             n
             for n in file.owners
             if isinstance(n, ast.Lambda) and all(_is_inside(p, n.body) for p in places)
         ]
-        found += [max(around, key=lambda n: (n.lineno, n.col_offset))] if around and places else []
-    return found
+        lambdas += (
+            [max(around, key=lambda n: (n.lineno, n.col_offset))] if around and places else []
+        )
+    return lambdas
 
 
 def _is_inside(place: tuple[int | None, ...], body: ast.expr) -> bool:
@@ -210,12 +214,12 @@ def _is_inside(place: tuple[int | None, ...], body: ast.expr) -> bool:
 
 
 def _as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
-    """A lambda as ``def`` with the same parameters, which returns what the lambda gives."""
+    """Return a lambda as a ``def`` with the same parameters that returns the lambda's value."""
     if isinstance(node, ast.FunctionDef):
         return node
     value = ast.copy_location(ast.Return(node.body), node.body)
-    made = ast.FunctionDef("<lambda>", node.args, [value], [])
-    return ast.copy_location(made, node)
+    definition = ast.FunctionDef("<lambda>", node.args, [value], [])
+    return ast.copy_location(definition, node)
 
 
 def _is_same_place(a: CodeType, b: CodeType) -> bool:
@@ -228,7 +232,7 @@ def _codes(code: CodeType) -> list[CodeType]:
 
 
 def same_code(a: CodeType, b: CodeType) -> bool:
-    """The same instructions, names and constants."""
+    """Return whether two code objects have the same instructions, names and constants."""
     return (
         a.co_code == b.co_code
         and a.co_exceptiontable == b.co_exceptiontable

@@ -1,7 +1,8 @@
-"""Trusted. Time zones whose offset never changes: there, local time and instant are one to one.
+"""Trusted. Time zones with a constant offset: there, local times and instants correspond one to
+one.
 
-In any other zone two instants share a local time when clocks are put back, so what Python sees
-does not determine what SQL compares.
+In any other zone two instants share a local time when clocks are put back, so the value that Python
+sees does not determine the value that SQL compares.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ class Zone:
     name: str
 
     def fixed(self) -> int | None:
-        """Microseconds that local time is always ahead of UTC; None where that may change."""
+        """Return how many microseconds local time is ahead of UTC; None if that may change."""
         minutes = _minutes(self.name)
         return None if minutes is None else minutes * 60_000_000
 
     def check(self, column: str) -> None:
-        """Declines ``timestamp-zone`` for a column of instants where clocks are changed."""
+        """Decline ``timestamp-zone`` for a column of instants if the zone changes its clocks."""
         if self.fixed() is None:
             raise DeclineSignal(
                 "timestamp-zone",
