@@ -1,4 +1,4 @@
-"""Trusted. Calls: which function or method it is, its arguments, and its model.
+"""Trusted. Calls: their function or method, their arguments, and their models.
 
 The models are in the table of :mod:`presieve.lift.models.registry`; the user's own functions and
 classes are executed where they are called.
@@ -60,107 +60,109 @@ _CHANGING = ("append", "extend", "insert", "add", "update", "pop", "remove", "cl
 
 
 def call(m: Machine, node: ast.Call, flow: Flow) -> Value:
-    """The value of a call as it is written. Declines ``unknown-call`` for all that is not known."""
+    """Return the value of a call. Declines ``unknown-call`` for every function that is not
+    known.
+    """
     if not isinstance(node.func, ast.Name | ast.Attribute):
         raise m.decline("unknown-call", "the called function is not known", node)
     pure = opaque_calls.declared(m, node.func, flow)
     if pure is not None:
         return _pure_call(m, node, pure, flow)
     if is_method(m, node.func, flow):
-        return _method(m, node, flow)
+        return _call_method(m, node, flow)
     function = _function(m, node.func, flow)
     if not isinstance(function, Known):
-        raise _not_known(m, node)
+        raise _unknown_function(m, node)
     if inlining.is_own(function.target):
         with opaque_calls.advised(m, function):
             return inlining.call(m, flow, function, node)
     if records.kind_of(function.target):
         tries.check_call(m, ast.unparse(node.func), node)
-        return records.construct(_evaluated(m, flow, "", node), function.target)
+        return records.construct(_evaluate_call(m, flow, "", node), function.target)
     path = registry.path_of(function)
     if path is None:
-        raise _unknown(m, flow, node)
-    return _known(m, flow, path, node)
+        raise _decline_unknown(m, flow, node)
+    return _call_model(m, flow, path, node)
 
 
-def _evaluated(m: Machine, flow: Flow, name: str, node: ast.Call) -> Call:
+def _evaluate_call(m: Machine, flow: Flow, name: str, node: ast.Call) -> Call:
     args, named = inlining.arguments(m, flow, node)
     return Call(m, flow, name, tuple(args), named, node)
 
 
-def _known(m: Machine, flow: Flow, path: str, node: ast.Call) -> Value:
-    """A call of a function in the table."""
+def _call_model(m: Machine, flow: Flow, path: str, node: ast.Call) -> Value:
+    """Call a function in the table."""
     tries.check_call(m, path, node)
-    name, found = path.rpartition(".")[2], None
+    name, returned = path.rpartition(".")[2], None
     if path in registry.SYNTAX:
-        found = registry.SYNTAX[path].model(Call(m, flow, name, (), {}, node))
+        returned = registry.SYNTAX[path].model(Call(m, flow, name, (), {}, node))
     entry = registry.FUNCTIONS.get(path)
-    if found is None and entry is not None:
+    if returned is None and entry is not None:
         if not entry.names([k.arg for k in node.keywords]):
             reason = f"keyword arguments of {ast.unparse(node.func)}"
             raise m.decline("unknown-call", reason, node)
-        call = _evaluated(m, flow, name, node)
+        call = _evaluate_call(m, flow, name, node)
         if not entry.counts(call):
             raise call.decline("unknown-call", f"supported with {entry.arguments} argument(s) only")
-        found = entry.model(call)
-        if found is not None and entry.fresh:
-            return identity.fresh(m, found)
-    if found is None:
-        raise _unknown(m, flow, node)
-    return found
+        returned = entry.model(call)
+        if returned is not None and entry.fresh:
+            return identity.fresh(m, returned)
+    if returned is None:
+        raise _decline_unknown(m, flow, node)
+    return returned
 
 
-def _unknown(m: Machine, flow: Flow, node: ast.Call) -> DeclineSignal:
-    """Why a call is not known, unless it is one of its arguments."""
+def _decline_unknown(m: Machine, flow: Flow, node: ast.Call) -> DeclineSignal:
+    """Return why a call is not known, unless evaluating one of its arguments declines."""
     if any(isinstance(a, ast.Starred) for a in node.args):
         return m.decline("unknown-call", "a call with *", node)
     for a in node.args:
         m.evaluate(a, flow)
-    return _not_known(m, node)
+    return _unknown_function(m, node)
 
 
-def _not_known(m: Machine, node: ast.Call) -> DeclineSignal:
+def _unknown_function(m: Machine, node: ast.Call) -> DeclineSignal:
     of_rows = m.state.stage is Stage.LOOP
     return m.decline(*registry.unknown(ast.unparse(node.func), of_rows=of_rows), node)
 
 
 def _function(m: Machine, node: ast.expr, flow: Flow) -> Value | None:
-    """The function that is called; None where it is not known."""
+    """Return the function that is called; None if it is not known."""
     if is_known(m, node, flow):
         return m.evaluate(node, flow)
-    found = flow.env.get(node.id) if isinstance(node, ast.Name) else None
-    # A function of the user's is called by its own name: whether a worker has the same is asked.
-    return found if isinstance(found, Known) and not inlining.is_own(found.target) else None
+    target = flow.env.get(node.id) if isinstance(node, ast.Name) else None
+    # A user's function is called by its own name: it is checked whether a worker has the same.
+    return target if isinstance(target, Known) and not inlining.is_own(target.target) else None
 
 
-def _pure_call(m: Machine, node: ast.Call, known: Pure, flow: Flow) -> Value:
-    """The result of a function that is declared pure."""
+def _pure_call(m: Machine, node: ast.Call, pure: Pure, flow: Flow) -> Value:
+    """Return the result of a function that is declared pure."""
     args, named = inlining.arguments(m, flow, node)
-    every = {**{str(i): a for i, a in enumerate(args)}, **named}
-    return opaque_calls.call(m, flow, known, every, node)
+    all_args = {**{str(i): a for i, a in enumerate(args)}, **named}
+    return opaque_calls.call(m, flow, pure, all_args, node)
 
 
 # --- methods --------------------------------------------------------------------------------------
 
 
 def _own_method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
-    """The result of a method of a class of the user's; None where it is none."""
+    """Return the result of a method of a user's class; None if it is not one."""
     assert isinstance(node.func, ast.Attribute)
     if records.record_of(m, flow, owner) is None:
         return inlining.method(m, flow, owner, node)
-    return records.method(_evaluated(m, flow, node.func.attr, node), owner)
+    return records.method(_evaluate_call(m, flow, node.func.attr, node), owner)
 
 
-def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
+def _call_method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     assert isinstance(node.func, ast.Attribute)
     owner, name = m.evaluate(node.func.value, flow), node.func.attr
     own = _own_method(m, flow, owner, node)
     if own is not None:
         return own
     entry = registry.method_of(flow.opened(owner), name)
-    found = _asked(m, flow, owner, entry, node)
-    if found is not None:
-        return found
+    returned = _ask_model(m, flow, owner, entry, node)
+    if returned is not None:
+        return returned
     owner = flow.opened(owner)
     if name in _CHANGING:
         raise m.decline("mutation", f".{name}() changes {describe(owner)} in place", node)
@@ -169,31 +171,33 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     raise m.decline("unknown-call", reason, node)
 
 
-def _asked(
+def _ask_model(
     m: Machine, flow: Flow, owner: Value, entry: Entry | None, node: ast.Call
 ) -> Value | None:
-    """What a model says of a call, whose arguments are evaluated where there is none, too."""
+    """Ask a model for the result of a call. The arguments are evaluated even if there is no
+    model.
+    """
     assert isinstance(node.func, ast.Attribute)
     tries.check_call(m, node.func.attr, node, flow.opened(owner))
     call = Call(m, flow, node.func.attr, (), {}, node)
     if entry is not None and entry.unevaluated:
         return entry.ask(call, owner)
-    whole = dataframe.is_pandas(owner)
-    if any(isinstance(a, ast.Starred) for a in node.args) or (node.keywords and not whole):
+    is_pandas = dataframe.is_pandas(owner)
+    if any(isinstance(a, ast.Starred) for a in node.args) or (node.keywords and not is_pandas):
         return None
-    value = heap.contents if whole else Machine.evaluate
+    value = heap.contents if is_pandas else Machine.evaluate
     args = tuple(value(m, a, flow) for a in node.args)
     named = {k.arg or "**": value(m, k.value, flow) for k in node.keywords}
     call = call._replace(args=args, named=named)
     if entry is None or entry.statement or not entry.counts(call) or not entry.names(named):
         return None
-    found = entry.ask(call, owner)
-    return identity.fresh(m, found) if found is not None and entry.fresh else found
+    returned = entry.ask(call, owner)
+    return identity.fresh(m, returned) if returned is not None and entry.fresh else returned
 
 
 def change(m: Machine, flow: Flow, node: ast.Call) -> None:
-    """A call like ``seen.add(x)`` that is a statement. Declines ``mutation`` for all that is not
-    known.
+    """Execute a call like ``seen.add(x)`` as a statement. Declines ``mutation`` for every method
+    that is not known.
     """
     assert isinstance(node.func, ast.Attribute)
     owner, name = m.evaluate(node.func.value, flow), node.func.attr
@@ -202,17 +206,19 @@ def change(m: Machine, flow: Flow, node: ast.Call) -> None:
     tries.check_call(m, f".{name}", node)
     entry = registry.method_of(flow.opened(owner), name)
     if entry is not None and not entry.statement:
-        if _asked(m, flow, owner, entry, node) is not None:
+        if _ask_model(m, flow, owner, entry, node) is not None:
             return
     args = tuple(heap.boxed(m, flow, m.evaluate(a, flow)) for a in node.args)
     if flow.ended:
         return
-    found = flow.opened(owner)
-    if isinstance(found, SetV) and found.fixed:
+    contents = flow.opened(owner)
+    if isinstance(contents, SetV) and contents.fixed:
         raise m.decline("always-raises", f"a frozenset has no method .{name}()", node)
     call = Call(m, flow, name, args, {}, node)
     if entry is not None and entry.statement and entry.counts(call):
         if entry.ask(call, owner) is not None:
             return
-    hint = ": keep the items that you need, each in a variable" if isinstance(found, ListV) else ""
-    raise m.decline("mutation", f".{name}() changes {describe(found)} in place{hint}", node)
+    hint = (
+        ": keep the items that you need, each in a variable" if isinstance(contents, ListV) else ""
+    )
+    raise m.decline("mutation", f".{name}() changes {describe(contents)} in place{hint}", node)

@@ -1,5 +1,5 @@
-"""Trusted. Lists and dicts from outside of the function: constants, because all that would change
-them is declined.
+"""Trusted. Lists and dicts from outside of the function. They are constants, because every change
+of them is declined.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from presieve.lift.values.symbolic import Known, ListV, Scalar, SetV, Value, des
 from presieve.semantics.build import or_
 
 _MOST = 200
-"""Keys of a dict that a row is compared with."""
+"""Maximum number of keys of a dict that a row is compared with."""
 
 
 def is_list(value: Value) -> bool:
-    """Whether this is a list from outside."""
+    """Return whether this is a list from outside."""
     return isinstance(value, Known) and type(value.target) is list
 
 
 def is_dict(value: Value) -> bool:
-    """Whether this is a dict from outside, and nothing but a dict."""
+    """Return whether this is a dict from outside, and not of a subclass."""
     return isinstance(value, Known) and type(value.target) is dict
 
 
 def is_container(value: Value) -> bool:
-    """Whether this is a list, dict or set from outside."""
+    """Return whether this is a list, dict or set from outside."""
     return isinstance(value, Known) and type(value.target) in (list, dict, set, frozenset)
 
 
 def length(value: Value) -> int | None:
-    """How many items it holds; None for what is no such container."""
+    """Return how many items it holds; None if it is no such container."""
     if not is_container(value):
         return None
     assert isinstance(value, Known)
@@ -44,7 +44,7 @@ def length(value: Value) -> int | None:
 
 
 def items_of(m: Machine, value: Value) -> ListV | None:
-    """A list from outside, with its items; None for everything else."""
+    """Return a list from outside with its items; None for everything else."""
     if not is_list(value):
         return None
     assert isinstance(value, Known)
@@ -53,7 +53,7 @@ def items_of(m: Machine, value: Value) -> ListV | None:
 
 
 def pairs(m: Machine, value: Value) -> list[tuple[Value, Value]] | None:
-    """Keys and items of a dict from outside, in its order; None for everything else."""
+    """Return the keys and items of a dict from outside, in its order; None for everything else."""
     if not is_dict(value):
         return None
     assert isinstance(value, Known)
@@ -63,49 +63,49 @@ def pairs(m: Machine, value: Value) -> list[tuple[Value, Value]] | None:
 
 
 def _hits(m: Machine, value: Value, key: Value, node: ast.AST) -> list[tuple[Term, Value]]:
-    """For each key of a dict whether it is the one that is asked for, and its item. NaN is asked
-    for by identity, so that a key that may be NaN meets none that is.
+    """Return, for each key of a dict, the condition under which it is the key in question, and its
+    item. A dict compares NaN by identity, so two keys that may both be NaN are declined.
     """
-    known = pairs(m, value)
-    assert known is not None
-    if len(known) > _MOST:
-        raise m.decline("too-large", f"a dict of {len(known)} keys", node)
-    for possible, _ in known:
+    entries = pairs(m, value)
+    assert entries is not None
+    if len(entries) > _MOST:
+        raise m.decline("too-large", f"a dict of {len(entries)} keys", node)
+    for possible, _ in entries:
         if not equal_as_keys(key, possible):
             reason = f"{describe(key)} as a key of {describe(value)}"
             raise m.decline("unsupported-operation", reason, node)
-    found = ((equal(m, key, k, node), v) for k, v in known)
-    return [(hit, v) for hit, v in found if hit != FALSE]
+    tested_entries = ((equal(m, key, k, node), v) for k, v in entries)
+    return [(hit, v) for hit, v in tested_entries if hit != FALSE]
 
 
-def equal_as_keys(key: Value, other: Value) -> bool:
-    """Whether a dict finds a key exactly where ``==`` says so."""
+def equal_as_keys(key: Value, dict_key: Value) -> bool:
+    """Return whether a dict finds a key exactly where ``==`` holds."""
     if isinstance(key, SetV | ListV):
         return False
-    nan = [isinstance(v, Scalar) and v.traits.maybe_nan for v in (key, other)]
+    nan = [isinstance(v, Scalar) and v.traits.maybe_nan for v in (key, dict_key)]
     return not all(nan)
 
 
 def contains(m: Machine, value: Value, key: Value, node: ast.AST) -> Term:
-    """``key in value`` for a dict from outside."""
+    """Return ``key in value`` for a dict from outside."""
     return or_(*(hit for hit, _ in _hits(m, value, key, node)))
 
 
 def item(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
-    """``value[key]`` for a dict from outside: KeyError where there is no such key."""
-    found = _hits(m, value, key, node)
-    m.fail(flow, negate(flow.decided(or_(*(hit for hit, _ in found)))), KeyError)
-    if not found:
+    """Return ``value[key]`` for a dict from outside: KeyError if there is no such key."""
+    hits = _hits(m, value, key, node)
+    m.fail(flow, negate(flow.decided(or_(*(hit for hit, _ in hits)))), KeyError)
+    if not hits:
         raise m.decline("always-raises", "the dict has no such key", node)
-    return _chosen(found[:-1], found[-1][1])
+    return _merge_hits(hits[:-1], hits[-1][1])
 
 
 def get(m: Machine, value: Value, key: Value, default: Value, node: ast.AST) -> Value:
-    """``value.get(key, default)`` for a dict from outside."""
-    return _chosen(_hits(m, value, key, node), default)
+    """Return ``value.get(key, default)`` for a dict from outside."""
+    return _merge_hits(_hits(m, value, key, node), default)
 
 
-def _chosen(found: list[tuple[Term, Value]], last: Value) -> Value:
-    for hit, value in reversed(found):
+def _merge_hits(hits: list[tuple[Term, Value]], last: Value) -> Value:
+    for hit, value in reversed(hits):
         last = value if hit == TRUE else merge(hit, value, last)
     return last

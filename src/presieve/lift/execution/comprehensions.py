@@ -1,5 +1,5 @@
-"""Trusted. Comprehensions, and reductions of generators, over what is known when lifting: they are
-written out, one round after the other.
+"""Trusted. Comprehensions, and reductions of generators, over values that are known when lifting:
+they are unrolled, one round after the other.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ EXTREMES = ("min", "max")
 
 
 class _Rounds:
-    """The rounds of a comprehension that stands on the path ``flow``.
+    """The rounds of a comprehension on the path ``flow``.
 
     Its variables are its own, and have no value before the loop that sets them. ``over`` are the
-    conditions under which an earlier round has ended it all.
+    conditions under which an earlier round has ended the whole loop.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class _Rounds:
         self.watched: dict[int, Value] = {}
 
     def __iter__(self) -> Iterator[tuple[Flow, Term]]:
-        """Each round's path, and the condition under which the tests before it hold."""
+        """Yield each round's path, and the condition under which the tests before it hold."""
         for g in self.generators:
             if g.is_async:
                 reason = "an asynchronous comprehension"
@@ -65,51 +65,53 @@ class _Rounds:
         return self._loop(0, first, {**self.flow.env, **own}, TRUE)
 
     def _loop(
-        self, at: int, items: Sequence[Value], env: dict[str, Value], given: Term
+        self, at: int, items: Sequence[Value], env: dict[str, Value], condition: Term
     ) -> Iterator[tuple[Flow, Term]]:
         g = self.generators[at]
-        always = given
+        outer_condition = condition
         for item in items:
-            given = always
+            condition = outer_condition
             if isinstance(item, PerhapsV):
-                given, item = and_(always, item.there), item.item
-            here = self._path(env, given)
-            self.m.bind(g.target, boxed(self.m, here, item), here)
-            env, passed = here.env, given
+                condition, item = and_(outer_condition, item.there), item.item
+            path = self._path(env, condition)
+            self.m.bind(g.target, boxed(self.m, path, item), path)
+            env, filtered = path.env, condition
             for test in g.ifs:
-                passed = and_(passed, self.m.condition(test, here))
-                self.settle(here, test)
-                here = self._path(env, passed)
-                if passed == FALSE:
+                filtered = and_(filtered, self.m.condition(test, path))
+                self.settle(path, test)
+                path = self._path(env, filtered)
+                if filtered == FALSE:
                     break
-            if passed == FALSE:
+            if filtered == FALSE:
                 continue
             if at + 1 < len(self.generators):
                 iterable = self.generators[at + 1].iter
-                inner, watched = elements(self.m, iterable, here)
-                self.settle(here, iterable)
-                self.watched |= {n: here.heap[n] for n in watched}
-                yield from self._loop(at + 1, inner, dict(env), passed)
+                inner, watched = elements(self.m, iterable, path)
+                self.settle(path, iterable)
+                self.watched |= {n: path.heap[n] for n in watched}
+                yield from self._loop(at + 1, inner, dict(env), filtered)
                 continue
             self.count += 1
             if self.count > MOST:
                 raise self.m.decline("too-large", f"more than {MOST} iterations", g.iter)
-            self.settle(here, g.iter)
-            yield self._path(env, passed), passed
+            self.settle(path, g.iter)
+            yield self._path(env, filtered), filtered
 
-    def settle(self, here: Flow, node: ast.AST) -> None:
-        """After something that is evaluated in a round: what a loop goes over must not change."""
-        settled_branch(self.flow, here)
+    def settle(self, path: Flow, node: ast.AST) -> None:
+        """Take over the objects after something is evaluated in a round. Declines if a loop's
+        object changes.
+        """
+        settled_branch(self.flow, path)
         if any(self.flow.heap[n] != v for n, v in self.watched.items()):
             reason = "a call changes an object while a comprehension iterates over it"
             raise self.m.decline("mutation", reason, node)
 
-    def _path(self, env: dict[str, Value], given: Term) -> Flow:
+    def _path(self, env: dict[str, Value], condition: Term) -> Flow:
         flow = self.flow
-        here = Flow(dict(env), flow.conds, flow.facts, heap=dict(flow.heap))
+        path = Flow(dict(env), flow.conds, flow.facts, heap=dict(flow.heap))
         for term in self.over:
-            here = here.branch(negate(term))
-        return here.branch(given)
+            path = path.branch(negate(term))
+        return path.branch(condition)
 
 
 def comprehension(
@@ -117,22 +119,22 @@ def comprehension(
     node: ast.ListComp | ast.DictComp,
     flow: Flow,
 ) -> Value:
-    """A list, or a dict with texts for keys, of so many items whatever the row is."""
+    """Return a list, or a dict with strings for keys, whose size does not depend on the row."""
     items: list[Value] = []
     keys: dict[str, Value] = {}
     rounds = _Rounds(m, node.generators, flow)
-    for here, given in rounds:
-        if given != TRUE:
+    for path, reached in rounds:
+        if reached != TRUE:
             reason = "how many items a comprehension has depends on the row"
             raise m.decline("unsupported-expression", reason, node)
         if isinstance(node, ast.ListComp):
-            items.append(m.evaluate(node.elt, here))
+            items.append(m.evaluate(node.elt, path))
         else:
-            key = _text(m, m.evaluate(node.key, here), node)
-            keys[key] = m.evaluate(node.value, here)
-        rounds.settle(here, node)
-        flow.facts |= here.facts
-        if here.ended:
+            key = _string_key(m, m.evaluate(node.key, path), node)
+            keys[key] = m.evaluate(node.value, path)
+        rounds.settle(path, node)
+        flow.facts |= path.facts
+        if path.ended:
             flow.ended = True
             break
     if isinstance(node, ast.ListComp):
@@ -140,10 +142,10 @@ def comprehension(
     return DictV(tuple(keys), tuple(keys.values()))
 
 
-def _text(m: Machine, value: Value, node: ast.AST) -> str:
-    found = constant_of(value, STRING)
-    if found is not None:
-        return str(found)
+def _string_key(m: Machine, value: Value, node: ast.AST) -> str:
+    text = constant_of(value, STRING)
+    if text is not None:
+        return str(text)
     raise m.decline("unsupported-expression", "a dict with keys that are not strings", node)
 
 
@@ -152,81 +154,85 @@ def _text(m: Machine, value: Value, node: ast.AST) -> str:
     unevaluated=True,
 )
 def reduction(call: Call) -> Value | None:
-    """``any``, ``all``, ``min``, ``max`` and ``sum`` (of integers) of a generator, list, tuple."""
+    """Model ``any``, ``all``, ``min``, ``max`` and ``sum`` (of integers) of a generator, list or
+    tuple.
+    """
     m, flow, name, _, _, node = call
     if name in EXTREMES and len(node.args) != 1:
-        return None  # of values
+        return None  # of several values
     default = next((k.value for k in node.keywords if k.arg == "default"), None)
     others = any(k.arg != "default" or name not in EXTREMES for k in node.keywords)
     if len(node.args) != 1 or others:
         raise call.decline("unknown-call", f"{name} without exactly one argument")
     elt: ast.expr
     if isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
-        what = node.args[0]
-        lazy = isinstance(what, ast.GeneratorExp)
-        generators, elt = what.generators, what.elt
+        generator = node.args[0]
+        lazy = isinstance(generator, ast.GeneratorExp)
+        generators, elt = generator.generators, generator.elt
     else:
         lazy = True
         elt = ast.copy_location(ast.Name("$item", ast.Load()), node)
         item = ast.copy_location(ast.Name("$item", ast.Store()), node)
         generators = [ast.comprehension(item, node.args[0], [], 0)]
     rounds = _Rounds(m, generators, flow)
-    values = ((here, given, m.evaluate(elt, here)) for here, given in rounds)
+    values = ((path, reached, m.evaluate(elt, path)) for path, reached in rounds)
     if name in EXTREMES:
-        other = None if default is None else m.evaluate(default, flow)
-        return _extreme(call, rounds, values, other)
+        default_value = None if default is None else m.evaluate(default, flow)
+        return _fold_extreme(call, rounds, values, default_value)
     hits: list[Term] = []
     total: Value = Scalar(int_lit(0), LITERAL)
-    for here, given, value in values:
+    for path, reached, value in values:
         if name == "sum":
-            total = _more(call._replace(flow=here), given, total, value)
+            total = _add_value(call._replace(flow=path), reached, total, value)
         else:
-            wanted = truth(m, here, value, node)
-            hits.append(and_(given, wanted if name == "any" else negate(wanted)))
-        rounds.settle(here, node)
+            is_true = truth(m, path, value, node)
+            hits.append(and_(reached, is_true if name == "any" else negate(is_true)))
+        rounds.settle(path, node)
         if name != "sum" and lazy:
             rounds.over.append(hits[-1])
     if name == "sum":
         return total
-    found = or_(*hits)
-    return boolean(flow.decided(found if name == "any" else negate(found)))
+    any_hit = or_(*hits)
+    return boolean(flow.decided(any_hit if name == "any" else negate(any_hit)))
 
 
-def _extreme(
+def _fold_extreme(
     call: Call,
     rounds: _Rounds,
     values: Iterable[tuple[Flow, Term, Value]],
     default: Value | None,
 ) -> Value:
-    """CPython's ``min`` and ``max``: a later value replaces the best only if strictly better."""
+    """Return CPython's ``min`` or ``max``: a later value replaces the best only if strictly
+    better.
+    """
     m, node = call.m, call.node
     op = ast.Lt() if call.name == "min" else ast.Gt()
     best: Value | None = None
-    found: Term = FALSE
-    for here, given, value in values:
+    nonempty: Term = FALSE
+    for path, reached, value in values:
         if best is None:
-            best, found = value, given
+            best, nonempty = value, reached
         else:
-            among = here.branch(found)
+            among = path.branch(nonempty)
             pair = m.force(value, among), m.force(best, among)
             better = compare(Comparison(m, among, op, *pair, node))
-            taken = and_(given, or_(negate(found), and_(found, better)))
-            best, found = merge(taken, value, best), or_(found, given)
-        rounds.settle(here, node)
+            taken = and_(reached, or_(negate(nonempty), and_(nonempty, better)))
+            best, nonempty = merge(taken, value, best), or_(nonempty, reached)
+        rounds.settle(path, node)
     if best is None:
         if default is None:
             raise call.decline("always-raises", "min or max of nothing")
         return default
     if default is None:
-        m.fail(rounds.flow, negate(found))
+        m.fail(rounds.flow, negate(nonempty))
         return best
-    return merge(found, best, default)
+    return merge(nonempty, best, default)
 
 
-def _more(call: Call, given: Term, total: Value, value: Value) -> Value:
-    """The sum so far and one more, where the round counts."""
+def _add_value(call: Call, reached: Term, total: Value, value: Value) -> Value:
+    """Add one more value to the sum so far, if the round counts."""
     m, flow, node = call.m, call.flow, call.node
     if number(m, flow, value, node).base != INT:
         reason = "sum() of floats rounds differently from adding them one by one"
         raise call.decline("unsupported-operation", reason)
-    return merge(given, binary(Operation(m, flow, ast.Add(), total, value, node)), total)
+    return merge(reached, binary(Operation(m, flow, ast.Add(), total, value, node)), total)

@@ -51,16 +51,20 @@ from presieve.semantics.build import and_, or_
 
 
 def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
-    """The value of an expression on this path. Errors go to the machine, see ``Machine.fail``."""
+    """Return the value of an expression on this path. Errors go to the machine, see
+    ``Machine.fail``.
+    """
     with m.at(node):
         value = m.force(_evaluate(m, node, flow), flow)
         tries.check_value(m, node, value)
-        made = isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp)
-        return identity.fresh(m, value) if made else value
+        is_new = isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp)
+        return identity.fresh(m, value) if is_new else value
 
 
 def condition(m: Machine, node: ast.expr, flow: Flow) -> Term:
-    """Whether the expression is true, where only that matters: ``x and x > 5`` has no one type."""
+    """Return whether the expression is true, for a context in which only that matters: ``x and x >
+    5`` has no one type.
+    """
     with m.at(node):
         match node:
             case ast.BoolOp(op, operands):
@@ -79,15 +83,15 @@ def _condition_op(m: Machine, conjunctive: bool, operands: list[ast.expr], flow:
     if goes_on == FALSE:
         return first
     inner = flow.branch(goes_on)
-    rest = _condition_op(m, conjunctive, operands[1:], inner)
-    if not _joined(flow, goes_on, inner):
+    later_operands = _condition_op(m, conjunctive, operands[1:], inner)
+    if not _join_operand(flow, goes_on, inner):
         return first
-    return flow.decided(and_(first, rest) if conjunctive else or_(first, rest))
+    return flow.decided(and_(first, later_operands) if conjunctive else or_(first, later_operands))
 
 
-def _joined(flow: Flow, goes_on: Term, inner: Flow) -> bool:
-    """After the rest of ``and`` or ``or``, which is evaluated where ``goes_on`` holds: whether it
-    counts. Where evaluating it raises, the first operand has decided.
+def _join_operand(flow: Flow, goes_on: Term, inner: Flow) -> bool:
+    """Merge the remaining operands of ``and`` or ``or``, which are evaluated where ``goes_on``
+    holds. Return whether they count: if evaluating them raises, the first operand has decided.
     """
     if inner.ended:
         flow.learn(negate(goes_on))
@@ -99,7 +103,7 @@ def _joined(flow: Flow, goes_on: Term, inner: Flow) -> bool:
     return True
 
 
-def _named(m: Machine, node: ast.NamedExpr, flow: Flow) -> Value:
+def _assign_expression(m: Machine, node: ast.NamedExpr, flow: Flow) -> Value:
     if flow is not m.frame.here:
         reason = "whether := is evaluated depends on the row: assign it before"
         raise m.decline("unsupported-expression", reason, node)
@@ -111,16 +115,16 @@ def _named(m: Machine, node: ast.NamedExpr, flow: Flow) -> Value:
 def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
     match node:
         case ast.Constant(value):
-            found = constant(value, repr(value), m.columns.zone)
-            if isinstance(found, Known):
+            literal = constant(value, repr(value), m.columns.zone)
+            if isinstance(literal, Known):
                 raise m.decline("unsupported-constant", f"the constant {value!r}", node)
-            return found
+            return literal
         case ast.Name(name):
             return _name(m, name, flow, node)
         case ast.Tuple(items):
-            return TupleV(tuple(_kept(evaluate(m, i, flow)) for i in items))
+            return TupleV(tuple(_as_item(evaluate(m, i, flow)) for i in items))
         case ast.List(items):
-            return ListV(tuple(_kept(evaluate(m, i, flow)) for i in items))
+            return ListV(tuple(_as_item(evaluate(m, i, flow)) for i in items))
         case ast.Set(items):
             return sets.display(m, flow, [evaluate(m, i, flow) for i in items], node)
         case ast.Dict(keys, items):
@@ -149,7 +153,7 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
         case ast.Call():
             return calls.call(m, node, flow)
         case ast.NamedExpr():
-            return _named(m, node, flow)
+            return _assign_expression(m, node, flow)
         case ast.JoinedStr():
             return strings.formatted(m, node, flow)
         case ast.ListComp() | ast.DictComp():
@@ -158,26 +162,26 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             raise m.decline("unsupported-expression", f"{syntax(node)} is not read", node)
 
 
-def _kept(value: Value) -> Value:
-    """What a display holds: a length as the number that it is."""
+def _as_item(value: Value) -> Value:
+    """Return a value as an item of a display: the length of a list as a number."""
     return without_length(value)
 
 
 def combined(operation: Operation) -> Value:
-    """``left op right``: numbers, flags, sets and columns."""
+    """Evaluate ``left op right`` for numbers, flags, sets and columns."""
     m, flow, op, left, right, node = operation
     if series.is_whole(left) or series.is_whole(right):
         return series.binary_vectors(m, op, left, right, node)
-    found = flow.opened(left)
-    if isinstance(found, SetV) and isinstance(op, ast.BitOr):
-        other = sets.of_constants(m, flow.opened(right), node)
-        if isinstance(other, SetV):
-            return sets.united(m, found, other, node)
-    more = flow.opened(right)
-    if isinstance(op, ast.Add) and isinstance(found, ListV | GrowingV):
-        if isinstance(more, ListV | GrowingV):
-            return growing_lists.concatenated(found, more)
-    pair = operation._replace(left=m.force(found, flow), right=m.force(more, flow))
+    left_value = flow.opened(left)
+    if isinstance(left_value, SetV) and isinstance(op, ast.BitOr):
+        right_set = sets.of_constants(m, flow.opened(right), node)
+        if isinstance(right_set, SetV):
+            return sets.united(m, left_value, right_set, node)
+    right_value = flow.opened(right)
+    if isinstance(op, ast.Add) and isinstance(left_value, ListV | GrowingV):
+        if isinstance(right_value, ListV | GrowingV):
+            return growing_lists.concatenated(left_value, right_value)
+    pair = operation._replace(left=m.force(left_value, flow), right=m.force(right_value, flow))
     days = calendar.difference(pair)
     return days or strings.sum_of(pair) or binary(operation)
 
@@ -204,7 +208,7 @@ def _dict(
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
             raise m.decline("unsupported-expression", "a dict with keys that are not strings", node)
         names.append(key.value)
-        values.append(_kept(evaluate(m, item, flow)))
+        values.append(_as_item(evaluate(m, item, flow)))
     if len(set(names)) != len(names):
         raise m.decline("unsupported-expression", "a dict that names a key twice", node)
     return DictV(tuple(names), tuple(values))
@@ -213,7 +217,7 @@ def _dict(
 def _bool_op(
     m: Machine, conjunctive: bool, operands: list[ast.expr], flow: Flow, node: ast.expr
 ) -> Value:
-    """``a and b`` is ``b if a else a``; what follows is evaluated only where it is needed."""
+    """Evaluate ``a and b`` as ``b if a else a``; later operands are evaluated only where needed."""
     first = evaluate(m, operands[0], flow)
     if len(operands) == 1 or flow.ended:
         return first
@@ -223,18 +227,18 @@ def _bool_op(
     if goes_on == FALSE:
         return first
     inner = flow.branch(goes_on)
-    rest = _bool_op(m, conjunctive, operands[1:], inner, node)
-    if not _joined(flow, goes_on, inner):
+    later_value = _bool_op(m, conjunctive, operands[1:], inner, node)
+    if not _join_operand(flow, goes_on, inner):
         return first
     if goes_on == TRUE:
-        return rest
-    if _is_boolean(first) and _is_boolean(rest):
+        return later_value
+    if _is_boolean(first) and _is_boolean(later_value):
         assert isinstance(first, Scalar)
-        assert isinstance(rest, Scalar)
+        assert isinstance(later_value, Scalar)
         joined = and_ if conjunctive else or_
-        return boolean(flow.decided(joined(first.term, rest.term)), first, rest)
+        return boolean(flow.decided(joined(first.term, later_value.term)), first, later_value)
     stays = m.force(first, flow.branch(negate(goes_on)))
-    return merge(goes_on, rest, stays)
+    return merge(goes_on, later_value, stays)
 
 
 def _is_boolean(value: Value) -> bool:
@@ -242,7 +246,7 @@ def _is_boolean(value: Value) -> bool:
 
 
 def _chain(m: Machine, node: ast.Compare, flow: Flow) -> Value:
-    """``a < b < c`` is ``a < b and b < c`` with b evaluated once and c only if needed."""
+    """Evaluate ``a < b < c`` as ``a < b and b < c`` with b evaluated once and c only if needed."""
     ops, rights = node.ops, node.comparators
     a = evaluate(m, node.left, flow)
     if len(ops) == 1:
@@ -251,41 +255,43 @@ def _chain(m: Machine, node: ast.Compare, flow: Flow) -> Value:
             return datetimes.compare(Comparison(m, flow, ops[0], a, b, node))
         if series.is_whole(a) or series.is_whole(b):
             return series.compare_vectors(m, ops[0], a, b, node)
-        return boolean(_compared(Comparison(m, flow, ops[0], a, b, node)), a, b)
+        return boolean(_compare_one(Comparison(m, flow, ops[0], a, b, node)), a, b)
     result: list[Term] = []
     operands = [a]
-    here = flow
+    path = flow
     for op, right in zip(ops, rights, strict=True):
-        b = evaluate(m, right, here)
+        b = evaluate(m, right, path)
         operands.append(b)
-        result.append(_compared(Comparison(m, here, op, a, b, node)))
-        inlining.settled_branch(flow, here)
-        a, here = b, here.branch(result[-1])
+        result.append(_compare_one(Comparison(m, path, op, a, b, node)))
+        inlining.settled_branch(flow, path)
+        a, path = b, path.branch(result[-1])
         if result[-1] == FALSE:
             break
     return boolean(flow.decided(and_(*result)), *operands)
 
 
-def _compared(comparison: Comparison) -> Term:
-    """One comparison, of whatever."""
+def _compare_one(comparison: Comparison) -> Term:
+    """Evaluate one comparison of any kinds of values."""
     m, flow, op, a, b, node = comparison
     left, right = flow.opened(a), flow.opened(b)
     if isinstance(right, DictV | MapV) and isinstance(op, ast.In | ast.NotIn):
-        found = heap.contains(m, right, a, node)
-        return flow.decided(found if isinstance(op, ast.In) else negate(found))
+        contains = heap.contains(m, right, a, node)
+        return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
     if captured.is_dict(right) and isinstance(op, ast.In | ast.NotIn):
-        found = captured.contains(m, right, left, node)
-        return flow.decided(found if isinstance(op, ast.In) else negate(found))
+        contains = captured.contains(m, right, left, node)
+        return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
     if isinstance(right, FrequencyV) and isinstance(op, ast.In | ast.NotIn):
-        found = value_counts.contains(m, right, left, node)
-        return flow.decided(found if isinstance(op, ast.In) else negate(found))
+        contains = value_counts.contains(m, right, left, node)
+        return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
     if isinstance(left, SetV) or isinstance(right, SetV):
         return flow.decided(sets.compared(m, op, left, right, node))
     return compare(comparison)
 
 
 def returned(m: Machine, node: ast.expr, flow: Flow) -> Value:
-    """The value that is returned, with contents for objects: nobody sees which object it is."""
+    """Return the returned value, with contents in place of objects: their identity is not
+    visible.
+    """
     if isinstance(node, ast.IfExp):
         return _conditional(m, node, flow, returned)
     return heap.frozen(m, flow, evaluate(m, node, flow), node, set())
@@ -301,16 +307,16 @@ def _conditional(
     chosen = condition(m, node.test, flow)
     if isinstance(chosen, Lit):
         return evaluate(m, body if chosen == TRUE else orelse, flow)
-    then, other = flow.branch(chosen), flow.branch(negate(chosen))
-    a, b = evaluate(m, body, then), evaluate(m, orelse, other)
-    if then.ended or other.ended:
-        live = other if then.ended else then
-        flow.facts, flow.ended = live.facts, then.ended and other.ended
+    then, otherwise = flow.branch(chosen), flow.branch(negate(chosen))
+    a, b = evaluate(m, body, then), evaluate(m, orelse, otherwise)
+    if then.ended or otherwise.ended:
+        live = otherwise if then.ended else then
+        flow.facts, flow.ended = live.facts, then.ended and otherwise.ended
         flow.heap = live.heap
         return b if then.ended else a
     inlining.settled_branch(flow, then)
-    inlining.settled_branch(flow, other)
-    flow.facts |= then.facts & other.facts
+    inlining.settled_branch(flow, otherwise)
+    flow.facts |= then.facts & otherwise.facts
     return merge(chosen, a, b)
 
 
@@ -320,15 +326,15 @@ def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.exp
     if record is not None:
         return records.attribute(m, record, name, node)
     if isinstance(value, Known):
-        found = member(value, name, m.columns.zone)
-        if found is None:
+        model_value = member(value, name, m.columns.zone)
+        if model_value is None:
             raise m.decline("unknown-name", f"{value.name}.{name} is not known", node)
-        return found
+        return model_value
     field = calendar.attribute(m, flow, m.force(value, flow), name, node)
     if field is not None:
         return field
-    found = dataframe.attribute_of(m, flow, value, name, node)
-    return attribute(m, value, name, node) if found is None else found
+    model_value = dataframe.attribute_of(m, flow, value, name, node)
+    return attribute(m, value, name, node) if model_value is None else model_value
 
 
 def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr) -> Value:
@@ -341,21 +347,21 @@ def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: a
             part = strings.sliced(m, flow, text, index, node)
             if part is not None:
                 return part
-        found = lists.part(m, flow, value, index)
-        if found is not None:
-            return found
+        list_part = lists.part(m, flow, value, index)
+        if list_part is not None:
+            return list_part
     key = evaluate(m, index, flow)
     return item_at(m, flow, value, key, node)
 
 
 def item_at(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.expr) -> Value:
-    """``owner[key]``, which some dicts keep from then on."""
-    made = dicts.item(m, flow, owner, key, node)
-    return item_of(m, flow, flow.opened(owner), key, node) if made is None else made
+    """Return ``owner[key]``, which some dicts then keep."""
+    dict_item = dicts.item(m, flow, owner, key, node)
+    return item_of(m, flow, flow.opened(owner), key, node) if dict_item is None else dict_item
 
 
 def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) -> Value:
-    """``value[key]`` for what is no reference."""
+    """Return ``value[key]`` for a value that is not a reference."""
     if isinstance(value, OptTupleV):
         m.fail(flow, negate(value.present), TypeError)
         value = TupleV(value.items)
@@ -377,5 +383,5 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) ->
         if letter is not None:
             return letter
     key = heap.frozen(m, flow, key, node, set())
-    found = dataframe.item_of(m, flow, value, key, node)
-    return subscript(m, value, key, node) if found is None else found
+    pandas_item = dataframe.item_of(m, flow, value, key, node)
+    return subscript(m, value, key, node) if pandas_item is None else pandas_item

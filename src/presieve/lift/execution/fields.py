@@ -1,4 +1,6 @@
-"""Trusted. Fields of the fold that reductions make: how many rows there are of a kind, and any."""
+"""Trusted. Fields of the fold for reductions: the number of rows of a kind, and whether there is
+any.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ NARROW = Traits(numpy=True)
 
 
 def field(m: Machine, name: str, init: Term, step: Term, node: ast.AST) -> Var:
-    """The field with this step, in which ``name`` stands for the field itself."""
+    """Return the field with this step, in which ``name`` stands for the field itself."""
     if m.state.stage is not Stage.AFTER:
         reason = "a column is reduced before or in a loop over the rows, which takes two passes"
         raise m.decline("two-passes", reason, node)
@@ -26,13 +28,13 @@ def field(m: Machine, name: str, init: Term, step: Term, node: ast.AST) -> Var:
     return Var(Scope.ACC, name, init.sort)
 
 
-def field_name(m: Machine, what: str, v: VectorV) -> str:
-    """A name for a field: the same for the same reduction of the same elements and rows."""
-    return m.reduction_name(f"{what}({v.name or ''})", (what, v.term, v.rows))
+def field_name(m: Machine, reduction: str, v: VectorV) -> str:
+    """Return a name for a field: the same for the same reduction of the same elements and rows."""
+    return m.reduction_name(f"{reduction}({v.name or ''})", (reduction, v.term, v.rows))
 
 
 def rows_of(m: Machine, flow: Flow, rows: Term, node: ast.AST, *, numpy: bool = False) -> Value:
-    """How many rows these are; an integer of NumPy's where asked for."""
+    """Return the number of these rows; as a NumPy integer if ``numpy``."""
     traits = NUMPY if numpy else Traits()
     if rows == TRUE:
         size = m.force(SizeV(), flow)
@@ -46,7 +48,7 @@ def rows_of(m: Machine, flow: Flow, rows: Term, node: ast.AST, *, numpy: bool = 
 
 
 def any_row(m: Machine, rows: Term, node: ast.AST) -> Term:
-    """Whether there is such a row."""
+    """Return whether there is such a row."""
     if rows in (TRUE, FALSE):
         return rows
     name = m.reduction_name("any()", ("any", rows, rows))
