@@ -1,8 +1,8 @@
 """Trusted. Lists, dicts and sets, which are changed in place.
 
 A variable holds the number of an object, and each path its contents, so that two names of one
-object see the same changes. From row to row only contents are kept: an object that is held twice
-there is declined. What is changed must be a statement of its own.
+object see the same changes. Only contents are passed from row to row: an object with two references
+there is declined. A change must be a statement of its own.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from presieve.semantics.build import and_, or_
 
 
 def boxed(m: Machine, flow: Flow, value: Value) -> Value:
-    """The value with objects of their own for the contents in it."""
+    """Return the value with new objects for the contents in it."""
     match value:
         case TupleV((TagV(_, _, False), *_) as items):
             contents: Value = TupleV(_all_boxed(m, flow, tuple(items)))
@@ -75,7 +75,7 @@ def boxed(m: Machine, flow: Flow, value: Value) -> Value:
 
 
 def new(m: Machine, flow: Flow, contents: Value) -> RefV:
-    """A new object of this path."""
+    """Add a new object to this path."""
     number = m.new_object()
     flow.heap[number] = contents
     return RefV(number)
@@ -86,24 +86,26 @@ def _all_boxed(m: Machine, flow: Flow, items: tuple[Value, ...]) -> tuple[Value,
 
 
 def boxed_variables(m: Machine, flow: Flow) -> None:
-    """Objects for the contents that variables hold."""
+    """Replace the contents that variables hold by objects."""
     for name, value in flow.env.items():
         flow.env[name] = boxed(m, flow, value)
 
 
-def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, seen: set[int]) -> Value:
-    """The value with contents for its objects. Declines ``mutation`` for one that is ``seen``."""
+def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, used: set[int]) -> Value:
+    """Return the value with contents in place of its objects. Declines ``mutation`` for an object
+    whose number is in ``used``.
+    """
 
     def inner(items: tuple[Value, ...]) -> tuple[Value, ...]:
-        return tuple(frozen(m, flow, i, node, seen) for i in items)
+        return tuple(frozen(m, flow, i, node, used) for i in items)
 
     match value:
         case RefV(number):
-            if number in seen:
+            if number in used:
                 reason = "a list, dict or set has two names here: a change is one to both"
                 raise m.decline("mutation", reason, node)
-            seen.add(number)
-            return frozen(m, flow, flow.heap[number], node, seen)
+            used.add(number)
+            return frozen(m, flow, flow.heap[number], node, used)
         case LengthV():
             return without_length(value)
         case TupleV(items):
@@ -120,25 +122,25 @@ def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, seen: set[int]) 
 
 
 def contents(m: Machine, node: ast.expr, flow: Flow) -> Value:
-    """The value of an expression, with contents for its objects."""
+    """Return the value of an expression, with contents in place of its objects."""
     return frozen(m, flow, m.evaluate(node, flow), node, set())
 
 
 def frozen_variables(m: Machine, flow: Flow, node: ast.AST) -> dict[str, Value]:
-    """The variables of a path, with contents for objects."""
-    seen: set[int] = set()
-    return {n: frozen(m, flow, v, node, seen) for n, v in flow.env.items()}
+    """Return the variables of a path, with contents in place of objects."""
+    used: set[int] = set()
+    return {n: frozen(m, flow, v, node, used) for n, v in flow.env.items()}
 
 
 def numbers_in(value: Value) -> set[int]:
-    """The objects that a value refers to itself."""
+    """Return the numbers of the objects to which a value itself refers."""
     if isinstance(value, RefV):
         return {value.number}
     return {n for i in parts(value) for n in numbers_in(i)}
 
 
 def parts(value: Value) -> tuple[Value, ...]:
-    """What a tuple, or the contents of an object, is made of."""
+    """Return the parts of a tuple, or of the contents of an object."""
     match value:
         case TupleV(items) | OptTupleV(_, items) | ListV(items):
             return items
@@ -150,7 +152,7 @@ def parts(value: Value) -> tuple[Value, ...]:
 
 
 def uses(flow: Flow, of: RefV) -> int:
-    """How often variables and objects refer to an object."""
+    """Count how often variables and objects refer to an object."""
 
     def count(value: Value) -> int:
         match value:
@@ -161,28 +163,30 @@ def uses(flow: Flow, of: RefV) -> int:
     return sum(count(v) for v in (*flow.env.values(), *flow.heap.values()))
 
 
-def unite(m: Machine, then: Flow, other: Flow) -> None:
-    """Before two paths become one: where a variable leads to different objects, which nothing else
-    leads to, these become one. What callers and loops go on with is not seen here: not inside of
-    these.
+def unite(m: Machine, then: Flow, orelse: Flow) -> None:
+    """Before two paths are joined, unite two different objects of one variable if nothing else
+    refers to them. Inside calls and loops it does nothing, because the variables of callers are not
+    visible there.
     """
     if m.depth or m.frame.loops:
         return
     for name, a in then.env.items():
-        b = other.env.get(name)
+        b = orelse.env.get(name)
         if not (isinstance(a, RefV) and isinstance(b, RefV)) or a == b:
             continue
-        if uses(then, a) == 1 and uses(other, b) == 1:
+        if uses(then, a) == 1 and uses(orelse, b) == 1:
             number = m.new_object()
-            then.heap[number], other.heap[number] = then.heap[a.number], other.heap[b.number]
-            then.env[name] = other.env[name] = RefV(number)
+            then.heap[number], orelse.heap[number] = then.heap[a.number], orelse.heap[b.number]
+            then.env[name] = orelse.env[name] = RefV(number)
 
 
 # --- items --------------------------------------------------------------------------------------
 
 
 def position(m: Machine, key: Value, size: int, node: ast.AST) -> int:
-    """The item at a constant position, from 0. Declines ``always-raises`` beyond the end."""
+    """Return the index of the item at a constant position, from 0. Declines ``always-raises``
+    beyond the end.
+    """
     number = whole_number(m, key, node)
     if not -size <= number < size:
         raise m.decline("always-raises", f"there is no item {number}", node)
@@ -190,7 +194,7 @@ def position(m: Machine, key: Value, size: int, node: ast.AST) -> int:
 
 
 def whole_number(m: Machine, key: Value, node: ast.AST) -> int:
-    """The constant position that a key is."""
+    """Return the constant position that a key is."""
     number = constant_of(key)
     if type(number) is not int:
         reason = "an item is read at a position that is not constant"
@@ -198,55 +202,55 @@ def whole_number(m: Machine, key: Value, node: ast.AST) -> int:
     return number
 
 
-def _hits(m: Machine, found: MapV, key: Value, node: ast.AST) -> list[Term]:
-    """Whether a key is each of those that a dict may have."""
+def _hits(m: Machine, mapping: MapV, key: Value, node: ast.AST) -> list[Term]:
+    """Return, for each key that a dict may have, the condition under which it is this key."""
     name = name_of(m, key, node)
-    if OTHER in (name, *found.names):
-        check_tracked(m, (*found.names, *(() if name is None else (name,))), node)
+    if OTHER in (name, *mapping.names):
+        check_tracked(m, (*mapping.names, *(() if name is None else (name,))), node)
         if name is None:
             raise asked(m, key, node)
     if name is not None or constant_of(key, INT, STRING) is not None:
-        return [TRUE if n == name else FALSE for n in found.names]
-    return [equal(m, key, Scalar(string_lit(n)), node) for n in found.names]
+        return [TRUE if n == name else FALSE for n in mapping.names]
+    return [equal(m, key, Scalar(string_lit(n)), node) for n in mapping.names]
 
 
 def asked(m: Machine, key: Value, node: ast.AST) -> DeclineSignal:
-    """What to raise where a dict meets a key that may be any text."""
+    """Return the signal for a dict that meets a key which may be any text."""
     if isinstance(key, Scalar) and key.base == STRING:
         return OpenKeySignal(key, node, m.source.span(node))
     return m.decline("mutation", NO_CONSTANT, node)
 
 
-def contains(m: Machine, found: DictV | MapV, key: Value, node: ast.AST) -> Term:
-    """``key in found``."""
-    whole = as_map(found)
-    hits = _hits(m, whole, key, node)
-    return or_(*(and_(h, p) for h, p in zip(hits, whole.present, strict=True)))
+def contains(m: Machine, mapping: DictV | MapV, key: Value, node: ast.AST) -> Term:
+    """Return the condition for ``key in mapping``."""
+    partial_map = as_map(mapping)
+    hits = _hits(m, partial_map, key, node)
+    return or_(*(and_(h, p) for h, p in zip(hits, partial_map.present, strict=True)))
 
 
-def item(m: Machine, flow: Flow, found: DictV | MapV, key: Value, node: ast.AST) -> Value:
-    """``found[key]``: KeyError where the dict has no such key."""
-    whole = as_map(found)
-    m.fail(flow, negate(flow.decided(contains(m, found, key, node))), KeyError)
-    hits = zip(_hits(m, whole, key, node), whole.items, strict=True)
+def item(m: Machine, flow: Flow, mapping: DictV | MapV, key: Value, node: ast.AST) -> Value:
+    """Return ``mapping[key]``: KeyError if the dict has no such key."""
+    partial_map = as_map(mapping)
+    m.fail(flow, negate(flow.decided(contains(m, mapping, key, node))), KeyError)
+    hits = zip(_hits(m, partial_map, key, node), partial_map.items, strict=True)
     possible = [(h, i) for h, i in hits if h != FALSE]
     if not possible and m.state.keys:  # on this path only
         return NONE
     if not possible:
         raise m.decline("always-raises", "the dict has no such key", node)
     value = possible[-1][1]
-    for hit, kept in reversed(possible[:-1]):
-        value = merge(hit, kept, value)
+    for hit, item_value in reversed(possible[:-1]):
+        value = merge(hit, item_value, value)
     return value
 
 
-def dict_get(m: Machine, found: DictV | MapV, key: Value, default: Value, node: ast.AST) -> Value:
-    """``found.get(key, default)``."""
-    whole = as_map(found)
+def dict_get(m: Machine, mapping: DictV | MapV, key: Value, default: Value, node: ast.AST) -> Value:
+    """Return ``mapping.get(key, default)``."""
+    partial_map = as_map(mapping)
     value = default
-    hits = _hits(m, whole, key, node)
-    for hit, there, kept in zip(hits, whole.present, whole.items, strict=True):
-        value = merge(and_(hit, there), kept, value)
+    hits = _hits(m, partial_map, key, node)
+    for hit, present, item_value in zip(hits, partial_map.present, partial_map.items, strict=True):
+        value = merge(and_(hit, present), item_value, value)
     return value
 
 
@@ -259,36 +263,38 @@ class Item(NamedTuple):
 
 
 def store(m: Machine, flow: Flow, new: Item, node: ast.AST) -> None:
-    """``owner[key] = value``, for a list at a constant position and for a dict."""
+    """Execute ``owner[key] = value``, for a list at a constant position and for a dict."""
     owner, key, value = new
     match owner, flow.opened(owner):
         case RefV(number), ListV(items):
             at = position(m, key, len(items), node)
             flow.heap[number] = ListV((*items[:at], value, *items[at + 1 :]))
-        case RefV(number), GrowingV() as found:
+        case RefV(number), GrowingV() as old_contents:
             at = whole_number(m, key, node)
-            flow.heap[number] = growing_lists.stored(m, flow, found, (at, value), node)
-        case RefV(number), (DictV() | MapV()) as found:
-            flow.heap[number] = _stored(m, flow, found, new, node)
+            flow.heap[number] = growing_lists.stored(m, flow, old_contents, (at, value), node)
+        case RefV(number), (DictV() | MapV()) as old_contents:
+            flow.heap[number] = _store_in_dict(m, flow, old_contents, new, node)
         case _:
             raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
 
 
-def _stored(m: Machine, flow: Flow, old: DictV | MapV, new: Item, node: ast.AST) -> DictV | MapV:
+def _store_in_dict(
+    m: Machine, flow: Flow, old: DictV | MapV, new: Item, node: ast.AST
+) -> DictV | MapV:
     _, key, value = new
-    name, found = name_of(m, key, node), as_map(old)
-    if name is not None and name not in found.names:
-        names, items = (*found.names, name), (*found.items, value)
+    name, mapping = name_of(m, key, node), as_map(old)
+    if name is not None and name not in mapping.names:
+        names, items = (*mapping.names, name), (*mapping.items, value)
         if OTHER in names:
             check_tracked(m, names, node)
         elif isinstance(old, DictV):
             return DictV(names, items)
-        return MapV(names, items, (*found.present, TRUE), found.missing)
-    hits = _hits(m, found, key, node)
+        return MapV(names, items, (*mapping.present, TRUE), mapping.missing)
+    hits = _hits(m, mapping, key, node)
     if flow.decided(or_(*hits)) != TRUE:
         raise asked(m, key, node)
-    items = tuple(merge(h, value, i) for h, i in zip(hits, found.items, strict=True))
+    items = tuple(merge(h, value, i) for h, i in zip(hits, mapping.items, strict=True))
     if isinstance(old, DictV):
-        return DictV(found.names, items)
-    present = tuple(or_(p, h) for p, h in zip(found.present, hits, strict=True))
-    return MapV(found.names, items, present, found.missing)
+        return DictV(mapping.names, items)
+    present = tuple(or_(p, h) for p, h in zip(mapping.present, hits, strict=True))
+    return MapV(mapping.names, items, present, mapping.missing)

@@ -1,19 +1,19 @@
-"""Trusted. Which object a table or column of pandas is, and the one gate for changing it in place.
+"""Trusted. The identity of pandas tables and columns, and the only gate for changing them in place.
 
-Each table and column has in ``own`` the numbers of the objects that it may be, or share its values
-with: a column has those of its table. An operation of pandas that makes a new object gives it a
-number of its own; everything else hands on the numbers of what it was made of, or knows nothing.
-So two values without a number in common share nothing.
+Each table and column has in ``own`` the numbers of the objects that it may be, or whose values it
+may share: a column has those of its table. A pandas operation that makes a new object gives it a
+number of its own; every other value takes over the numbers of its parts, or has unknown ones. So
+two values without a common number share nothing.
 
-What is changed in place must be one object, made in this call of this function, which nothing else
-shares: no other variable, list, dict or object of the user's. Then ``s += 1`` is ``s = s + 1``,
-whether copy-on-write is on (pandas 3, an option of pandas 2) or not: it differs only where values
-are shared. Callers may hold what was there before a call, and Spark passes one Series to all
+Only one kind of object may be changed in place: one that this call of this function made, and that
+nothing else shares: no other variable, list, dict or object of the user's. Then ``s += 1`` is ``s =
+s + 1``, whether copy-on-write is on (pandas 3, an option of pandas 2) or not: it differs only where
+values are shared. Callers may hold objects from before a call, and Spark passes one Series to all
 functions of an aggregation that take the column, and for each parameter that is the column. The
 table that ``applyInPandas`` and ``mapInPandas`` pass is made for the call.
 
 Arrays and tables of pyarrow cannot be changed. Functions that are called for one row after the
-other get Python's numbers and texts, so that no function sees what another one does to them.
+other get Python's numbers and texts, so no function sees changes by another one.
 """
 
 from __future__ import annotations
@@ -87,14 +87,16 @@ _EMPTY = Known | SelfV | Unbound | Clash
 
 
 def fresh(m: Machine, value: Value) -> Value:
-    """A table or column that an operation has just made; everything else as it is."""
+    """Give a table or column that an operation has just made an object of its own; return
+    everything else as it is.
+    """
     if not isinstance(value, PandasObject):
         return value
     return replace(value, own=frozenset((m.new_object(),)))
 
 
 def pandas_objects(value: Value) -> Iterator[PandasObject]:
-    """The tables and columns that a value is made of."""
+    """Yield the tables and columns in a value."""
     match value:
         case SeriesV() | FrameV() | VectorV() | PartV():
             yield value
@@ -109,7 +111,7 @@ def pandas_objects(value: Value) -> Iterator[PandasObject]:
         case AccessV(of) | TopV(of) | FrequencyV(of) | CalendarV(of) | CountsV(of):
             yield from pandas_objects(of)
         case LabelledV(columns, _):
-            yield FrameV(columns)  # a row, which may be one of any table
+            yield FrameV(columns)  # a row, which may belong to any table
         case _ if not isinstance(value, _PLAIN | _PYARROW | _EMPTY):
             yield FrameV((), UNKNOWN)
 
@@ -120,7 +122,7 @@ def _all(items: tuple[Value, ...]) -> Iterator[PandasObject]:
 
 
 def either(a: Value, b: Value) -> Value:
-    """One of two equal values. Declines where it depends on the rows which object that is."""
+    """Return one of two equal values. Declines if it depends on the rows which object it is."""
     if isinstance(a, PandasObject) and isinstance(b, PandasObject):
         return replace(a, own=a.own | b.own)
     if [v.own for v in pandas_objects(a)] != [v.own for v in pandas_objects(b)]:
@@ -130,24 +132,26 @@ def either(a: Value, b: Value) -> Value:
 
 @contextmanager
 def waiting(flow: Flow, values: Sequence[Value]) -> Iterator[None]:
-    """Values that Python has computed and assigns later: what they are made of counts as held."""
-    held = tuple(v for value in values for v in pandas_objects(value))
+    """Count the objects in values that Python has computed and assigns later as held."""
+    objects = tuple(v for value in values for v in pandas_objects(value))
     name = f"$waiting {len(flow.env)}"
-    if held:
-        flow.env[name] = TupleV(held)
+    if objects:
+        flow.env[name] = TupleV(objects)
     yield
     flow.env.pop(name, None)
 
 
 def changes_in_place(value: Value) -> bool:
-    """Whether ``value += 1`` may change an object; lists and the like see to it themselves."""
+    """Return whether ``value += 1`` may change an object; lists and the like handle this
+    themselves.
+    """
     return not isinstance(value, _PLAIN | _PYARROW | TupleV | OptTupleV)
 
 
 def check_sole(m: Machine, flow: Flow, target: ast.expr, node: ast.AST, *, values: bool) -> None:
-    """Declines ``mutation`` unless the variable ``target`` alone has its table or column.
+    """Decline ``mutation`` unless only the variable ``target`` has its table or column.
 
-    ``values``: its elements are changed, so that nothing may share them either; else a table gets
+    ``values``: its elements are changed, so nothing may share them either; otherwise a table gets
     another column.
     """
     name = target.id if isinstance(target, ast.Name) else None
@@ -157,13 +161,13 @@ def check_sole(m: Machine, flow: Flow, target: ast.expr, node: ast.AST, *, value
     if m.state.stage is Stage.LOOP:
         raise m.decline("mutation", f"{name} is changed in a loop over the rows", node)
     others = [v for n, v in flow.env.items() if n != name]
-    held = [v for x in (*others, *flow.heap.values()) for v in pandas_objects(x)]
-    held = [v for v in held if values or isinstance(v, FrameV | PartV)]
+    other_objects = [v for x in (*others, *flow.heap.values()) for v in pandas_objects(x)]
+    other_objects = [v for v in other_objects if values or isinstance(v, FrameV | PartV)]
     sole = len(value.own) == 1 and min(value.own) > m.outer
-    if not sole or any(v.own & (value.own | UNKNOWN) for v in held):
-        what = "changed in place" if values else "given a column"
+    if not sole or any(v.own & (value.own | UNKNOWN) for v in other_objects):
+        change = "changed in place" if values else "given a column"
         reason = (
-            f"{name} is {what}, and something else may be the same object or share its values: "
+            f"{name} is {change}, and something else may be the same object or share its values: "
             "compute a new one, or copy it before"
         )
         raise m.decline("mutation", reason, node)

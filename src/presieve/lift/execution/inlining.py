@@ -1,8 +1,8 @@
 """Trusted. The user's own functions and methods, executed where they are called.
 
-A call runs the body in variables of its own, on the caller's path and with the caller's objects, so
-that changes to an object are seen by both. Its ways out become one again: the value is chosen by
-the conditions under which each is taken.
+A call runs the body with variables of its own, on the caller's path and with the caller's objects,
+so that both see changes to an object. Its exits are merged: the value is chosen by the conditions
+under which each exit is taken.
 """
 
 from __future__ import annotations
@@ -31,37 +31,37 @@ from presieve.lift.values.symbolic import NONE, Known, SelfV, Unbound, Value
 from presieve.semantics.build import and_
 
 _DEEPEST = 12
-"""Calls inside calls."""
+"""Maximum depth of nested calls."""
 
 
 def is_own(function: object) -> bool:
-    """Whether this is a function of the user's that may be executed where it is called."""
+    """Return whether this is a user's function that may be executed where it is called."""
     return isinstance(function, FunctionType) and is_own_module(function.__module__)
 
 
 def call(m: Machine, flow: Flow, function: Known, node: ast.Call) -> Value:
-    """A call of a function of the user's."""
-    found = function.target
-    assert isinstance(found, FunctionType)
+    """Execute a call of a user's function."""
+    target = function.target
+    assert isinstance(target, FunctionType)
     args, named = arguments(m, flow, node)
-    return inlined(Call(m, flow, function.name, tuple(args), named, node), found)
+    return inlined(Call(m, flow, function.name, tuple(args), named, node), target)
 
 
 def method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
-    """The result of a method of the user's; None where it is none."""
+    """Return the result of a user's method; None if it is not one."""
     assert isinstance(node.func, ast.Attribute)
     if not isinstance(owner, SelfV):
         return None
-    found = _method_of(owner, node.func.attr)
-    if found is None:
+    resolved = _method_of(owner, node.func.attr)
+    if resolved is None:
         return None
-    function, before = found
+    function, leading_args = resolved
     args, named = arguments(m, flow, node)
-    return inlined(Call(m, flow, node.func.attr, (*before, *args), named, node), function)
+    return inlined(Call(m, flow, node.func.attr, (*leading_args, *args), named, node), function)
 
 
 def arguments(m: Machine, flow: Flow, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-    """The arguments of a call, by position and by name."""
+    """Evaluate the arguments of a call, by position and by name."""
     if any(isinstance(a, ast.Starred) for a in node.args):
         raise m.decline("unknown-call", "a call with *", node)
     args = [m.evaluate(a, flow) for a in node.args]
@@ -74,7 +74,7 @@ def arguments(m: Machine, flow: Flow, node: ast.Call) -> tuple[list[Value], dict
 
 
 def _method_of(owner: SelfV, name: str) -> tuple[FunctionType, tuple[Value, ...]] | None:
-    """The method that ``owner.name`` is, and the value of its ``self``, if it has one."""
+    """Return the method ``owner.name``, and the arguments that are passed before the others."""
     cls = owner.target if isinstance(owner.target, type) else type(owner.target)
     if attribute(cls, "__getattribute__") is not object.__getattribute__:
         return None
@@ -84,20 +84,24 @@ def _method_of(owner: SelfV, name: str) -> tuple[FunctionType, tuple[Value, ...]
 
 
 def bound(cls: type, name: str, owner: Value) -> tuple[FunctionType, tuple[Value, ...]] | None:
-    """The method of a class by its name, and what is passed before the arguments."""
-    found = attribute(cls, name, None)
-    match found:
+    """Return the method of a class by its name, and the arguments that are passed before the
+    others.
+    """
+    member = attribute(cls, name, None)
+    match member:
         case FunctionType():
-            return found, (owner,)
-        case staticmethod() if isinstance(found.__func__, FunctionType):
-            return found.__func__, ()
-        case classmethod() if isinstance(found.__func__, FunctionType):
-            return found.__func__, (Known(cls.__name__, cls),)
+            return member, (owner,)
+        case staticmethod() if isinstance(member.__func__, FunctionType):
+            return member.__func__, ()
+        case classmethod() if isinstance(member.__func__, FunctionType):
+            return member.__func__, (Known(cls.__name__, cls),)
     return None
 
 
 def inlined(call: Call, function: FunctionType) -> Value:
-    """The value of a call; the caller's path goes on with the objects as the call leaves them."""
+    """Return the value of a call; the caller's path continues with the objects as the call leaves
+    them.
+    """
     m, flow, node = call.m, call.flow, call.node
     if flow.ended:
         return NONE
@@ -105,38 +109,38 @@ def inlined(call: Call, function: FunctionType) -> Value:
         raise call.decline("unsupported-expression", f"{function.__name__} calls itself")
     source = function_source(function)
     inner = m.called(source, names_of(function, m.columns.zone))
-    here = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
-    env = _arguments(call, function)
-    here.env = {n: boxed(inner, here, v) for n, v in env.items()}
-    inner.execute(source.node.body, here)
+    callee_path = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
+    env = _bind_arguments(call, function)
+    callee_path.env = {n: boxed(inner, callee_path, v) for n, v in env.items()}
+    inner.execute(source.node.body, callee_path)
     exits = inner.frame.exits
-    if not here.ended:
-        exits += (Exit(ExitKind.RETURN, here, NONE, source.node.body[-1]),)
-    return _result(m, flow, exits, node)
+    if not callee_path.ended:
+        exits += (Exit(ExitKind.RETURN, callee_path, NONE, source.node.body[-1]),)
+    return _merge_returns(m, flow, exits, node)
 
 
-def _arguments(call: Call, function: FunctionType) -> dict[str, Value]:
-    """The variables at the start. Declines a call that Python would refuse."""
+def _bind_arguments(call: Call, function: FunctionType) -> dict[str, Value]:
+    """Return the variables at the start. Declines a call that Python would refuse."""
     env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
     declared = parameters(function)
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in declared):
         raise call.decline("unknown-call", f"{function.__name__} has parameters with *")
     signature = inspect.signature(function, follow_wrapped=False)
     try:
-        given = signature.bind(*call.args, **call.named).arguments
+        passed = signature.bind(*call.args, **call.named).arguments
     except TypeError as e:
         reason = f"{function.__name__} is called with other arguments than it takes: {e}"
         raise call.decline("always-raises", reason) from e
     for p in declared:
-        if p.name in given:
-            env[p.name] = given[p.name]
+        if p.name in passed:
+            env[p.name] = passed[p.name]
         else:
             env[p.name] = constant(p.default, p.name, call.m.columns.zone)
     return env
 
 
-def _result(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> Value:
-    """One value and one path from all that return."""
+def _merge_returns(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> Value:
+    """Merge the paths that return into one value and one path."""
     if any(e.kind is not ExitKind.RETURN for e in exits):
         raise m.decline("unsupported-statement", "continue outside of a loop", node)
     if not exits:
@@ -145,40 +149,40 @@ def _result(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> Val
     start = len(flow.conds)
     paths = [replace(e.flow, conds=e.flow.conds[start:]) for e in exits]
     taken = path_conditions(paths)
-    values = _comparable(m, flow, exits, node)
+    values = _mergeable_values(m, flow, exits, node)
     value, heap = values[-1], paths[-1].heap
-    for here, v, p in zip(
+    for condition, v, p in zip(
         reversed(taken), reversed(values[:-1]), reversed(paths[:-1]), strict=True
     ):
-        value = merge(here, v, value)
-        heap = join_heaps(here, p.heap, heap)
+        value = merge(condition, v, value)
+        heap = join_heaps(condition, p.heap, heap)
     flow.heap = heap
     facts = paths[0].facts.intersection(*(p.facts for p in paths[1:]))
     flow.facts |= facts
     return value
 
 
-def _comparable(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> list[Value]:
-    """The returned values, so that they can be merged: objects that each path has made anew are
-    taken by their contents. Declines where it is one object or another that was there before.
+def _mergeable_values(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> list[Value]:
+    """Return the returned values in a form that can be merged: new objects of a path are replaced
+    by their contents. Declines if the value is one or another object from before the call.
     """
     values = [e.value for e in exits]
     if all(v == values[0] for v in values):
         return values
-    found = []
+    frozen_values = []
     for e in exits:
         own = numbers_in(e.value)
         others = (v for n, v in e.flow.heap.items() if n not in own)
         if own & flow.heap.keys() or any(own & numbers_in(v) for v in others):
             reason = "it depends on the row which object a call returns"
             raise m.decline("mutation", reason, node)
-        found.append(frozen(m, e.flow, e.value, node, set()))
-    return found
+        frozen_values.append(frozen(m, e.flow, e.value, node, set()))
+    return frozen_values
 
 
 def settled_branch(flow: Flow, inner: Flow) -> None:
-    """After a part of an expression that is evaluated on some paths only: objects are as they are
-    there where its path is taken, and as they were elsewhere.
+    """Join objects after a part of an expression that is evaluated on some paths only: they are as
+    on its path where that is taken, and unchanged elsewhere.
     """
     taken = and_(*inner.conds[len(flow.conds) :])
     flow.heap = join_heaps(taken, inner.heap, flow.heap)

@@ -1,4 +1,6 @@
-"""Trusted. What a loop goes over: columns of the group, or its rows in one of pandas' ways."""
+"""Trusted. The iterables of the loop over rows: columns of the group, or rows as pandas
+gives them.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,11 @@ from presieve.semantics.types import UNSUPPORTED, sort_of
 
 
 def element(m: Machine, node: ast.expr, flow: Flow) -> Value:
-    """What one round of ``for ... in node`` is about. Declines ``unknown-loop``."""
+    """Return the value of one round of ``for ... in node``. Declines ``unknown-loop``."""
     if isinstance(node, ast.Call):
         match node.func:
             case ast.Name(name) if name in ("zip", "enumerate"):
-                return _combined(m, node, name, flow)
+                return _zip_or_enumerate(m, node, name, flow)
             case ast.Attribute(owner, method):
                 return _by_method(m, node, evaluate(m, owner, flow), method)
         raise m.decline("unknown-loop", f"a loop over {ast.unparse(node)}", node)
@@ -46,7 +48,7 @@ def element(m: Machine, node: ast.expr, flow: Flow) -> Value:
     raise m.decline("unknown-loop", f"a loop over {describe(value)}", node)
 
 
-def _combined(m: Machine, node: ast.Call, name: str, flow: Flow) -> Value:
+def _zip_or_enumerate(m: Machine, node: ast.Call, name: str, flow: Flow) -> Value:
     function = flow.env.get(name) or m.names.resolve(name)
     if not isinstance(function, Known) or not is_function(function, f"builtins.{name}"):
         raise m.decline("unknown-call", f"{name} is not Python's own", node)
@@ -94,17 +96,18 @@ def _tuples(m: Machine, node: ast.Call, columns: tuple[str, ...]) -> Value:
     if node.args or type(options["index"]) is not bool or not (named or options["name"] is None):
         raise m.decline("unknown-loop", "this use of itertuples", node)
     shift = int(options["index"])
-    # A column of the name of the index's own field would rename one of the two.
+    # A column with the same name as the index's own field would rename one of the two.
     clash = shift and "Index" in columns
     attributes = row_attributes(columns, of="namedtuple") if named and not clash else frozenset()
     return RowV(columns, attributes, labels=False, positions=True, shift=shift)
 
 
 def _check_common_type(m: Machine, columns: tuple[str, ...], node: ast.AST) -> None:
-    """A row of ``iterrows`` is an array of the common type of all columns: int and float become
-    float. Values stay what they are only in an array of objects, which a text or date column
-    forces. A row of only timestamps and missing values would be read as timestamps again
-    (``maybe_infer_to_datetimelike``), which some other column has to prevent.
+    """Check that ``iterrows`` leaves the values as they are. A row of it is an array of the common
+    type of all columns: int and float become float. Values stay the same only in an array of
+    objects, which a text or date column forces. A row of only timestamps and missing values would
+    become timestamps again (``maybe_infer_to_datetimelike``), which some other column has to
+    prevent.
     """
     schema = [c for c in m.columns.request.schema if c.name in columns]
     if not any(c.type in ("string", "date") for c in schema):
@@ -118,7 +121,7 @@ def _check_common_type(m: Machine, columns: tuple[str, ...], node: ast.AST) -> N
 
 
 def _may_be_times(type_: str) -> bool:
-    """Whether values may be of a kind that pandas looks for in a row of objects."""
+    """Return whether values may be of a kind that pandas looks for in a row of objects."""
     sort = sort_of(type_)
     if sort is not None:
         return sort in (TIMESTAMP, TIMESTAMP_NTZ)

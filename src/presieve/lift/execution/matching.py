@@ -25,30 +25,30 @@ def match(
     flow: Flow,
     fork: Fork,
 ) -> None:
-    """The cases in order; the first that fits is executed."""
+    """Try the cases in order, and execute the first that fits."""
     subject = boxed(m, flow, m.evaluate(node.subject, flow))
 
-    def from_case(number: int, here: Flow) -> None:
-        if number == len(node.cases) or here.ended:
+    def from_case(number: int, path: Flow) -> None:
+        if number == len(node.cases) or path.ended:
             return
         case = node.cases[number]
         names: dict[str, Value] = {}
         with _at(m, case.pattern):
-            fits = _fits(m, here, case.pattern, subject, names)
+            fits = _fits(m, path, case.pattern, subject, names)
         if case.guard is not None:
             if names and fits != TRUE:
                 reason = "a case that names a part of its subject and has a condition"
                 raise m.decline("unsupported-statement", reason, case.pattern)
-            inner = here if fits == TRUE else here.branch(fits)
+            inner = path if fits == TRUE else path.branch(fits)
             inner.env.update(names)
             fits = and_(fits, m.condition(case.guard, inner))
-            settled_branch(here, inner)
+            settled_branch(path, inner)
 
-        def chosen(then: Flow) -> None:
-            then.env.update(names)
-            m.execute(case.body, then)
+        def run_case(branch: Flow) -> None:
+            branch.env.update(names)
+            m.execute(case.body, branch)
 
-        fork(m, fits, chosen, lambda other: from_case(number + 1, other), here)
+        fork(m, fits, run_case, lambda otherwise: from_case(number + 1, otherwise), path)
 
     from_case(0, flow)
 
@@ -66,23 +66,29 @@ def _fits(
     subject: Value,
     names: dict[str, Value],
 ) -> Term:
-    """Whether the subject fits; ``names`` gets what the pattern names."""
+    """Return the condition under which the subject fits; add the names that the pattern binds to
+    ``names``.
+    """
     match pattern:
         case ast.MatchValue(value):
-            other = m.evaluate(value, flow)
-            return compare(Comparison(m, flow, ast.Eq(), subject, other, pattern))
+            expected = m.evaluate(value, flow)
+            return compare(Comparison(m, flow, ast.Eq(), subject, expected, pattern))
         case ast.MatchSingleton(None):
             return compare(Comparison(m, flow, ast.Is(), subject, NONE, pattern))
         case ast.MatchSingleton(bool() as wanted):
-            found = m.force(subject, flow)
-            if isinstance(found, Scalar) and found.base == BOOL and not found.traits.numpy:
-                known = constant(wanted, "", m.columns.zone)
-                return flow.decided(equal(m, found, known, pattern))
+            subject_value = m.force(subject, flow)
+            if (
+                isinstance(subject_value, Scalar)
+                and subject_value.base == BOOL
+                and not subject_value.traits.numpy
+            ):
+                literal = constant(wanted, "", m.columns.zone)
+                return flow.decided(equal(m, subject_value, literal, pattern))
         case ast.MatchOr(patterns):
             inner: dict[str, Value] = {}
-            found_any = or_(*(_fits(m, flow, p, subject, inner) for p in patterns))
+            fits_any = or_(*(_fits(m, flow, p, subject, inner) for p in patterns))
             if not inner:
-                return found_any
+                return fits_any
         case ast.MatchAs(None, name):
             names.update({name: subject} if name is not None else {})
             return TRUE
@@ -90,9 +96,9 @@ def _fits(
             names[name] = subject
             return _fits(m, flow, part, subject, names)
         case ast.MatchSequence(patterns):
-            found = flow.opened(m.force(subject, flow))
-            if isinstance(found, TupleV | ListV) and not is_tagged(found):
-                return _sequence(m, flow, patterns, found.items, names)
+            subject_value = flow.opened(m.force(subject, flow))
+            if isinstance(subject_value, TupleV | ListV) and not is_tagged(subject_value):
+                return _sequence(m, flow, patterns, subject_value.items, names)
     reason = f"this kind of pattern, for {describe(subject)}"
     raise m.decline("unsupported-statement", reason, pattern)
 

@@ -1,8 +1,8 @@
 """Trusted. Calls of functions that are not read: the caller declares that they are pure.
 
-The result of such a call on a row is a hidden column (:class:`presieve.ir.fold.Column`): any value
-at all, the same for the same arguments of the same row. A proof that holds for every value of it
-holds for the one that the function gives, in the original run and in the one that sees fewer rows.
+The result of such a call on a row is a hidden column (:class:`presieve.ir.fold.Column`): an
+arbitrary value, the same for the same arguments of the same row. A proof that holds for every value
+holds for the value that the function gives, in the original run and in the run on fewer rows.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from presieve.lift.values.symbolic import Known, NoneV, Scalar, Traits, Value, d
 from presieve.semantics.assumptions import IS_PURE, assumed, restated
 
 _DEEP = 3
-"""How far functions in closures of functions are compared."""
+"""The depth to which functions in closures of functions are compared."""
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 Input: TypeAlias = tuple[str, Term | None, Traits]
-"""An argument: its keyword or "", its term or None for None, and what is known of it besides."""
+"""An argument: its keyword or "", its term (None for the value None), and its other properties."""
 
 
 def declared(m: Machine, node: ast.expr, flow: Flow) -> Pure | None:
-    """The declaration of a called function, where there is one. Nothing is run to find it: only
-    names, and attributes of modules.
+    """Return the declaration of a called function, if there is one. To find it, no code is run:
+    only names and attributes of modules are looked up.
     """
     target = _target(m, node, flow) if m.columns.request.pure else None
     if target is None:
@@ -50,17 +50,17 @@ def declared(m: Machine, node: ast.expr, flow: Flow) -> Pure | None:
 
 @contextmanager
 def advised(m: Machine, function: Known) -> Iterator[None]:
-    """Where the body of a called function is declined, the reason says that it may be declared."""
+    """If the body of a called function is declined, say in the reason that it may be declared."""
     try:
         yield
     except DeclineSignal as signal:
-        found, code = signal.declined, getattr(function.target, "__code__", None)
-        inside = found.span is not None and not _is_in(m.source, found.span)
-        if m.depth or not inside or found.code.startswith("impure") or code is None:
+        declined, code = signal.declined, getattr(function.target, "__code__", None)
+        inside = declined.span is not None and not _is_in(m.source, declined.span)
+        if m.depth or not inside or declined.code.startswith("impure") or code is None:
             raise
         name = code.co_name
-        reason = f"{found.reason}; this is in {name}: {advice(name)}"
-        raise DeclineSignal(found.code, reason, found.span) from signal
+        reason = f"{declined.reason}; this is in {name}: {advice(name)}"
+        raise DeclineSignal(declined.code, reason, declined.span) from signal
 
 
 def _is_in(source: Source, place: Span) -> bool:
@@ -79,8 +79,8 @@ def _target(m: Machine, node: ast.expr, flow: Flow) -> object | None:
 
 
 def _is_same(a: object, b: object, depth: int) -> bool:
-    """Whether it is the function that was declared, or its copy: functions that no module holds
-    travel to the workers by value.
+    """Return whether this is the declared function, or a copy of it: functions that no module holds
+    are sent to the workers by value.
     """
     if a is b:
         return True
@@ -91,7 +91,7 @@ def _is_same(a: object, b: object, depth: int) -> bool:
 
 
 def _same_parts(a: FunctionType, b: FunctionType, depth: int) -> bool:
-    """Whether defaults and the variables of enclosing functions have the same values."""
+    """Return whether defaults and the variables of enclosing functions have the same values."""
     ours, theirs = _parts(a), _parts(b)
     return (
         ours is not None
@@ -102,11 +102,11 @@ def _same_parts(a: FunctionType, b: FunctionType, depth: int) -> bool:
 
 
 def _parts(function: FunctionType) -> list[object] | None:
-    found: list[object] = list(function.__defaults__ or ())
+    values: list[object] = list(function.__defaults__ or ())
     for name, value in (function.__kwdefaults__ or {}).items():
-        found += [name, value]
+        values += [name, value]
     try:
-        return found + [cell.cell_contents for cell in function.__closure__ or ()]
+        return values + [cell.cell_contents for cell in function.__closure__ or ()]
     except ValueError:  # not assigned yet
         return None
 
@@ -118,24 +118,24 @@ def _same_part(a: object, b: object, depth: int) -> bool:
 
 
 def call(m: Machine, flow: Flow, pure: Pure, args: dict[str, Value], node: ast.expr) -> Value:
-    """The result of a declared function; ``args`` by position ("0"...) or keyword.
+    """Return the result of a declared function; ``args`` by position ("0"...) or keyword.
 
-    Declines ``pure-call`` where an argument depends on more than the row.
+    Declines ``pure-call`` if an argument depends on more than the row.
     """
     if m.state.stage is not Stage.LOOP:
         reason = f"{pure.name} is declared pure, but called outside of the loop over the rows"
         raise m.decline("pure-call", reason, node)
     values = {name: flow.opened(m.force(value, flow)) for name, value in args.items()}
     inputs = tuple(_input(m, pure, name, value, node) for name, value in values.items())
-    known = m.columns.recorded.calls.get((id(pure), inputs))
-    if known is None:
+    hidden_call = m.columns.recorded.calls.get((id(pure), inputs))
+    if hidden_call is None:
         terms = tuple((name, term) for name, term, _ in inputs)
-        known = HiddenCall(_free(m, ast.unparse(node)), pure, terms)
+        hidden_call = HiddenCall(_free_name(m, ast.unparse(node)), pure, terms)
         recorded = m.columns.recorded
-        recorded.calls = {**recorded.calls, (id(pure), inputs): known}
-        m.columns.add_assumptions(_assumptions(known))
+        recorded.calls = {**recorded.calls, (id(pure), inputs): hidden_call}
+        m.columns.add_assumptions(_assumptions(hidden_call))
     base = strip(pure.sort)
-    return m.force(Scalar(known.variable, Traits(maybe_nan=base == FLOAT)), flow)
+    return m.force(Scalar(hidden_call.variable, Traits(maybe_nan=base == FLOAT)), flow)
 
 
 def _input(m: Machine, pure: Pure, name: str, value: Value, node: ast.expr) -> Input:
@@ -147,15 +147,15 @@ def _input(m: Machine, pure: Pure, name: str, value: Value, node: ast.expr) -> I
     if any(v.scope not in (Scope.ROW, Scope.KEY) for v in variables(value.term)):
         reason = f"{pure.name} is declared pure, but its argument is not computed from one row"
         raise m.decline("pure-call", reason, node)
-    # Where it is known not to be None it is the same value.
+    # A value that is known not to be None is the same value.
     inner = value.term
     if isinstance(inner, App) and inner.op is Op.GET:
         inner = inner.args[0]
     return name, inner, value.traits
 
 
-def _free(m: Machine, name: str) -> str:
-    """A name that no column has."""
+def _free_name(m: Machine, name: str) -> str:
+    """Return a name that no column has."""
     taken = {c.name for c in m.columns.request.schema}
     taken |= {c.name for c in m.columns.recorded.calls.values()}
     while name in taken:
@@ -163,22 +163,22 @@ def _free(m: Machine, name: str) -> str:
     return name
 
 
-def _assumptions(made: HiddenCall) -> tuple[Assumption, ...]:
-    pure, column = made.pure, made.variable
-    found = IS_PURE.of(name=pure.name, returns=pure.returns)
+def _assumptions(hidden_call: HiddenCall) -> tuple[Assumption, ...]:
+    pure, column = hidden_call.pure, hidden_call.variable
+    purity = IS_PURE.of(name=pure.name, returns=pure.returns)
     if strip(pure.sort) != FLOAT:
-        return (found,)
+        return (purity,)
     optional = isinstance(pure.sort, Option)
     number = negate(app(Op.IS_NAN, app(Op.GET, column) if optional else column))
     if optional:
         number = disjunction([app(Op.IS_NONE, column), number])
-    return found, assumed("no-nan", number)
+    return purity, assumed("no-nan", number)
 
 
 def apart(parts: tuple[Lifted, ...]) -> tuple[Lifted, ...]:
-    """The same, with hidden columns that differ in their names: each is of one part alone."""
+    """Rename hidden columns so that they differ between parts: each belongs to one part alone."""
     taken: set[str] = set()
-    found = []
+    renamed_parts = []
     for part in parts:
         names: dict[str, str] = {}
         for c in part.calls:
@@ -187,11 +187,11 @@ def apart(parts: tuple[Lifted, ...]) -> tuple[Lifted, ...]:
                 name += "'"
             names[c.name] = name
         taken |= {*names.values(), *(c.name for c in part.fold.columns)}
-        found.append(_renamed(part, names))
-    return tuple(found)
+        renamed_parts.append(_rename_hidden(part, names))
+    return tuple(renamed_parts)
 
 
-def _renamed(part: Lifted, names: dict[str, str]) -> Lifted:
+def _rename_hidden(part: Lifted, names: dict[str, str]) -> Lifted:
     if all(a == b for a, b in names.items()):
         return part
     back: dict[Var, Term] = {

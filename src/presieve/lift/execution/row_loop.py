@@ -1,7 +1,7 @@
-"""Trusted. From one row's step to a fold: which variables live across rows, and their sorts.
+"""Trusted. From one row's step to a fold: the variables that live across rows, and their sorts.
 
-The sorts are the least ones that hold the initial values and are kept by a step. They are found by
-running the step on ever larger sorts until nothing changes.
+The sorts are the least ones that hold the initial values and that a step preserves. They are found
+by running the step on ever larger sorts until nothing changes.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from presieve.lift.values.shapes import (
 from presieve.lift.values.symbolic import OTHER, UNSETTLED, Value, mixed
 
 _ROUNDS = 20
-"""Rounds of the search for sorts; each enlarges a sort, and sorts have few levels."""
+"""Maximum rounds of the search for sorts; each enlarges a sort, and sorts have few levels."""
 
 Step = Callable[[Mapping[str, Value]], tuple[Mapping[str, Value], Term]]
-"""From the variables before a row to those after it, and the condition under which it raises."""
+"""Maps the variables before a row to those after it, and to the condition under which it raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class Loop:
 
 
 def run_loop(initial: Mapping[str, Value], step: Step, names: Mapping[str, str]) -> Loop:
-    """The fold of ``step`` over the rows from ``initial``.
+    """Return the fold of ``step`` over the rows from ``initial``.
 
-    ``names`` gives the components of tuples a name of their own, from the code that unpacks them.
-    Declines ``mixed-types``, ``row-in-state``.
+    ``names`` gives the components of tuples names from the code that unpacks them. Declines
+    ``mixed-types``, ``row-in-state``.
     """
     shapes = {name: shape_of(value) for name, value in initial.items()}
     for _ in range(_ROUNDS):
@@ -85,15 +85,15 @@ def run_loop(initial: Mapping[str, Value], step: Step, names: Mapping[str, str])
 
 
 def settled(fields: Iterable[str], *terms: Term) -> None:
-    """Declines ``mixed-types`` where the bits of a variable are asked for that has no flags, and
-    ``mutation`` where something depends on items of a dict that are not told apart.
+    """Decline ``mixed-types`` if the bits of a variable without flags are used, and ``mutation`` if
+    something depends on items of a dict under untracked keys.
     """
-    known = {*fields, SIZE_FIELD}
+    field_names = {*fields, SIZE_FIELD}
     for v in variables(*terms):
         if v.scope is Scope.ACC and OTHER in v.name:
             reason = "it depends on what a dict holds under keys that are not constant"
             raise DeclineSignal("mutation", f"{reason}: ask for constants only")
-        if v.scope is Scope.ACC and v.name not in known:
+        if v.scope is Scope.ACC and v.name not in field_names:
             name = v.name.partition(UNSETTLED)[0]
             raise mixed(f"{name} is used as bit flags, and as a number that may be any")
 
@@ -107,7 +107,7 @@ def _grow(name: str, shape: Shape, value: Value) -> Shape:
 
 
 def _field_names(shapes: Mapping[str, Shape], names: Mapping[str, str]) -> dict[str, list[str]]:
-    """Names of each variable's fields, all different: the short ones where they are free."""
+    """Return distinct names for each variable's fields: the short ones if they are unique."""
     full = {n: [leaf for leaf, _ in leaves(s, n)] for n, s in shapes.items()}
     wanted = [names.get(leaf, leaf) for each in full.values() for leaf in each]
     unique = len(set(wanted)) == len(wanted) and SIZE_FIELD not in wanted
@@ -117,7 +117,9 @@ def _field_names(shapes: Mapping[str, Shape], names: Mapping[str, str]) -> dict[
 
 
 def merge_exits(m: Machine, exits: Sequence[Exit], flow: Flow) -> dict[str, Value]:
-    """The variables after a block, from the paths that left it early and the one that did not."""
+    """Return the variables after a block, from the paths that left it early and the one that did
+    not.
+    """
     paths = [e.flow for e in exits]
     if not flow.ended:
         paths.append(flow)
@@ -125,39 +127,41 @@ def merge_exits(m: Machine, exits: Sequence[Exit], flow: Flow) -> dict[str, Valu
         raise m.decline("always-raises", "every row raises an error", m.source.node)
     envs = [frozen_variables(m, path, m.source.node) for path in paths]
     env = envs[-1]
-    for here, other in zip(reversed(path_conditions(paths)), reversed(envs[:-1]), strict=True):
-        env = merge_envs(here, other, env)
+    for condition, earlier_env in zip(
+        reversed(path_conditions(paths)), reversed(envs[:-1]), strict=True
+    ):
+        env = merge_envs(condition, earlier_env, env)
     return env
 
 
 def merge_values(m: Machine, exits: Sequence[Exit]) -> Value:
-    """The value that a function returns, from all its paths."""
+    """Return the value that a function returns, from all its paths."""
     if not exits:
         raise m.decline(
             "always-raises", "every path of the function raises an error", m.source.node
         )
     value = exits[-1].value
     taken = path_conditions([e.flow for e in exits])
-    for here, e in zip(reversed(taken), reversed(exits[:-1]), strict=True):
-        value = merge(here, e.value, value)
+    for condition, e in zip(reversed(taken), reversed(exits[:-1]), strict=True):
+        value = merge(condition, e.value, value)
     return value
 
 
 def count_rows() -> Field:
-    """The field that counts rows."""
+    """Return the field that counts rows."""
     one_more = app(Op.INT_ADD, Var(Scope.ACC, SIZE_FIELD, INT), int_lit(1))
     return Field(SIZE_FIELD, INT, int_lit(0), one_more)
 
 
 def live_fields(fields: Sequence[Field], roots: Iterable[Term]) -> tuple[Field, ...]:
-    """The fields that the given terms depend on, through steps of other fields too."""
+    """Return the fields that the given terms depend on, also through steps of other fields."""
     by_name = {f.name: f for f in fields}
-    found: set[str] = set()
+    live_names: set[str] = set()
     waiting = [v.name for v in variables(*roots) if v.scope is Scope.ACC]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in live_names:
+            live_names.add(name)
             step = by_name[name].step
             waiting += [v.name for v in variables(step) if v.scope is Scope.ACC]
-    return tuple(f for f in fields if f.name in found)
+    return tuple(f for f in fields if f.name in live_names)

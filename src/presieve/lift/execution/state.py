@@ -44,15 +44,15 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.build import and_, default, get, is_none, ite, or_
 
 SIZE_FIELD = "len()"
-"""Name of the field that counts rows, where the function asks for their number."""
+"""Name of the field that counts rows, if the function uses their number."""
 
 
 @dataclass(slots=True)
 class Flow:
-    """One control-flow path: variables, the conditions it stands under, and what holds on it.
+    """One control-flow path: its variables, its conditions, and the facts that hold on it.
 
-    ``conds`` are in order of evaluation; ``facts`` are the terms known to be true, which besides
-    the conditions include that earlier operations have not raised.
+    ``conds`` are in order of evaluation; ``facts`` are the terms known to be true: besides the
+    conditions, that earlier operations have not raised.
     """
 
     env: dict[str, Value]
@@ -63,35 +63,37 @@ class Flow:
     """The contents of the lists, dicts and sets that variables refer to."""
 
     def branch(self, condition: Term) -> Flow:
-        """A copy of this path that is taken where the condition holds."""
+        """Return a copy of this path that is taken where the condition holds."""
         conds = self.conds if condition == TRUE else (*self.conds, condition)
         facts = self.facts | _facts(condition)
         return Flow(dict(self.env), conds, facts, heap=dict(self.heap))
 
-    def become(self, other: Flow) -> None:
-        """Go on as the other path does."""
-        self.env, self.conds, self.facts = other.env, other.conds, other.facts
-        self.ended, self.heap = other.ended, other.heap
+    def become(self, path: Flow) -> None:
+        """Continue as the other path."""
+        self.env, self.conds, self.facts = path.env, path.conds, path.facts
+        self.ended, self.heap = path.ended, path.heap
 
     def opened(self, value: Value) -> Value:
-        """The contents of the object that a value refers to; everything else as it is, but for
-        named tuples, which are tuples.
+        """Return the contents of the object that a value refers to; a named tuple as a tuple;
+        everything else as it is.
         """
         return self.heap[value.number] if isinstance(value, RefV) else without_tag(value)
 
     def learn(self, condition: Term) -> None:
-        """The condition holds from here on, because an operation would have raised otherwise."""
+        """Record that the condition holds from here on, because an operation would have raised
+        otherwise.
+        """
         self.facts |= _facts(condition)
 
     def decided(self, condition: Term) -> Term:
-        """The condition, or TRUE or FALSE where the facts settle it."""
+        """Return the condition, or TRUE or FALSE if the facts decide it."""
         if condition in self.facts:
             return TRUE
         return FALSE if negate(condition) in self.facts else condition
 
 
 def _facts(condition: Term) -> frozenset[Term]:
-    """The condition and what follows from its shape."""
+    """Return the condition and what follows from its shape."""
     match condition:
         case App(Op.AND, args):
             parts = args
@@ -112,7 +114,7 @@ class ExitKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """A path that has left the block, with its variables or the value it returns."""
+    """A path that has left the block, with its variables or the value that it returns."""
 
     kind: ExitKind
     flow: Flow
@@ -121,16 +123,16 @@ class Exit:
 
 
 class Interpreter(Protocol):
-    """What executes syntax: models of functions and containers ask it for the meaning of what
-    stands inside of them, and know nothing else of it.
+    """Executes syntax. Models of functions and containers ask it for the meaning of the syntax
+    inside them, and know nothing else of it.
     """
 
     def evaluate(self, m: Machine, node: ast.expr, flow: Flow, /) -> Value:
-        """The value of an expression on a path."""
+        """Return the value of an expression on a path."""
         ...
 
     def condition(self, m: Machine, node: ast.expr, flow: Flow, /) -> Term:
-        """The truth of an expression on a path."""
+        """Return the truth of an expression on a path."""
         ...
 
     def execute(self, m: Machine, body: list[ast.stmt], flow: Flow, /) -> None:
@@ -144,8 +146,8 @@ class Interpreter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """Python raises where the condition holds. ``error`` is the class of what it raises, where that
-    is known for sure; ``path`` is where control stands then, inside of ``try``.
+    """Python raises where the condition holds. ``error`` is the class of the error, if it is known
+    for sure; ``path`` is the path on which control then stands, inside ``try``.
     """
 
     condition: Term
@@ -155,7 +157,8 @@ class Raised:
 
 @dataclass(slots=True)
 class State(Restorable):
-    """What statements leave behind besides their path: one for a function and all that it calls.
+    """Effects of statements besides their path: one state for a function and everything that it
+    calls.
 
     ``raises`` says when Python raises, in order of evaluation: an earlier condition shields later
     ones, whose terms may have no value there.
@@ -166,29 +169,29 @@ class State(Restorable):
     stage: Stage = Stage.BEFORE
     raises: tuple[Raised, ...] = ()
     tries: tuple[Frame, ...] = ()
-    """Those whose ``try`` is executed, from the outermost."""
+    """The frames whose ``try`` is being executed, from the outermost."""
     objects: int = 1
     """The last number of an object; the table that Spark passes is the first one."""
     fields: tuple[Field, ...] = ()
-    """The fields of the fold, those of reductions included. Known after the loop."""
+    """The fields of the fold, including those of reductions. Known after the loop."""
     named: Mapping[str, object] = field(default_factory=dict)
-    """What each field of a reduction reduces."""
+    """The reduction of each field that a reduction adds."""
     keys: Mapping[Term, str | None] = field(default_factory=dict)
     """Constants that keys of dicts are on this path, as in ``dynamic_keys``."""
 
 
 @dataclass(slots=True)
 class Frame(Restorable):
-    """What is one function's own while it is executed."""
+    """State of one function while it is executed."""
 
     exits: tuple[Exit, ...] = ()
     loops: int = 0
-    """Loops around the statement that are written out."""
+    """Number of unrolled loops around the statement."""
     here: Flow | None = None
-    """The path of the statement that is executed. Its expressions may be evaluated on branches."""
+    """The path of the current statement. Its expressions may be evaluated on branches."""
 
     def take_exits(self) -> tuple[Exit, ...]:
-        """The exits so far, which are the caller's from here on."""
+        """Take the exits so far, which belong to the caller from here on."""
         exits, self.exits = self.exits, ()
         return exits
 
@@ -196,7 +199,7 @@ class Frame(Restorable):
 @dataclass(frozen=True, slots=True)
 class Machine:
     """One function's execution. All that changes meanwhile is in the variables of its paths
-    (:class:`Flow`), and in records that go back together: ``state``, ``frame`` and those of
+    (:class:`Flow`), and in records that are rolled back together: ``state``, ``frame`` and those of
     ``columns``.
     """
 
@@ -207,12 +210,12 @@ class Machine:
     state: State
     frame: Frame = field(default_factory=Frame)
     depth: int = 0
-    """Calls of the user's functions around this one."""
+    """Number of calls of the user's functions around this one."""
     outer: int = 0
-    """The last object that was there before the call: callers may hold it."""
+    """The number of the last object from before the call: callers may hold it."""
 
     def called(self, source: Source, names: Names) -> Machine:
-        """The execution of a function that this one calls. What it leaves behind is seen here."""
+        """Return the execution of a function that this one calls. Its effects are visible here."""
         depth, outer = self.depth + 1, self.state.objects
         return replace(self, source=source, names=names, frame=Frame(), depth=depth, outer=outer)
 
@@ -220,18 +223,20 @@ class Machine:
         return self.state, self.frame, self.columns.recorded, self.columns.nulls
 
     def checkpoint(self) -> tuple[Checkpoint, ...]:
-        """All that statements change, but for their path."""
+        """Return everything that statements change, except their path."""
         return tuple(r.checkpoint() for r in self._records())
 
     def rollback(self, saved: tuple[Checkpoint, ...]) -> None:
-        """Nothing has been executed since then. What is executed instead records anew what it
-        assumes, reads and raises.
+        """Return to the checkpoint. The statements that are executed instead record their own
+        assumptions, reads and errors.
         """
         for record, values in zip(self._records(), saved, strict=True):
             record.rollback(values)
 
     def begin(self, stage: Stage, *raises: Term) -> None:
-        """A part of the fold starts, with no way out yet. ``raises``: what has raised before."""
+        """Start a part of the fold, without exits. ``raises``: conditions under which it raised
+        before.
+        """
         self.state.stage, self.frame.exits = stage, ()
         self.state.raises = tuple(Raised(r) for r in raises)
 
@@ -241,16 +246,16 @@ class Machine:
         return self.state.ranges
 
     def new_object(self) -> int:
-        """The number of an object that is made now."""
+        """Return the number of a new object."""
         self.state.objects += 1
         return self.state.objects
 
     def evaluate(self, node: ast.expr, flow: Flow) -> Value:
-        """The value of an expression on a path."""
+        """Return the value of an expression on a path."""
         return self.interpreter.evaluate(self, node, flow)
 
     def condition(self, node: ast.expr, flow: Flow) -> Term:
-        """The truth of an expression on a path."""
+        """Return the truth of an expression on a path."""
         return self.interpreter.condition(self, node, flow)
 
     def execute(self, body: list[ast.stmt], flow: Flow) -> None:
@@ -262,12 +267,12 @@ class Machine:
         self.interpreter.bind(self, target, value, flow)
 
     def decline(self, code: str, reason: str, node: ast.AST) -> DeclineSignal:
-        """What to raise in order to stop the whole lifting here."""
+        """Return the signal that stops the whole lifting here."""
         return DeclineSignal(code, reason, self.source.span(node))
 
     @contextmanager
     def at(self, node: ast.AST) -> Iterator[None]:
-        """Declining inside happens at this node, unless a place is known already."""
+        """Give declines inside the place of this node, unless they have a place already."""
         try:
             yield
         except DeclineSignal as signal:
@@ -278,35 +283,35 @@ class Machine:
             raise DeclineSignal(declined.code, declined.reason, place) from signal
 
     def fail(self, flow: Flow, cause: Term, error: type[BaseException] | None = None) -> None:
-        """Python raises on this path where ``cause`` holds: an ``error`` of exactly this class,
-        and there only, where one is given.
+        """Record that Python raises on this path where ``cause`` holds. If ``error`` is given, it
+        is of exactly this class, and is raised only there.
         """
         cause = flow.decided(cause)
         if cause == FALSE:
             return
         condition = and_(*flow.conds, cause)
-        self.state.raises += (Raised(condition, error, self._caught(flow, cause)),)
+        self.state.raises += (Raised(condition, error, self._handler_path(flow, cause)),)
         flow.learn(negate(cause))
         flow.ended = flow.ended or cause == TRUE
 
-    def _caught(self, flow: Flow, cause: Term) -> Flow | None:
-        """The path with which a handler goes on: its variables are those of the function whose
-        ``try`` it is.
+    def _handler_path(self, flow: Flow, cause: Term) -> Flow | None:
+        """Return the path with which a handler continues: its variables are those of the function
+        that has the ``try``.
         """
         if not self.state.tries:
             return None
-        here = self.state.tries[-1].here
-        assert here is not None
+        statement_path = self.state.tries[-1].here
+        assert statement_path is not None
         path = flow.branch(cause)
-        path.env = dict(here.env)
+        path.env = dict(statement_path.env)
         return path
 
     def raised(self) -> Term:
-        """The condition under which what was executed so far raises."""
+        """Return the condition under which the code executed so far raises."""
         return or_(*(r.condition for r in self.state.raises))
 
     def reduction_name(self, wanted: str, key: object) -> str:
-        """A name for the field of a reduction: the same one for the same key."""
+        """Return a name for the field of a reduction: the same name for the same key."""
         name, number = wanted, 1
         while self.state.named.get(name, key) != key:
             number += 1
@@ -315,17 +320,19 @@ class Machine:
         return name
 
     def set_fields(self, fields: Sequence[Field]) -> None:
-        """These are the fields of the fold so far."""
+        """Set the fields of the fold so far."""
         self.state.fields = tuple(fields)
         self.state.ranges = field_ranges(self.state.fields, self.state.ranges)
 
-    def add_field(self, made: Field) -> None:
-        """One more field of the fold, unless it is there."""
-        if all(f.name != made.name for f in self.state.fields):
-            self.set_fields((*self.state.fields, made))
+    def add_field(self, new_field: Field) -> None:
+        """Add one more field to the fold, unless it exists."""
+        if all(f.name != new_field.name for f in self.state.fields):
+            self.set_fields((*self.state.fields, new_field))
 
     def force(self, value: Value, flow: Flow) -> Value:
-        """The value, with columns read and options narrowed by what is known on this path."""
+        """Return the value with columns read, and options narrowed by what is known on this
+        path.
+        """
         match value:
             case ColumnV(name):
                 return self.force(self.columns.value(name), flow)
@@ -355,9 +362,9 @@ class Machine:
         node: ast.AST,
         error: type[BaseException] | None = TypeError,
     ) -> Scalar:
-        """The value as a scalar that is not None: an ``error`` in Python where it is None.
+        """Return the value as a scalar that is not None; where it is None, Python raises ``error``.
 
-        Declines ``unsupported-operation`` for everything that is no scalar.
+        Declines ``unsupported-operation`` for everything that is not a scalar.
         """
         value = self.force(value, flow)
         if isinstance(value, SizeV):
@@ -405,7 +412,7 @@ class Call(NamedTuple):
         return ast.unparse(self.node.func)
 
     def decline(self, code: str, reason: str) -> DeclineSignal:
-        """What to raise in order to stop the whole lifting at this call."""
+        """Return the signal that stops the whole lifting at this call."""
         return self.m.decline(code, reason, self.node)
 
 
@@ -427,37 +434,37 @@ Operation: TypeAlias = Binary[ast.operator]
 Comparison: TypeAlias = Binary[ast.cmpop]
 
 
-def join_flows(flow: Flow, condition: Term, then: Flow, other: Flow) -> None:
+def join_flows(flow: Flow, condition: Term, then: Flow, otherwise: Flow) -> None:
     """Continue ``flow`` after an ``if`` whose branches ended in ``then`` and ``other``."""
-    if then.ended or other.ended:
-        live = other if then.ended else then
+    if then.ended or otherwise.ended:
+        live = otherwise if then.ended else then
         flow.become(live)
         return
-    flow.env = merge_envs(condition, then.env, other.env)
-    flow.heap = join_heaps(condition, then.heap, other.heap)
-    flow.facts = (then.facts & other.facts) | flow.facts
-    # A branch that is left early on some of its paths goes on under further conditions.
+    flow.env = merge_envs(condition, then.env, otherwise.env)
+    flow.heap = join_heaps(condition, then.heap, otherwise.heap)
+    flow.facts = (then.facts & otherwise.facts) | flow.facts
+    # A branch that some of its paths leave early continues under further conditions.
     start = len(flow.conds) + 1
-    goes_on = ite(condition, and_(*then.conds[start:]), and_(*other.conds[start:]))
+    goes_on = ite(condition, and_(*then.conds[start:]), and_(*otherwise.conds[start:]))
     if goes_on != TRUE:
         flow.conds = (*flow.conds, goes_on)
 
 
 def join_heaps(condition: Term, a: dict[int, Value], b: dict[int, Value]) -> dict[int, Value]:
-    """Objects after two paths; one that only one of them knows is reached on that path only."""
+    """Join the objects of two paths; an object of only one path is reached on that path only."""
     joined = {n: _merge(condition, a[n], b[n]) for n in sorted(a.keys() & b.keys())}
     return {**a, **b, **joined}
 
 
 def merge_envs(condition: Term, a: dict[str, Value], b: dict[str, Value]) -> dict[str, Value]:
-    """Variables after two paths; one that only one path assigns may be unbound."""
+    """Merge the variables of two paths; a variable that only one path assigns may be unbound."""
     names = dict.fromkeys((*a, *b))
     missing = Unbound()
     return {n: _merge(condition, a.get(n, missing), b.get(n, missing)) for n in names}
 
 
 def _merge(condition: Term, a: Value, b: Value) -> Value:
-    """Types that do not go together matter only where the variable is read again."""
+    """Merge two values. Incompatible types matter only if the variable is read again."""
     try:
         return merge(condition, a, b)
     except DeclineSignal as signal:
@@ -465,14 +472,15 @@ def _merge(condition: Term, a: Value, b: Value) -> Value:
 
 
 def path_conditions(paths: Sequence[Flow]) -> list[Term]:
-    """When each path but the last is taken, given that nothing has raised and no earlier one is.
+    """Return when each path but the last is taken, if nothing has raised and no earlier path is
+    taken.
 
     The paths are in order of their ends and exactly one is taken, so the last needs no condition.
     """
-    found: list[Term] = []
+    conditions: list[Term] = []
     excluded: set[Term] = set()
     for path in paths[:-1]:
-        here = and_(*(c for c in path.conds if c not in excluded))
-        found.append(here)
-        excluded.add(negate(here))
-    return found
+        condition = and_(*(c for c in path.conds if c not in excluded))
+        conditions.append(condition)
+        excluded.add(negate(condition))
+    return conditions

@@ -1,4 +1,4 @@
-"""Trusted. Statements: assignments, branches and the ways out of a block."""
+"""Trusted. Statements: assignments, branches, and exits from a block."""
 
 from __future__ import annotations
 
@@ -60,14 +60,16 @@ from presieve.lift.values.symbolic import (
 from presieve.lift.words import syntax
 
 CHANGING = ("append", "extend", "insert", "add", "discard", "update", "pop", "remove", "clear")
-"""Methods that change their object and are a statement of their own."""
+"""Methods that change their object, and are called in a statement of their own."""
 
 _LARGEST = 5000
-"""Nodes of a term's tree."""
+"""Maximum number of nodes of a term's tree."""
 
 
 def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
-    """Run the statements on this path; afterwards ``flow.ended`` says whether control is gone."""
+    """Run the statements on this path; afterwards ``flow.ended`` tells whether control has
+    left it.
+    """
     for number, statement in enumerate(body):
         if flow.ended:
             return
@@ -90,21 +92,21 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Pass() | ast.Expr(ast.Constant()):
             return
         case ast.Assign(targets, value):
-            found = boxed(m, flow, _bounded(m, evaluate(m, value, flow), node))
+            assigned = boxed(m, flow, _check_size(m, evaluate(m, value, flow), node))
             if isinstance(value, ast.Name) and _is_spent(m, value.id):
-                flow.env[value.id] = Unbound()  # its parts have no other name than their own now
+                flow.env[value.id] = Unbound()  # now its parts have only their own names
             for number, target in enumerate(targets, 1):
-                with waiting(flow, [found] * (len(targets) - number)):
-                    bind(m, target, found, flow)
+                with waiting(flow, [assigned] * (len(targets) - number)):
+                    bind(m, target, assigned, flow)
         case ast.AnnAssign(target, _, value):
             if value is not None:
                 bind(m, target, boxed(m, flow, evaluate(m, value, flow)), flow)
         case ast.AugAssign():
-            _augmented(m, flow, node)
+            _augment(m, flow, node)
         case ast.If(test, body, orelse):
             _branch(m, test, body, orelse, flow)
         case ast.Return(value):
-            # A caller may hold the object that a function of the user's returns.
+            # A caller may hold the object that a user's function returns.
             give = returned if m.depth == 0 else evaluate
             result = NONE if value is None else give(m, value, flow)
             _leave(m, ExitKind.RETURN, flow, result, node)
@@ -131,40 +133,40 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Expr(value):
             evaluate(m, value, flow)
         case _:
-            _unsupported(m, node)
+            _decline_unsupported(m, node)
 
 
 def _import(m: Machine, node: ast.Import | ast.ImportFrom, flow: Flow) -> None:
-    """Importing modules of which functions are known; it does nothing that anybody counts on."""
+    """Import modules with known functions; nothing depends on other effects of the import."""
     for alias in node.names:
-        name, target = _imported(node, alias)
+        name, target = _resolve_import(node, alias)
         if target is None:
             reason = f"importing {ast.unparse(node).partition(' ')[2]} inside the function"
             raise m.decline("unsupported-statement", f"{reason}: import it outside", node)
         flow.env[name] = constant(target, name, m.columns.zone)
 
 
-def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tuple[str, object]:
-    """The name that is bound and its object; None where it is not known."""
+def _resolve_import(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tuple[str, object]:
+    """Return the name that is bound and its object; None if it is not known."""
     package, _, inner = alias.name.partition(".")
     if isinstance(node, ast.ImportFrom):
-        known = node.module in MODULES and not node.level
-        target = getattr(module(node.module or ""), alias.name, None) if known else None
+        is_known = node.module in MODULES and not node.level
+        target = getattr(module(node.module or ""), alias.name, None) if is_known else None
         return alias.asname or alias.name, target
-    whole = alias.asname is not None or not inner
-    known = alias.name in MODULES and module(alias.name) is not None
-    target = module(alias.name if whole else package) if known else None
+    binds_submodule = alias.asname is not None or not inner
+    is_known = alias.name in MODULES and module(alias.name) is not None
+    target = module(alias.name if binds_submodule else package) if is_known else None
     return alias.asname or package, target
 
 
 def _is_spent(m: Machine, name: str) -> bool:
-    """Whether this is a parameter that is read in one place only, which is not in a loop."""
+    """Return whether this is a parameter that is read in one place only, outside of any loop."""
     node = m.source.node
     if m.depth or m.frame.loops or name not in (a.arg for a in node.args.args):
         return False
     places = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name]
-    around = (ast.For, ast.While, ast.Lambda, ast.FunctionDef, ast.comprehension)
-    inner = [n for n in ast.walk(node) if isinstance(n, around) and n is not node]
+    enclosing_types = (ast.For, ast.While, ast.Lambda, ast.FunctionDef, ast.comprehension)
+    inner = [n for n in ast.walk(node) if isinstance(n, enclosing_types) and n is not node]
     return len(places) == 1 and not any(places[0] in ast.walk(n) for n in inner)
 
 
@@ -175,7 +177,7 @@ def _leave(m: Machine, kind: ExitKind, flow: Flow, value: Value, node: ast.stmt)
     flow.ended = True
 
 
-def _unsupported(m: Machine, node: ast.stmt) -> None:
+def _decline_unsupported(m: Machine, node: ast.stmt) -> None:
     match node:
         case ast.Break():
             raise m.decline("early-exit", "the loop is left before its last row", node)
@@ -203,54 +205,54 @@ def _fork(
     orelse: Callable[[Flow], None],
     flow: Flow,
 ) -> None:
-    """One of two blocks, by a condition."""
+    """Run one of two blocks, by a condition."""
     if flow.ended:
         return
     if isinstance(chosen, Lit):
         (body if chosen == TRUE else orelse)(flow)
         return
-    then, other = flow.branch(chosen), flow.branch(negate(chosen))
+    then, otherwise = flow.branch(chosen), flow.branch(negate(chosen))
     growing_lists.cut(then)
-    growing_lists.cut(other)
+    growing_lists.cut(otherwise)
     conds, exits = flow.conds, len(m.frame.exits)
     body(then)
-    orelse(other)
-    if not (then.ended or other.ended):
-        unite(m, then, other)
-    join_flows(flow, chosen, then, other)
-    if len(m.frame.exits) == exits and then.ended != other.ended:
-        # The other branch can only have raised, and conditions are given that nothing has.
+    orelse(otherwise)
+    if not (then.ended or otherwise.ended):
+        unite(m, then, otherwise)
+    join_flows(flow, chosen, then, otherwise)
+    if len(m.frame.exits) == exits and then.ended != otherwise.ended:
+        # The other branch can only have raised, and all conditions hold only if nothing has.
         flow.conds = conds
 
 
-def _augmented(m: Machine, flow: Flow, node: ast.AugAssign) -> None:
+def _augment(m: Machine, flow: Flow, node: ast.AugAssign) -> None:
     match node.target:
         case ast.Name(name) as target:
             old = evaluate(m, ast.copy_location(ast.Name(name, ast.Load()), target), flow)
-            bind(m, target, _augmented_by(m, old, flow, node), flow)
+            bind(m, target, _augmented_value(m, old, flow, node), flow)
         case ast.Subscript(owner, index) as target:
-            found, key = evaluate(m, owner, flow), evaluate(m, index, flow)
-            if not isinstance(found, RefV):
+            container, key = evaluate(m, owner, flow), evaluate(m, index, flow)
+            if not isinstance(container, RefV):
                 raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
-            old = m.force(item_at(m, flow, found, key, target), flow)
-            result = _augmented_by(m, old, flow, node)
-            store(m, flow, Item(found, key, result), target)
+            old = m.force(item_at(m, flow, container, key, target), flow)
+            result = _augmented_value(m, old, flow, node)
+            store(m, flow, Item(container, key, result), target)
         case ast.Attribute(owner, name) as target:
-            found = evaluate(m, owner, flow)
-            record = records.record_of(m, flow, found)
+            container = evaluate(m, owner, flow)
+            record = records.record_of(m, flow, container)
             if record is None:
                 raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
             old = m.force(records.attribute(m, record, name, target), flow)
-            result = _augmented_by(m, old, flow, node)
-            records.store(m, flow, found, result, target)
+            result = _augmented_value(m, old, flow, node)
+            records.store(m, flow, container, result, target)
 
 
-def _augmented_by(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Value:
-    """What ``old op= value`` leaves: the object itself where that is changed in place."""
+def _augmented_value(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Value:
+    """Return the value after ``old op= value``: the object itself if it is changed in place."""
     new = evaluate(m, node.value, flow)
     if changes_in_place(old):
         check_sole(m, flow, node.target, node, values=True)
-    result = fresh(m, _bounded(m, combined(Operation(m, flow, node.op, old, new, node)), node))
+    result = fresh(m, _check_size(m, combined(Operation(m, flow, node.op, old, new, node)), node))
     if isinstance(old, RefV):
         grows = isinstance(node.op, ast.Add) and isinstance(result, ListV | GrowingV)
         if not isinstance(result, SetV) and not grows:
@@ -260,17 +262,17 @@ def _augmented_by(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Va
     return result
 
 
-def _bounded(m: Machine, value: Value, node: ast.stmt) -> Value:
-    """The value; declines ``too-large`` where its term, written out, would be a wall of text.
+def _check_size(m: Machine, value: Value, node: ast.stmt) -> Value:
+    """Return the value; declines ``too-large`` if its term, written out, would be a wall of text.
 
-    Subterms are shared, so that a few lines can make a term whose tree is astronomically large.
+    Subterms are shared, so a few lines can make a term whose tree is astronomically large.
     """
     match value:
         case Scalar(term, _) if size(term) > _LARGEST:
             raise m.decline("too-large", "a value depends on too many cases", node)
         case TupleV(items):
             for item in items:
-                _bounded(m, item, node)
+                _check_size(m, item, node)
     return value
 
 
@@ -284,8 +286,8 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
                 key = frozen(m, flow, evaluate(m, index, flow), target, set())
                 assign.write(m, flow, target, key, value)
                 return
-            found = evaluate(m, owner, flow)
-            store(m, flow, Item(found, evaluate(m, index, flow), value), target)
+            container = evaluate(m, owner, flow)
+            store(m, flow, Item(container, evaluate(m, index, flow), value), target)
         case ast.Tuple(targets) | ast.List(targets):
             items = _unpack(m, value, flow, target)
             if any(isinstance(t, ast.Starred) for t in targets):
@@ -304,11 +306,11 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
 
 def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value, ...]:
     match flow.opened(value):
-        case found if is_tagged(found):
+        case contents if is_tagged(contents):
             pass
         case TupleV(items) | ListV(items):
             return items
-        case found if (outer := captured.items_of(m, found)) is not None:
+        case contents if (outer := captured.items_of(m, contents)) is not None:
             return outer.items
         case OptTupleV(present, items):
             m.fail(flow, negate(present), TypeError)
@@ -319,7 +321,7 @@ def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value
 
 
 def _raise(m: Machine, node: ast.Raise | ast.Assert, flow: Flow) -> None:
-    """An error that is raised on purpose. A message that is made may raise another one."""
+    """Raise an error on purpose. Computing its message may raise another one."""
     if isinstance(node, ast.Assert):
         holds = condition(m, node.test, flow)
         plain = isinstance(node.msg, ast.Constant | None)
@@ -334,30 +336,30 @@ def _raise(m: Machine, node: ast.Raise | ast.Assert, flow: Flow) -> None:
 def _check_error(
     m: Machine, error: ast.expr | None, flow: Flow, node: ast.stmt
 ) -> type[BaseException] | None:
-    """What is raised must be a builtin exception with harmless arguments: nothing else happens.
-    Gives its class, unless a message is made that may raise another one.
+    """Check that the raised object is a builtin exception with harmless arguments, so that nothing
+    else happens. Return its class, unless computing a message may raise another error.
     """
     args: list[ast.expr] = []
     match error:
         case None | ast.Constant(None):
             return None
-        case ast.Call(ast.Name(name), args, []) if all(_harmless(a) for a in args):
+        case ast.Call(ast.Name(name), args, []) if all(_is_harmless(a) for a in args):
             pass
         case ast.Name(name):
             pass
         case _:
             raise m.decline("unsupported-statement", "raising something other than an error", node)
-    found = m.names.resolve(name) if name not in flow.env else None
-    if not isinstance(found, Known) or not is_plain_error(found.target):
+    error_value = m.names.resolve(name) if name not in flow.env else None
+    if not isinstance(error_value, Known) or not is_plain_error(error_value.target):
         reason = f"raising {name}: only builtin errors, and plain subclasses of them"
         raise m.decline("unsupported-statement", reason, node)
-    assert isinstance(found.target, type)
-    return found.target if _is_made(found.target, args) else None
+    assert isinstance(error_value.target, type)
+    return error_value.target if _makes_exactly(error_value.target, args) else None
 
 
-def _is_made(cls: type, args: list[ast.expr]) -> bool:
-    """Whether an error of exactly this class is made: ``OSError(2, "")`` is one of a subclass, and
-    ``UnicodeError`` has some that want more arguments.
+def _makes_exactly(cls: type, args: list[ast.expr]) -> bool:
+    """Return whether the call makes an error of exactly this class: ``OSError(2, "")`` is of a
+    subclass, and ``UnicodeError`` has subclasses that take more arguments.
     """
     try:
         return type(cls(*(ast.literal_eval(a) for a in args))) is cls
@@ -365,21 +367,21 @@ def _is_made(cls: type, args: list[ast.expr]) -> bool:
         return False
 
 
-def _harmless(node: ast.expr) -> bool:
-    """Whether evaluating a message does nothing but make a text."""
+def _is_harmless(node: ast.expr) -> bool:
+    """Return whether evaluating a message does nothing but make a text."""
     places = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript)
     allowed = (ast.JoinedStr, ast.FormattedValue, ast.Load, *places)
     return all(isinstance(n, allowed) for n in ast.walk(node))
 
 
 def assigned_names(body: list[ast.stmt]) -> tuple[str, ...]:
-    """The variables that the statements assign, in order of their first assignment."""
-    found: dict[str, None] = {}
+    """Return the variables that the statements assign, in order of their first assignment."""
+    names: dict[str, None] = {}
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.setdefault(node.id)
-    return tuple(found)
+                names.setdefault(node.id)
+    return tuple(names)
 
 
 class _Python:
@@ -395,6 +397,6 @@ _PYTHON: Interpreter = _Python()
 
 
 def machine(function: FunctionType, source: Source, columns: Columns) -> Machine:
-    """The execution of a function, before its first statement: only columns have bounds."""
+    """Return the execution of a function, before its first statement: only columns have bounds."""
     state = State(column_ranges(columns.request.schema, columns.request.extent))
     return Machine(source, names_of(function, columns.zone), columns, _PYTHON, state)

@@ -1,7 +1,8 @@
-"""Trusted. Columns of which a function asks whether a value is missing.
+"""Trusted. Columns that a function tests for missing values.
 
-That a column is without NaN is no part of what a fold means: it makes proofs easier. Of a column
-that is asked for missing values it would answer the question, so there it is not assumed.
+The assumption that a column has no NaN is not part of the meaning of a fold: it makes proofs
+easier. ``no-nan`` is not assumed for a column that the function tests for missing values, because
+it would decide the test.
 """
 
 from __future__ import annotations
@@ -15,35 +16,35 @@ from presieve.ir.walk import subterms, variables
 from presieve.lift.forms import Lifted
 
 OPTIONAL = "no-nan"
-"""The code of an assumption that a fold's meaning does not rest on."""
+"""The code of an assumption on which the meaning of a fold does not depend."""
 
 
 EXACT = "exact-int"
 """The code of the assumption that integers are the same numbers as doubles."""
 NO_NULL = "no-null"
-"""The code of the assumption that no NULL is in a column, without which the fold is another one."""
+"""The code of the assumption that a column has no NULL, on which the meaning of a fold depends."""
 
 
 def without_tested(lifted: Lifted, tested: frozenset[Var]) -> Lifted:
-    """The same, with nothing assumed of these columns that can be done without, nor of the size
-    of integers that nobody looks at.
+    """Drop the assumptions of these columns that are not needed, and those of the size of integers
+    whose values are not read.
     """
-    read = _read(lifted)
-    kept = tuple(
+    read = _read_values(lifted)
+    assumptions = tuple(
         a
         for a in lifted.assumptions
         if (a.code != OPTIONAL or tested.isdisjoint(variables(a.term)))
         and (a.code != EXACT or not read.isdisjoint(variables(a.term)))
     )
-    return replace(lifted, assumptions=kept)
+    return replace(lifted, assumptions=assumptions)
 
 
-def _read(lifted: Lifted) -> frozenset[Var]:
-    """The variables of which more is read than whether they are none."""
+def _read_values(lifted: Lifted) -> frozenset[Var]:
+    """Return the variables whose values are read, and not only tested for being none."""
     terms = (*_terms(lifted.fold), lifted.kept)
     nodes = (n for n in subterms(*terms) if isinstance(n, App) and n.op is not Op.IS_NONE)
-    whole = (*terms, *(a for n in nodes for a in n.args))
-    return frozenset(t for t in whole if isinstance(t, Var))
+    read_terms = (*terms, *(a for n in nodes for a in n.args))
+    return frozenset(t for t in read_terms if isinstance(t, Var))
 
 
 def _terms(fold: Fold) -> tuple[Term, ...]:
@@ -53,19 +54,19 @@ def _terms(fold: Fold) -> tuple[Term, ...]:
 
 
 def assumed_not_null(lifted: Lifted) -> frozenset[Var]:
-    """The columns that the fold's meaning takes to be without NULL."""
+    """Return the columns that the meaning of the fold assumes to be without NULL."""
     return frozenset(variables(*(a.term for a in lifted.assumptions if a.code == NO_NULL)))
 
 
-def tested_columns(lifted: Lifted, asked: Iterable[Term]) -> frozenset[Var]:
-    """The columns and keys that are read by what is ``asked`` whether it is missing, at once or by
-    way of the state.
+def tested_columns(lifted: Lifted, tested: Iterable[Term]) -> frozenset[Var]:
+    """Return the columns and keys on which the ``tested`` terms depend, directly or through the
+    state.
     """
     steps = {f.name: (f.init, f.step) for f in lifted.fold.fields}
-    left, seen = list(asked), set[Var]()
-    while left:
-        for v in variables(left.pop()):
-            if v not in seen and v.scope is Scope.ACC:
-                left += steps.get(v.name, ())
-            seen.add(v)
-    return frozenset(seen)
+    pending, reached = list(tested), set[Var]()
+    while pending:
+        for v in variables(pending.pop()):
+            if v not in reached and v.scope is Scope.ACC:
+                pending += steps.get(v.name, ())
+            reached.add(v)
+    return frozenset(reached)

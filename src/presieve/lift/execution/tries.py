@@ -1,9 +1,9 @@
-"""Trusted. ``try`` and ``except``: what raises in the body leads to a handler.
+"""Trusted. ``try`` and ``except``: errors of the body lead to a handler.
 
-A handler is executed on the path of what raises, with the variables as they are there. Only errors
-of which the exact class is known are led anywhere, and only what is listed here may stand in a
-body: of all else it is not known that it raises nothing more. Source: the Python language
-reference, "The try statement".
+A handler is executed on the path of the error, with the variables as they are there. Only errors
+whose exact class is known lead to a handler, and a body may contain only what is listed here: it is
+not known whether anything else raises further errors. Source: the Python language reference, "The
+try statement".
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ FUNCTIONS = {
     *(f"math.{name}" for name in _MATH),
     *(f"re.{name}" for name in _PATTERNS),
 }
-"""Functions of which all errors are modelled with their classes."""
+"""Functions whose errors are all modelled with their classes."""
 
 METHODS = {*_TEXTS, *_PATTERNS, "get", "weekday", "isoweekday", "toordinal", "date"}
-"""Methods of which all errors are. Their arguments are constants, unless the owner is surely there:
-its class is asked for the method before they are evaluated.
+"""Methods whose errors are all modelled. Their arguments must be constants, unless the owner is
+certainly not None: Python looks up the method before it evaluates them.
 """
 
 _STATEMENTS = (
@@ -76,16 +76,16 @@ _VALUES = (
 )
 
 
-# --- what may stand in a body ---------------------------------------------------------------------
+# --- code that a body may contain -----------------------------------------------------------------
 
 
-def _unknown(m: Machine, what: str, node: ast.AST) -> Exception:
+def _unmodelled(m: Machine, what: str, node: ast.AST) -> Exception:
     reason = f"which error {what} may raise, and except may catch, is not modelled"
     return m.decline("unsupported-statement", f"{reason}: test for the problem with if", node)
 
 
 def check_statement(m: Machine, node: ast.stmt) -> None:
-    """Decline a statement inside of ``try`` of which not all errors are modelled."""
+    """Decline a statement inside ``try`` unless all of its errors are modelled."""
     if not m.state.tries:
         return
     targets: list[ast.expr] = []
@@ -97,29 +97,29 @@ def check_statement(m: Machine, node: ast.stmt) -> None:
     places = (ast.Name, ast.Tuple, ast.Store)
     plain = all(isinstance(n, places) for t in targets for n in ast.walk(t))
     if not isinstance(node, _STATEMENTS) or not plain:
-        raise _unknown(m, syntax(node), node)
+        raise _unmodelled(m, syntax(node), node)
 
 
 def check_value(m: Machine, node: ast.expr, value: Value) -> None:
-    """Decline an expression inside of ``try`` of which not all errors are modelled."""
+    """Decline an expression inside ``try`` unless all of its errors are modelled."""
     if not m.state.tries:
         return
     decimal = isinstance(value, Scalar) and isinstance(value.base, Decimal)
     if not isinstance(node, _EXPRESSIONS) or not isinstance(value, _VALUES) or decimal:
-        raise _unknown(m, describe(value), node)
+        raise _unmodelled(m, describe(value), node)
 
 
 def check_call(m: Machine, name: str, node: ast.Call, owner: Value | None = None) -> None:
-    """Decline a call inside of ``try``, of a function by path or a method of ``owner`` by name, of
-    which not all errors are modelled.
+    """Decline a call inside ``try`` unless all of its errors are modelled. ``name`` is the path of
+    a function, or the name of a method of ``owner``.
     """
     if not m.state.tries:
         return
     plain = (ast.Constant, ast.Name, ast.Tuple, ast.Load)
     constants = all(isinstance(n, plain) for a in node.args for n in ast.walk(a))
-    there = isinstance(owner, Known | DictV)
-    if name not in FUNCTIONS and not (name in METHODS and (there or constants)):
-        raise _unknown(m, ast.unparse(node.func), node)
+    exists = isinstance(owner, Known | DictV)
+    if name not in FUNCTIONS and not (name in METHODS and (exists or constants)):
+        raise _unmodelled(m, ast.unparse(node.func), node)
 
 
 # --- the statement --------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def check_call(m: Machine, name: str, node: ast.Call, owner: Value | None = None
 
 @dataclass(frozen=True, slots=True)
 class _Handler:
-    """``classes`` are those that it catches."""
+    """``classes`` are the classes that it catches."""
 
     classes: tuple[type[BaseException], ...]
     name: str | None
@@ -136,8 +136,8 @@ class _Handler:
 
 @dataclass(frozen=True, slots=True)
 class _Caught:
-    """A handler, the condition under which it is come to, after the path on which ``try`` stands,
-    and the path then.
+    """A handler, the condition under which it is reached, beyond the conditions of the ``try``
+    statement's path, and its path.
     """
 
     handler: _Handler
@@ -147,7 +147,7 @@ class _Caught:
 
 @dataclass(slots=True)
 class _Try:
-    """One ``try`` while it is executed. ``exits``: how many ways out there were before."""
+    """One ``try`` while it is executed. ``exits``: the number of exits before it."""
 
     node: ast.Try
     start: Flow
@@ -156,85 +156,85 @@ class _Try:
 
 
 def execute_try(m: Machine, node: ast.Try, flow: Flow) -> None:
-    """``try``, with ``except`` and ``else``."""
+    """Execute ``try``, with ``except`` and ``else``."""
     if node.finalbody:
         raise m.decline("unsupported-statement", "try with finally is not read", node)
     handlers = [_handler(m, h, flow) for h in node.handlers]
     before, outer, exits = m.state.raises, m.state.tries, len(m.frame.exits)
-    one = _Try(node, flow, flow.branch(TRUE), exits)
+    attempt = _Try(node, flow, flow.branch(TRUE), exits)
     m.state.raises, m.state.tries = (), (*outer, m.frame)
-    m.execute(node.body, one.end)
+    m.execute(node.body, attempt.end)
     raised, m.state.tries = m.state.raises, outer
-    caught, others = _sorted(m, one, raised, handlers)
+    caught, others = _sort_raised(m, attempt, raised, handlers)
     m.state.raises = (*before, *others)
     none = negate(or_(*(c.condition for c in caught)))
-    left = (_where(e, none, len(flow.conds)) for e in m.frame.exits[exits:])
-    m.frame.exits = (*m.frame.exits[:exits], *left)
-    _go_on(m, one, caught, flow)
+    remaining_exits = (_under_condition(e, none, len(flow.conds)) for e in m.frame.exits[exits:])
+    m.frame.exits = (*m.frame.exits[:exits], *remaining_exits)
+    _run_handlers(m, attempt, caught, flow)
 
 
 def _handler(m: Machine, node: ast.ExceptHandler, flow: Flow) -> _Handler:
-    """Decline a handler of other than plain classes, and one that looks at the error."""
+    """Read a handler. Declines other than plain classes, and a handler that uses the error."""
     match node.type:
         case None:
             return _Handler((BaseException,), None, node.body)
         case ast.Tuple(items):
-            given = items
+            class_nodes = items
         case item:
-            given = [item]
+            class_nodes = [item]
     inside = [n for s in node.body for n in ast.walk(s)]
     if any(isinstance(n, ast.Name) and n.id == node.name for n in inside):
         raise m.decline("unsupported-statement", "the handler looks at the error", node)
     classes: list[type[BaseException]] = []
-    for item in given:
-        found = m.names.resolve(item.id) if isinstance(item, ast.Name) else None
+    for item in class_nodes:
+        error_value = m.names.resolve(item.id) if isinstance(item, ast.Name) else None
         bound = isinstance(item, ast.Name) and item.id in flow.env
-        if bound or not isinstance(found, Known) or not is_plain_error(found.target):
+        if bound or not isinstance(error_value, Known) or not is_plain_error(error_value.target):
             reason = f"except {ast.unparse(item)}: which errors are caught is not known"
             raise m.decline("unsupported-statement", reason, node)
-        assert isinstance(found.target, type)
-        classes.append(found.target)
+        assert isinstance(error_value.target, type)
+        classes.append(error_value.target)
     return _Handler(tuple(classes), node.name, node.body)
 
 
-def _where(e: Exit, condition: Term, at: int) -> Exit:
-    """A way out, which is taken only if nothing has been caught."""
+def _under_condition(e: Exit, condition: Term, at: int) -> Exit:
+    """Return an exit that is taken only if nothing has been caught."""
     if condition == TRUE:
         return e
     conds = (*e.flow.conds[:at], condition, *e.flow.conds[at:])
     return replace(e, flow=replace(e.flow, conds=conds))
 
 
-def _sorted(
-    m: Machine, one: _Try, raised: tuple[Raised, ...], handlers: list[_Handler]
+def _sort_raised(
+    m: Machine, attempt: _Try, raised: tuple[Raised, ...], handlers: list[_Handler]
 ) -> tuple[list[_Caught], list[Raised]]:
-    """What is caught, in order of evaluation, and what goes on to be raised."""
-    start = one.start.conds
+    """Split errors into those that are caught, in order of evaluation, and those that propagate."""
+    start = attempt.start.conds
     caught: list[_Caught] = []
     others: list[Raised] = []
     for r in raised:
         error, path = r.error, r.path
         if error is None or path is None or path.conds[: len(start)] != start:
-            raise _unknown(m, "the body", one.node)
+            raise _unmodelled(m, "the body", attempt.node)
         condition = and_(*path.conds[len(start) :])
         handler = next((h for h in handlers if issubclass(error, h.classes)), None)
         if handler is not None:
-            _add(caught, _Caught(handler, condition, path))
+            _add_caught(caught, _Caught(handler, condition, path))
             continue
         shields = (negate(c.condition) for c in caught)
         conds = (*start, *shields, *path.conds[len(start) :])
         env = path.env
         if m.state.tries and m.state.tries[-1] is not m.frame:
-            here = m.state.tries[-1].here
-            assert here is not None
-            env = dict(here.env)
+            statement_path = m.state.tries[-1].here
+            assert statement_path is not None
+            env = dict(statement_path.env)
         path = replace(path, conds=conds, env=env)
         others.append(Raised(and_(*conds), error, path if m.state.tries else None))
     return caught, others
 
 
-def _add(caught: list[_Caught], new: _Caught) -> None:
-    """One more, which is one with the last where the handler cannot tell them apart."""
+def _add_caught(caught: list[_Caught], new: _Caught) -> None:
+    """Add a caught error; merge it with the last one if the handler cannot distinguish them."""
     if new.condition == FALSE:
         return
     last = caught[-1] if caught else None
@@ -249,18 +249,18 @@ def _add(caught: list[_Caught], new: _Caught) -> None:
     caught[-1] = _Caught(new.handler, or_(last.condition, new.condition), both)
 
 
-def _go_on(m: Machine, one: _Try, caught: list[_Caught], flow: Flow) -> None:
-    """What comes after the body, on a path on which nothing else has been caught."""
+def _run_handlers(m: Machine, attempt: _Try, caught: list[_Caught], flow: Flow) -> None:
+    """Continue after the body, on a path on which nothing else has been caught."""
     if not caught:
-        end, more = one.end, one.end.conds[len(one.start.conds) :]
+        end, end_conds = attempt.end, attempt.end.conds[len(attempt.start.conds) :]
         flow.env, flow.heap, flow.ended = end.env, end.heap, end.ended
         flow.facts |= end.facts
-        flow.conds = (*flow.conds, *more)
-        m.execute(one.node.orelse, flow)
+        flow.conds = (*flow.conds, *end_conds)
+        m.execute(attempt.node.orelse, flow)
         return
-    first, *rest = caught
+    first, *later_handlers = caught
     conds, condition = flow.conds, first.condition
-    then, other = flow.branch(condition), flow.branch(negate(condition))
+    then, otherwise = flow.branch(condition), flow.branch(negate(condition))
     then.env, then.heap = dict(first.path.env), dict(first.path.heap)
     then.facts |= first.path.facts
     growing_lists.cut(then)
@@ -270,10 +270,10 @@ def _go_on(m: Machine, one: _Try, caught: list[_Caught], flow: Flow) -> None:
     if condition == TRUE:
         flow.become(then)
         return
-    _go_on(m, one, rest, other)
-    if not (then.ended or other.ended):
-        unite(m, then, other)
-    join_flows(flow, condition, then, other)
-    if len(m.frame.exits) == one.exits and then.ended != other.ended:
-        # The other path can only have raised, and conditions are given that nothing has.
+    _run_handlers(m, attempt, later_handlers, otherwise)
+    if not (then.ended or otherwise.ended):
+        unite(m, then, otherwise)
+    join_flows(flow, condition, then, otherwise)
+    if len(m.frame.exits) == attempt.exits and then.ended != otherwise.ended:
+        # The other path can only have raised, and all conditions hold only if nothing has.
         flow.conds = conds

@@ -1,5 +1,5 @@
-"""Trusted. Loops over what is known when lifting, such as a tuple of constants or the keys of a
-dict: they are written out, one round after the other.
+"""Trusted. Loops over items that are known when lifting, such as a tuple of constants or the keys
+of a dict: they are unrolled, one round after the other.
 """
 
 from __future__ import annotations
@@ -43,51 +43,53 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.build import and_, or_
 
 MOST = 100
-"""Rounds of one loop."""
+"""Maximum rounds of one loop."""
 
 
 Watched = dict[int, bool]
-"""Objects that a loop goes over, by number: whether it sees their keys only."""
+"""Objects over which a loop iterates, by number: whether it sees their keys only."""
 
 
 def elements(m: Machine, node: ast.expr, flow: Flow) -> tuple[list[Value], Watched]:
-    """What a loop goes over, and which objects it would see change. Declines ``nested-loop`` where
-    that is not known when lifting.
+    """Return the items of a loop, and the objects whose changes it would see. Declines
+    ``nested-loop`` if they are not known when lifting.
     """
     watched: Watched = {}
-    found = _elements(m, node, flow, watched)
-    if len(found) > MOST:
-        raise m.decline("too-large", f"a loop of {len(found)} iterations", node)
-    return found, watched
+    items = _elements(m, node, flow, watched)
+    if len(items) > MOST:
+        raise m.decline("too-large", f"a loop of {len(items)} iterations", node)
+    return items, watched
 
 
 def _elements(m: Machine, node: ast.expr, flow: Flow, watched: Watched) -> list[Value]:
     match node:
         case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), _, []):
-            if name not in flow.env and is_function(_known(m, name), f"builtins.{name}"):
-                return _made(m, name, node, flow, watched)
+            if name not in flow.env and is_function(_resolve_known(m, name), f"builtins.{name}"):
+                return _generate_items(m, name, node, flow, watched)
         case ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as owner, part), [], []):
             if part in ("items", "keys", "values"):
                 value = m.evaluate(owner, flow)
-                known = _pairs(m, flow, value, node)
-                if known is not None:
+                entries = _pairs(m, flow, value, node)
+                if entries is not None:
                     _watch(watched, value, keys=part == "keys")
                     pick = {"keys": 0, "values": 1}.get(part)
-                    return [TupleV(p) if pick is None else p[pick] for p in known]
+                    return [TupleV(p) if pick is None else p[pick] for p in entries]
     value = m.evaluate(node, flow)
     match flow.opened(value):
-        case TupleV(items) | ListV(items) as found if not is_tagged(found):
+        case TupleV(items) | ListV(items) as contents if not is_tagged(contents):
             _watch(watched, value, keys=False)
             return list(items)
-        case GrowingV() as found:
+        case GrowingV() as contents:
             _watch(watched, value, keys=False)
-            return growing_lists.rounds(found, node)
-        case DictV() | MapV() as found:
+            return growing_lists.rounds(contents, node)
+        case DictV() | MapV() as contents:
             _watch(watched, value, keys=True)
-            return [key for key, _ in _pairs(m, flow, found, node) or ()]
-        case Known() as found if captured.is_list(found) or captured.is_dict(found):
-            listed = captured.items_of(m, found)
-            return list(listed.items) if listed else [k for k, _ in captured.pairs(m, found) or ()]
+            return [key for key, _ in _pairs(m, flow, contents, node) or ()]
+        case Known() as contents if captured.is_list(contents) or captured.is_dict(contents):
+            listed = captured.items_of(m, contents)
+            return (
+                list(listed.items) if listed else [k for k, _ in captured.pairs(m, contents) or ()]
+            )
     what = describe(flow.opened(value))
     reason = f"only one loop, over the rows, is supported, and loops over constants: {what}"
     raise m.decline("nested-loop", reason, node)
@@ -99,23 +101,23 @@ def _watch(watched: Watched, value: Value, *, keys: bool) -> None:
 
 
 def _pairs(m: Machine, flow: Flow, value: Value, node: ast.AST) -> list[tuple[Value, Value]] | None:
-    """Keys and values of a dict, or of a constant one; None for what is no dict."""
-    found = flow.opened(value)
-    if isinstance(found, DictV):
-        keys = (Scalar(string_lit(n)) for n in found.names)
-        return list(zip(keys, found.items, strict=True))
-    if isinstance(found, MapV):
+    """Return keys and values of a dict, or of a constant one; None if it is not a dict."""
+    contents = flow.opened(value)
+    if isinstance(contents, DictV):
+        keys = (Scalar(string_lit(n)) for n in contents.names)
+        return list(zip(keys, contents.items, strict=True))
+    if isinstance(contents, MapV):
         reason = "which keys a dict has, or the order of a dict's keys, depends on the rows"
         raise m.decline("unsupported-expression", reason, node)
-    return captured.pairs(m, found)
+    return captured.pairs(m, contents)
 
 
-def _changed(before: Flow, here: Flow, watched: Watched, last: bool) -> Value | None:
-    """An object that has changed: a loop that goes on sees items that are changed in the meantime;
-    a dict that has got keys makes it raise.
+def _changed_object(before: Flow, path: Flow, watched: Watched, last: bool) -> Value | None:
+    """Return an object that has changed. Further rounds of a loop see items that have changed
+    meanwhile; a dict that has new keys makes it raise.
     """
     for number, keys in watched.items():
-        old, new = before.heap[number], here.heap[number]
+        old, new = before.heap[number], path.heap[number]
         same = old == new
         if (last or keys) and isinstance(old, DictV) and isinstance(new, DictV):
             same = old.names == new.names
@@ -126,13 +128,15 @@ def _changed(before: Flow, here: Flow, watched: Watched, last: bool) -> Value | 
     return None
 
 
-def _known(m: Machine, name: str) -> Known:
-    found = m.names.resolve(name)
-    return found if isinstance(found, Known) else Known(name, None)
+def _resolve_known(m: Machine, name: str) -> Known:
+    value = m.names.resolve(name)
+    return value if isinstance(value, Known) else Known(name, None)
 
 
-def _made(m: Machine, name: str, node: ast.Call, flow: Flow, watched: Watched) -> list[Value]:
-    """What ``range``, ``enumerate`` or ``zip`` give."""
+def _generate_items(
+    m: Machine, name: str, node: ast.Call, flow: Flow, watched: Watched
+) -> list[Value]:
+    """Return the items of ``range``, ``enumerate`` or ``zip``."""
     if name == "range":
         ends = [_constant_int(m, m.evaluate(a, flow), node) for a in node.args]
         if not 1 <= len(ends) <= 3 or (len(ends) == 3 and ends[2] == 0):
@@ -161,41 +165,41 @@ def _constant_int(m: Machine, value: Value, node: ast.AST) -> int:
 
 
 def loop(m: Machine, node: ast.For, flow: Flow) -> None:
-    """``for target in iter: body``, with ``continue``, ``break`` and ``return`` inside."""
+    """Execute ``for target in iter: body``, with ``continue``, ``break`` and ``return`` inside."""
     if node.orelse:
         raise m.decline("unsupported-statement", "for with else", node)
     items, watched = elements(m, node.iter, flow)
     frame, outer = m.frame, m.frame.take_exits()
     frame.loops += 1
-    left: list[Exit] = []
+    returning: list[Exit] = []
     broken: list[Flow] = []
-    here = flow.branch(TRUE)
+    path = flow.branch(TRUE)
     for number, item in enumerate(items, 1):
-        if here.ended:
+        if path.ended:
             break
         skipped: list[Flow] = []
         if isinstance(item, PerhapsV):
-            there = here.decided(item.there)
-            skipped = [here.branch(negate(there))] if there != TRUE else []
-            here, item = here.branch(there), item.item
-        with waiting(here, items[number:]):
-            m.bind(node.target, boxed(m, here, item), here)
-            m.execute(node.body, here)
+            exists = path.decided(item.there)
+            skipped = [path.branch(negate(exists))] if exists != TRUE else []
+            path, item = path.branch(exists), item.item
+        with waiting(path, items[number:]):
+            m.bind(node.target, boxed(m, path, item), path)
+            m.execute(node.body, path)
         exits = frame.take_exits()
         going = [e.flow for e in exits if e.kind is ExitKind.CONTINUE] + skipped
         broken += [e.flow for e in exits if e.kind is ExitKind.BREAK]
-        left += [e for e in exits if e.kind is ExitKind.RETURN]
-        here = _joined(flow, [*going, *([] if here.ended else [here])])
-        changed = None if here.ended else _changed(flow, here, watched, number == len(items))
+        returning += [e for e in exits if e.kind is ExitKind.RETURN]
+        path = _join_paths(flow, [*going, *([] if path.ended else [path])])
+        changed = None if path.ended else _changed_object(flow, path, watched, number == len(items))
         if changed is not None:
             reason = f"{describe(changed)} changes in a loop over it"
             raise m.decline("mutation", reason, node)
-    frame.exits, frame.loops = (*outer, *left), frame.loops - 1
-    flow.become(_joined(flow, [*broken, *([] if here.ended else [here])]))
+    frame.exits, frame.loops = (*outer, *returning), frame.loops - 1
+    flow.become(_join_paths(flow, [*broken, *([] if path.ended else [path])]))
 
 
-def _joined(base: Flow, paths: Sequence[Flow]) -> Flow:
-    """The paths as one, all of which have started where ``base`` stands."""
+def _join_paths(base: Flow, paths: Sequence[Flow]) -> Flow:
+    """Join paths that all started at ``base``."""
     if not paths:
         return replace(base, ended=True)
     if len(paths) == 1:

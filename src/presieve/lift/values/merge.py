@@ -297,9 +297,9 @@ def _merge_dicts(condition: Term, a: DictV | MapV, b: DictV | MapV) -> Value:
 
 def _by_name(value: DictV | MapV) -> dict[str, tuple[Value, Term]]:
     """Map each name to its item and the condition under which it is present."""
-    as_mapping = as_map(value)
-    pairs = zip(as_mapping.items, as_mapping.present, strict=True)
-    return dict(zip(as_mapping.names, pairs, strict=True))
+    partial_map = as_map(value)
+    pairs = zip(partial_map.items, partial_map.present, strict=True)
+    return dict(zip(partial_map.names, pairs, strict=True))
 
 
 def _merge_sets(condition: Term, a: SetV, b: SetV) -> SetV:
