@@ -1,4 +1,4 @@
-"""Trusted. The one entry point: from a Python object and what is known of it to a fold."""
+"""Trusted. The entry point: from a Python object and a request to a fold."""
 
 from __future__ import annotations
 
@@ -64,27 +64,27 @@ from presieve.lift.values.symbolic import (
 from presieve.lift.words import advised
 
 _MOST_TRACKED = 32
-"""Constants that sets are asked for, at most."""
+"""Maximum number of constants for which sets are tested."""
 
 
 def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     """Lift a class, function or grouped-aggregate pandas UDF; ``form`` None means: find out.
 
-    Nothing of the user's is run. Whatever is not understood exactly is a :class:`Declined` with
-    one of the codes of :mod:`presieve.lift.codes`; what cannot be understood anyway is said first,
-    but for functions of tables that may be read in other forms, too.
+    No code of the user's is run. Code that is not understood exactly gives a :class:`Declined` with
+    one of the codes of :mod:`presieve.lift.codes`. A decline for another reason takes precedence
+    over ``by-reference``, except for functions of tables, which may also be read in other forms.
     """
-    result = _attempted(obj, form, request)
+    result = _attempt_lift(obj, form, request)
     final = not isinstance(form, RowsFunction)
     if final and isinstance(result, Declined) and result.code == BY_REFERENCE:
         with opened():
-            other = _attempted(obj, form, request)
-        if isinstance(other, Declined):
-            return other
+            retried = _attempt_lift(obj, form, request)
+        if isinstance(retried, Declined):
+            return retried
     return result
 
 
-def _attempted(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
+def _attempt_lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     try:
         form = form or _form_of(obj)
         return _with_nulls(Attempt(_unwrap(obj, form), form, request))
@@ -98,31 +98,32 @@ def _attempted(obj: object, form: Form | None, request: Request) -> Lifted | Dec
 
 
 _READINGS = (NARROW | {"bigint"}, NARROW, frozenset[str]())
-"""Types of which missing values are cases of their own, in the order in which this is tried."""
+"""Types whose missing values are cases of their own, in the order of the attempts."""
 
 
 def _with_nulls(attempt: Attempt) -> Lifted:
-    """Lift with missing integers and times as cases of their own; where that does not do, with the
-    assumption that none is missing, which is not made of columns that are asked for it. Of a
-    ``bigint`` that is not asked, it is preferred to the one that doubles hold its values.
+    """Lift with missing integers and times as cases of their own. If that does not work, assume
+    that none is missing, but not for columns that the function tests for missing values. For a
+    ``bigint`` that it does not test, this assumption is preferred to the assumption that doubles
+    hold its values.
 
-    Where rows are treated one by one, columns are never read in the first way.
+    If rows are treated one by one, columns are never read in the first way.
     """
     single = isinstance(attempt.form, RowsFunction | ColumnsFunction)
     signals, spare = list[DeclineSignal](), list[Lifted]()
     for types in _READINGS[-1:] if single else _READINGS:
         nulls = Nulls(types)
         try:
-            whole = _tracking(replace(attempt, nulls=nulls))
+            candidate = _lift_tracking(replace(attempt, nulls=nulls))
         except DeclineSignal as signal:
             signals.append(signal)
             if not nulls.met:
                 break
             continue
-        tested = tested_columns(whole, nulls.asked)
-        if tested & assumed_not_null(whole) and not single:
+        tested = tested_columns(candidate, nulls.asked)
+        if tested & assumed_not_null(candidate) and not single:
             break
-        reduced = without_tested(whole, tested)
+        reduced = without_tested(candidate, tested)
         big = {c.name for c in attempt.request.schema if c.type == "bigint"} & nulls.met
         if not big or "bigint" not in types or big <= {v.name for v in tested}:
             return reduced
@@ -132,8 +133,8 @@ def _with_nulls(attempt: Attempt) -> Lifted:
     raise signals[0] if len(signals) < len(_READINGS) else signals[-1]
 
 
-def _tracking(attempt: Attempt) -> Lifted:
-    """Lift again and again, until sets tell all constants from others that are asked for."""
+def _lift_tracking(attempt: Attempt) -> Lifted:
+    """Lift repeatedly, until sets distinguish all constants for which they are tested."""
     while True:
         try:
             return _lift(attempt)
@@ -156,8 +157,8 @@ def _function_under(obj: object) -> object:
     return inspect.getattr_static(obj, "func", obj) if not isinstance(obj, type) else obj
 
 
-def _described(obj: object) -> str:
-    """An object by what its class is called."""
+def _describe(obj: object) -> str:
+    """Describe an object by the name of its class."""
     kind = type(obj)
     name = kind.__qualname__
     if kind.__module__ != "builtins":
@@ -166,7 +167,7 @@ def _described(obj: object) -> str:
 
 
 def _form_of(obj: object) -> Form | None:
-    """The form that an object made by ``arrow_udf`` or ``pandas_udf`` says, if it does."""
+    """Return the form that an object made by ``arrow_udf`` or ``pandas_udf`` states, if any."""
     kind = evaluation_type(getattr(obj, "evalType", None))
     if kind is not None and kind.whole:
         return ColumnsFunction((), kind.streamed)
@@ -178,17 +179,17 @@ def _form_of(obj: object) -> Form | None:
 
 
 def _unwrap(obj: object, form: Form | None) -> object:
-    """The function under an object made by ``pandas_udf``, or by ``udf`` where a function of rows
-    is asked for; every other object is itself.
+    """Return the function under an object made by ``pandas_udf``, or by ``udf`` if a function of
+    rows is expected; every other object as it is.
     """
     kind, function = getattr(obj, "evalType", None), getattr(obj, "func", None)
     if kind is None or function is None:
         return obj
-    known = evaluation_type(kind)
+    udf_type = evaluation_type(kind)
     single = isinstance(form, RowFunction | ColumnsFunction)
-    read = AGGREGATES | SCALAR if single else AGGREGATES
-    if known is None or known.number not in read:
-        name = known.unread if known is not None else ""
+    readable = AGGREGATES | SCALAR if single else AGGREGATES
+    if udf_type is None or udf_type.number not in readable:
+        name = udf_type.unread if udf_type is not None else ""
         reason = f"{name or f'UDFs of evaluation type {kind}'} are not read"
         raise DeclineSignal("unsupported-form", f"{reason}: write a function of one value or group")
     if getattr(obj, "deterministic", True) is not True:
@@ -214,7 +215,7 @@ def _lift(attempt: Attempt) -> Lifted:
 
 
 def _group_fold(attempt: Attempt, fold: GroupFold) -> Lifted:
-    """The aggregator under a function of ``presieve.spark.group_fold``."""
+    """Lift the aggregator under a function of ``presieve.spark.group_fold``."""
     read = attempt.form.columns if isinstance(attempt.form, SeriesFunction) else fold.names
     check_methods(fold.aggregator)
     rows = of_rows(fold, read, attempt.request)
@@ -264,7 +265,9 @@ def _columns_function(attempt: Attempt) -> Lifted:
 
 
 def _row_form(attempt: Attempt, function: FunctionType, source: Source) -> RowFunction:
-    """The form with the columns that are passed, all of them of types that are read."""
+    """Return the form with the columns that are passed, after checking that their types are
+    read.
+    """
     form, request = attempt.row_form, attempt.request
     if not form.columns:
         form = replace(form, columns=_series(_detect(function, source, request), "columns"))
@@ -297,13 +300,13 @@ _ENTRIES: dict[type[Form | None], Callable[[Attempt], Lifted]] = {
     TableFunction: _group_function,
     NoneType: _group_function,
 }
-"""How each form is lifted. None: the function says which one it is."""
+"""The function that lifts each form. None: the function itself determines its form."""
 
 
 def _function(obj: object) -> FunctionType:
     if not isinstance(obj, FunctionType):
         raise DeclineSignal(
-            "not-a-function", f"{_described(obj)} is not a function written with def"
+            "not-a-function", f"{_describe(obj)} is not a function written with def"
         )
     return obj
 
@@ -311,22 +314,22 @@ def _function(obj: object) -> FunctionType:
 def _with_columns(
     function: FunctionType, source: Source, form: Form | None, request: Request
 ) -> Form:
-    """The form, found out where it does not say which columns there are."""
+    """Return the form, with its columns detected if it does not name them."""
     if form is None:
         return _detect(function, source, request)
     if not isinstance(form, SeriesFunction | ArrayFunction) or form.columns:
         return form
     if form.batches:
         return replace(form, columns=tuple(c.name for c in request.schema))
-    found = _detect(function, source, request)
-    if isinstance(found, type(form)):
-        return found
-    return replace(form, columns=_series(found, "columns"))
+    detected = _detect(function, source, request)
+    if isinstance(detected, type(form)):
+        return detected
+    return replace(form, columns=_series(detected, "columns"))
 
 
-def _series(form: Form, what: str) -> tuple[str, ...]:
+def _series(form: Form, expected: str) -> tuple[str, ...]:
     if not isinstance(form, SeriesFunction):
-        raise DeclineSignal("unknown-columns", f"a function of {what} is expected")
+        raise DeclineSignal("unknown-columns", f"a function of {expected} is expected")
     return form.columns
 
 
@@ -338,7 +341,7 @@ def _positional(function: FunctionType) -> list[inspect.Parameter]:
 def _inputs(
     function: FunctionType, form: Form, request: Request, source: Source
 ) -> dict[str, Value]:
-    """What Spark passes for each parameter."""
+    """Return the value that Spark passes for each parameter."""
     names = [p.name for p in _positional(function)]
     values: tuple[Value, ...]
     match form:
@@ -368,7 +371,7 @@ def _inputs(
 
 
 def _detect(function: FunctionType, source: Source, request: Request) -> Form:
-    """The form of a plain function, from annotations, names and use."""
+    """Detect the form of a plain function from annotations, names and use."""
     required = [p for p in _positional(function) if p.default is p.empty]
     if len(required) in (1, 2) and _is_arrow(required[-1], "Table"):
         return TableFunction(takes_key=len(required) == 2)
@@ -382,7 +385,7 @@ def _detect(function: FunctionType, source: Source, request: Request) -> Form:
 
 
 def _is_arrow(parameter: inspect.Parameter, kind: str) -> bool:
-    """Whether the parameter is annotated as this class of pyarrow."""
+    """Return whether the parameter is annotated with this class of pyarrow."""
     words = (f"pa.{kind}", f"pyarrow.{kind}", f"<class 'pyarrow.lib.{kind}'>")
     return str(parameter.annotation) in words
 
@@ -390,7 +393,7 @@ def _is_arrow(parameter: inspect.Parameter, kind: str) -> bool:
 def _columns_of(
     required: list[inspect.Parameter], source: Source, request: Request
 ) -> tuple[str, ...]:
-    """The columns that the parameters are, by their names or by their number."""
+    """Return the columns of the parameters, by their names or by their number."""
     names = [c.name for c in request.schema]
     chosen = [p.name for p in required]
     if chosen and set(chosen) <= set(names):
@@ -413,7 +416,9 @@ def _is_key(parameter: inspect.Parameter) -> bool:
 
 
 def _is_frame(parameter: inspect.Parameter, source: Source) -> bool:
-    """Annotated as a DataFrame, or used in a way that only a DataFrame can be."""
+    """Return whether the parameter is annotated as a DataFrame, or used as only a DataFrame
+    can be.
+    """
     if "DataFrame" in str(parameter.annotation):
         return True
     if parameter.annotation is not parameter.empty:

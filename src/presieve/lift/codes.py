@@ -1,4 +1,4 @@
-"""Trusted. Every reason for which lifting declines: stable code, one-line meaning."""
+"""Trusted. All codes with which lifting declines: a stable code and its meaning in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trusted. The forms in which a fold is written, and what lifting takes and gives."""
+"""Trusted. The forms in which a fold is written, and the input and output of lifting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SeriesFunction:
     """The function under a grouped-aggregate pandas UDF: parameter i is the Series ``columns[i]``.
 
     It returns one value, the one output column. ``batches``: its one parameter is an iterator of
-    such Series, or of tuples of them where there are several columns.
+    such Series, or of tuples of them if there are several columns.
     """
 
     columns: tuple[str, ...]
@@ -32,10 +32,10 @@ class SeriesFunction:
 @dataclass(frozen=True, slots=True)
 class FrameFunction:
     """The function of ``applyInPandas``: ``f(pdf)``, or ``f(key, pdf)`` with ``takes_key``. ``key``
-    are the columns that the key consists of, where some are no grouping columns of the request
-    (since their types are not known, and a group's rows may differ in them).
+    are the columns of the key, if some of them are not grouping columns of the request (since their
+    types are not known, and a group's rows may differ in them).
 
-    ``pdf`` has every column of the schema, the keys among them. It returns one row.
+    ``pdf`` has every column of the schema, including the keys. It returns one row.
     """
 
     takes_key: bool = False
@@ -45,7 +45,7 @@ class FrameFunction:
 @dataclass(frozen=True, slots=True)
 class ArrayFunction:
     """The function under a grouped-aggregate Arrow UDF: parameter i is the ``pyarrow.Array``
-    ``columns[i]``. No columns mean: find out.
+    ``columns[i]``. Without columns, they are detected.
 
     It returns one value, the one output column. ``batches`` is as in :class:`SeriesFunction`.
     """
@@ -56,8 +56,8 @@ class ArrayFunction:
 
 @dataclass(frozen=True, slots=True)
 class TableFunction:
-    """The function of ``applyInArrow``: ``f(table)``, or ``f(key, table)`` with ``takes_key``; the
-    rest is as in :class:`FrameFunction`.
+    """The function of ``applyInArrow``: ``f(table)``, or ``f(key, table)`` with ``takes_key``;
+    otherwise as in :class:`FrameFunction`.
     """
 
     takes_key: bool = False
@@ -66,12 +66,12 @@ class TableFunction:
 
 @dataclass(frozen=True, slots=True)
 class RowFunction:
-    """The function under a scalar UDF: parameter i is the value of ``columns[i]`` in one row. No
-    columns mean: find out.
+    """The function under a scalar UDF: parameter i is the value of ``columns[i]`` in one row.
+    Without columns, they are detected.
 
-    It returns one value, the one output column; ``arrow`` says which of Spark's two ways it takes
-    from there. The columns it reads are the keys of the request: a row is lifted as a group whose
-    key it is, and whose rows are all the same.
+    It returns one value, the one output column; ``arrow`` tells which of Spark's two ways it takes
+    from there. The columns it reads are the keys of the request: a row is lifted as a group with
+    this key, whose rows are all the same.
     """
 
     columns: tuple[str, ...] = ()
@@ -80,16 +80,16 @@ class RowFunction:
 
 @dataclass(frozen=True, slots=True)
 class GuardsFunction(RowFunction):
-    """The same, of which only what it returns before something that is not read is asked for."""
+    """A scalar UDF of which only the results before the first unreadable statement matter."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnsFunction:
     """The function under a scalar pandas UDF: parameter i is the Series ``columns[i]`` of a batch
-    of rows. No columns mean: find out.
+    of rows. Without columns, they are detected.
 
     It returns one Series, with one element for each row. ``batches``: its one parameter is an
-    iterator of such Series, or of tuples of them where there are several columns, and it yields
+    iterator of such Series, or of tuples of them if there are several columns, and it yields
     Series. The columns it reads are the keys of the request, as in :class:`RowFunction`.
     """
 
@@ -99,10 +99,10 @@ class ColumnsFunction:
 
 @dataclass(frozen=True, slots=True)
 class RowsFunction:
-    """A function from a table to a table of its own rows, or some of them, changed one by one:
-    of ``applyInPandas``, with ``batches`` of ``mapInPandas`` or ``mapInArrow`` (``arrow``).
-    ``takes_key``: the key of a group comes first. ``by_column``: each column of a batch becomes one
-    of pandas by itself, as before Spark 4.2, and not all of them as one struct.
+    """A function from a table to a table of its own rows, or some of them, changed one by one: of
+    ``applyInPandas``, with ``batches`` of ``mapInPandas`` or ``mapInArrow`` (``arrow``).
+    ``takes_key``: the key of a group comes first. ``by_column``: each column of a batch is
+    converted to pandas by itself, as before Spark 4.2, and not all of them as one struct.
     """
 
     takes_key: bool = False
@@ -135,7 +135,7 @@ Form: TypeAlias = (
 @dataclass(frozen=True, slots=True)
 class Pure:
     """A function that the caller declares pure. ``sort`` and Spark ``type`` are those of its
-    results, ``returns`` the same as Python writes it, such as ``str | None``.
+    results; ``returns`` is the type as Python writes it, such as ``str | None``.
     """
 
     function: object
@@ -170,10 +170,10 @@ class HiddenCall:
 class Request:
     """All that lifting needs to know besides the code.
 
-    ``schema`` are the input columns in order, keys included where the rows hold them; ``keys`` the
+    ``schema`` are the input columns in order, keys included if the rows hold them; ``keys`` the
     names of the grouping columns; ``returns`` the declared output columns in order; ``timezone``
     the session's time zone (an IANA name); ``pure`` functions that need not be read; ``extent``
-    what is known of the data beyond the types.
+    facts about the data beyond the types.
     """
 
     schema: tuple[SchemaColumn, ...]
@@ -186,11 +186,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """The fold, what its meaning rests on, and the user's source text of the function or class;
-    ``calls`` are its hidden columns. ``kept``: of a function of single rows, over KEY, whether it
-    gives a row at all. ``known``: over KEY, whether the outputs are what the fold says; else they
-    may be anything. ``converted``: a scalar UDF may return an object that is another one in the
-    column, such as an integer for a double.
+    """The fold, its assumptions, and the user's source text of the function or class; ``calls`` are
+    its hidden columns. ``kept``: for a function of single rows, the condition over KEY under which
+    it gives a row at all. ``known``: the condition over KEY under which the fold gives the outputs;
+    elsewhere they may be anything. ``converted``: a scalar UDF may return an object that the column
+    converts into another one, such as an integer for a double.
     """
 
     fold: Fold

@@ -1,1 +1,3 @@
-"""Trusted. The forms in which a fold is written, each from an object to a fold."""
+"""Trusted. The forms in which a fold is written, and for each form the way from an object to a
+fold.
+"""

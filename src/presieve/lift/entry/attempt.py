@@ -1,4 +1,4 @@
-"""Trusted. One attempt at lifting: what is lifted, and how it reads columns."""
+"""Trusted. One attempt at lifting: the object, and how it reads columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from presieve.lift.values.columns import BesideNull, Columns, Nulls
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """An object, its form (None: find out) and the request; ``tracked`` are the constants that sets
-    and dicts tell from others.
+    and dicts distinguish.
     """
 
     obj: object
@@ -30,18 +30,18 @@ class Attempt:
         return self.form
 
     def values(self, *, single: bool = False) -> Columns:
-        """Columns whose values come one by one; ``single``: each row is a group."""
+        """Return columns whose values come one by one; ``single``: each row is a group."""
         zone = Zone(self.request.timezone)
         return Columns(self.request, False, zone, tracked=self.tracked, single=single)
 
     def tables(self, *, pandas: bool, beside_null: BesideNull | None = None) -> Columns:
-        """Columns that come as a whole; with ``beside_null`` each row is a group."""
+        """Return columns that come as a whole; with ``beside_null`` each row is a group."""
         columns = replace(self.values(single=beside_null is not None), nulls=self.nulls)
         return replace(columns, pandas=pandas, beside_null=beside_null or "doubles")
 
 
 def lifted(columns: Columns, fold: Fold, source: str) -> Lifted:
-    """The fold with what was recorded on the way."""
+    """Return the fold with everything that was recorded on the way."""
     recorded = columns.recorded
     calls = tuple(recorded.calls.values())
     assumptions = tuple(recorded.assumptions.values())

@@ -37,12 +37,14 @@ def lift_function(
     columns: Columns,
     returns: Returns,
 ) -> Fold:
-    """The fold of a function of the whole group. ``inputs`` are the parameters that Spark fills."""
+    """Return the fold of a function of the whole group. ``inputs`` are the parameters that Spark
+    fills.
+    """
     m = machine(function, source, columns)
     body = source.node.body
     # A function of single values has no loop over rows.
     loops = [i for i, s in enumerate(body) if isinstance(s, ast.For) and not columns.single]
-    # Without a loop nothing comes before it: all is executed once the number of rows is known.
+    # Without a loop, all code is executed after it, when the number of rows is known.
     at = loops[0] if loops else 0
     flow = Flow(parameter_values(m, function, inputs))
     execute(m, body[:at], flow)
@@ -67,7 +69,9 @@ def lift_function(
 def parameter_values(
     m: Machine, function: FunctionType, inputs: Mapping[str, Value]
 ) -> dict[str, Value]:
-    """The variables at the start: parameters, and the function's own variables without value."""
+    """Return the variables at the start: parameters, and the function's own variables without
+    value.
+    """
     env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
     for p in parameters(function):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
@@ -88,26 +92,26 @@ def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
     with m.at(node):
         row = element(m, node.iter, flow)
     assigned = assigned_names([node])
-    # A name that is no variable of the function belongs to a comprehension or a nested function.
-    known = [n for n in assigned if n in flow.env]
+    # A name that is not a variable of the function belongs to a comprehension or nested function.
+    live_names = [n for n in assigned if n in flow.env]
     contents = frozen_variables(m, flow, node)
-    known += [n for n, v in flow.env.items() if holds_objects(v) and _may_change(node, n)]
-    names = [n for n in dict.fromkeys(known) if not isinstance(flow.env[n], Unbound)]
+    live_names += [n for n, v in flow.env.items() if holds_objects(v) and _may_change(node, n)]
+    names = [n for n in dict.fromkeys(live_names) if not isinstance(flow.env[n], Unbound)]
     initial = {n: contents[n] for n in names}
     fresh: dict[str, Value] = {n: Unbound() for n in assigned}
 
     def step(start: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
         m.begin(Stage.LOOP)
-        here = Flow({**flow.env, **fresh, **start}, (), flow.facts, heap=dict(flow.heap))
-        boxed_variables(m, here)
+        path = Flow({**flow.env, **fresh, **start}, (), flow.facts, heap=dict(flow.heap))
+        boxed_variables(m, path)
         with m.at(node.target):
-            bind(m, node.target, row, here)
-        execute(m, node.body, here)
+            bind(m, node.target, row, path)
+        execute(m, node.body, path)
         for e in m.frame.exits:
             if e.kind is ExitKind.RETURN:
                 raise m.decline("early-exit", "the function returns from inside its loop", e.node)
-        env = merge_exits(m, m.frame.exits, here)
-        # What is known on the path to the end of the body does not hold on the others.
+        env = merge_exits(m, m.frame.exits, path)
+        # Facts on the path to the end of the body do not hold on the other paths.
         ends = Flow({}, (), flow.facts)
         return {n: m.force(env[n], ends) for n in initial}, m.raised()
 
@@ -116,33 +120,34 @@ def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
 
 
 def _may_change(node: ast.For, name: str) -> bool:
-    """Whether a loop does more with an object than ask whether it holds something."""
-    asked = {
+    """Return whether a loop does more with an object than test whether it holds something."""
+    membership_ids = {
         id(c)
         for n in ast.walk(node)
         if isinstance(n, ast.Compare) and all(isinstance(o, ast.In | ast.NotIn) for o in n.ops)
         for c in n.comparators
     }
     return any(
-        isinstance(n, ast.Name) and n.id == name and id(n) not in asked for n in ast.walk(node)
+        isinstance(n, ast.Name) and n.id == name and id(n) not in membership_ids
+        for n in ast.walk(node)
     )
 
 
 def _after(node: ast.stmt | None) -> dict[str, Value]:
-    """Variables that only the loop assigns have no value that is sure to be there after it."""
+    """Return the variables that the loop assigns: after it, they may not have a value."""
     return {n: Unbound() for n in assigned_names([node])} if node is not None else {}
 
 
 def component_names(node: ast.AST) -> dict[str, str]:
-    """Names for the components of tuples, from code like ``first, second = best``."""
-    found: dict[str, str] = {}
+    """Return names for the components of tuples, from code like ``first, second = best``."""
+    names: dict[str, str] = {}
     for n in ast.walk(node):
         match n:
             case ast.Assign([ast.Tuple(targets)], ast.Name(name)):
                 for i, target in enumerate(targets):
                     if isinstance(target, ast.Name):
-                        found.setdefault(f"{name}.{i}", target.id)
-    return found
+                        names.setdefault(f"{name}.{i}", target.id)
+    return names
 
 
 def _finish(m: Machine, after: Flow, loop: Loop, before: Term, returns: Returns) -> Fold:
@@ -153,34 +158,38 @@ def _finish(m: Machine, after: Flow, loop: Loop, before: Term, returns: Returns)
 
 
 def build_fold(m: Machine, exits: list[Exit], loop: Loop, before: Term, returns: Returns) -> Fold:
-    """The fold, from its loop and the paths that return. ``before``: raises before the loop."""
+    """Build the fold from its loop and the paths that return. ``before``: raises before the
+    loop.
+    """
     if not exits:
         raise m.decline(
             "always-raises", "every path of the function raises an error", m.source.node
         )
     fields = m.state.fields or (*loop.fields, count_rows())
     m.set_fields(fields)
-    found, assumptions = outputs(m, exits, returns)
+    output_columns, assumptions = outputs(m, exits, returns)
     m.columns.add_assumptions(assumptions)
     step_raises, finish_raises = or_(before, loop.raises), m.raised()
-    roots = (step_raises, finish_raises, *(o.term for o in found))
+    roots = (step_raises, finish_raises, *(o.term for o in output_columns))
     with m.at(m.source.node):
         settled([f.name for f in fields], *roots)
-    live = tuple(_guarded(f, before) for f in live_fields(fields, roots))
+    live = tuple(_guard_initial_value(f, before) for f in live_fields(fields, roots))
     return Fold(
         m.source.node.name,
         m.columns.columns(),
         m.columns.keys(),
         live,
-        found,
+        output_columns,
         step_raises,
         finish_raises,
         m.source.span(m.source.node),
     )
 
 
-def _guarded(f: Field, before: Term) -> Field:
-    """Where the code before the loop raises, its values may not exist; no result is asked for."""
+def _guard_initial_value(f: Field, before: Term) -> Field:
+    """Replace the initial value where the code before the loop raises: it may not exist there, and
+    no result is used.
+    """
     if before in (FALSE, TRUE):
         return f
     return Field(f.name, f.sort, ite(before, default(f.sort), f.init), f.step)

@@ -27,7 +27,7 @@ from presieve.semantics.assumptions import restated
 
 @dataclass(frozen=True, slots=True)
 class GroupFold:
-    """An aggregator and the names that its rows' values have, in order."""
+    """An aggregator and the names of the values of its rows, in order."""
 
     aggregator: object
     names: tuple[str, ...]
@@ -36,7 +36,7 @@ class GroupFold:
 def runner(
     aggregator: Any, names: tuple[str, ...], types: tuple[tuple[str, str], ...], streamed: bool
 ) -> Callable[..., Any]:
-    """The function of a grouped-aggregate Arrow UDF that folds a group with ``aggregator``.
+    """Return the function of a grouped-aggregate Arrow UDF that folds a group with ``aggregator``.
 
     ``types`` are names and Spark types of the result's fields, or one type with an empty name.
     ``streamed``: it takes the iterator of batches, else all columns at once. It names nothing of
@@ -91,7 +91,7 @@ def _template() -> CodeType:
 
 
 def group_fold_under(function: object) -> GroupFold | None:
-    """The aggregator, where the function was made by :func:`runner`, here or in another process."""
+    """Return the aggregator if :func:`runner` made the function, here or in another process."""
     if not isinstance(function, FunctionType) or not same_code(function.__code__, _template()):
         return None
     cells = inspect.getclosurevars(function).nonlocals
@@ -99,12 +99,12 @@ def group_fold_under(function: object) -> GroupFold | None:
 
 
 def check_methods(aggregator: object) -> None:
-    """Decline ``not-a-function`` where ``finish`` may be there and is no method: it would be
+    """Decline ``not-a-function`` if ``finish`` may exist without being a method: it would be
     called, and lifting would not see it.
     """
     missing = object()
-    found = attribute(aggregator, "finish", missing)
-    if found is not missing and not isinstance(found, FunctionType | staticmethod | classmethod):
+    finish = attribute(aggregator, "finish", missing)
+    if finish is not missing and not isinstance(finish, FunctionType | staticmethod | classmethod):
         raise DeclineSignal("not-a-function", "finish is not a method written with def")
     kind = type(aggregator)
     hidden = attribute(kind, "__getattr__", missing) is not missing
@@ -112,11 +112,13 @@ def check_methods(aggregator: object) -> None:
         raise DeclineSignal("not-a-function", f"{kind.__name__} computes its attributes")
 
 
-# --- the names of columns and those of a row's values ------------------------------------------
+# --- names of columns and of a row's values ----------------------------------------------------
 
 
 def of_rows(fold: GroupFold, columns: tuple[str, ...], request: Request) -> Request:
-    """What lifting the aggregator is asked: its rows hold the arguments, under its names."""
+    """Return the request for lifting the aggregator: its rows hold the arguments, under its
+    names.
+    """
     if len(fold.names) != len(columns) or len(set(columns)) != len(columns):
         raise DeclineSignal("unknown-columns", "a fold gets a column twice, or too few columns")
     declared = {c.name: c for c in request.schema}
@@ -129,7 +131,7 @@ def of_rows(fold: GroupFold, columns: tuple[str, ...], request: Request) -> Requ
 
 
 def of_columns(fold: GroupFold, columns: tuple[str, ...], lifted: Lifted) -> Lifted:
-    """The lifted aggregator with every column called as it is in the input."""
+    """Return the lifted aggregator with the names of the input for all columns."""
     if fold.names == columns:
         return lifted
     if lifted.calls:

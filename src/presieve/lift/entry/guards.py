@@ -1,8 +1,8 @@
-"""Trusted. What a scalar UDF returns before it comes to something that is not read.
+"""Trusted. The results of a scalar UDF before it comes to code that is not read.
 
-``if code is None: return None`` decides for some rows, whatever stands after it. The statements are
-executed one by one; where one is declined, nothing is known from there on, on that path alone. Of
-the fold that comes out, ``known`` says for which rows the result is the one that it gives.
+``if code is None: return None`` decides for some rows, whatever follows. The statements are
+executed one by one; if one is declined, nothing is known from there on, on that path alone. The
+``known`` of the fold tells for which rows its result is correct.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from presieve.lift.values.symbolic import NONE, Value
 from presieve.semantics.build import and_, ite, or_, some
 
 _MOST = 60
-"""Statements that are executed, on all paths together."""
+"""Maximum number of statements that are executed, on all paths together."""
 
 
 def lift_guards(
     attempt: Attempt, function: FunctionType, source: Source, inputs: Mapping[str, Value]
 ) -> Lifted:
-    """The function as far as it is known. Declines as the statement does that is met first, where
-    nothing is known.
+    """Lift the function as far as it is known. If nothing is known, declines as its first statement
+    that is declined.
     """
     columns = attempt.values(single=True)
     m = machine(function, source, columns)
@@ -51,33 +51,33 @@ def lift_guards(
     guards.run(source.node.body, Flow(parameter_values(m, function, inputs)))
     returns = Returns(attempt.request.returns, False, False, False, attempt.row_form)
     exits = [e for e in m.frame.exits if e.kind is ExitKind.RETURN]
-    known: list[tuple[Term, Output]] = []
+    known_outputs: list[tuple[Term, Output]] = []
     for e in exits:
         before = m.checkpoint()
         try:
-            (found,), assumptions = outputs(m, [e], returns)
+            (path_output,), assumptions = outputs(m, [e], returns)
             m.columns.add_assumptions(assumptions)
-            known.append((and_(*e.flow.conds), found))
+            known_outputs.append((and_(*e.flow.conds), path_output))
         except DeclineSignal as signal:
             m.rollback(before)
             guards.declined = guards.declined or signal
-    term, sure = _merged(known)
+    term, sure = _merge_known(known_outputs)
     raises = m.raised()
     if term is None or any(v.scope is not Scope.KEY for v in variables(term, sure, raises)):
         raise guards.declined or m.decline("early-return", "nothing is returned", source.node)
     column = attempt.request.returns[0]
-    made = Output(column.name, term.sort, column.type, term, returns.checked)
+    merged_output = Output(column.name, term.sort, column.type, term, returns.checked)
     span = source.span(source.node)
     name = source.node.name
-    fold = Fold(name, columns.columns(), columns.keys(), (), (made,), FALSE, raises, span)
+    fold = Fold(name, columns.columns(), columns.keys(), (), (merged_output,), FALSE, raises, span)
     return replace(lifted(columns, fold, source.text), known=sure)
 
 
 def _check_batches(m: Machine, attempt: Attempt, function: FunctionType) -> None:
-    """Decline where the other rows of a batch may matter to what becomes of a result. Arrow takes
-    the results of a batch as values of the declared type and, where one of them is none, makes
-    something else of all of them first (``worker.py``, ``pa.array(converted).cast``): all of them
-    have to be of the type's own class. Texts are made of results one by one before that.
+    """Decline if the other rows of a batch may affect how a result is converted. Arrow takes the
+    results of a batch as values of the declared type; if one of them is not, it first converts all
+    of them to something else (``worker.py``, ``pa.array(converted).cast``): all of them have to be
+    of the type's own class. Strings are made of results one by one before that.
     """
     form, column = attempt.row_form, attempt.request.returns[0]
     if not form.arrow or column.type == "string":
@@ -91,30 +91,30 @@ def _check_batches(m: Machine, attempt: Attempt, function: FunctionType) -> None
 
 
 def with_known(guards: Lifted, name: str) -> tuple[Lifted, Var]:
-    """The same with one more output, which says whether the result is known, and its variable."""
-    made = Output(f"{name} is known", Option(BOOL), "boolean", some(guards.known))
-    fold = replace(guards.fold, outputs=(*guards.fold.outputs, made))
-    return replace(guards, fold=fold), output_var(made.name, made.sort)
+    """Add an output that tells whether the result is known; return its variable as well."""
+    flag = Output(f"{name} is known", Option(BOOL), "boolean", some(guards.known))
+    fold = replace(guards.fold, outputs=(*guards.fold.outputs, flag))
+    return replace(guards, fold=fold), output_var(flag.name, flag.sort)
 
 
-def _merged(known: list[tuple[Term, Output]]) -> tuple[Term | None, Term]:
-    """The result, where it is known, and where that is."""
-    if not known:
+def _merge_known(known_outputs: list[tuple[Term, Output]]) -> tuple[Term | None, Term]:
+    """Return the result where it is known, and the condition under which it is known."""
+    if not known_outputs:
         return None, FALSE
-    merged = known[-1][1].term
-    for here, output in reversed(known[:-1]):
-        merged = ite(here, output.term, merged)
-    return merged, or_(*(here for here, _ in known))
+    result = known_outputs[-1][1].term
+    for reached, output in reversed(known_outputs[:-1]):
+        result = ite(reached, output.term, result)
+    return result, or_(*(reached for reached, _ in known_outputs))
 
 
 class _Guards:
-    """The execution as far as it goes. ``declined`` is why it ends first. ``caught`` are the
-    statements whose errors somebody catches: what may raise there is not read.
+    """The execution as far as it goes. ``declined`` is why it first ends. ``caught`` are the
+    statements whose errors some handler catches: if they may raise, they are not read.
     """
 
     def __init__(self, m: Machine) -> None:
         self._m = m
-        self._left = _MOST
+        self._budget = _MOST
         self._caught: set[ast.AST] = set()
         self.declined: DeclineSignal | None = None
 
@@ -128,27 +128,27 @@ class _Guards:
         for number, statement in enumerate(body):
             if flow.ended:
                 return
-            self._left -= 1
-            if self._executed(statement, flow):
+            self._budget -= 1
+            if self._try_execute(statement, flow):
                 continue
-            rest = body[number + 1 :]
+            later_statements = body[number + 1 :]
             if isinstance(statement, ast.Try) and not statement.finalbody:
                 inside = [*statement.body, *statement.orelse]
                 self._caught |= {n for part in inside for n in ast.walk(part)}
-                self._block([*inside, *rest], flow)
+                self._block([*inside, *later_statements], flow)
                 return
-            self._parts(self._simpler(statement), rest, flow)
+            self._run_branches(self._simpler(statement), later_statements, flow)
             flow.ended = True
             return
 
     def _simpler(self, statement: ast.stmt) -> ast.stmt:
-        made = _simpler(statement)
+        simpler = _simpler(statement)
         if statement in self._caught:
-            self._caught |= set(ast.walk(made))
-        return made
+            self._caught |= set(ast.walk(simpler))
+        return simpler
 
-    def _executed(self, statement: ast.stmt, flow: Flow) -> bool:
-        if self._left <= 0:
+    def _try_execute(self, statement: ast.stmt, flow: Flow) -> bool:
+        if self._budget <= 0:
             return False
         m = self._m
         before, start, raised = m.checkpoint(), flow.branch(TRUE), m.raised()
@@ -168,9 +168,11 @@ class _Guards:
             reason = "an error that is caught is not modelled"
             raise m.decline("unsupported-statement", reason, statement)
 
-    def _parts(self, statement: ast.stmt, rest: list[ast.stmt], flow: Flow) -> None:
-        """What is known of the branches of a statement that is not read as a whole."""
-        if not isinstance(statement, ast.If) or self._left <= 0:
+    def _run_branches(
+        self, statement: ast.stmt, later_statements: list[ast.stmt], flow: Flow
+    ) -> None:
+        """Run the branches of a statement that is not read as a whole, as far as they are known."""
+        if not isinstance(statement, ast.If) or self._budget <= 0:
             return
         m = self._m
         before, start, raised = m.checkpoint(), flow.branch(TRUE), m.raised()
@@ -183,43 +185,43 @@ class _Guards:
             flow.become(start)
             simpler = self._simpler(statement)
             if simpler is not statement:
-                self._parts(simpler, rest, flow)
+                self._run_branches(simpler, later_statements, flow)
             return
         sides = ((chosen, statement.body), (negate(chosen), statement.orelse))
-        for here, block in sides:
-            if here == FALSE or flow.ended:
+        for side_condition, block in sides:
+            if side_condition == FALSE or flow.ended:
                 continue
-            side = flow.branch(TRUE if isinstance(here, Lit) else here)
-            self._block([*block, *rest], side)
+            side = flow.branch(TRUE if isinstance(side_condition, Lit) else side_condition)
+            self._block([*block, *later_statements], side)
             if not side.ended:
                 m.frame.exits += (Exit(ExitKind.RETURN, side, NONE, statement),)
 
 
 def _simpler(statement: ast.stmt) -> ast.stmt:
-    """The same as a branch on the first part of its condition, where it has one."""
+    """Split a statement into a branch on the first part of its condition, if it has one."""
     match statement:
         case ast.If(ast.BoolOp(op, [first, *others]), body, orelse):
-            inner: ast.stmt = ast.If(_joined(op, others), body, orelse)
+            inner: ast.stmt = ast.If(_join_operands(op, others), body, orelse)
             sides = (body, [inner]) if isinstance(op, ast.Or) else ([inner], orelse)
-        case ast.Return(ast.IfExp(first, one, other)):
-            sides = ([_returned(one)], [_returned(other)])
+        case ast.Return(ast.IfExp(first, then_value, else_value)):
+            sides = ([_return_of(then_value)], [_return_of(else_value)])
         case ast.Return(ast.BoolOp(op, [first, *others])):
-            inner, done = _returned(_joined(op, others)), _returned(first)
-            sides = ([done], [inner]) if isinstance(op, ast.Or) else ([inner], [done])
+            inner, shortcut = _return_of(_join_operands(op, others)), _return_of(first)
+            sides = ([shortcut], [inner]) if isinstance(op, ast.Or) else ([inner], [shortcut])
         case _:
             return statement
-    made = ast.If(first, *sides)
-    for node in ast.walk(made):
+    branch = ast.If(first, *sides)
+    for node in ast.walk(branch):
         if not hasattr(node, "lineno"):
             ast.copy_location(node, statement)
-    return made
+    return branch
 
 
-def _joined(op: ast.boolop, operands: list[ast.expr]) -> ast.expr:
+def _join_operands(op: ast.boolop, operands: list[ast.expr]) -> ast.expr:
     if len(operands) == 1:
         return operands[0]
     return ast.copy_location(ast.BoolOp(op, operands), operands[0])
 
 
-def _returned(value: ast.expr) -> ast.stmt:
+def _return_of(value: ast.expr) -> ast.stmt:
     return ast.copy_location(ast.Return(value), value)

@@ -36,8 +36,8 @@ _OTHER = "merged:"
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The merged state, a term for each field of the fold in order, when ``merge`` raises, and what
-    its meaning rests on besides that of the fold.
+    """The merged state, a term for each field of the fold in order; when ``merge`` raises; and its
+    assumptions besides those of the fold.
     """
 
     fields: tuple[Term, ...]
@@ -46,12 +46,12 @@ class Merge:
 
 
 def lift_merge(obj: object, request: Request, fold: Fold) -> Merge | Declined:
-    """``merge`` of the aggregator whose rows were lifted to ``fold`` with the same request.
+    """Lift ``merge`` of the aggregator whose rows were lifted to ``fold`` with the same request.
 
-    Declined with the codes of :mod:`presieve.lift.codes` where it is not understood exactly.
+    Declined with the codes of :mod:`presieve.lift.codes` if it is not understood exactly.
     """
     try:
-        return _lifted(instance(obj), request, fold)
+        return _lift_merge(instance(obj), request, fold)
     except UntrackedSignal:
         return Declined("unsupported-operation", "merge(a, b) of sets that distinguish constants")
     except DeclineSignal as signal:
@@ -61,40 +61,40 @@ def lift_merge(obj: object, request: Request, fold: Fold) -> Merge | Declined:
 
 
 def has_merge(obj: object) -> bool:
-    """Whether the aggregator has a ``merge`` of its own: the base class's only raises."""
-    found = inspect.getattr_static(obj, "merge", None)
-    function = getattr(found, "__func__", found)
+    """Return whether the aggregator has a ``merge`` of its own: the base class's only raises."""
+    member = inspect.getattr_static(obj, "merge", None)
+    function = getattr(member, "__func__", member)
     return isinstance(function, FunctionType) and function.__module__ != "presieve.aggregator"
 
 
-def _lifted(obj: object, request: Request, fold: Fold) -> Merge:
+def _lift_merge(obj: object, request: Request, fold: Fold) -> Merge:
     columns = Columns(request, False, Zone(request.timezone))
     _, _, _, loop = state_loop(obj, columns)
-    known = set(columns.recorded.assumptions)
+    old_assumptions = set(columns.recorded.assumptions)
     method = Method(obj, "merge", columns)
     m = method.machine
-    here = {f.name: f for f in loop.fields}
-    if any(here.get(f.name) != f for f in fold.fields):
+    fields_by_name = {f.name: f for f in loop.fields}
+    if any(fields_by_name.get(f.name) != f for f in fold.fields):
         raise m.decline("mixed-types", "merge returns other states than reduce", m.source.node)
     state = loop.after["acc"]
     shape = shape_of(state)
     names = [f.name for f in loop.fields]
     if len(leaves(shape, "acc")) != len(names):
         raise m.decline("mutation", "merge of dicts with keys that are not constant", m.source.node)
-    other = symbol(shape, [_OTHER + n for n in names])
-    value = merge_values(m, method.run((state, other), Stage.LOOP))
+    twin_state = symbol(shape, [_OTHER + n for n in names])
+    value = merge_values(m, method.run((state, twin_state), Stage.LOOP))
     if not _holds(shape, value, names):
         reason = "merge(a, b) returns states of other types than reduce(acc, row)"
         raise m.decline("mixed-types", reason, m.source.node)
     terms = {n: _twin(t) for n, t in zip(names, flatten(value, shape), strict=True)}
     merged, raises = tuple(terms[f.name] for f in fold.fields), _twin(m.raised())
     _check_variables(method, fold, (*merged, raises))
-    facts = (a for key, a in columns.recorded.assumptions.items() if key not in known)
+    facts = (a for key, a in columns.recorded.assumptions.items() if key not in old_assumptions)
     return Merge(merged, raises, tuple(facts))
 
 
 def _holds(shape: Shape, value: Value, names: list[str]) -> bool:
-    """Whether states of this shape, with these names, hold the value as it is."""
+    """Return whether states of this shape, with these names, hold the value as it is."""
     joined = join_shapes(shape, shape_of(value))
     return (
         leaves(joined, "acc") == leaves(shape, "acc")
@@ -111,7 +111,9 @@ def _twin(term: Term) -> Term:
 
 
 def _check_variables(method: Method, fold: Fold, terms: Sequence[Term]) -> None:
-    """Only the fold's own fields: those that no output depends on are not there."""
+    """Decline terms over other variables than the fold's own fields: fields that no output depends
+    on are missing.
+    """
     live = {f.name for f in fold.fields}
     for v in variables(*terms):
         if v.scope not in (Scope.ACC, Scope.TWIN) or v.name not in live:

@@ -1,8 +1,8 @@
-"""Trusted. Which classes the results of a scalar UDF have, whatever it computes.
+"""Trusted. The possible classes of the results of a scalar UDF, whatever it computes.
 
-A flow-insensitive inference over the syntax: a variable has the classes of all that is assigned to
-it. An expression that raises has no result, so that an operator counts for those operands alone
-that it takes. Classes are exact: ``bool`` is no ``int`` here, nor a subclass its base.
+A flow-insensitive inference over the syntax: a variable has the classes of all values assigned to
+it. An expression that raises has no result, so an operator counts only for the operands that it
+takes. Classes are exact: ``bool`` is not ``int`` here, nor is a subclass its base.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FUNCTIONS: tuple[tuple[object, type], ...] = (
     *((getattr(math, n), bool) for n in _TESTS),
     *((getattr(math, n), int) for n in ("comb", "factorial", "gcd", "isqrt", "lcm", "perm")),
 )
-"""Functions by identity. ``math.floor`` and ``trunc`` give what their argument says."""
+"""Functions by identity. The argument of ``math.floor`` and ``trunc`` determines their class."""
 _METHODS: Mapping[type, Mapping[str, type]] = {
     str: {
         **dict.fromkeys(("capitalize", "casefold", "center", "expandtabs", "format", "join"), str),
@@ -75,7 +75,7 @@ _OF_CLASSES: Mapping[tuple[type, str], type] = {
     **{(dt.datetime, n): dt.datetime for n in ("fromisoformat", "strptime", "combine")},
     **{(dt.date, n): dt.date for n in ("fromisoformat", "fromordinal")},
 }
-"""Methods that are called on the class."""
+"""Methods called on the class."""
 _ATTRIBUTES: Mapping[type, tuple[str, ...]] = {
     dt.date: ("year", "month", "day"),
     dt.datetime: ("year", "month", "day", "hour", "minute", "second", "microsecond"),
@@ -83,7 +83,7 @@ _ATTRIBUTES: Mapping[type, tuple[str, ...]] = {
 }
 """Attributes that are integers."""
 _UNKNOWN = object()
-"""What a name leads to that is not known."""
+"""Stands for the object of a name that is not known."""
 _ROUNDING = (builtins.abs, builtins.round, math.floor, math.ceil, math.trunc)
 _COMPARED = frozenset((*_NUMBERS, str, _NONE, dt.date, dt.datetime, dt.timedelta))
 """Classes whose comparisons give truth values."""
@@ -92,46 +92,50 @@ _COMPARED = frozenset((*_NUMBERS, str, _NONE, dt.date, dt.datetime, dt.timedelta
 def classes_of_results(
     node: ast.FunctionDef, inputs: Iterable[tuple[str, SchemaColumn]], names: Names
 ) -> Classes | None:
-    """The classes that results may have; None where that is not known. ``inputs`` are parameters
-    with the columns that they are values of.
+    """Return the classes that results may have; None if they are not known. ``inputs`` are
+    parameters with the columns whose values they take.
     """
     if any(isinstance(n, ast.Global | ast.Nonlocal) for n in ast.walk(node)):
         return None
-    if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in _own(node)):
+    if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in _own_nodes(node)):
         return None
-    given = {p: frozenset((CLASS_OF.get(sort_of(c.type), object), _NONE)) for p, c in inputs}
-    inference = _Inference(node, given, names)
-    returned = [n.value for n in _own(node) if isinstance(n, ast.Return)]
-    found = [frozenset((_NONE,)) if e is None else inference.of(e) for e in returned]
+    parameter_classes = {
+        p: frozenset((CLASS_OF.get(sort_of(c.type), object), _NONE)) for p, c in inputs
+    }
+    inference = _Inference(node, parameter_classes, names)
+    returned = [n.value for n in _own_nodes(node) if isinstance(n, ast.Return)]
+    classes = [frozenset((_NONE,)) if e is None else inference.of(e) for e in returned]
     ends = frozenset((_NONE,))
-    return None if None in found else ends.union(*(f for f in found if f is not None))
+    return None if None in classes else ends.union(*(f for f in classes if f is not None))
 
 
-def _own(node: ast.AST) -> Iterable[ast.AST]:
-    """The nodes of a function, without those of functions and classes inside of it."""
+def _own_nodes(node: ast.AST) -> Iterable[ast.AST]:
+    """Yield the nodes of a function, without those of functions and classes inside it."""
     for child in ast.iter_child_nodes(node):
         yield child
         if not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef):
-            yield from _own(child)
+            yield from _own_nodes(child)
 
 
 class _Inference:
-    """The classes of variables, until nothing is new."""
+    """The classes of variables, as a fixpoint."""
 
-    def __init__(self, node: ast.FunctionDef, given: Mapping[str, Classes], names: Names) -> None:
+    def __init__(
+        self, node: ast.FunctionDef, parameter_classes: Mapping[str, Classes], names: Names
+    ) -> None:
         self._names = names
-        self._variables: dict[str, Classes | None] = dict(given)
+        self._variables: dict[str, Classes | None] = dict(parameter_classes)
         arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
         gathered = (a for a in (node.args.vararg, node.args.kwarg) if a is not None)
-        unknown = {a.arg for a in (*arguments, *gathered) if a.arg not in given}
+        unknown = {a.arg for a in (*arguments, *gathered) if a.arg not in parameter_classes}
         assigned, others = _assignments(node)
         unknown |= others
         for name, _ in assigned:
             self._variables.setdefault(name, frozenset())
         self._variables.update(dict.fromkeys(unknown))
-        self._settle(assigned)
+        self._run_to_fixpoint(assigned)
 
-    def _settle(self, assigned: list[tuple[str, ast.expr]]) -> None:
+    def _run_to_fixpoint(self, assigned: list[tuple[str, ast.expr]]) -> None:
         going = True
         while going:
             going = False
@@ -142,44 +146,44 @@ class _Inference:
                 self._variables[name] = both
 
     def of(self, node: ast.expr) -> Classes | None:
-        """The classes that an expression's value may have; None where that is not known."""
+        """Return the classes that an expression's value may have; None if they are not known."""
         match node:
             case ast.Constant(value):
                 return frozenset((type(value),))
             case ast.JoinedStr():
                 return frozenset((str,))
             case ast.Name(name):
-                return self._variables[name] if name in self._variables else self._constant(name)
+                return self._variables[name] if name in self._variables else self._of_constant(name)
             case ast.NamedExpr(_, value):
                 return self.of(value)
-            case ast.IfExp(_, then, other):
-                return _either(self.of(then), self.of(other))
+            case ast.IfExp(_, then, otherwise):
+                return _either(self.of(then), self.of(otherwise))
             case ast.BoolOp(_, values):
                 return _either(*map(self.of, values))
             case ast.UnaryOp(ast.Not()):
                 return frozenset((bool,))
             case ast.UnaryOp(_, operand):
-                return _listed({bool: int, int: int, float: float}, self.of(operand))
+                return _by_class({bool: int, int: int, float: float}, self.of(operand))
             case ast.Compare():
-                return self._compared(node)
+                return self._of_comparison(node)
             case ast.BinOp(left, op, right):
-                return self._combined(op, left, right)
+                return self._of_operation(op, left, right)
             case ast.Call():
-                return self._called(node)
+                return self._of_call(node)
             case ast.Attribute(owner, name) if not name.startswith("__"):
                 have = (cls for cls, names in _ATTRIBUTES.items() if name in names)
-                return _listed(dict.fromkeys(have, int), self.of(owner))
+                return _by_class(dict.fromkeys(have, int), self.of(owner))
             case ast.Subscript(owner, where):
-                return self._item(owner, where)
+                return self._of_item(owner, where)
         return None
 
-    def _constant(self, name: str) -> Classes | None:
-        found = self._object(ast.Name(name, ast.Load()))
-        return frozenset((type(found),)) if type(found) in _COMPARED else None
+    def _of_constant(self, name: str) -> Classes | None:
+        target = self._object(ast.Name(name, ast.Load()))
+        return frozenset((type(target),)) if type(target) in _COMPARED else None
 
     def _object(self, node: ast.expr) -> object:
-        """The object that a name of the outside leads to: a constant or function that workers have,
-        too, or of a package; ``_UNKNOWN`` for all else.
+        """Return the object of a name from outside: a constant or function that workers have as
+        well, or an object of a package; ``_UNKNOWN`` for everything else.
         """
         try:
             match node:
@@ -193,80 +197,82 @@ class _Inference:
             pass
         return _UNKNOWN
 
-    def _compared(self, node: ast.Compare) -> Classes | None:
+    def _of_comparison(self, node: ast.Compare) -> Classes | None:
         if all(isinstance(o, ast.Is | ast.IsNot | ast.In | ast.NotIn) for o in node.ops):
             return frozenset((bool,))
         parts = [self.of(p) for p in (node.left, *node.comparators)]
-        known = all(p is not None and p <= _COMPARED for p in parts)
-        return frozenset((bool,)) if known else None
+        are_known = all(p is not None and p <= _COMPARED for p in parts)
+        return frozenset((bool,)) if are_known else None
 
-    def _combined(self, op: ast.operator, left: ast.expr, right: ast.expr) -> Classes | None:
+    def _of_operation(self, op: ast.operator, left: ast.expr, right: ast.expr) -> Classes | None:
         if isinstance(op, ast.Pow):
-            whole = isinstance(right, ast.Constant) and type(right.value) is int
-            return _each(lambda c: _power(c, right), self.of(left)) if whole else None
+            is_integer = isinstance(right, ast.Constant) and type(right.value) is int
+            return _map_classes(lambda c: _power(c, right), self.of(left)) if is_integer else None
         a, b = self.of(left), self.of(right)
         if a is None or b is None or not (a | b) <= _COMPARED:
             return None
-        found = [_operated(op, x, y) for x, y in product(a, b)]
-        return None if object in found else frozenset(f for f in found if f is not None)
+        results = [_operation_class(op, x, y) for x, y in product(a, b)]
+        return None if object in results else frozenset(f for f in results if f is not None)
 
-    def _called(self, node: ast.Call) -> Classes | None:
-        made = self._object(node.func)
+    def _of_call(self, node: ast.Call) -> Classes | None:
+        target = self._object(node.func)
         for function, result in _FUNCTIONS:
-            if made is function:
+            if target is function:
                 return frozenset((result,))
-        if _is_one(made, *_ROUNDING) and len(node.args) == 1 and not node.keywords:
-            whole = made is not builtins.abs
-            sizes = {bool: int, int: int, float: int if whole else float}
-            return _listed(sizes, self.of(node.args[0]))
-        if made is builtins.round and len(node.args) == 2 and not node.keywords:
+        if _is_one(target, *_ROUNDING) and len(node.args) == 1 and not node.keywords:
+            rounds = target is not builtins.abs
+            sizes = {bool: int, int: int, float: int if rounds else float}
+            return _by_class(sizes, self.of(node.args[0]))
+        if target is builtins.round and len(node.args) == 2 and not node.keywords:
             number, digits = map(self.of, node.args)
-            known = digits is not None and digits <= {bool, int}
-            return _listed({bool: int, int: int, float: float}, number) if known else None
-        if _is_one(made, builtins.min, builtins.max) and len(node.args) > 1 and not node.keywords:
+            are_ints = digits is not None and digits <= {bool, int}
+            return _by_class({bool: int, int: int, float: float}, number) if are_ints else None
+        if _is_one(target, builtins.min, builtins.max) and len(node.args) > 1 and not node.keywords:
             return _either(*map(self.of, node.args))
         if isinstance(node.func, ast.Attribute):
-            return self._method(node.func.value, node.func.attr, node)
+            return self._of_method(node.func.value, node.func.attr, node)
         return None
 
-    def _method(self, owner: ast.expr, name: str, node: ast.Call) -> Classes | None:
+    def _of_method(self, owner: ast.expr, name: str, node: ast.Call) -> Classes | None:
         of = self._object(owner)
         if name.startswith("__"):
             return None  # None has some of them, too
         if _is_one(of, dt.date, dt.datetime):
             assert isinstance(of, type)
-            found = _OF_CLASSES.get((of, name))
-            return None if found is None else frozenset((found,))
+            result = _OF_CLASSES.get((of, name))
+            return None if result is None else frozenset((result,))
         if type(of) is dict and name == "get" and 1 <= len(node.args) <= 2:
             default = self.of(node.args[1]) if len(node.args) == 2 else frozenset((_NONE,))
-            return _either(_values(of), default)
+            return _either(_value_classes(of), default)
         results = {cls: methods.get(name, object) for cls, methods in _METHODS.items()}
-        return _listed(results, self.of(owner))
+        return _by_class(results, self.of(owner))
 
-    def _item(self, owner: ast.expr, where: ast.expr) -> Classes | None:
-        made = self._object(owner)
-        if type(made) is dict:
-            return _values(made)
+    def _of_item(self, owner: ast.expr, where: ast.expr) -> Classes | None:
+        target = self._object(owner)
+        if type(target) is dict:
+            return _value_classes(target)
         if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
             texts = self.of(owner.func.value)
             lists = ("split", "rsplit", "splitlines", "partition", "rpartition")
             if owner.func.attr in lists and texts is not None and texts <= {str, _NONE}:
                 return None if isinstance(where, ast.Slice) else frozenset((str,))
-        return _listed({str: str}, self.of(owner))
+        return _by_class({str: str}, self.of(owner))
 
 
 def _assignments(node: ast.FunctionDef) -> tuple[list[tuple[str, ast.expr]], set[str]]:
-    """Variables with what is assigned to them, and those that are bound in other ways."""
+    """Return variables with the values assigned to them, and variables that are bound in other
+    ways.
+    """
     unknown: set[str] = set()
     assigned: list[tuple[str, ast.expr]] = []
-    for part in _own(node):
+    for part in _own_nodes(node):
         match part:
             case ast.Assign(targets, value):
                 for target in targets:
                     if isinstance(target, ast.Name):
                         assigned.append((target.id, value))
                     else:
-                        unknown |= _bound(target)
+                        unknown |= _bound_names(target)
             case ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
                 assigned.append((name, value))
             case ast.NamedExpr(ast.Name(name), value):
@@ -275,9 +281,9 @@ def _assignments(node: ast.FunctionDef) -> tuple[list[tuple[str, ast.expr]], set
                 read = ast.copy_location(ast.Name(name, ast.Load()), target)
                 assigned.append((name, ast.copy_location(ast.BinOp(read, op, value), value)))
             case ast.For(target) | ast.AsyncFor(target) | ast.comprehension(target):
-                unknown |= _bound(target)
+                unknown |= _bound_names(target)
             case ast.withitem(optional_vars=ast.expr() as target):
-                unknown |= _bound(target)
+                unknown |= _bound_names(target)
             case ast.ExceptHandler(name=str(name)) | ast.FunctionDef(name=name):
                 unknown.add(name)
             case ast.ClassDef(name=name):
@@ -291,38 +297,38 @@ def _assignments(node: ast.FunctionDef) -> tuple[list[tuple[str, ast.expr]], set
     return assigned, unknown
 
 
-def _is_one(found: object, *known: object) -> bool:
-    """Whether it is one of these objects: what they equal is not asked."""
-    return any(found is k for k in known)
+def _is_one(value: object, *candidates: object) -> bool:
+    """Return whether the value is one of these objects, without calling ``==``."""
+    return any(value is k for k in candidates)
 
 
-def _bound(target: ast.expr) -> set[str]:
+def _bound_names(target: ast.expr) -> set[str]:
     return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
 
 
 def _either(*options: Classes | None) -> Classes | None:
-    known = [o for o in options if o is not None]
-    return frozenset().union(*known) if len(known) == len(options) else None
+    known_options = [o for o in options if o is not None]
+    return frozenset().union(*known_options) if len(known_options) == len(options) else None
 
 
-def _each(result: Callable[[type], type | None], classes: Classes | None) -> Classes | None:
-    """The results for all classes of an operand; it raises where the result is None, and is not
-    known where it is ``object``.
+def _map_classes(result: Callable[[type], type | None], classes: Classes | None) -> Classes | None:
+    """Map the classes of an operand to results; None stands for raising, and ``object`` for an
+    unknown result.
     """
     if classes is None:
         return None
-    found = [result(c) for c in classes]
-    return None if object in found else frozenset(f for f in found if f is not None)
+    results = [result(c) for c in classes]
+    return None if object in results else frozenset(f for f in results if f is not None)
 
 
-def _listed(results: Mapping[type, type], classes: Classes | None) -> Classes | None:
-    """The results by class; None has no operators, methods and items, and raises."""
-    return _each(lambda c: results.get(c, None if c is _NONE else object), classes)
+def _by_class(results: Mapping[type, type], classes: Classes | None) -> Classes | None:
+    """Look up the results by class; None has no operators, methods and items, and raises."""
+    return _map_classes(lambda c: results.get(c, None if c is _NONE else object), classes)
 
 
-def _values(constants: Mapping[object, object]) -> Classes | None:
-    found = frozenset(map(type, constants.values()))
-    return found if found <= _COMPARED else None
+def _value_classes(constants: Mapping[object, object]) -> Classes | None:
+    classes = frozenset(map(type, constants.values()))
+    return classes if classes <= _COMPARED else None
 
 
 def _power(base: type, exponent: ast.expr) -> type | None:
@@ -333,8 +339,10 @@ def _power(base: type, exponent: ast.expr) -> type | None:
     return {bool: int, int: int, _NONE: None}.get(base, object) if small else object
 
 
-def _operated(op: ast.operator, a: type, b: type) -> type | None:
-    """The class of the result; None where the operator raises, ``object`` where it is not known."""
+def _operation_class(op: ast.operator, a: type, b: type) -> type | None:
+    """Return the class of the result; None if the operator raises, ``object`` if it is not
+    known.
+    """
     if a is str and isinstance(op, ast.Mod):
         return str  # of anything
     if _NONE in (a, b):
@@ -364,6 +372,6 @@ def _of_numbers(op: ast.operator, a: type, b: type) -> type | None:
 
 
 def fits(classes: Classes | None, column: SchemaColumn) -> bool:
-    """Whether all results are values of the column's own class, or None."""
+    """Return whether all results are values of the column's own class, or None."""
     own = CLASS_OF.get(sort_of(column.type))
     return classes is not None and own is not None and classes <= {own, _NONE}

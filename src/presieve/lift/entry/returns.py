@@ -66,11 +66,11 @@ from presieve.semantics.values import INT_RANGES
 
 @dataclass(frozen=True, slots=True)
 class Returns:
-    """The declared output columns, and in which of the three ways a row of them is written.
+    """The declared output columns, and in which of three ways a row of them is returned.
 
     ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple, list or dict.
-    ``row``: it is the value of a scalar UDF (:mod:`presieve.lift.entry.row_value`). ``arrow``: it
-    goes to Spark as pyarrow has it (:mod:`presieve.lift.models.pyarrow.results`).
+    ``row``: it is the value of a scalar UDF (:mod:`presieve.lift.entry.row_value`). ``arrow``:
+    pyarrow's value goes to Spark (:mod:`presieve.lift.models.pyarrow.results`).
     """
 
     columns: tuple[SchemaColumn, ...]
@@ -82,13 +82,13 @@ class Returns:
 
     @property
     def checked(self) -> bool:
-        """Whether an integer that does not fit its type is told, or becomes NULL, in every setting:
-        pandas wraps it around in some.
+        """Whether an integer that does not fit its type is reported, or becomes NULL, in every
+        setting: pandas wraps it around in some.
         """
         return self.arrow or self.row is not None
 
     def sort_of(self, column: SchemaColumn) -> Option:
-        """The sort of the output where it is nullable. Declines ``return-type``."""
+        """Return the sort of the output as nullable. Declines ``return-type``."""
         base = sort_of(column.type)
         if base is None:
             reason = f"output column {column.name} is of type {display_type(column.type)}"
@@ -99,7 +99,9 @@ class Returns:
 def outputs(
     m: Machine, exits: list[Exit], returns: Returns
 ) -> tuple[tuple[Output, ...], tuple[Assumption, ...]]:
-    """The output columns over all paths that return. Errors of coercion go to the machine."""
+    """Return the output columns over all paths that return. Errors of coercion go to the
+    machine.
+    """
     assumptions: dict[str, Assumption] = {}
     rows: list[tuple[Term, ...]] = []
     for e in exits:
@@ -113,8 +115,8 @@ def outputs(
             )
     merged = rows[-1]
     taken = path_conditions([e.flow for e in exits])
-    for here, row in zip(reversed(taken), reversed(rows[:-1]), strict=True):
-        merged = tuple(ite(here, a, b) for a, b in zip(row, merged, strict=True))
+    for is_taken, row in zip(reversed(taken), reversed(rows[:-1]), strict=True):
+        merged = tuple(ite(is_taken, a, b) for a, b in zip(row, merged, strict=True))
     columns = zip(returns.columns, merged, strict=True)
     return (
         tuple(Output(c.name, term.sort, c.type, term, returns.checked) for c, term in columns),
@@ -123,22 +125,22 @@ def outputs(
 
 
 def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[Value, ...]:
-    """What is returned for each declared column."""
+    """Return the returned value for each declared column."""
     names = tuple(c.name for c in returns.columns)
     value = without_tag(value)
     match value:
-        case found if is_tagged(found):
+        case returned if is_tagged(returned):
             pass
-        case ArrowTableV(found, items) if returns.table and returns.arrow:
-            return _by_name(m, found, items, names, node)
+        case ArrowTableV(returned, items) if returns.table and returns.arrow:
+            return _by_name(m, returned, items, names, node)
         case CellV() if returns.arrow and not returns.table:
             return (value,)
-        case TableV(found, items) if returns.table and not returns.arrow:
-            return _by_name(m, found, items, names, node)
-        case DictV(found, items) if returns.rows:
-            return _by_name(m, found, items, names, node)
-        case MapV(found, items, present) if returns.rows and all(p == TRUE for p in present):
-            return _by_name(m, found, items, names, node)
+        case TableV(returned, items) if returns.table and not returns.arrow:
+            return _by_name(m, returned, items, names, node)
+        case DictV(returned, items) if returns.rows:
+            return _by_name(m, returned, items, names, node)
+        case MapV(returned, items, present) if returns.rows and all(p == TRUE for p in present):
+            return _by_name(m, returned, items, names, node)
         case TupleV(items) | ListV(items) if returns.rows and len(names) > 1:
             return _by_name(m, None, items, names, node)
         case Scalar() | BitsV() | NullableV() | NoneV() if not returns.table and len(names) == 1:
@@ -149,25 +151,25 @@ def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[V
 
 def _by_name(
     m: Machine,
-    found: tuple[str, ...] | None,
+    returned: tuple[str, ...] | None,
     items: tuple[Value, ...],
     names: tuple[str, ...],
     node: ast.AST,
 ) -> tuple[Value, ...]:
-    if found is None:
+    if returned is None:
         if len(items) != len(names):
             reason = f"{len(items)} columns are returned, {len(names)} are declared"
             raise m.decline("return-shape", reason, node)
         return items
-    if set(found) != set(names) or len(found) != len(names):
-        reason = f"the columns {', '.join(found)} are returned, {', '.join(names)} are declared"
+    if set(returned) != set(names) or len(returned) != len(names):
+        reason = f"the columns {', '.join(returned)} are returned, {', '.join(names)} are declared"
         raise m.decline("return-shape", reason, node)
-    by_name = dict(zip(found, items, strict=True))
+    by_name = dict(zip(returned, items, strict=True))
     return tuple(by_name[n] for n in names)
 
 
 class Cell(NamedTuple):
-    """What a path returns for an output column."""
+    """The value that a path returns for an output column."""
 
     exit: Exit
     value: Value
@@ -220,7 +222,7 @@ def _coerce(m: Machine, cell: Cell, returns: Returns, assumptions: dict[str, Ass
 
 
 def _decimal(m: Machine, e: Exit, value: Scalar, sort: Decimal, column: SchemaColumn) -> Scalar:
-    """The decimal with the declared number of digits: Arrow fills up zeros, and raises where there
+    """Return the decimal with the declared number of digits: Arrow adds zeros, and raises if there
     are more digits than the type has, before or after the point.
     """
     base = value.base
@@ -233,7 +235,7 @@ def _decimal(m: Machine, e: Exit, value: Scalar, sort: Decimal, column: SchemaCo
 
 
 def _is_exact(m: Machine, value: Scalar) -> bool:
-    """Whether an integer of NumPy's is the same number as a double."""
+    """Return whether a NumPy integer is the same number as a double."""
     if not value.traits.numpy:
         return False
     bound = m.ranges.magnitude(value.term)

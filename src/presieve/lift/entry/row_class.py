@@ -28,13 +28,13 @@ from presieve.lift.values.symbolic import NONE, RowV, SelfV, Unbound, Value
 
 
 def is_row_class(obj: object) -> bool:
-    """Whether the object has the shape of an aggregator."""
+    """Return whether the object has the shape of an aggregator."""
     marks = (inspect.getattr_static(obj, name, None) for name in ("zero", "reduce"))
     return all(isinstance(x, FunctionType | staticmethod | classmethod) for x in marks)
 
 
 def lift_class(obj: object, columns: Columns, returns: Returns) -> tuple[Fold, str]:
-    """The fold of an aggregator class or instance, and its source text."""
+    """Return the fold of an aggregator class or instance, and its source text."""
     obj = instance(obj)
     zero, reduce, finish, loop = state_loop(obj, columns)
     last = finish or Method(obj, "reduce", columns)
@@ -54,15 +54,15 @@ def lift_class(obj: object, columns: Columns, returns: Returns) -> tuple[Fold, s
 
 
 def instance(obj: object) -> object:
-    """The object that a class stands for, where lifting needs one."""
-    return _built(obj) if isinstance(obj, type) and needs_init(obj) else obj
+    """Return an instance of a class if lifting needs one; every other object as it is."""
+    return _build_instance(obj) if isinstance(obj, type) and needs_init(obj) else obj
 
 
 def state_loop(obj: object, columns: Columns) -> tuple[Method, Method, Method | None, Loop]:
-    """``zero``, ``reduce`` and ``finish`` of an aggregator, and the loop over its rows."""
+    """Return ``zero``, ``reduce`` and ``finish`` of an aggregator, and the loop over its rows."""
     zero = Method(obj, "zero", columns)
     reduce = Method(obj, "reduce", columns)
-    finish = Method(obj, "finish", columns) if _has(obj, "finish") else None
+    finish = Method(obj, "finish", columns) if _has_method(obj, "finish") else None
     start = merge_values(zero.machine, zero.run((), Stage.BEFORE))
     if zero.machine.raised() != FALSE:
         reason = "zero() may raise an error"
@@ -76,7 +76,7 @@ def state_loop(obj: object, columns: Columns) -> tuple[Method, Method, Method | 
         return {"acc": merge_values(m, exits)}, m.raised()
 
     with reduce.machine.at(reduce.machine.source.node):
-        loop = run_loop({"acc": start}, step, _names(reduce, finish))
+        loop = run_loop({"acc": start}, step, _component_names(reduce, finish))
     return zero, reduce, finish, loop
 
 
@@ -84,24 +84,24 @@ def _class_span(source: Source) -> Span:
     return source.span(source.node)
 
 
-def _has(obj: object, name: str) -> bool:
-    found = attribute(obj, name, None)
-    if isinstance(found, FunctionType) and found.__module__ == "presieve.aggregator":
+def _has_method(obj: object, name: str) -> bool:
+    member = attribute(obj, name, None)
+    if isinstance(member, FunctionType) and member.__module__ == "presieve.aggregator":
         return False  # the base class's finish gives the accumulator back
-    return isinstance(found, FunctionType | staticmethod | classmethod)
+    return isinstance(member, FunctionType | staticmethod | classmethod)
 
 
-def _names(*methods: Method | None) -> dict[str, str]:
-    """Names for the components of the accumulator, from the first code that unpacks it."""
-    found: dict[str, str] = {}
+def _component_names(*methods: Method | None) -> dict[str, str]:
+    """Return names for the components of the accumulator, from the first code that unpacks it."""
+    names: dict[str, str] = {}
     for method in methods:
         if method is None or not method.parameters:
             continue
         prefix = method.parameters[0] + "."
         for path, name in component_names(method.machine.source.node).items():
             if path.startswith(prefix):
-                found.setdefault("acc." + path.removeprefix(prefix), name)
-    return found
+                names.setdefault("acc." + path.removeprefix(prefix), name)
+    return names
 
 
 class Method:
@@ -111,18 +111,18 @@ class Method:
         cls = obj if isinstance(obj, type) else type(obj)
         if cls is not obj and name in getattr(obj, "__dict__", {}):
             raise DeclineSignal("not-a-function", f"{name} is set on the instance")
-        found = attribute(cls, name, None)
-        function = getattr(found, "__func__", found)
+        member = attribute(cls, name, None)
+        function = getattr(member, "__func__", member)
         if not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{name} is not a method written with def")
         source = function_source(function)
         self.machine = machine(function, source, columns)
         self.function = function
         declared = parameters(function)
-        if not declared and not isinstance(found, staticmethod):
+        if not declared and not isinstance(member, staticmethod):
             raise DeclineSignal("not-a-function", f"{name} takes no self", source.span(source.node))
-        self.owner = None if isinstance(found, staticmethod) else declared.pop(0).name
-        self.value = SelfV(cls if isinstance(found, classmethod) else obj)
+        self.owner = None if isinstance(member, staticmethod) else declared.pop(0).name
+        self.value = SelfV(cls if isinstance(member, classmethod) else obj)
         self.parameters = [p.name for p in declared]
         self.defaults = {p.name: p.default for p in declared if p.default is not p.empty}
         if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in declared):
@@ -130,7 +130,7 @@ class Method:
             raise m.decline("unsupported-form", f"{name} has parameters with *", source.node)
 
     def run(self, arguments: tuple[Value, ...], stage: Stage) -> list[Exit]:
-        """The paths that return from the method."""
+        """Execute the method, and return its exits."""
         m = self.machine
         node = m.source.node
         if len(arguments) > len(self.parameters):
@@ -158,8 +158,8 @@ class Method:
         return list(m.frame.exits)
 
 
-def _built(cls: type) -> object:
-    """An object with the constants that ``__init__`` sets, without running it.
+def _build_instance(cls: type) -> object:
+    """Build an object with the constants that ``__init__`` sets, without running it.
 
     Declines ``needs-instance`` for an ``__init__`` that does more than assign constants.
     """
@@ -172,9 +172,9 @@ def _built(cls: type) -> object:
     source = function_source(init)
     holder: object = object.__new__(cls)
     owner, *declared = parameters(init)
-    known = {p.name: p.default for p in declared if p.default is not p.empty}
+    known_defaults = {p.name: p.default for p in declared if p.default is not p.empty}
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    wanted = [p.name for p in declared if p.name not in known and p.kind not in kinds]
+    wanted = [p.name for p in declared if p.name not in known_defaults and p.kind not in kinds]
     if wanted:
         shown = f"{cls.__name__}({', '.join(f'{name}=...' for name in wanted)})"
         raise DeclineSignal(
@@ -193,10 +193,10 @@ def _built(cls: type) -> object:
             case _:
                 raise DeclineSignal("needs-instance", reason, source.span(statement))
         match value:
-            case ast.Constant(found):
-                object.__setattr__(holder, field, found)
-            case ast.Name(parameter) if parameter in known:
-                object.__setattr__(holder, field, known[parameter])
+            case ast.Constant(literal):
+                object.__setattr__(holder, field, literal)
+            case ast.Name(parameter) if parameter in known_defaults:
+                object.__setattr__(holder, field, known_defaults[parameter])
             case ast.Dict() | ast.List() | ast.Tuple() | ast.Set() | ast.UnaryOp():
                 try:
                     object.__setattr__(holder, field, ast.literal_eval(value))

@@ -1,29 +1,28 @@
 """Trusted. Functions of tables that treat each row by itself: ``mapInPandas``, ``mapInArrow``,
-functions of ``applyInPandas`` that give the group's rows back, changed one by one, or some of them,
-and scalar pandas UDFs, which give a Series of as many elements as those that they take.
+functions of ``applyInPandas`` that return the group's rows, changed one by one, or some of them,
+and scalar pandas UDFs, which return a Series with as many elements as those that they take.
 
 Lemma: let ``f(D)`` be the rows ``out(r)`` of those rows r of D for which ``keep(r)`` holds, however
-D is cut into groups or batches. A filter c keeps of them the ``out(r)`` with ``keep(r)`` and
-``c(out(r))``, so that a pre-filter P and a residual that give the same as ``keep and c`` for every
-row alone give the same for all. Each row is lifted as a group of one row, whose key it is.
+D is cut into groups or batches. A filter c keeps the ``out(r)`` with ``keep(r)`` and ``c(out(r))``,
+so a pre-filter P and a residual that give the same as ``keep and c`` for every single row give the
+same for all. Each row is lifted as a group of one row, whose key it is.
 
-That ``out`` is a function of the row needs that no value of it hangs on the other rows of a batch:
-the code must reduce nothing, and the types that pandas chooses for a whole batch must not matter.
-Integers with a NULL among them become doubles, so that a nullable ``bigint`` is assumed to be exact
-as a double; columns of arrays, maps and structs, in which the same may happen, are declined. The
-batches of ``mapInPandas`` are structs, which pyspark converts as a whole: where one of their fields
-is a text or a decimal, integers with a NULL among them become those of pandas' extension types
-(``Int64``). These are exact, but what is compared with ``pandas.NA`` is neither true nor false, so
-that such columns may only be passed on, and asked for what is missing. Before Spark 4.2 each field
-is converted by itself (``ArrowStreamPandasUDFSerializer.arrow_to_pandas``).
+``out`` is a function of the row only if none of its values depends on the other rows of a batch:
+the code must not reduce anything, and the types that pandas chooses for a whole batch must not
+matter. Integers with a NULL among them become doubles, so a nullable ``bigint`` is assumed to be
+exact as a double; columns of arrays, maps and structs, in which the same may happen, are declined.
+The batches of ``mapInPandas`` are structs, which pyspark converts as a whole: if one of their
+fields is a string or a decimal, integers with a NULL among them become pandas' extension types
+(``Int64``). These are exact, but a comparison with ``pandas.NA`` is neither true nor false, so such
+columns may only be passed on, and tested for missing values. Before Spark 4.2 each field is
+converted by itself (``ArrowStreamPandasUDFSerializer.arrow_to_pandas``).
 
-A scalar pandas UDF gives its elements to the rows by their places, whatever their labels, so that
-they must be those of all rows in the order of the batch. Each of its columns is converted by
-itself.
+A scalar pandas UDF gives its elements to the rows by position, whatever their labels, so they must
+be those of all rows in the order of the batch. Each of its columns is converted by itself.
 
 Sources, pyspark 4.3.0: ``worker.py``, ``SQL_MAP_PANDAS_ITER_UDF``, ``SQL_GROUPED_MAP_PANDAS_UDF``
-and its iterator form, ``SQL_SCALAR_PANDAS_UDF`` and its: None and NaN both become NULL;
-``SQL_MAP_ARROW_ITER_UDF``: batches come back as they are.
+and its iterator form, ``SQL_SCALAR_PANDAS_UDF`` and its iterator form: None and NaN both become
+NULL; ``SQL_MAP_ARROW_ITER_UDF``: batches come back as they are.
 """
 
 from __future__ import annotations
@@ -71,20 +70,20 @@ AS_NUMPY = {
     *("boolean", "tinyint", "smallint", "int", "bigint", UNSUPPORTED + "float", "double"),
     *("binary", "date", "timestamp", "timestamp_ntz"),
 }
-"""Types of the fields of a struct that ``_prefer_convert_numpy`` names in ``sql/conversion.py``, as
-far as they are known here: of these alone integers beside NULL become doubles.
+"""Types of struct fields that ``_prefer_convert_numpy`` names in ``sql/conversion.py``, as far as
+they are known here: if a struct has only these, integers beside NULL become doubles.
 """
 
 
-def converted_by(types: Sequence[str], kept: Collection[int]) -> frozenset[int]:
-    """The numbers of the columns that a batch must have besides those that are ``kept``, so that
-    its columns are converted as they are with all.
+def converted_by(types: Sequence[str], selected: Collection[int]) -> frozenset[int]:
+    """Return the numbers of the columns that a batch must have besides the ``selected`` ones, so
+    that its columns are converted as in the full batch.
     """
     others = [i for i, t in enumerate(types) if t not in AS_NUMPY]
     legacy = [i for i in others if types[i] == "string" or types[i].startswith("decimal(")]
     if not legacy:
         return frozenset(others)
-    return frozenset() if any(i in kept for i in legacy) else frozenset(legacy[:1])
+    return frozenset() if any(i in selected for i in legacy) else frozenset(legacy[:1])
 
 
 def _beside_null(form: RowsFunction, request: Request) -> BesideNull:
@@ -92,19 +91,21 @@ def _beside_null(form: RowsFunction, request: Request) -> BesideNull:
     apart = not form.batches or form.arrow or form.by_column
     if apart or AS_NUMPY.issuperset(types):
         return "doubles"
-    known = any(t == "string" or t.startswith("decimal(") for t in types)
-    return "extension" if known else "unknown"
+    is_legacy = any(t == "string" or t.startswith("decimal(") for t in types)
+    return "extension" if is_legacy else "unknown"
 
 
 _PASSED = (UNSUPPORTED + "float",)
-"""Types of which nothing is known here, and whose values come back one by one."""
+"""Types that are unknown here, but whose values come back one by one."""
 
 
 def lift_rows(attempt: Attempt) -> Lifted:
-    """The fold of one row, with ``kept``; the keys of the request are all columns of the input."""
+    """Return the fold of one row, with ``kept``; the keys of the request are all columns of the
+    input.
+    """
     function, form, request = attempt.obj, attempt.form, attempt.request
     assert isinstance(form, RowsFunction)
-    function = _written(function)
+    function = _plain_function(function)
     source = function_source(function, generator=form.batches)
     beside_null = _beside_null(form, request)
     columns = attempt.tables(pandas=not form.arrow, beside_null=beside_null)
@@ -113,50 +114,52 @@ def lift_rows(attempt: Attempt) -> Lifted:
     names = tuple(c.name for c in request.schema)
     table: Value = BatchV(names, TRUE) if form.arrow else FrameV(names, TABLE)
     flow = Flow(_parameters(m, function, form, table))
-    result, place = (_yielded if form.batches else _returned)(m, flow, table)
-    cells, kept = _cells(m, result, request, place)
+    result, place = (_result_of_yield if form.batches else _result_of_return)(m, flow, table)
+    cells, is_kept = _cells(m, result, request, place)
     outputs = tuple(
         Output(c.name, term.sort, c.type, term)
         for c in request.returns
         if (term := cells.get(c.name)) is not None
     )
-    return replace(_of_one_row(m, outputs, place, kept), kept=kept)
+    return replace(_of_one_row(m, outputs, place, is_kept), kept=is_kept)
 
 
 def lift_columns(attempt: Attempt, names: tuple[str, ...]) -> Lifted:
-    """The fold of one row of a scalar pandas UDF that is passed the columns of these ``names``."""
+    """Return the fold of one row of a scalar pandas UDF that takes the columns with these
+    ``names``.
+    """
     form, request = attempt.form, attempt.request
     assert isinstance(form, ColumnsFunction)
-    function = _written(attempt.obj)
+    function = _plain_function(attempt.obj)
     source = function_source(function, generator=form.batches)
     m = machine(function, source, attempt.tables(pandas=True, beside_null="doubles"))
     m.begin(Stage.AFTER)
-    given = tuple[Value, ...](SeriesV(name, GIVEN) for name in names)
-    batch = given[0] if len(given) == 1 else TupleV(given)
-    flow = Flow(_environment(m, function, (batch,) if form.batches else given))
-    result, place = (_yielded if form.batches else _returned)(m, flow, batch)
+    arguments = tuple[Value, ...](SeriesV(name, GIVEN) for name in names)
+    batch = arguments[0] if len(arguments) == 1 else TupleV(arguments)
+    flow = Flow(_environment(m, function, (batch,) if form.batches else arguments))
+    result, place = (_result_of_yield if form.batches else _result_of_return)(m, flow, batch)
     (column,) = request.returns
-    found = series.vector(m, result)
-    if found is None or found.rows != TRUE or not found.ordered or found.by is not None:
+    vector = series.vector(m, result)
+    if vector is None or vector.rows != TRUE or not vector.ordered or vector.by is not None:
         reason = f"{describe(result)} is given, but a value for each row in their order is expected"
         raise m.decline("return-shape", reason, place)
     with m.at(place):
-        term = _pandas_value(m, found, column)
+        term = _pandas_value(m, vector, column)
     return _of_one_row(m, (Output(column.name, term.sort, column.type, term),), place)
 
 
-def _written(function: object) -> FunctionType:
+def _plain_function(function: object) -> FunctionType:
     if not isinstance(function, FunctionType):
         raise DeclineSignal("not-a-function", "a function written with def is expected")
     return function
 
 
 def _of_one_row(
-    m: Machine, outputs: tuple[Output, ...], place: ast.stmt, kept: Term = TRUE
+    m: Machine, outputs: tuple[Output, ...], place: ast.stmt, is_kept: Term = TRUE
 ) -> Lifted:
-    """The fold of what is made of one row."""
+    """Return the fold of the outputs for one row."""
     raises, source = m.raised(), m.source
-    roots = (kept, raises, *(o.term for o in outputs))
+    roots = (is_kept, raises, *(o.term for o in outputs))
     if any(v.scope is not Scope.KEY for v in variables(*roots)):
         reason = "rows are compared with a value of the whole table, which is not one row's"
         raise m.decline("two-passes", reason, place)
@@ -180,16 +183,16 @@ def _parameters(
 
 
 def _environment(m: Machine, function: FunctionType, values: tuple[Value, ...]) -> dict[str, Value]:
-    """The variables of a function that is called with these values by place."""
-    given = parameters(function)
-    if len(given) != len(values) or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in given):
+    """Return the variables of a function that is called with these values by position."""
+    declared = parameters(function)
+    if len(declared) != len(values) or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in declared):
         raise m.decline("unknown-columns", "the function has further parameters", m.source.node)
     env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
-    return env | {p.name: value for p, value in zip(given, values, strict=True)}
+    return env | {p.name: value for p, value in zip(declared, values, strict=True)}
 
 
-def _returned(m: Machine, flow: Flow, _table: Value) -> tuple[Value, ast.stmt]:
-    """The result of ``def f(pdf): ...; return table``, or of one of columns."""
+def _result_of_return(m: Machine, flow: Flow, _table: Value) -> tuple[Value, ast.stmt]:
+    """Return the result of ``def f(pdf): ...; return table``, or of such a function of columns."""
     *before, last = m.source.node.body
     execute(m, before, flow)
     if m.frame.exits or flow.ended or not isinstance(last, ast.Return) or last.value is None:
@@ -198,10 +201,10 @@ def _returned(m: Machine, flow: Flow, _table: Value) -> tuple[Value, ast.stmt]:
     return _value(m, last.value, flow), last
 
 
-def _yielded(m: Machine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
-    """The result of ``def f(batches): for pdf in batches: ...; yield table``, for any batch.
+def _result_of_yield(m: Machine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
+    """Return the result of ``def f(batches): for pdf in batches: ...; yield table``, for any batch.
 
-    Nothing of one batch is there for the next: variables start without a value.
+    Nothing is passed from one batch to the next: variables start without a value.
     """
     body = [s for s in m.source.node.body if not _is_text(s)]
     match body:
@@ -213,7 +216,7 @@ def _yielded(m: Machine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
             reason = "a loop over the batches is expected, and nothing before or after it"
             raise m.decline("unknown-loop", reason, body[0] if body else m.source.node)
     match inner:
-        case [*before, ast.Expr(ast.Yield(ast.expr() as found)) as last]:
+        case [*before, ast.Expr(ast.Yield(ast.expr() as yielded)) as last]:
             pass
         case _:
             reason = "one yield at the end of the loop over the batches is expected"
@@ -223,7 +226,7 @@ def _yielded(m: Machine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
     execute(m, before, flow)
     if m.frame.exits or flow.ended:
         raise m.decline("early-exit", "a batch may yield nothing", last)
-    return _value(m, found, flow), last
+    return _value(m, yielded, flow), last
 
 
 def _is_text(node: ast.stmt) -> bool:
@@ -231,7 +234,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _value(m: Machine, node: ast.expr, flow: Flow) -> Value:
-    """The table that is given; its index goes nowhere from here."""
+    """Return the table of the expression; its index is not used from here on."""
     match node:
         case ast.Call(
             ast.Attribute(inner, "reset_index"), [], [ast.keyword("drop", ast.Constant(True))]
@@ -240,22 +243,24 @@ def _value(m: Machine, node: ast.expr, flow: Flow) -> Value:
     return m.evaluate(node, flow)
 
 
-# --- what Spark stores ----------------------------------------------------------------------------
+# --- the values that Spark stores -----------------------------------------------------------------
 
 
 def _cells(
     m: Machine, result: Value, request: Request, place: ast.stmt
 ) -> tuple[dict[str, Term], Term]:
-    """The outputs by name, but for columns of which nothing is known, and which rows there are."""
+    """Return the outputs by name, except columns of unknown types, and the condition for rows."""
     names = tuple(c.name for c in request.returns)
     table = series.part(result)
     if table is None and not isinstance(result, BatchV):
         reason = f"{describe(result)} is returned, but the table's own rows are expected"
         raise m.decline("return-shape", reason, place)
-    found = table.columns if table is not None else _columns_of(result)
+    actual = table.columns if table is not None else _columns_of(result)
     by_place = isinstance(result, BatchV)
-    if (found != names) if by_place else (sorted(found) != sorted(names)):
-        reason = f"the columns {', '.join(found)} are returned, but {', '.join(names)} are declared"
+    if (actual != names) if by_place else (sorted(actual) != sorted(names)):
+        reason = (
+            f"the columns {', '.join(actual)} are returned, but {', '.join(names)} are declared"
+        )
         raise m.decline("return-shape", reason, place)
     with m.at(place):
         if table is not None:
@@ -271,22 +276,22 @@ def _columns_of(result: Value) -> tuple[str, ...]:
     return result.columns
 
 
-def _passed(m: Machine, name: str, column: SchemaColumn) -> bool:
+def _is_passed(m: Machine, name: str, column: SchemaColumn) -> bool:
     return m.columns.type_of(name) == column.type in _PASSED
 
 
 def _pandas_cell(m: Machine, table: PartV, column: SchemaColumn) -> Term | None:
     own = column.name not in dict(table.made)
-    if own and _passed(m, column.name, column):
+    if own and _is_passed(m, column.name, column):
         return None
     return _pandas_value(m, series.column_of(m, table, column.name), column)
 
 
 def _pandas_value(m: Machine, v: VectorV, column: SchemaColumn) -> Term:
-    """What Spark stores of a Series as this column. Declines ``return-type``."""
+    """Return the value that Spark stores for a Series as this column. Declines ``return-type``."""
     base = sort_of(column.type)
-    found = strip(v.term.sort)
-    if base is None or found != base or v.array or not column.nullable:
+    actual = strip(v.term.sort)
+    if base is None or actual != base or v.array or not column.nullable:
         reason = f"output column {column.name} is {display_type(column.type)}, which it is not here"
         raise DeclineSignal("return-type", reason)
     if isinstance(base, Decimal) and (v.name is None or m.columns.type_of(v.name) != column.type):
@@ -313,6 +318,6 @@ def _arrow_cell(m: Machine, column: SchemaColumn) -> Term | None:
         raise DeclineSignal("return-type", reason + "not")
     if sort_of(column.type) is None:
         return None  # it comes back as it was sent
-    found = array(m, ArrowColumnV(column.name))
-    assert found is not None
-    return some(found.term)
+    element = array(m, ArrowColumnV(column.name))
+    assert element is not None
+    return some(element.term)

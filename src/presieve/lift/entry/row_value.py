@@ -1,12 +1,12 @@
-"""Trusted. What Spark makes of the values that scalar UDFs return.
+"""Trusted. How Spark converts the values that scalar UDFs return.
 
-Sources, Spark 4.3.0: without Arrow, ``EvaluatePython.makeFromJava`` takes a value of another class
-than the declared type's for NULL, and an integer beyond 64 bits, too (it cuts smaller types to
+Sources, Spark 4.3.0: without Arrow, ``EvaluatePython.makeFromJava`` turns a value of another class
+than the declared type's into NULL, and an integer beyond 64 bits as well (it cuts smaller types to
 their bits, which is declined). With Arrow, ``worker.py`` calls ``pyarrow.array(values, type)`` on a
-whole batch, which raises for an integer beyond 64 bits, takes small integers for doubles, and
-may treat all values of the batch differently for the sake of one of another class (declined). NaN
-stays NaN both ways. Dates are ``datetime.date`` both ways (``DateType.toInternal``), timestamps
-without time zone come as naive ``datetime``, decimals as ``Decimal``.
+whole batch, which raises for an integer beyond 64 bits, takes small integers for doubles, and may
+treat all values of the batch differently because of one of another class (declined). NaN stays NaN
+both ways. Dates are ``datetime.date`` both ways (``DateType.toInternal``), timestamps without time
+zone come as naive ``datetime``, decimals as ``Decimal``.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
 _GIVEN: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE)
-"""Sorts whose values a scalar UDF gives back as they are."""
+"""Sorts whose values a scalar UDF returns unchanged."""
 _SENT: tuple[Sort, ...] = (*_GIVEN, TIMESTAMP_NTZ)
-"""Sorts whose values it is sent as they are, decimals besides. Not instants, whose local time
-is that of the worker's machine without Arrow.
+"""Sorts whose values a scalar UDF gets unchanged, besides decimals. Instants are not among them:
+without Arrow, their local time is that of the worker's machine.
 """
 
 
@@ -44,7 +44,7 @@ def check_row_columns(form: RowFunction, request: Request) -> None:
 def row_value(
     m: Machine, flow: Flow, value: Value, column: SchemaColumn, form: RowFunction
 ) -> Term:
-    """The output for a value that is returned on a path. Declines ``return-type``."""
+    """Return the output for a value that is returned on a path. Declines ``return-type``."""
     base = sort_of(column.type)
     if base not in _GIVEN or base is None or not column.nullable:
         reason = f"the UDF returns {display_type(column.type)}"

@@ -1,12 +1,12 @@
-"""Trusted. Classes of table functions that keep a state: ``__init__`` makes it, ``eval`` takes a
+"""Trusted. Classes of table functions that keep a state: ``__init__`` creates it, ``eval`` takes a
 row and changes it, ``terminate`` yields one row.
 
 Source, pyspark 4.3.0: ``worker.py``, ``UDTFWithPartitions`` (an object for each partition of equal
-keys, of which ``eval`` is called with a ``Row`` for each row) and ``SQL_ARROW_TABLE_UDF`` (values
-are Python's own, None for NULL).
+keys, whose ``eval`` is called with a ``Row`` for each row) and ``SQL_ARROW_TABLE_UDF`` (values are
+Python's own, None for NULL).
 
-``self.x`` becomes a variable of that name, so that a fold of such variables is all that is left.
-That holds as long as ``self`` is used for nothing else: whatever else there is of it declines.
+``self.x`` becomes a variable of that name, so that only a fold of such variables remains. This is
+correct only if ``self`` is used for nothing else: every other use declines.
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ _PLAIN = frozenset(
         *("__annotations__", "__firstlineno__", "__static_attributes__"),
     )
 )
-"""Special names of a class that change nothing of how its objects keep attributes."""
+"""Special names of a class that do not change how its objects hold attributes."""
 _HOOKS = frozenset(("analyze", "cleanup"))
 _CONSTANTS = (bool, int, float, str, bytes, type(None))
 _SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def lift_state_class(cls: object, columns: Columns, returns: Returns) -> tuple[Fold, str]:
-    """The fold of a partition, and the source text of the methods."""
+    """Return the fold of a partition, and the source text of the methods."""
     checked = _checked(cls)
     init, evaluate, terminate = (_Method(checked, name, columns) for name in _METHODS)
     methods = (init, evaluate, terminate)
     state = frozenset(name for x in methods for name in x.assigned())
     for name in state:
         if attribute(checked, name, methods) is not methods:
-            raise _refused(checked, f"self.{name} is an attribute of the class, too")
+            raise _unsupported(checked, f"self.{name} is an attribute of the class, too")
     for x in methods:
         x.rename(state)
     initial = _initial(init, state)
@@ -85,29 +85,31 @@ def lift_state_class(cls: object, columns: Columns, returns: Returns) -> tuple[F
     _, flow = terminate.run(loop.after, Stage.AFTER)
     if not flow.ended:
         raise m.decline("return-shape", "terminate yields no row on some path", terminate.node)
-    exits = [_yielded(m, e, returns) for e in m.frame.exits]
+    exits = [_check_yielded(m, e, returns) for e in m.frame.exits]
     fold = build_fold(m, exits, loop, FALSE, returns)
     text = "\n".join(x.source.text for x in methods)
     span = evaluate.source.span(evaluate.node)
     return replace(fold, name=checked.__name__, span=span), text
 
 
-def _refused(cls: type, reason: str) -> DeclineSignal:
+def _unsupported(cls: type, reason: str) -> DeclineSignal:
     return DeclineSignal("unsupported-form", f"{cls.__name__}: {reason}")
 
 
 def _checked(cls: object) -> type:
-    """The class, if its objects keep attributes as plain objects do, and it has no other hooks."""
+    """Return the class if its objects hold attributes as plain objects do, and it has no other
+    hooks.
+    """
     if not isinstance(cls, type) or type(cls) is not type or cls.__mro__ != (cls, object):
         raise DeclineSignal("not-a-function", "a table function is a class without base classes")
     checked_class(cls)
     special = {n for n in vars(cls) if n.startswith("__") and n.endswith("__")}
     odd = sorted((special - _PLAIN) | (_HOOKS & set(vars(cls))))
     if odd:
-        raise _refused(cls, f"{odd[0]} of a table function is not supported")
+        raise _unsupported(cls, f"{odd[0]} of a table function is not supported")
     for name in _METHODS:
         if not isinstance(attribute(cls, name, None), FunctionType):
-            raise _refused(cls, f"a fold of a partition needs {', '.join(_METHODS)}")
+            raise _unsupported(cls, f"a fold of a partition needs {', '.join(_METHODS)}")
     return cls
 
 
@@ -116,11 +118,11 @@ def _initial(init: _Method, state: frozenset[str]) -> dict[str, Value]:
     if m.frame.exits or flow.ended or m.raised() != FALSE:
         raise m.decline("always-raises", "__init__ returns early or may raise", init.node)
     contents = frozen_variables(m, flow, init.node)
-    found = {_variable(n): contents.get(_variable(n), Unbound()) for n in sorted(state)}
-    for name, value in found.items():
+    initial = {_variable(n): contents.get(_variable(n), Unbound()) for n in sorted(state)}
+    for name, value in initial.items():
         if isinstance(value, Unbound):
             raise m.decline("maybe-unbound", f"{name} is not set in __init__", init.node)
-    return found
+    return initial
 
 
 def _row(method: _Method, columns: Columns) -> dict[str, Value]:
@@ -132,8 +134,8 @@ def _row(method: _Method, columns: Columns) -> dict[str, Value]:
     return {method.parameters[0]: row}
 
 
-def _yielded(m: Machine, e: Exit, returns: Returns) -> Exit:
-    """What is yielded: a tuple, or one value of one column."""
+def _check_yielded(m: Machine, e: Exit, returns: Returns) -> Exit:
+    """Check that the exit yields a tuple, or one value of one column."""
     value = e.flow.opened(e.value)
     single = len(returns.columns) == 1
     if isinstance(value, TupleV) and not is_tagged(value):
@@ -150,7 +152,9 @@ def _variable(name: str) -> str:
 
 
 class _Method:
-    """A method whose attributes of ``self`` are variables; ``parameters`` are those after it."""
+    """A method whose attributes of ``self`` are variables; ``parameters`` are those after
+    ``self``.
+    """
 
     def __init__(self, cls: type, name: str, columns: Columns) -> None:
         self.cls = cls
@@ -158,18 +162,18 @@ class _Method:
         assert isinstance(function, FunctionType)
         self.function = function
         last = name == "terminate"
-        found = function_source(self.function, generator=last)
-        self.node = copy.deepcopy(found.node)
-        self.source: Source = replace(found, node=self.node)
+        original = function_source(self.function, generator=last)
+        self.node = copy.deepcopy(original.node)
+        self.source: Source = replace(original, node=self.node)
         self.machine = machine(self.function, self.source, columns)
         declared = parameters(self.function)
         plain = all(
             p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
             for p in declared
         )
-        wanted = 2 if name == "eval" else 1
-        if not plain or len(declared) != wanted:
-            raise self._decline(f"{name} does not take the parameters {wanted}", self.node)
+        expected = 2 if name == "eval" else 1
+        if not plain or len(declared) != expected:
+            raise self._decline(f"{name} does not take the parameters {expected}", self.node)
         self.owner, self.parameters = declared[0].name, [p.name for p in declared[1:]]
         for n in ast.walk(self.node):
             if n is not self.node and isinstance(n, _SCOPES):
@@ -181,7 +185,7 @@ class _Method:
         return self.machine.decline("unsupported-form", reason, node)
 
     def _returning(self, body: list[ast.stmt]) -> Iterator[ast.stmt]:
-        """The statements with ``return`` for ``yield``: each path must end with just one."""
+        """Yield the statements with ``return`` for ``yield``: each path must end with just one."""
         *before, last = body
         yield from before
         inside: list[ast.AST] = list(before)
@@ -189,9 +193,9 @@ class _Method:
             case ast.Expr(ast.Yield(ast.expr() as value)):
                 inside.append(value)
                 yield ast.copy_location(ast.Return(value), last)
-            case ast.If(test, then, [_, *_] as other):
+            case ast.If(test, then, [_, *_] as orelse):
                 inside.append(test)
-                last.body, last.orelse = list(self._returning(then)), list(self._returning(other))
+                last.body, last.orelse = list(self._returning(then)), list(self._returning(orelse))
                 yield last
             case _:
                 raise self._decline("terminate must yield one row at its end, on any path", last)
@@ -201,7 +205,7 @@ class _Method:
                 raise self._decline("terminate must yield one row at its end, on any path", last)
 
     def assigned(self) -> Iterator[str]:
-        """The attributes of ``self`` that are assigned."""
+        """Yield the attributes of ``self`` that are assigned."""
         for n in ast.walk(self.node):
             match n:
                 case ast.Attribute(ast.Name(name), attribute, ast.Store() | ast.Del()):
@@ -209,12 +213,14 @@ class _Method:
                         yield attribute
 
     def rename(self, state: frozenset[str]) -> None:
-        """Make variables of the state. Declines where ``self`` is used in another way."""
+        """Turn the state into variables. Declines if ``self`` is used in another way."""
         renamer = _Renamer(self, state)
         self.node.body = [renamer.visit(s) for s in self.node.body]
 
     def run(self, env: Mapping[str, Value], stage: Stage) -> tuple[Machine, Flow]:
-        """Execute it: the machine has the paths that return, the flow is the one that does not."""
+        """Execute the method: the machine has the paths that return, the flow is the path that does
+        not.
+        """
         m = self.machine
         m.begin(stage)
         unbound: dict[str, Value] = {n: Unbound() for n in own_names(self.function)}
