@@ -59,12 +59,12 @@ def runner(
                         zone = pyarrow.lib.string_to_tzinfo(column.type.tz)
                         values = [None if v is None else v.replace(tzinfo=None) for v in values]
                     lists.append(values)
-                for one in zip(*lists, strict=True):
-                    acc = aggregator.reduce(acc, row(*one))
+                for row_values in zip(*lists, strict=True):
+                    acc = aggregator.reduce(acc, row(*row_values))
         finish = getattr(aggregator, "finish", None)
         result = acc if finish is None else finish(acc)
 
-        def stored(value: Any, type_: str) -> Any:
+        def store_value(value: Any, type_: str) -> Any:
             if type_ == "timestamp" and value is not None and value.tzinfo is None:
                 if zone is None:
                     raise TypeError("a timestamp without a time zone, and no column gives one")
@@ -72,15 +72,15 @@ def runner(
             return float(value) if type_ == "double" and type(value) is int else value
 
         if not types[0][0]:
-            return stored(result, types[0][1])
+            return store_value(result, types[0][1])
         if isinstance(result, dict):
             if set(result) != {name for name, _ in types}:
                 raise ValueError(f"the fold returns {list(result)}, but {types} is declared")
-            return {name: stored(result[name], type_) for name, type_ in types}
+            return {name: store_value(result[name], type_) for name, type_ in types}
         if result is None:
             return None
         fields = zip(types, result, strict=True)
-        return {name: stored(value, type_) for (name, type_), value in fields}
+        return {name: store_value(value, type_) for (name, type_), value in fields}
 
     return fold
 

@@ -103,11 +103,11 @@ def _holds(shape: Shape, value: Value, names: list[str]) -> bool:
 
 
 def _twin(term: Term) -> Term:
-    def renamed(v: Var) -> Term:
+    def to_twin(v: Var) -> Term:
         mine = v.scope is Scope.ACC and v.name.startswith(_OTHER)
         return Var(Scope.TWIN, v.name.removeprefix(_OTHER), v.sort) if mine else v
 
-    return rewrite(term, renamed)
+    return rewrite(term, to_twin)
 
 
 def _check_variables(method: Method, fold: Fold, terms: Sequence[Term]) -> None:

@@ -108,8 +108,8 @@ def as_bits(value: Value) -> BitsV | None:
             return value
         case Scalar(Var(Scope.ACC, name, sort), traits) if sort == INT and traits.literal:
             return BitsV((), frozenset([name]))
-        case Scalar(App(Op.ITE, (condition, then, other)), traits) if traits.literal:
-            a, b = as_bits(Scalar(then, traits)), as_bits(Scalar(other, traits))
+        case Scalar(App(Op.ITE, (condition, then, otherwise)), traits) if traits.literal:
+            a, b = as_bits(Scalar(then, traits)), as_bits(Scalar(otherwise, traits))
             return None if a is None or b is None else _merge_bits(condition, a, b)
         case Scalar(Lit(sort, int() as number), _) if sort == INT and 0 <= number < 1 << MOST_BITS:
             width = number.bit_length()
@@ -126,8 +126,8 @@ def width_of(term: Term) -> int | None:
             return number.bit_length()
         case Var(Scope.ACC, _, sort) if sort == INT:
             return 0
-        case App(Op.ITE, (_, then, other)):
-            a, b = width_of(then), width_of(other)
+        case App(Op.ITE, (_, then, otherwise)):
+            a, b = width_of(then), width_of(otherwise)
             return None if a is None or b is None else max(a, b)
     return None
 
