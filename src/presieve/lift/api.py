@@ -110,7 +110,7 @@ def _with_nulls(attempt: Attempt) -> Lifted:
     If rows are treated one by one, columns are never read in the first way.
     """
     single = isinstance(attempt.form, RowsFunction | ColumnsFunction)
-    signals, spare = list[DeclineSignal](), list[Lifted]()
+    signals, fallbacks = list[DeclineSignal](), list[Lifted]()
     for types in _READINGS[-1:] if single else _READINGS:
         nulls = Nulls(types)
         try:
@@ -124,12 +124,12 @@ def _with_nulls(attempt: Attempt) -> Lifted:
         if tested & assumed_not_null(candidate) and not single:
             break
         reduced = without_tested(candidate, tested)
-        big = {c.name for c in attempt.request.schema if c.type == "bigint"} & nulls.met
-        if not big or "bigint" not in types or big <= {v.name for v in tested}:
+        bigints = {c.name for c in attempt.request.schema if c.type == "bigint"} & nulls.met
+        if not bigints or "bigint" not in types or bigints <= {v.name for v in tested}:
             return reduced
-        spare.append(reduced)
-    if spare:
-        return spare[0]
+        fallbacks.append(reduced)
+    if fallbacks:
+        return fallbacks[0]
     raise signals[0] if len(signals) < len(_READINGS) else signals[-1]
 
 

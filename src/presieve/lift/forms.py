@@ -80,7 +80,7 @@ class RowFunction:
 
 @dataclass(frozen=True, slots=True)
 class GuardsFunction(RowFunction):
-    """A scalar UDF of which only the results before the first unreadable statement matter."""
+    """A scalar UDF. Only its results before the first statement that is not read matter."""
 
 
 @dataclass(frozen=True, slots=True)

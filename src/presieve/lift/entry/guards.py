@@ -61,16 +61,16 @@ def lift_guards(
         except DeclineSignal as signal:
             m.rollback(before)
             guards.declined = guards.declined or signal
-    term, sure = _merge_known(known_outputs)
+    term, is_known = _merge_known(known_outputs)
     raises = m.raised()
-    if term is None or any(v.scope is not Scope.KEY for v in variables(term, sure, raises)):
+    if term is None or any(v.scope is not Scope.KEY for v in variables(term, is_known, raises)):
         raise guards.declined or m.decline("early-return", "nothing is returned", source.node)
     column = attempt.request.returns[0]
     merged_output = Output(column.name, term.sort, column.type, term, returns.checked)
     span = source.span(source.node)
     name = source.node.name
     fold = Fold(name, columns.columns(), columns.keys(), (), (merged_output,), FALSE, raises, span)
-    return replace(lifted(columns, fold, source.text), known=sure)
+    return replace(lifted(columns, fold, source.text), known=is_known)
 
 
 def _check_batches(m: Machine, attempt: Attempt, function: FunctionType) -> None:

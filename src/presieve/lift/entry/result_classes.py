@@ -136,14 +136,14 @@ class _Inference:
         self._run_to_fixpoint(assigned)
 
     def _run_to_fixpoint(self, assigned: list[tuple[str, ast.expr]]) -> None:
-        going = True
-        while going:
-            going = False
+        has_changed = True
+        while has_changed:
+            has_changed = False
             for name, value in assigned:
                 old, new = self._variables[name], self.of(value)
-                both = None if old is None or new is None else old | new
-                going = going or both != old
-                self._variables[name] = both
+                union = None if old is None or new is None else old | new
+                has_changed = has_changed or union != old
+                self._variables[name] = union
 
     def of(self, node: ast.expr) -> Classes | None:
         """Return the classes that an expression's value may have; None if they are not known."""
@@ -171,8 +171,8 @@ class _Inference:
             case ast.Call():
                 return self._of_call(node)
             case ast.Attribute(owner, name) if not name.startswith("__"):
-                have = (cls for cls, names in _ATTRIBUTES.items() if name in names)
-                return _by_class(dict.fromkeys(have, int), self.of(owner))
+                classes = (cls for cls, names in _ATTRIBUTES.items() if name in names)
+                return _by_class(dict.fromkeys(classes, int), self.of(owner))
             case ast.Subscript(owner, where):
                 return self._of_item(owner, where)
         return None
@@ -236,7 +236,7 @@ class _Inference:
     def _of_method(self, owner: ast.expr, name: str, node: ast.Call) -> Classes | None:
         of = self._object(owner)
         if name.startswith("__"):
-            return None  # None has some of them, too
+            return None  # None also has some of these methods
         if _is_one(of, dt.date, dt.datetime):
             assert isinstance(of, type)
             result = _OF_CLASSES.get((of, name))
@@ -344,7 +344,7 @@ def _operation_class(op: ast.operator, a: type, b: type) -> type | None:
     known.
     """
     if a is str and isinstance(op, ast.Mod):
-        return str  # of anything
+        return str  # whatever the right side is
     if _NONE in (a, b):
         return None
     if a in _NUMBERS and b in _NUMBERS:

@@ -1,4 +1,5 @@
-"""Trusted. From what Python returns to what Spark stores in the declared output columns.
+"""Trusted. From the value that Python returns to the value that Spark stores in the declared output
+columns.
 
 Source, pyspark 4.3.0: ``worker.py`` puts a grouped aggregate's result through
 ``pandas.Series([result])``, and ``PandasToArrowConversion.convert`` (``sql/conversion.py``) masks
@@ -189,7 +190,7 @@ def _coerce(m: Machine, cell: Cell, returns: Returns, assumptions: dict[str, Ass
         with m.at(e.node):
             return arrow_value(m, e.flow, value, column, cast=not returns.table)
     if isinstance(value, NullableV):
-        if value.base in (*TEXTS, DATE):  # NaN is a float, which Arrow makes no text of
+        if value.base in (*TEXTS, DATE):  # NaN is a float, which Arrow does not turn into a string
             m.fail(e.flow, is_none(value.term))
         value = Scalar(value.term, Traits(numpy=True))
     if isinstance(value, NoneV):

@@ -88,8 +88,8 @@ def converted_by(types: Sequence[str], selected: Collection[int]) -> frozenset[i
 
 def _beside_null(form: RowsFunction, request: Request) -> BesideNull:
     types = [c.type for c in request.schema]
-    apart = not form.batches or form.arrow or form.by_column
-    if apart or AS_NUMPY.issuperset(types):
+    by_itself = not form.batches or form.arrow or form.by_column
+    if by_itself or AS_NUMPY.issuperset(types):
         return "doubles"
     is_legacy = any(t == "string" or t.startswith("decimal(") for t in types)
     return "extension" if is_legacy else "unknown"

@@ -104,9 +104,9 @@ def _checked(cls: object) -> type:
         raise DeclineSignal("not-a-function", "a table function is a class without base classes")
     checked_class(cls)
     special = {n for n in vars(cls) if n.startswith("__") and n.endswith("__")}
-    odd = sorted((special - _PLAIN) | (_HOOKS & set(vars(cls))))
-    if odd:
-        raise _unsupported(cls, f"{odd[0]} of a table function is not supported")
+    unsupported = sorted((special - _PLAIN) | (_HOOKS & set(vars(cls))))
+    if unsupported:
+        raise _unsupported(cls, f"{unsupported[0]} of a table function is not supported")
     for name in _METHODS:
         if not isinstance(attribute(cls, name, None), FunctionType):
             raise _unsupported(cls, f"a fold of a partition needs {', '.join(_METHODS)}")
@@ -188,20 +188,20 @@ class _Method:
         """Yield the statements with ``return`` for ``yield``: each path must end with just one."""
         *before, last = body
         yield from before
-        inside: list[ast.AST] = list(before)
+        other_parts: list[ast.AST] = list(before)
         match last:
             case ast.Expr(ast.Yield(ast.expr() as value)):
-                inside.append(value)
+                other_parts.append(value)
                 yield ast.copy_location(ast.Return(value), last)
             case ast.If(test, then, [_, *_] as orelse):
-                inside.append(test)
+                other_parts.append(test)
                 last.body, last.orelse = list(self._returning(then)), list(self._returning(orelse))
                 yield last
             case _:
                 raise self._decline("terminate must yield one row at its end, on any path", last)
-        ways = (ast.Yield, ast.YieldFrom, ast.Return)
-        for n in (n for each in inside for n in ast.walk(each)):
-            if isinstance(n, ways):
+        exit_kinds = (ast.Yield, ast.YieldFrom, ast.Return)
+        for n in (n for each in other_parts for n in ast.walk(each)):
+            if isinstance(n, exit_kinds):
                 raise self._decline("terminate must yield one row at its end, on any path", last)
 
     def assigned(self) -> Iterator[str]:

@@ -2,10 +2,10 @@
 
 Lemma: if the body of ``for batch in batches`` is only ``for row in batch: BODY``, BODY runs once
 for each row of the group, in order, however the group is cut into batches: batches are consecutive
-pieces of the group, and everything that BODY reads besides the row was left by the row before. ``n
-+= len(batch)`` beside it is ``n += 1`` for each row, if nothing else there uses ``n``: Python adds
-integers exactly. Any other code that runs once for a batch could tell how the group is cut, and is
-declined; no statement of its own binds a batch, so that nothing is left of it.
+pieces of the group, and everything that BODY reads besides the row was left by the row before.
+``n += len(batch)`` beside it is ``n += 1`` for each row, if nothing else there uses ``n``: Python
+adds integers exactly. Any other code that runs once for a batch could tell how the group is cut,
+and is declined; no statement binds the batch itself, so nothing of it remains after the loop.
 
 Source, pyspark 4.3.0: ``worker.py``, ``SQL_GROUPED_AGG_PANDAS_ITER_UDF`` and
 ``SQL_GROUPED_AGG_ARROW_ITER_UDF``: one column comes as it is, several as a tuple.

@@ -131,7 +131,7 @@ def _function(m: Machine, node: ast.expr, flow: Flow) -> Value | None:
     if is_known(m, node, flow):
         return m.evaluate(node, flow)
     target = flow.env.get(node.id) if isinstance(node, ast.Name) else None
-    # A user's function is called by its own name: it is checked whether a worker has the same.
+    # A user's function must be called by its own name, so that the workers' function is checked.
     return target if isinstance(target, Known) and not inlining.is_own(target.target) else None
 
 

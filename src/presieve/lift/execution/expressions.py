@@ -62,8 +62,8 @@ def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
 
 
 def condition(m: Machine, node: ast.expr, flow: Flow) -> Term:
-    """Return whether the expression is true, for a context in which only that matters: ``x and x >
-    5`` has no one type.
+    """Return whether the expression is true, for a context in which only that matters:
+    ``x and x > 5`` has no one type.
     """
     with m.at(node):
         match node:

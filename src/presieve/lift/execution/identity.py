@@ -5,11 +5,11 @@ may share: a column has those of its table. A pandas operation that makes a new 
 number of its own; every other value takes over the numbers of its parts, or has unknown ones. So
 two values without a common number share nothing.
 
-Only one kind of object may be changed in place: one that this call of this function made, and that
-nothing else shares: no other variable, list, dict or object of the user's. Then ``s += 1`` is ``s =
-s + 1``, whether copy-on-write is on (pandas 3, an option of pandas 2) or not: it differs only where
-values are shared. Callers may hold objects from before a call, and Spark passes one Series to all
-functions of an aggregation that take the column, and for each parameter that is the column. The
+Only an object that this call of this function made, and that nothing else shares, may be changed in
+place: no other variable, list, dict or object of the user may refer to it. Then ``s += 1`` is
+``s = s + 1``, whether copy-on-write is on (pandas 3, an option of pandas 2) or not: it differs only
+where values are shared. Callers may hold objects from before a call, and Spark passes one Series to
+all functions of an aggregation that take the column, and for each parameter that is the column. The
 table that ``applyInPandas`` and ``mapInPandas`` pass is made for the call.
 
 Arrays and tables of pyarrow cannot be changed. Functions that are called for one row after the

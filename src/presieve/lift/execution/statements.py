@@ -221,7 +221,7 @@ def _fork(
         unite(m, then, otherwise)
     join_flows(flow, chosen, then, otherwise)
     if len(m.frame.exits) == exits and then.ended != otherwise.ended:
-        # The other branch can only have raised, and all conditions hold only if nothing has.
+        # The other branch can only have raised, and conditions already presuppose that nothing has.
         flow.conds = conds
 
 
@@ -385,7 +385,7 @@ def assigned_names(body: list[ast.stmt]) -> tuple[str, ...]:
 
 
 class _Python:
-    """Python, as far as it is understood."""
+    """The supported part of Python."""
 
     evaluate = staticmethod(evaluate)
     condition = staticmethod(condition)

@@ -26,7 +26,7 @@ NO_NULL = "no-null"
 
 
 def without_tested(lifted: Lifted, tested: frozenset[Var]) -> Lifted:
-    """Drop the assumptions of these columns that are not needed, and those of the size of integers
+    """Drop the optional assumptions about these columns, and assumptions about the size of integers
     whose values are not read.
     """
     read = _read_values(lifted)

@@ -79,8 +79,8 @@ _VALUES = (
 # --- code that a body may contain -----------------------------------------------------------------
 
 
-def _unmodelled(m: Machine, what: str, node: ast.AST) -> Exception:
-    reason = f"which error {what} may raise, and except may catch, is not modelled"
+def _unmodelled(m: Machine, subject: str, node: ast.AST) -> Exception:
+    reason = f"which error {subject} may raise, and except may catch, is not modelled"
     return m.decline("unsupported-statement", f"{reason}: test for the problem with if", node)
 
 
@@ -182,8 +182,8 @@ def _handler(m: Machine, node: ast.ExceptHandler, flow: Flow) -> _Handler:
             class_nodes = items
         case item:
             class_nodes = [item]
-    inside = [n for s in node.body for n in ast.walk(s)]
-    if any(isinstance(n, ast.Name) and n.id == node.name for n in inside):
+    body_nodes = [n for s in node.body for n in ast.walk(s)]
+    if any(isinstance(n, ast.Name) and n.id == node.name for n in body_nodes):
         raise m.decline("unsupported-statement", "the handler looks at the error", node)
     classes: list[type[BaseException]] = []
     for item in class_nodes:
@@ -275,5 +275,5 @@ def _run_handlers(m: Machine, attempt: _Try, caught: list[_Caught], flow: Flow) 
         unite(m, then, otherwise)
     join_flows(flow, condition, then, otherwise)
     if len(m.frame.exits) == attempt.exits and then.ended != otherwise.ended:
-        # The other path can only have raised, and all conditions hold only if nothing has.
+        # The other path can only have raised, and conditions already presuppose that nothing has.
         flow.conds = conds

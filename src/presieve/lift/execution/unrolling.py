@@ -186,10 +186,10 @@ def loop(m: Machine, node: ast.For, flow: Flow) -> None:
             m.bind(node.target, boxed(m, path, item), path)
             m.execute(node.body, path)
         exits = frame.take_exits()
-        going = [e.flow for e in exits if e.kind is ExitKind.CONTINUE] + skipped
+        continuing = [e.flow for e in exits if e.kind is ExitKind.CONTINUE] + skipped
         broken += [e.flow for e in exits if e.kind is ExitKind.BREAK]
         returning += [e for e in exits if e.kind is ExitKind.RETURN]
-        path = _join_paths(flow, [*going, *([] if path.ended else [path])])
+        path = _join_paths(flow, [*continuing, *([] if path.ended else [path])])
         changed = None if path.ended else _changed_object(flow, path, watched, number == len(items))
         if changed is not None:
             reason = f"{describe(changed)} changes in a loop over it"

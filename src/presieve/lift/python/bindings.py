@@ -1,4 +1,4 @@
-"""Trusted. What a freshly imported module binds its names to, according to its source.
+"""Trusted. The bindings of a freshly imported module, according to its source.
 
 Only bindings that occur once, at the top level of a module or class, are known: a definition, an
 import, or an assignment to a name. A name is undecided if anything else might bind it as well, or
@@ -28,7 +28,7 @@ _READERS = frozenset(("len", "sorted", "set", "frozenset", "tuple", "list", "dic
 
 
 class UndecidedSignal(PresieveError):
-    """The source does not decide what a name is bound to; the message says why."""
+    """The source does not decide the binding of a name; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)

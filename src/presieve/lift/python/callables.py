@@ -1,4 +1,4 @@
-"""Trusted. What a call refers to: a known object from outside of the function, or a value's
+"""Trusted. The target of a call: a known object from outside of the function, or a value's
 method.
 """
 

@@ -37,7 +37,7 @@ def definition_of(obj: object) -> Span | None:
             first = Span(code.co_filename, code.co_firstlineno)
             return _find_definition(obj, code.co_name, first) or first
         cls = type(obj)
-    # A metaclass of the user's could answer anything.
+    # A user's metaclass could answer anything.
     return _find_definition(cls, cls.__name__, None) if type(cls) in (type, ABCMeta) else None
 
 

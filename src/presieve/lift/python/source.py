@@ -87,8 +87,10 @@ def written(function: FunctionType, *, generator: bool = False) -> Source:
     for inner in ast.walk(node):
         if isinstance(inner, ast.Global | ast.Nonlocal):  # applies to the whole function
             place = span_of(inner, code.co_filename, lines)
-            what = ", ".join(inner.names)
-            raise DeclineSignal("impure-global", f"{what} is written outside the function", place)
+            variables = ", ".join(inner.names)
+            raise DeclineSignal(
+                "impure-global", f"{variables} is written outside the function", place
+            )
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
     return Source(node, code.co_filename, textwrap.dedent(own), tuple(lines))
 

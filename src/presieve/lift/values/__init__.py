@@ -1,1 +1,1 @@
-"""Trusted. What a variable may hold while a function is executed symbolically."""
+"""Trusted. The values that a variable may hold while a function is executed symbolically."""

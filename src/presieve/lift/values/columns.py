@@ -53,8 +53,8 @@ class Nulls(Restorable):
 
 @dataclass(slots=True)
 class Recorded(Restorable):
-    """What the function has needed so far: the columns that it read, the assumptions about the
-    data, and its calls of pure functions by function and arguments. ``converted``: it may return an
+    """The needs of the function so far: the columns that it read, the assumptions about the data,
+    and its calls of pure functions by function and arguments. ``converted``: it may return an
     object that the column's type converts into another one.
     """
 

@@ -1,7 +1,7 @@
-"""Trusted. What a Python variable may hold while a function is executed symbolically.
+"""Trusted. The values that a Python variable may hold while a function is executed symbolically.
 
-Scalars are terms; tuples keep their structure on this side, so that the IR sees their components
-only. A tuple that may be None carries the condition "it is there" beside the components.
+Scalars are terms; tuples keep their structure here, so the IR sees only their components. A tuple
+that may be None carries the condition "it is there" beside the components.
 """
 
 from __future__ import annotations
