@@ -289,9 +289,7 @@ def _compare_one(comparison: Comparison) -> Term:
 
 
 def returned(m: Machine, node: ast.expr, flow: Flow) -> Value:
-    """Return the returned value, with contents in place of objects: their identity is not
-    visible.
-    """
+    """Evaluate a returned value, with contents in place of objects; their identity is lost."""
     if isinstance(node, ast.IfExp):
         return _conditional(m, node, flow, returned)
     return heap.frozen(m, flow, evaluate(m, node, flow), node, set())

@@ -132,7 +132,7 @@ def either(a: Value, b: Value) -> Value:
 
 @contextmanager
 def waiting(flow: Flow, values: Sequence[Value]) -> Iterator[None]:
-    """Count the objects in values that Python has computed and assigns later as held."""
+    """Keep the objects of values that Python has computed and assigns later marked as held."""
     objects = tuple(v for value in values for v in pandas_objects(value))
     name = f"$waiting {len(flow.env)}"
     if objects:

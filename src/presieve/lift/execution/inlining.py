@@ -163,8 +163,8 @@ def _merge_returns(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST)
 
 
 def _mergeable_values(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> list[Value]:
-    """Return the returned values in a form that can be merged: new objects of a path are replaced
-    by their contents. Declines if the value is one or another object from before the call.
+    """Prepare the returned values for merging: new objects of a path are replaced by their
+    contents. Declines if the value is one or another object from before the call.
     """
     values = [e.value for e in exits]
     if all(v == values[0] for v in values):
