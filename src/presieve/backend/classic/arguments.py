@@ -49,21 +49,21 @@ def computed_arguments(
     """The arguments of aggregate functions that proofs do not read, or know little of, if a
     condition is about what the function gives.
     """
-    found: dict[tuple[int, ...], dict[int, Sequence[Tree]]] = {}
-    asked = frozenset(_asked(root))
+    arguments_by_path: dict[tuple[int, ...], dict[int, Sequence[Tree]]] = {}
+    condition_columns = frozenset(_condition_columns(root))
     for node in walk(root):
-        calls = dict(_calls(node, asked)) if node.kind == AGGREGATE else {}
+        calls = dict(_calls(node, condition_columns)) if node.kind == AGGREGATE else {}
         if not any(_is_computed(a) for call in calls.values() for a in call.arguments):
             continue
         attributes = gateway.attributes(gateway.node(plan, (*node.path, 0)))
         types = {a.id: a.type for a in attributes}
         source = NativeInput(columns_of(attributes)[0], types, timezone)
         moved = {n: [a for a in c.arguments if _is_moved(c, a, source)] for n, c in calls.items()}
-        found[node.path] = {number: trees for number, trees in moved.items() if trees}
-    return {path: outputs for path, outputs in found.items() if outputs}
+        arguments_by_path[node.path] = {number: trees for number, trees in moved.items() if trees}
+    return {path: outputs for path, outputs in arguments_by_path.items() if outputs}
 
 
-def _asked(root: Node) -> Iterator[int]:
+def _condition_columns(root: Node) -> Iterator[int]:
     """The columns of which a condition may speak, as they are or as they are computed with."""
     for node in walk(root):
         columns: list[Tree] = node.fields["projectList"] if node.kind == PROJECT else []
@@ -72,11 +72,11 @@ def _asked(root: Node) -> Iterator[int]:
                 yield from references(tree)
 
 
-def _calls(node: Node, asked: Set[int]) -> Iterator[tuple[int, NativeCall]]:
+def _calls(node: Node, condition_columns: Set[int]) -> Iterator[tuple[int, NativeCall]]:
     """The known functions that an aggregate calls for these outputs, of all rows of a group."""
     for output in node.fields["aggregateExpressions"]:
         call = native_call(output)
-        if call.function and not call.condition and expr_id(output[0]) in asked:
+        if call.function and not call.condition and expr_id(output[0]) in condition_columns:
             yield expr_id(output[0]), call
 
 
@@ -99,21 +99,29 @@ def with_columns(parts: Parts, plan: Handle, computed: Computed) -> Handle:
     """The plan with these arguments as columns of projections below their aggregates."""
 
     def change(node: Handle, child: Handle, path: tuple[int, ...]) -> Handle:
-        return _separated(parts, node, child, computed[path])
+        return _separate_arguments(parts, node, child, computed[path])
 
     return changed_at(parts, plan, frozenset(computed), change)
 
 
-def _separated(
+def _separate_arguments(
     parts: Parts, node: Handle, child: Handle, wanted: Mapping[int, Sequence[Tree]]
 ) -> Handle:
-    found = [(e, _of_output(parts, e, wanted)) for e in parts.gateway.expressions(node)]
-    moved = distinct(parts, [a for e, trees in found for a in _arguments(parts, e, trees)])
+    outputs_with_trees = [
+        (e, _of_output(parts, e, wanted)) for e in parts.gateway.expressions(node)
+    ]
+    moved = distinct(
+        parts, [a for e, trees in outputs_with_trees for a in _arguments(parts, e, trees)]
+    )
     names = {str(tree_of(parts, a)[0]["name"]).upper().lower() for a in parts.output(child)}
     columns = [parts.alias(e, _name(parts, e, names)) for e in moved]
-    known = list(zip(moved, map(parts.attribute, columns), strict=True))
+    attribute_pairs = list(zip(moved, map(parts.attribute, columns), strict=True))
     below = parts.project([*parts.output(child), *columns], child)
-    return parts.rebuilt(node, [replaced(parts, e, known) if t else e for e, t in found], below)
+    return parts.rebuilt(
+        node,
+        [replaced(parts, e, attribute_pairs) if t else e for e, t in outputs_with_trees],
+        below,
+    )
 
 
 def _of_output(
@@ -128,8 +136,8 @@ def _arguments(parts: Parts, output: Handle, trees: Sequence[Tree]) -> list[Hand
     """Those of the function that is called in an output which are among these."""
     if not trees:
         return []
-    (whole,) = parts.gateway.children(output)
-    arguments = parts.gateway.children(parts.gateway.children(whole)[0])
+    (aggregate_expression,) = parts.gateway.children(output)
+    arguments = parts.gateway.children(parts.gateway.children(aggregate_expression)[0])
     return [a for a in arguments if tree_of(parts, a) in trees]
 
 

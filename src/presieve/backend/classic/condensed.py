@@ -44,14 +44,14 @@ def condensed(gateway: ClassicGateway, plan: Handle) -> Handle | None:
     all_ = size = int(gateway.in_order(plan).size())
     if all_ < MIN_OPERATORS:
         return None
-    found = plan
+    smaller_plan = plan
     for _ in range(_ROUNDS):
         before = size
         for rule in rules:
-            found = rule.apply(found)
-        size = int(gateway.in_order(found).size())
+            smaller_plan = rule.apply(smaller_plan)
+        size = int(gateway.in_order(smaller_plan).size())
         if size > _SMALLER * before:
             break
-    if size > all_ / 2 or len(gateway.text(found)) > len(gateway.text(plan)):
+    if size > all_ / 2 or len(gateway.text(smaller_plan)) > len(gateway.text(plan)):
         return None
-    return found
+    return smaller_plan

@@ -94,10 +94,10 @@ def _computes(drawing: str) -> bool:
     conditions = _CONDITIONS.findall(drawing)
     if any(map(_COMPUTED.search, conditions)):
         return True
-    asked = {n for line in conditions for n in _NUMBER.findall(line)}
-    made = [_NAMED.findall(p) for p in _PROJECTIONS.findall(drawing) if _COMPUTED.search(p)]
-    made += [_NUMBER.findall(outputs) for outputs in _GENERATED.findall(drawing)]
-    return not all(map(asked.isdisjoint, made))
+    condition_ids = {n for line in conditions for n in _NUMBER.findall(line)}
+    computed_ids = [_NAMED.findall(p) for p in _PROJECTIONS.findall(drawing) if _COMPUTED.search(p)]
+    computed_ids += [_NUMBER.findall(outputs) for outputs in _GENERATED.findall(drawing)]
+    return not all(map(condition_ids.isdisjoint, computed_ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ def open_sources(opened: Opened, df: DataFrame, search: Search) -> RowSources | 
     plan = gateway.analyzed(df)
     if not _may_derive(gateway, plan, (lambda _: True) if search.declared else _computes):
         return None
-    optimized = _optimized(gateway, df, plan, trusting=search.trusting)
+    optimized = _optimize(gateway, df, plan, trusting=search.trusting)
     if optimized is None:
         return None
     root = gateway.tree(optimized)
@@ -189,12 +189,12 @@ def open_sources(opened: Opened, df: DataFrame, search: Search) -> RowSources | 
     if _are_copies(gateway, written, plan, others, optimized):
         return None
     places = ((plan, written, path) for path in uses)
-    found = (_source(conditions, search, at, uses[at[2]]) for at in places)
-    sources = _sources(gateway, plan, timezone, found)
+    row_sources = (_source(conditions, search, at, uses[at[2]]) for at in places)
+    sources = _sources(gateway, plan, timezone, row_sources)
     return replace(sources, first=first)
 
 
-def _optimized(
+def _optimize(
     gateway: ClassicGateway, df: DataFrame, plan: Handle, *, trusting: bool
 ) -> Handle | None:
     """The optimized plan; None where no source may be handed anything."""
@@ -233,8 +233,8 @@ def open_functions(df: DataFrame) -> RowSources | None:
     read = gateway.replaced(plan)
     root = gateway.tree(read)
     conditions = _Conditions(gateway, read, root)
-    found = (_function(conditions, plan, timezone, *a) for a in facts_above(root, _is_proved))
-    return replace(_sources(gateway, plan, timezone, found), changed=plan is not simplified)
+    row_sources = (_function(conditions, plan, timezone, *a) for a in facts_above(root, _is_proved))
+    return replace(_sources(gateway, plan, timezone, row_sources), changed=plan is not simplified)
 
 
 def _with_columns(gateway: ClassicGateway, plan: Handle, timezone: str) -> Handle:
@@ -252,17 +252,17 @@ def _function(
     conditions: _Conditions, plan: Handle, timezone: str, node: Node, facts: Facts
 ) -> RowSource | None:
     """What is said of an operator's rows; None where all of that is read as it is."""
-    made = made_of_rows(node)
+    from_rows = made_of_rows(node)
     attributes = conditions.gateway.attributes(conditions.gateway.node(plan, node.path))
     names = Counter(a.name.lower() for a in attributes)
     plain = [a for a in attributes if names[a.name.lower()] == 1]
-    mine = tuple(a for a in plain if a.id in made or not made)
+    mine = tuple(a for a in plain if a.id in from_rows or not from_rows)
     columns, _ = columns_of(mine)
     types = {a.id: a.type for a in mine}
-    found = conditions.of(facts, types)
-    if found is None:
+    condition = conditions.of(facts, types)
+    if condition is None:
         return None
-    tree, drawn = found
+    tree, drawn = condition
     terms = [expression(c.tree, columns, timezone) for c in split_conjuncts(tree)]
     if not any(isinstance(term, Declined) or computes(term) for term in terms):
         return None
@@ -281,11 +281,11 @@ def _may_derive(gateway: ClassicGateway, plan: Handle, looks: Callable[[str], ob
 
 
 def _sources(
-    gateway: ClassicGateway, plan: Handle, timezone: str, found: Iterable[RowSource | None]
+    gateway: ClassicGateway, plan: Handle, timezone: str, candidates: Iterable[RowSource | None]
 ) -> RowSources:
-    sources = tuple(s for s in found if s is not None)
-    known = _zones(gateway, timezone, (c for s in sources for c in s.conditions))
-    return RowSources(gateway, plan, timezone, known, sources)
+    sources = tuple(s for s in candidates if s is not None)
+    known_zones = _zones(gateway, timezone, (c for s in sources for c in s.conditions))
+    return RowSources(gateway, plan, timezone, known_zones, sources)
 
 
 def _are_copies(
@@ -344,10 +344,10 @@ class _Conditions:
         before the plan as written is read.
         """
         leaves = facts_of_leaves(self.root)
-        found = [self.of(facts, columns) for columns, facts in leaves]
-        trees = [each[0] for each in found if each is not None]
-        known = _zones(self.gateway, timezone, trees)
-        return any(search.follows(tree, known) for tree in trees)
+        conditions = [self.of(facts, columns) for columns, facts in leaves]
+        trees = [condition[0] for condition in conditions if condition is not None]
+        known_zones = _zones(self.gateway, timezone, trees)
+        return any(search.follows(tree, known_zones) for tree in trees)
 
     def _sql(self, parts: Sequence[tuple[tuple[int, ...], Conjunct]], trees: Sequence[Tree]) -> str:
         handles = (self._handle(path, part.route) for path, part in parts)
@@ -359,8 +359,8 @@ class _Conditions:
         if not _has_like(part.tree):
             return part.tree
         likes = self.gateway.inside(self._handle(path, part.route), LIKE)
-        found = (str(h.escapeChar()) for h in likes)
-        return [{**n, "escapeChar": next(found)} if n["class"] == LIKE else n for n in part.tree]
+        escapes = (str(h.escapeChar()) for h in likes)
+        return [{**n, "escapeChar": next(escapes)} if n["class"] == LIKE else n for n in part.tree]
 
     def _handle(self, path: tuple[int, ...], route: tuple[str, ...]) -> Handle:
         """A part of the condition of a filter or join. Each step of a route costs a call."""
@@ -403,9 +403,9 @@ def _source(
     named, _ = columns_of(attributes)
     columns = {i: v for i, v in named.items() if not scans.aside([i])}
     types = {a.id: a.type for a in attributes}
-    found = [conditions.of(facts, types) for facts in uses]
-    needed = [each for each in found if each is not None]
-    if len(needed) < len(found):
+    use_conditions = [conditions.of(facts, types) for facts in uses]
+    needed = [condition for condition in use_conditions if condition is not None]
+    if len(needed) < len(use_conditions):
         return None
     of_iceberg = source.names == ICEBERG
     uris = iceberg.some_files(leaf) if of_iceberg else gateway.parquet_files(leaf)

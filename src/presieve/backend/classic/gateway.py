@@ -129,8 +129,8 @@ class ClassicGateway:
     def mentions(self, plan: Java, *patterns: str) -> bool:
         """Whether Catalyst's index of the plan has one of these patterns. Costs next to nothing."""
         jvm: Java = self.spark._jvm
-        found = (java_constant(jvm, _PATTERN, pattern) for pattern in patterns)
-        return any(bool(plan.containsPattern(pattern)) for pattern in found)
+        java_patterns = (java_constant(jvm, _PATTERN, pattern) for pattern in patterns)
+        return any(bool(plan.containsPattern(pattern)) for pattern in java_patterns)
 
     def glance(self, plan: Java, *, skip_hopeless: bool) -> bool:
         """As in :class:`Gateway`. There is nothing without a Python function or a filter above an
@@ -144,13 +144,13 @@ class ClassicGateway:
 
     def interesting(self, plan: Java, *, skip_hopeless: bool) -> Node | None:
         text = self.json(plan)
-        there = has_boundaries(text, skip_hopeless=skip_hopeless)
-        return self._read(plan, text) if there else None
+        is_interesting = has_boundaries(text, skip_hopeless=skip_hopeless)
+        return self._read_tree(plan, text) if is_interesting else None
 
     def tree(self, plan: Java) -> Node:
-        return self._read(plan, self.json(plan))
+        return self._read_tree(plan, self.json(plan))
 
-    def _read(self, plan: Java, text: str) -> Node:
+    def _read_tree(self, plan: Java, text: str) -> Node:
         root = with_unshown(self, plan, parse_plan(self.adapter.plan_json(text)), text)
         self._nodes.are_read(plan, root)
         return root
@@ -166,9 +166,9 @@ class ClassicGateway:
         return self.mentions(plan, "CTE")
 
     @guarded
-    def same(self, plan: Java, other: Java) -> bool:
+    def same(self, plan: Java, other_plan: Java) -> bool:
         """Whether two plans are equal, down to the numbers of attributes, or other objects."""
-        return bool(plan.equals(other))
+        return bool(plan.equals(other_plan))
 
     @guarded
     def json(self, tree: Java) -> str:
@@ -197,8 +197,8 @@ class ClassicGateway:
         return self.long_text(self._project(plan.output(), self._one_row()).toJSON)
 
     @guarded
-    def same_output(self, plan: Java, other: Java) -> bool:
-        return bool(plan.output().equals(other.output()))
+    def same_output(self, plan: Java, other_plan: Java) -> bool:
+        return bool(plan.output().equals(other_plan.output()))
 
     def attributes(self, plan: Java) -> tuple[Attribute, ...]:
         """The output attributes of a plan, in order.
@@ -246,11 +246,11 @@ class ClassicGateway:
     @guarded
     def text(self, plan: Java) -> str:
         """Spark's own drawing of a plan. Some are kept: several steps look at the same."""
-        known = [drawing for of, drawing in _drawn if of() is plan]
-        if not known:
-            known = [self.long_text(plan.toString)]
-            _drawn.append((ref(plan), known[0]))
-        return known[0]
+        drawings = [drawing for of, drawing in _drawn if of() is plan]
+        if not drawings:
+            drawings = [self.long_text(plan.toString)]
+            _drawn.append((ref(plan), drawings[0]))
+        return drawings[0]
 
     def long_text(self, answer: Callable[[], object]) -> str:
         """A text of the JVM that may be long."""
@@ -297,8 +297,8 @@ class ClassicGateway:
         return self.dataset(child).filter(sql).queryExecution().analyzed()
 
     @guarded
-    def split(self, kept: Java, breaking: Java, rows: Java, by: Sequence[str]) -> Java:
-        return split(self, kept, breaking, rows, by)
+    def split(self, kept_rows: Java, breaking: Java, rows: Java, by: Sequence[str]) -> Java:
+        return split(self, kept_rows, breaking, rows, by)
 
     def dataset(self, plan: Java) -> Java:
         """A ``Dataset`` of a plan, which is analyzed on the way."""
@@ -313,8 +313,8 @@ class ClassicGateway:
         return with_own_results(self, node.withNewChildren(self.seq(children)))
 
     @guarded
-    def pruned(self, flat_map: Java, kept: Sequence[Collection[int]]) -> Java:
-        return pruned(self, flat_map, kept)
+    def pruned(self, flat_map: Java, kept_columns: Sequence[Collection[int]]) -> Java:
+        return pruned(self, flat_map, kept_columns)
 
     @guarded
     def with_expressions(self, project: Java, expressions: Mapping[int, str]) -> Java:
@@ -322,8 +322,8 @@ class ClassicGateway:
         child, columns = project.child(), project.projectList()
         changed = [columns.apply(i) for i in range(columns.size())]
         for number, sql in expressions.items():
-            made = self._resolved(sql, child, nullable=True)
-            changed[number] = columns.apply(number).withNewChildren(self.seq([made]))
+            resolved = self._resolve(sql, child, nullable=True)
+            changed[number] = columns.apply(number).withNewChildren(self.seq([resolved]))
         return self._project(self.seq(changed), child)
 
     def own_readers(self, plan: Java) -> Java:
@@ -333,14 +333,16 @@ class ClassicGateway:
         return plan if self._at_once else own_listings(self, plan)
 
     @guarded
-    def as_projection(self, flat_map: Java, expressions: Sequence[str], kept: str | None) -> Java:
+    def as_projection(
+        self, flat_map: Java, expressions: Sequence[str], condition: str | None
+    ) -> Java:
         """As in :class:`Gateway`. Of groups, the input stands below PySpark's own projection."""
         name, child = str(flat_map.nodeName()), flat_map.child()
         below = child.child() if name in FLAT_MAPS else child
-        rows = below if kept is None else self.filter_sql(kept, below)
+        rows = below if condition is None else self.filter_sql(condition, below)
         parts = Parts(self)
         columns = [
-            parts.instead(a, self._resolved(sql, rows, nullable=bool(a.nullable())))
+            parts.instead(a, self._resolve(sql, rows, nullable=bool(a.nullable())))
             for a, sql in zip(parts.output(flat_map), expressions, strict=True)
         ]
         return self._project(self.seq(columns), rows)
@@ -353,7 +355,7 @@ class ClassicGateway:
         aggregates: Mapping[str, str],
         outputs: Mapping[int, str],
     ) -> Java:
-        """As in :class:`Gateway`. Spark's own aggregate without groups is given these groups."""
+        """As in :class:`Gateway`. Spark's own grouped_plan without groups is given these groups."""
         parts, child = Parts(self), groups.child()
         below = child.child() if str(groups.nodeName()) in FLAT_MAPS else child
         by_number = {int(a.exprId().id()): a for a in parts.output(below)}
@@ -361,42 +363,42 @@ class ClassicGateway:
         functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
         called = [functions.expr(sql).alias(name) for name, sql in aggregates.items()]
         any_one = functions.expr("count(1)").alias("rows")
-        whole = self.dataset(below).agg(any_one, self.seq(called)).queryExecution().analyzed()
-        columns = [*grouping, *parts.gateway.expressions(whole)[1:]]
-        made = whole.copy(
+        ungrouped = self.dataset(below).agg(any_one, self.seq(called)).queryExecution().analyzed()
+        columns = [*grouping, *parts.gateway.expressions(ungrouped)[1:]]
+        grouped_plan = ungrouped.copy(
             self.seq(grouping),
             self.seq(columns),
-            whole.child(),
-            *(whole.productElement(i) for i in range(3, whole.productArity())),
+            ungrouped.child(),
+            *(ungrouped.productElement(i) for i in range(3, ungrouped.productArity())),
         )
-        made = self.dataset(made).queryExecution().analyzed()
-        given = groups.aggregateExpressions() if below is child else self.seq([])
-        own = {int(e.exprId().id()): e for e in each(given)}
+        grouped_plan = self.dataset(grouped_plan).queryExecution().analyzed()
+        group_outputs = groups.aggregateExpressions() if below is child else self.seq([])
+        own = {int(e.exprId().id()): e for e in each(group_outputs)}
 
         def output(attribute: Java) -> Java:
             number, nullable = int(attribute.exprId().id()), bool(attribute.nullable())
             if number not in outputs:
                 return own[number]
             return parts.instead(
-                attribute, self._resolved(outputs[number], made, nullable=nullable)
+                attribute, self._resolve(outputs[number], grouped_plan, nullable=nullable)
             )
 
-        return self._project(self.seq([output(a) for a in parts.output(groups)]), made)
+        return self._project(self.seq([output(a) for a in parts.output(groups)]), grouped_plan)
 
-    def _resolved(self, sql: str, child: Java, *, nullable: bool) -> Java:
+    def _resolve(self, sql: str, child: Java, *, nullable: bool) -> Java:
         """An expression over a plan. ``nullable``: its column may be NULL for Spark, as the
         function's result may. It has no metadata, as a column has that it may be.
         """
-        found = self._selected(sql, child)
-        if found.children().isEmpty() or (nullable and not found.nullable()):
+        expression = self._select(sql, child)
+        if expression.children().isEmpty() or (nullable and not expression.nullable()):
             end = "END" if nullable else f"ELSE {sql} END"
-            return self._selected(f"CASE WHEN 1 = 1 THEN {sql} {end}", child)
-        return found
+            return self._select(f"CASE WHEN 1 = 1 THEN {sql} {end}", child)
+        return expression
 
-    def _selected(self, sql: str, child: Java) -> Java:
+    def _select(self, sql: str, child: Java) -> Java:
         functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
-        made = self.dataset(child).select(self.seq([functions.expr(sql).alias("c")]))
-        return made.queryExecution().analyzed().projectList().apply(0).child()
+        selected = self.dataset(child).select(self.seq([functions.expr(sql).alias("c")]))
+        return selected.queryExecution().analyzed().projectList().apply(0).child()
 
     @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:
@@ -417,10 +419,10 @@ class ClassicGateway:
         """The parts of an expression that are of a class, as they stand in its JSON."""
         pending = [expression]
         while pending:
-            here = pending.pop()
-            if str(here.getClass().getName()) == kind:
-                yield here
-            pending.extend(reversed(self.children(here)))
+            part = pending.pop()
+            if str(part.getClass().getName()) == kind:
+                yield part
+            pending.extend(reversed(self.children(part)))
 
     @guarded
     def subqueries(self, plan: Java) -> list[Java]:
@@ -436,8 +438,8 @@ class ClassicGateway:
             return plan
         jvm: Java = self.spark._jvm
         rule = java_class(jvm, f"{_OPTIMIZER}.InlineCTE")
-        found = self.adapter.inline_cte(rule).apply(plan)
-        return plan if self.same(plan, found) else found
+        inlined_plan = self.adapter.inline_cte(rule).apply(plan)
+        return plan if self.same(plan, inlined_plan) else inlined_plan
 
     @guarded
     def simplified(self, plan: Java) -> Java:
@@ -450,10 +452,14 @@ class ClassicGateway:
         rules = [*(_OF_SUBQUERIES if asks else ()), *(["ColumnPruning"] if pruned else [])]
         if not self.mentions(plan, "CURRENT_LIKE"):
             rules += ["ConstantFolding", "LikeSimplification"]
-        found = plan
+        simplified_plan = plan
         for name in rules:
-            found = java_class(self.spark._jvm, f"{_OPTIMIZER}.{name}").apply(found)
-        return plan if found is plan or self.same(plan, found) else found
+            simplified_plan = java_class(self.spark._jvm, f"{_OPTIMIZER}.{name}").apply(
+                simplified_plan
+            )
+        return (
+            plan if simplified_plan is plan or self.same(plan, simplified_plan) else simplified_plan
+        )
 
     @guarded
     def replaced(self, plan: Java) -> Java:
@@ -484,8 +490,8 @@ class ClassicGateway:
         own = self.own_readers(plan)
         of_now = self.mentions(plan, "CURRENT_LIKE", "PLAN_EXPRESSION")
         stays = not of_now and all(map(leaves.stays, each(plan.collectLeaves())))
-        kept = own is plan and (self._at_once or stays)
-        return (df._jdf if kept else self.dataset(own)).queryExecution().optimizedPlan()
+        is_reusable = own is plan and (self._at_once or stays)
+        return (df._jdf if is_reusable else self.dataset(own)).queryExecution().optimizedPlan()
 
     # Around the plan
 
@@ -496,8 +502,8 @@ class ClassicGateway:
 
     @guarded
     def arithmetic_mode(self, aggregate: Java, position: int, number: int) -> str:
-        found = aggregate.aggregateExpressions().apply(position).apply(number)
-        return str(self.adapter.evaluation_context(found).evalMode().toString())
+        operation = aggregate.aggregateExpressions().apply(position).apply(number)
+        return str(self.adapter.evaluation_context(operation).evalMode().toString())
 
     @guarded
     def aggregate_function(self, aggregate: Java, position: int) -> Java:
@@ -527,16 +533,16 @@ class ClassicGateway:
 
     def _broadcasts(self, python_function: Java) -> dict[int, str]:
         """The files of the function's broadcast variables, by number; none that are encrypted."""
-        found = python_function.broadcastVars()
-        if found.isEmpty() or self.conf("spark.io.encryption.enabled", "false") != "false":
+        broadcasts = python_function.broadcastVars()
+        if broadcasts.isEmpty() or self.conf("spark.io.encryption.enabled", "false") != "false":
             return {}
-        variables = [found.get(i) for i in range(found.size())]
+        variables = [broadcasts.get(i) for i in range(broadcasts.size())]
         return {int(v.id()): str(v.value().path()) for v in variables}
 
     @guarded
     def conf(self, key: str, default: str) -> str:
-        found = self.jsession.conf().getOption(key)
-        return str(found.get()) if found.isDefined() else default
+        entry = self.jsession.conf().getOption(key)
+        return str(entry.get()) if entry.isDefined() else default
 
     @guarded
     def confs(self) -> Java:

@@ -51,30 +51,30 @@ def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless
     """
     if not gateway.mentions(plan, "AGGREGATE"):
         return False
-    drawn = _drawn(gateway, plan)
-    filtered = list(_filtered(drawn, ("Aggregate",)))
+    drawn = _read_drawing(gateway, plan)
+    filtered = list(_find_filtered(drawn, ("Aggregate",)))
     operators = gateway.in_order(plan)
     if len(drawn) != int(operators.size()) or any(kind == _WITH for _, kind in drawn):
         return True
     if not skip_hopeless or len(filtered) > MAX_LOOKS:
         return bool(filtered)
-    return any(_calls(gateway.outputs_json(operators.apply(place))) for place in filtered)
+    return any(_mentions_calls(gateway.outputs_json(operators.apply(place))) for place in filtered)
 
 
 def filters_an_operator(gateway: ClassicGateway, plan: Handle) -> bool:
     """Whether something that filters may stand above an operator of
     :mod:`presieve.backend.filtered`. False only where it does not.
     """
-    there = gateway.mentions(plan, "WINDOW", "LIMIT", "JOIN", "INTERSECT", "EXCEPT")
-    if not there or not gateway.mentions(plan, "FILTER"):
+    has_operators = gateway.mentions(plan, "WINDOW", "LIMIT", "JOIN", "INTERSECT", "EXCEPT")
+    if not has_operators or not gateway.mentions(plan, "FILTER"):
         return False
-    drawn = _drawn(gateway, plan)
-    other = len(drawn) != int(gateway.in_order(plan).size())
-    filtered = any(True for _ in _filtered(drawn, _FILTERED))
-    return filtered or other or any(kind == _WITH for _, kind in drawn)
+    drawn = _read_drawing(gateway, plan)
+    has_other_lines = len(drawn) != int(gateway.in_order(plan).size())
+    filtered = any(True for _ in _find_filtered(drawn, _FILTERED))
+    return filtered or has_other_lines or any(kind == _WITH for _, kind in drawn)
 
 
-def _drawn(gateway: ClassicGateway, plan: Handle) -> list[tuple[int, str]]:
+def _read_drawing(gateway: ClassicGateway, plan: Handle) -> list[tuple[int, str]]:
     """The lines of Spark's drawing: how far operators are indented, and their names."""
     lines = _LINE.finditer(gateway.text(plan))
     return [(m.start("kind") - m.start(), _kind(m)) for m in lines]
@@ -84,7 +84,7 @@ def _kind(line: re.Match[str]) -> str:
     return _JOINS[1] if line["kind"] == "Join" and line["safe"] else line["kind"]
 
 
-def _filtered(drawn: Sequence[tuple[int, str]], kinds: Collection[str]) -> Iterator[int]:
+def _find_filtered(drawn: Sequence[tuple[int, str]], kinds: Collection[str]) -> Iterator[int]:
     """The places of operators of some kinds that have something above them that filters."""
     filters: list[int] = []
     for place, (indent, kind) in enumerate(drawn):
@@ -96,7 +96,7 @@ def _filtered(drawn: Sequence[tuple[int, str]], kinds: Collection[str]) -> Itera
             filters.append(indent)
 
 
-def _calls(text: str) -> bool:
+def _mentions_calls(text: str) -> bool:
     return any(call in text for call in _CALLS)
 
 
@@ -104,4 +104,4 @@ def has_boundaries(text: str, *, skip_hopeless: bool) -> bool:
     """Whether there are boundaries in the JSON of a plan, perhaps such as are not hopeless."""
     if not skip_hopeless and AGGREGATE in text:
         return True
-    return _calls(text) or any(mark in text for mark in _FUNCTIONS)
+    return _mentions_calls(text) or any(mark in text for mark in _FUNCTIONS)

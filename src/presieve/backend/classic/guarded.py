@@ -23,24 +23,24 @@ def guarded(call: Callable[P, T]) -> Callable[P, T]:
 
 def java_class(jvm: Handle, name: str) -> Handle:
     """A class of the JVM, which is asked once. Raises :class:`GatewayError` where it is not."""
-    known = _classes.setdefault(jvm, {})
-    if name in known:
-        return known[name]
-    found = jvm
+    classes = _classes.setdefault(jvm, {})
+    if name in classes:
+        return classes[name]
+    member = jvm
     for part in name.split("."):
-        found = getattr(found, part)
-    if isinstance(found, JavaPackage) or not isinstance(found, JavaClass):
+        member = getattr(member, part)
+    if isinstance(member, JavaPackage) or not isinstance(member, JavaClass):
         raise GatewayError(f"this Spark has no {name}")
-    known[name] = found
-    return found
+    classes[name] = member
+    return member
 
 
 def java_constant(jvm: Handle, name: str, member: str) -> Handle:
     """What a static method without arguments gives, always the same, which is asked once."""
-    known = _constants.setdefault(jvm, {})
-    if (name, member) not in known:
-        known[name, member] = getattr(java_class(jvm, name), member)()
-    return known[name, member]
+    constants = _constants.setdefault(jvm, {})
+    if (name, member) not in constants:
+        constants[name, member] = getattr(java_class(jvm, name), member)()
+    return constants[name, member]
 
 
 _classes: WeakKeyDictionary[Handle, dict[str, Handle]] = WeakKeyDictionary()
@@ -59,6 +59,6 @@ def members(items: Handle) -> Iterator[Handle]:
     return (items.get(i) for i in range(int(items.size())))
 
 
-def simple_class(found: Handle) -> str:
+def simple_class(java_object: Handle) -> str:
     """The name of the class of an object of the JVM, without its package."""
-    return str(found.getClass().getSimpleName())
+    return str(java_object.getClass().getSimpleName())

@@ -99,17 +99,17 @@ def needed_rows(gateway: ClassicGateway, plan: Handle) -> list[NeededRows]:
             same[0].leaves.append(leaf)
         elif simple_class(leaf) not in _NO_SOURCES:
             sources.append(_Source([leaf]))
-    optimized = _optimized(gateway, plan)
+    optimized = _optimize(gateway, plan)
     _read_uses(gateway, optimized, (), sources)
     for part in _subqueries(optimized):
         _read_uses(gateway, part, (IN_SUBQUERY,), sources)
-    return [_needed(gateway, source) for source in sources]
+    return [_describe_source(gateway, source) for source in sources]
 
 
 _NO_SOURCES = ("OneRowRelation$", "CTERelationRef")
 
 
-def _optimized(gateway: ClassicGateway, plan: Handle) -> Handle:
+def _optimize(gateway: ClassicGateway, plan: Handle) -> Handle:
     """The plan after Spark's optimizer, under the settings of the plan's session but for rules."""
     sessions = java_class(gateway.spark._jvm, "org.apache.spark.sql.SparkSession")
     active = sessions.getActiveSession()
@@ -157,9 +157,9 @@ def _read_uses(
                 source.unseen.append(LOST)
             return
         source, places = use
-        condition, whole = _condition(gateway, plan, node, source.leaves[0], places)
+        condition, is_complete = _condition(gateway, plan, node, source.leaves[0], places)
         source.conditions.append(condition)
-        source.unseen += why if whole else (*why, PARTLY)
+        source.unseen += why if is_complete else (*why, PARTLY)
         if node.kind.endswith(_V2_SCAN):
             source.unseen.append(INSIDE)
         source.reasons += reasons(root, node.path[: _top(root, node)])
@@ -208,15 +208,15 @@ def _condition(
         return None, True
     output = columns.output()
     parts = list(conjuncts(above.condition()))
-    kept, whole = [], True
+    moved_parts, is_complete = [], True
     for part in parts:
         if _is_implied(part, parts):
             continue
         try:
-            kept.append(_moved(gateway, part, output, places))
+            moved_parts.append(_move_columns(gateway, part, output, places))
         except _Unmovable:
-            whole = False
-    return _combined(gateway, "And", kept), whole
+            is_complete = False
+    return _combine(gateway, "And", moved_parts), is_complete
 
 
 class _Unmovable(Exception):
@@ -235,7 +235,7 @@ def _is_implied(part: Handle, parts: Sequence[Handle]) -> bool:
     )
 
 
-def _moved(
+def _move_columns(
     gateway: ClassicGateway, expression: Handle, output: Handle, places: Mapping[int, int]
 ) -> Handle:
     """The expression with the columns of another place of the same relation."""
@@ -246,19 +246,19 @@ def _moved(
         if place is None or str(output.apply(place).dataType()) != str(expression.dataType()):
             raise _Unmovable
         return output.apply(place)
-    children = [_moved(gateway, c, output, places) for c in each(expression.children())]
+    children = [_move_columns(gateway, c, output, places) for c in each(expression.children())]
     return expression.withNewChildren(gateway.seq(children)) if children else expression
 
 
-def _combined(gateway: ClassicGateway, name: str, parts: Sequence[Handle]) -> Handle | None:
+def _combine(gateway: ClassicGateway, name: str, parts: Sequence[Handle]) -> Handle | None:
     operator = java_class(gateway.spark._jvm, _EXPRESSIONS + name)
-    found = None
+    combination = None
     for part in parts:
-        found = part if found is None else operator(found, part)
-    return found
+        combination = part if combination is None else operator(combination, part)
+    return combination
 
 
-def _needed(gateway: ClassicGateway, source: _Source) -> NeededRows:
+def _describe_source(gateway: ClassicGateway, source: _Source) -> NeededRows:
     leaf = source.leaves[0]
     columns = tuple(str(a.name()) for a in each(leaf.output()))
     unseen, why = (tuple(dict.fromkeys(texts)) for texts in (source.unseen, source.reasons))
@@ -266,17 +266,17 @@ def _needed(gateway: ClassicGateway, source: _Source) -> NeededRows:
         none = gateway.filter_sql("false", leaf)
         return NeededRows(source_name(leaf), columns, "false", (), (), gateway.dataframe(none))
     conditions = [c for c in source.conditions if c is not None]
-    whole = len(conditions) < len(source.conditions)
-    condition = None if whole else _combined(gateway, "Or", _different(conditions))
+    needs_all_rows = len(conditions) < len(source.conditions)
+    condition = None if needs_all_rows else _combine(gateway, "Or", _drop_duplicates(conditions))
     rows = gateway.filter(condition, leaf, leaf)
     tree = gateway.condition_tree(rows)
     text = "true" if tree is None else unqualified(gateway, gateway.condition(rows), tree)
     return NeededRows(source_name(leaf), columns, text, unseen, why, gateway.dataframe(rows))
 
 
-def _different(conditions: Sequence[Handle]) -> list[Handle]:
-    found: list[Handle] = []
+def _drop_duplicates(conditions: Sequence[Handle]) -> list[Handle]:
+    distinct_conditions: list[Handle] = []
     for condition in conditions:
-        if not any(bool(condition.semanticEquals(other)) for other in found):
-            found.append(condition)
-    return found
+        if not any(bool(condition.semanticEquals(previous)) for previous in distinct_conditions):
+            distinct_conditions.append(condition)
+    return distinct_conditions

@@ -39,14 +39,18 @@ def source_name(leaf: Handle) -> str:
 def files_name(relation: Handle) -> str:
     """The first of the paths of a ``HadoopFsRelation``, and how many more there are."""
     paths = relation.location().rootPaths()
-    more = int(paths.size()) - 1
-    return str(paths.head().toString()) + (f" and {more} more" if more > 0 else "")
+    further_paths = int(paths.size()) - 1
+    return str(paths.head().toString()) + (
+        f" and {further_paths} more" if further_paths > 0 else ""
+    )
 
 
 def unqualified(gateway: ClassicGateway, condition: Handle, tree: Tree) -> str:
     """A condition in SQL, with columns by their names alone. ``tree`` is the same as JSON."""
     text = gateway.sql(condition)
-    long = {_dotted((*qualifier, name)): _quoted(name) for qualifier, name in _columns(tree)}
+    long = {
+        _join_names((*qualifier, name)): _quote_name(name) for qualifier, name in _columns(tree)
+    }
     parts = _TEXT.split(text)
     for name in sorted(long, key=len, reverse=True):
         pattern = re.compile(rf"(?<![\w.`]){re.escape(name)}(?![\w`])")
@@ -67,18 +71,18 @@ def _names(qualifier: object) -> list[str]:
     return [str(part) for part in qualifier] if isinstance(qualifier, list) else []
 
 
-def _dotted(names: tuple[str, ...]) -> str:
-    return ".".join(map(_quoted, names))
+def _join_names(names: tuple[str, ...]) -> str:
+    return ".".join(map(_quote_name, names))
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else "`" + name.replace("`", "``") + "`"
 
 
 def _bare(text: str) -> str:
     """Without brackets around the whole."""
     depth = 0
-    plain = _TEXT.sub(lambda found: "'" * len(found[0]), text)
+    plain = _TEXT.sub(lambda text_match: "'" * len(text_match[0]), text)
     if not (plain.startswith("(") and plain.endswith(")")):
         return text
     for char in plain[:-1]:

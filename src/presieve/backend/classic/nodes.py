@@ -33,17 +33,17 @@ class Nodes:
 
     def at(self, root: Handle, path: tuple[int, ...]) -> Handle:
         """The operator reached by following child numbers. Raises :class:`GatewayError`."""
-        known = self._known.setdefault(root._target_id, {(): root})
-        if path in known:
-            return known[path]
+        operators = self._known.setdefault(root._target_id, {(): root})
+        if path in operators:
+            return operators[path]
         place = self._places.get(root._target_id, {}).get(path)
         if place is not None:
-            known[path] = self._as_read(root).apply(place)
-            return known[path]
-        length = max(n for n in range(len(path)) if path[:n] in known)
+            operators[path] = self._as_read(root).apply(place)
+            return operators[path]
+        length = max(n for n in range(len(path)) if path[:n] in operators)
         for n in range(length, len(path)):
-            known[path[: n + 1]] = known[path[:n]].children().apply(path[n])
-        return known[path]
+            operators[path[: n + 1]] = operators[path[:n]].children().apply(path[n])
+        return operators[path]
 
     def in_order(self, root: Handle) -> Handle:
         """All operators of a plan, parents first, as a sequence of the JVM."""
@@ -55,9 +55,9 @@ class Nodes:
 
     def _as_read(self, root: Handle) -> Handle:
         """The same of a plan that was read. Raises :class:`GatewayError` where they differ."""
-        number, found = root._target_id, self.in_order(root)
+        number, operators = root._target_id, self.in_order(root)
         if number not in self._same_as_read:
-            if int(found.size()) != len(self._places[number]):
+            if int(operators.size()) != len(self._places[number]):
                 raise GatewayError("a plan has other operators than its JSON")
             self._same_as_read.add(number)
-        return found
+        return operators

@@ -70,40 +70,40 @@ def _projected(parts: Parts, node: Handle, child: Handle) -> Handle | None:
     expressions = parts.gateway.expressions(node)
     grouping, outputs = expressions[:keys], expressions[keys:]
     trees = [tree_of(parts, e) for e in outputs]
-    kept = [e for e, tree in zip(outputs, trees, strict=True) if not _computes(tree)]
-    known = list(_calls(parts, kept))
+    plain_outputs = [e for e, tree in zip(outputs, trees, strict=True) if not _computes(tree)]
+    call_attributes = list(_calls(parts, plain_outputs))
     calls = [c for e in outputs for c in parts.gateway.inside(e, AGGREGATE_EXPRESSION)]
     names = {str(tree[0]["name"]).upper().lower() for tree in trees}
     columns = [
         parts.alias(c, unlike(parts.gateway.sql(c), names))
         for c in distinct(parts, calls)
-        if not any(parts.equal_meaning(c, call) for call, _ in known)
+        if not any(parts.equal_meaning(c, call) for call, _ in call_attributes)
     ]
-    made = (parts.gateway.children(c)[0] for c in columns)
-    known += list(zip(made, map(parts.attribute, columns), strict=True))
+    new_calls = (parts.gateway.children(c)[0] for c in columns)
+    call_attributes += list(zip(new_calls, map(parts.attribute, columns), strict=True))
     above = [
-        replaced(parts, e, known) if _computes(tree) else parts.attribute(e)
+        replaced(parts, e, call_attributes) if _computes(tree) else parts.attribute(e)
         for e, tree in zip(outputs, trees, strict=True)
     ]
     shown = [tree_of(parts, e) for e in above]
     if any(can_raise(tree) for tree in shown):
         return None
-    below = [*kept, *_missing(parts, grouping, kept, shown), *columns]
+    below = [*plain_outputs, *_missing(parts, grouping, plain_outputs, shown), *columns]
     return parts.project(above, parts.rebuilt(node, [*grouping, *below], child))
 
 
-def _calls(parts: Parts, kept: list[Handle]) -> Iterator[tuple[Handle, Handle]]:
+def _calls(parts: Parts, plain_outputs: list[Handle]) -> Iterator[tuple[Handle, Handle]]:
     """The calls that are outputs as they are, with the attributes of these."""
-    for output in kept:
+    for output in plain_outputs:
         if _is_call(tree_of(parts, output)):
             yield parts.gateway.children(output)[0], parts.attribute(output)
 
 
 def _missing(
-    parts: Parts, grouping: list[Handle], kept: list[Handle], shown: list[Tree]
+    parts: Parts, grouping: list[Handle], plain_outputs: list[Handle], shown: list[Tree]
 ) -> list[Handle]:
     """The grouping columns that are read above and are not among the outputs yet."""
-    there = {expr_id(tree_of(parts, e)[0]) for e in kept}
-    read = frozenset[int]().union(*map(references, shown)) - there
-    found = {expr_id(tree_of(parts, e)[0]): e for e in grouping}
-    return [e for number, e in found.items() if number in read]
+    output_ids = {expr_id(tree_of(parts, e)[0]) for e in plain_outputs}
+    read = frozenset[int]().union(*map(references, shown)) - output_ids
+    grouping_by_id = {expr_id(tree_of(parts, e)[0]): e for e in grouping}
+    return [e for number, e in grouping_by_id.items() if number in read]

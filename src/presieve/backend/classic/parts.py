@@ -50,18 +50,25 @@ class Parts:
     @guarded
     def rebuilt(self, node: Handle, expressions: Sequence[Handle], child: Handle) -> Handle:
         """A filter, projection, sort or aggregate with these expressions, in order."""
-        found, kind = list(expressions), str(node.nodeName())
+        expression_list, kind = list(expressions), str(node.nodeName())
         # What comes after the child differs between versions.
-        rest = [node.productElement(i) for i in range(3, node.productArity())]
+        trailing_fields = [node.productElement(i) for i in range(3, node.productArity())]
         if kind == "Filter":
-            return self._filter(found[0], child)
+            return self._filter(expression_list[0], child)
         if kind == "Sort":
-            return node.copy(self.gateway.seq(found), getattr(node, "global")(), child, *rest)
+            return node.copy(
+                self.gateway.seq(expression_list),
+                getattr(node, "global")(),
+                child,
+                *trailing_fields,
+            )
         if kind == "Aggregate":
             keys = int(node.groupingExpressions().size())
-            lists = (self.gateway.seq(part) for part in (found[:keys], found[keys:]))
-            return node.copy(*lists, child, *rest)
-        return self.project(found, child)
+            lists = (
+                self.gateway.seq(part) for part in (expression_list[:keys], expression_list[keys:])
+            )
+            return node.copy(*lists, child, *trailing_fields)
+        return self.project(expression_list, child)
 
     @guarded
     def project(self, columns: Sequence[Handle], child: Handle) -> Handle:
@@ -87,9 +94,9 @@ class Parts:
         return alias.toAttribute()
 
     @guarded
-    def equal_meaning(self, one: Handle, other: Handle) -> bool:
+    def equal_meaning(self, first: Handle, second: Handle) -> bool:
         """Whether two expressions are the same but for what makes no difference."""
-        return bool(one.semanticEquals(other))
+        return bool(first.semanticEquals(second))
 
 
 def conjuncts(condition: Handle) -> Iterator[Handle]:

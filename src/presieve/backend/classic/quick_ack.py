@@ -30,10 +30,10 @@ class _QuickAckStream:
         assert _AT_ONCE is not None
         parts = []
         while True:
-            here: bytes = self._stream.peek()
+            chunk: bytes = self._stream.peek()
             self._socket.setsockopt(socket.IPPROTO_TCP, _AT_ONCE, 1)
-            parts.append(self._stream.read(here.find(b"\n") + 1 or len(here)))
-            if not here or parts[-1].endswith(b"\n"):
+            parts.append(self._stream.read(chunk.find(b"\n") + 1 or len(chunk)))
+            if not chunk or parts[-1].endswith(b"\n"):
                 return b"".join(parts)
 
     def __getattr__(self, name: str) -> Any:
@@ -55,9 +55,9 @@ def quick_ack(jvm: Handle) -> Iterator[None]:
     if sock.family not in (socket.AF_INET, socket.AF_INET6):
         yield
         return
-    held: Any = connection
-    held.stream = _QuickAckStream(stream, sock)
+    open_connection: Any = connection
+    open_connection.stream = _QuickAckStream(stream, sock)
     try:
         yield
     finally:
-        held.stream = stream
+        open_connection.stream = stream

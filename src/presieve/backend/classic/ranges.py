@@ -101,16 +101,16 @@ class KeyRange:
     def certificate(self) -> JoinCertificate:
         """That the range may be a filter: the extremes are columns beside ``column``."""
         type_ = self.column.type
-        made = [column(n, type_, True) for n in ("column", "least", "greatest", "key")]
-        columns = [c for c in made if c is not None]
+        typed_columns = [column(n, type_, True) for n in ("column", "least", "greatest", "key")]
+        columns = [c for c in typed_columns if c is not None]
         *keys, key = columns
-        one, least, greatest = (Var(Scope.KEY, c.name, c.sort) for c in keys)
-        other = Var(Scope.ROW, key.name, key.sort)
-        between = _between(other, least, greatest)
-        join = Join(app(Op.SQL_EQ, one, other), left=False, right=False)
-        known = app(Op.SQL_OR, app(Op.SQL_IS_NULL, other), between)
-        below = _between(one, least, greatest)
-        return JoinCertificate(tuple(keys), (key,), join, known, below, SQL_TRUE)
+        column_var, least, greatest = (Var(Scope.KEY, c.name, c.sort) for c in keys)
+        key_var = Var(Scope.ROW, key.name, key.sort)
+        between = _between(key_var, least, greatest)
+        join = Join(app(Op.SQL_EQ, column_var, key_var), left=False, right=False)
+        key_condition = app(Op.SQL_OR, app(Op.SQL_IS_NULL, key_var), between)
+        below = _between(column_var, least, greatest)
+        return JoinCertificate(tuple(keys), (key,), join, key_condition, below, SQL_TRUE)
 
     def pays(self, share: float | None) -> bool:
         """Whether to skip this share of the rows is worth two subqueries."""
@@ -140,12 +140,12 @@ class KeyRanges:
 
     def scan(self, of: KeyRange, low: int, high: int) -> Scan | None:
         """The files that the filter reaches, if these are the extremes."""
-        node = _followed(node_at(self.root, of.path), of.column.id)
-        one = variable_of(of.column)
-        if node is None or one is None:
+        node = _follow_to_files(node_at(self.root, of.path), of.column.id)
+        variable = variable_of(of.column)
+        if node is None or variable is None:
             return None
-        of_row = Var(Scope.ROW, one.name, one.sort)
-        ends = (lit(strip(one.sort), value) for value in (low, high))
+        of_row = Var(Scope.ROW, variable.name, variable.sort)
+        ends = (lit(strip(variable.sort), value) for value in (low, high))
         return self._scan(node, Names((), (of.column,), (), {}), _between(of_row, *ends))
 
     def keys(self, of: KeyRange) -> Scan | None:
@@ -175,17 +175,17 @@ def open_ranges(opened: Opened, df: DataFrame) -> KeyRanges | None:
         return None
     if session_declines(gateway, plan) is not None:
         return None
-    plan = _pushed(gateway, plan)
+    plan = _push_filters(gateway, plan)
     root = gateway.tree(plan)
     erases = any(map(trees_raise, walk(root)))
-    found = (s for n in walk(root) if n.kind == JOIN for s in _of_join(n))
-    known = tuple(
-        replace(_named(gateway, plan, root, s), erases=erases)
-        for s in found
+    candidates = (s for n in walk(root) if n.kind == JOIN for s in _of_join(n))
+    key_ranges = tuple(
+        replace(_with_files(gateway, plan, root, s), erases=erases)
+        for s in candidates
         if _is_known(gateway, plan, root, s)
     )
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    return KeyRanges(gateway, written, plan, root, timezone, known)
+    return KeyRanges(gateway, written, plan, root, timezone, key_ranges)
 
 
 _CATALYST = "org.apache.spark.sql.catalyst."
@@ -199,7 +199,7 @@ _RULES = (
 """What Spark's optimizer does first, too."""
 
 
-def _pushed(gateway: ClassicGateway, plan: Handle) -> Handle:
+def _push_filters(gateway: ClassicGateway, plan: Handle) -> Handle:
     """The plan with filters on the sides of joins that they speak of."""
     for name in _RULES:
         plan = java_class(gateway.spark._jvm, _CATALYST + name).apply(plan)
@@ -213,15 +213,15 @@ def _has_sizes(gateway: ClassicGateway, plan: Handle) -> bool:
     leaves = list(each(plan.collectLeaves()))
     if not any(int(str(leaf.stats().sizeInBytes())) >= MIN_BYTES for leaf in leaves):
         return False
-    known = [size for size in map(_rows, leaves) if size is not None]
-    return any(s >= MIN_ROWS for s in known) and any(s <= MAX_ROWS for s in known)
+    row_counts = [size for size in map(_rows, leaves) if size is not None]
+    return any(s >= MIN_ROWS for s in row_counts) and any(s <= MAX_ROWS for s in row_counts)
 
 
 def _rows(leaf: Handle) -> int | None:
     """The rows of a leaf's Parquet files, by the footers of some of them."""
     files, some = some_parquet_files(leaf, FILES)
-    known = [extent(path) for uri in some if (path := local(uri)) is not None]
-    counts = [found[0] for found in known if found is not None]
+    extents = [extent(path) for uri in some if (path := local(uri)) is not None]
+    counts = [file_extent[0] for file_extent in extents if file_extent is not None]
     return sum(counts) * files // len(counts) if counts and len(counts) == len(some) else None
 
 
@@ -230,13 +230,17 @@ def _of_join(join: Node) -> Iterator[KeyRange]:
     if str(join.fields["joinType"].get("object")) not in _KINDS:
         return
     for side, child in enumerate(join.children):
-        other = join.children[1 - side]
-        here, there = (frozenset(outputs(n) or ()) for n in (child, other))
-        for operator, one, two in equalities(join):
-            own, key = (one, two) if expr_id(one) in here else (two, one)
-            known = expr_id(own) in here and expr_id(key) in there
-            if known and operator["class"] == _EQUAL and attribute_of(own).type in _TYPES:
-                yield KeyRange(child.path, other.path, attribute_of(own), attribute_of(key))
+        other_side = join.children[1 - side]
+        own_ids, other_ids = (frozenset(outputs(n) or ()) for n in (child, other_side))
+        for operator, first, second in equalities(join):
+            own, key = (first, second) if expr_id(first) in own_ids else (second, first)
+            spans_both_sides = expr_id(own) in own_ids and expr_id(key) in other_ids
+            if (
+                spans_both_sides
+                and operator["class"] == _EQUAL
+                and attribute_of(own).type in _TYPES
+            ):
+                yield KeyRange(child.path, other_side.path, attribute_of(own), attribute_of(key))
 
 
 def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> bool:
@@ -246,7 +250,10 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
     nodes = list(walk(node_at(root, of.other)))
     if not all(n.kind in (FILTER, PROJECT, RELATION) for n in nodes):
         return False
-    if any(map(trees_raise, nodes)) or _followed(node_at(root, of.path), of.column.id) is None:
+    if (
+        any(map(trees_raise, nodes))
+        or _follow_to_files(node_at(root, of.path), of.column.id) is None
+    ):
         return False
     if dropped_by_columns(gateway, plan, root, node_at(root, of.path[:-1])) is not None:
         return False
@@ -270,15 +277,17 @@ def _is_modern(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) 
     return of.column.id in within_python(gateway, plan, node_at(root, of.path), [of.column.id])
 
 
-def _named(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> KeyRange:
+def _with_files(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> KeyRange:
     """With the files of both sides."""
-    above = (_followed(node_at(root, of.path), of.column.id), node_at(root, of.other))
+    above = (_follow_to_files(node_at(root, of.path), of.column.id), node_at(root, of.other))
     leaves = [n for top in above if top is not None for n in walk(top) if not n.children]
-    one, other = (gateway.node(plan, leaf.path) for leaf in leaves)
-    return replace(of, files=(source_name(one), source_name(other)), rows=_rows(one) or 0)
+    large_leaf, small_leaf = (gateway.node(plan, leaf.path) for leaf in leaves)
+    return replace(
+        of, files=(source_name(large_leaf), source_name(small_leaf)), rows=_rows(large_leaf) or 0
+    )
 
 
-def _followed(node: Node, number: int) -> Node | None:
+def _follow_to_files(node: Node, number: int) -> Node | None:
     """What stands on the files that a column comes from, without a join in between; None where it
     is computed, or does not come from files.
     """
@@ -299,7 +308,7 @@ def with_ranges(ranges: KeyRanges, chosen: Sequence[KeyRange]) -> DataFrame:
     """The DataFrame with these filters. Raises :class:`DeclineSignal` where Spark makes something
     else of them.
     """
-    gateway, wanted = ranges.gateway, {one.path: one for one in chosen}
+    gateway, wanted = ranges.gateway, {key_range.path: key_range for key_range in chosen}
     parts = Parts(gateway)
 
     def build(node: Handle, path: tuple[int, ...]) -> Handle:
@@ -309,8 +318,8 @@ def with_ranges(ranges: KeyRanges, chosen: Sequence[KeyRange]) -> DataFrame:
         children = [build(child, (*path, i)) for i, child in enumerate(below)]
         same = all(new is old for new, old in zip(children, below, strict=True))
         node = node if same else gateway.with_children(node, children)
-        one = wanted.get(path)
-        return node if one is None else _filtered(ranges, parts, node, one)
+        key_range = wanted.get(path)
+        return node if key_range is None else _filter_side(ranges, parts, node, key_range)
 
     columns = parts.output(ranges.written)  # with the names of tables that they had
     df = gateway.dataframe(parts.project(columns, build(ranges.plan, ())))
@@ -319,34 +328,34 @@ def with_ranges(ranges: KeyRanges, chosen: Sequence[KeyRange]) -> DataFrame:
     return df
 
 
-def _filtered(ranges: KeyRanges, parts: Parts, side: Handle, of: KeyRange) -> Handle:
+def _filter_side(ranges: KeyRanges, parts: Parts, side: Handle, of: KeyRange) -> Handle:
     """A side of a join with the filter on it."""
     gateway = ranges.gateway
     utils = java_class(gateway.spark._jvm, "org.apache.spark.sql.classic.ExpressionUtils")
-    other = gateway.replaced(gateway.node(ranges.plan, of.other))
-    least, keys = (_keys(parts, other, of.key) for _ in range(2))
+    other_side = gateway.replaced(gateway.node(ranges.plan, of.other))
+    least, keys = (_keys(parts, other_side, of.key) for _ in range(2))
     first = gateway.seq([keys.col("key").desc()])
     least = least.selectExpr(gateway.seq(["min(key)"])).scalar()
     greatest = keys.orderBy(first).limit(1).scalar()
-    one = utils.column(_handle(parts, side, of.column))
-    both = getattr(one.geq(least), "and")(one.leq(greatest))
-    made = gateway.dataset(side).filter(both).queryExecution().analyzed()
-    tree = gateway.condition_tree(made)
+    limited_column = utils.column(_handle(parts, side, of.column))
+    both = getattr(limited_column.geq(least), "and")(limited_column.leq(greatest))
+    filtered_side = gateway.dataset(side).filter(both).queryExecution().analyzed()
+    tree = gateway.condition_tree(filtered_side)
     classes = tuple(n["class"] for n in tree) if tree is not None else ()
-    if classes != _FILTER or not gateway.same(made.child(), side):
+    if classes != _FILTER or not gateway.same(filtered_side.child(), side):
         raise DeclineSignal("plan-shape", "Spark makes another filter of a range of keys")
-    return made
+    return filtered_side
 
 
 def _keys(parts: Parts, side: Handle, key: Attribute) -> Handle:
     """The keys of a side that are not NULL, as a ``Dataset`` of its own."""
     at = [int(a.exprId().id()) for a in parts.output(side)].index(key.id)
-    made = _renewed(parts, side)
-    named = parts.alias(parts.output(made)[at], "key")
-    return parts.gateway.dataset(parts.project([named], made)).filter("key IS NOT NULL")
+    fresh_side = _renew_columns(parts, side)
+    named = parts.alias(parts.output(fresh_side)[at], "key")
+    return parts.gateway.dataset(parts.project([named], fresh_side)).filter("key IS NOT NULL")
 
 
-def _renewed(parts: Parts, node: Handle) -> Handle:
+def _renew_columns(parts: Parts, node: Handle) -> Handle:
     """Filters and projections of files with other numbers for all columns: a plan has none twice,
     or the analyzer renews some of them (``DeduplicateRelations``).
     """
@@ -354,20 +363,20 @@ def _renewed(parts: Parts, node: Handle) -> Handle:
     if not int(node.children().size()):
         return node.newInstance()
     (below,) = gateway.children(node)
-    made = _renewed(parts, below)
+    fresh_child = _renew_columns(parts, below)
     jvm: Handle = gateway.spark._jvm
-    pairs = zip(parts.output(below), parts.output(made), strict=True)
+    pairs = zip(parts.output(below), parts.output(fresh_child), strict=True)
     tuple_ = java_class(jvm, "scala.Tuple2")
     maps = getattr(java_class(jvm, EXPRESSIONS + "AttributeMap$"), "MODULE$")
-    known = maps.apply(gateway.seq([tuple_(old, new) for old, new in pairs]))
-    node = gateway.with_children(node, [made]).rewriteAttrs(known)
+    new_attributes = maps.apply(gateway.seq([tuple_(old, new) for old, new in pairs]))
+    node = gateway.with_children(node, [fresh_child]).rewriteAttrs(new_attributes)
     if str(node.nodeName()) != "Project":
         return node
     columns = (
         parts.alias(c.child(), str(c.name())) if simple_class(c) == "Alias" else c
         for c in each(node.projectList())
     )
-    return parts.project(list(columns), made)
+    return parts.project(list(columns), fresh_child)
 
 
 def _handle(parts: Parts, plan: Handle, attribute: Attribute) -> Handle:

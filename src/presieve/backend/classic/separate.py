@@ -50,21 +50,23 @@ def to_separate(root: Node, *, everywhere: bool) -> dict[tuple[int, ...], str]:
 
 def below_filters(root: Node) -> Iterator[Node]:
     """The filters of a plan and all that is below them, each before its children."""
-    left = [(root, False)]
-    while left:
-        node, wanted = left.pop()
+    pending = [(root, False)]
+    while pending:
+        node, wanted = pending.pop()
         wanted = wanted or node.kind == FILTER
         if wanted:
             yield node
-        left.extend((child, wanted) for child in reversed(node.children))
+        pending.extend((child, wanted) for child in reversed(node.children))
 
 
 def _may_be_separated(node: Node) -> bool:
-    found = list(trees(node))
-    calls = [n for t in found for n in t if n["class"] == _CALL]
-    if not any(_has_inner_call(t, node.kind == PROJECT) for t in found):
+    node_trees = list(trees(node))
+    calls = [n for t in node_trees for n in t if n["class"] == _CALL]
+    if not any(_has_inner_call(t, node.kind == PROJECT) for t in node_trees):
         return False
-    if any(part in str(n["class"]).rpartition(".")[2] for t in found for n in t for part in OPAQUE):
+    if any(
+        part in str(n["class"]).rpartition(".")[2] for t in node_trees for n in t for part in OPAQUE
+    ):
         return False
     return all(c["evalType"] in SCALAR and c["udfDeterministic"] is True for c in calls)
 
@@ -109,9 +111,9 @@ def changed_at(
             return node
         below = parts.gateway.children(node)
         children = [build(child, (*path, i)) for i, child in enumerate(below)]
-        made = change(node, children[0], path) if path in paths else None
-        if made is not None:
-            return made
+        new_node = change(node, children[0], path) if path in paths else None
+        if new_node is not None:
+            return new_node
         same = all(new is old for new, old in zip(children, below, strict=True))
         return node if same else parts.gateway.with_children(node, children)
 
@@ -121,20 +123,22 @@ def changed_at(
 def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
     output = parts.output(child)
     names = {str(tree_of(parts, a)[0]["name"]).upper().lower() for a in output}
-    found = parts.gateway.expressions(node)
+    expressions = parts.gateway.expressions(node)
     inside = kind != PROJECT
-    while calls := distinct(parts, [c for e in found for c in _innermost(parts, e, inside)]):
-        arguments = distinct(parts, [a for c in calls for a in _computed(parts, c)])
+    while calls := distinct(
+        parts, [c for e in expressions for c in _innermost_calls(parts, e, inside)]
+    ):
+        arguments = distinct(parts, [a for c in calls for a in _computed_arguments(parts, c)])
         if any(can_raise(tree_of(parts, a)) for a in arguments):
             raise DeclineSignal("may-add-error", "an argument of a scalar UDF can raise")
         # Where there are arguments, the next turn finds the calls over their columns.
         wanted = arguments or calls
         columns = [parts.alias(e, _new_name(parts, e, names)) for e in wanted]
         child = parts.project([*parts.output(child), *columns], child)
-        known = list(zip(wanted, map(parts.attribute, columns), strict=True))
-        found = [replaced(parts, e, known) for e in found]
-    made = parts.rebuilt(node, found, child)
-    return parts.project(output, made) if kind in _PASSING else made
+        known_columns = list(zip(wanted, map(parts.attribute, columns), strict=True))
+        expressions = [replaced(parts, e, known_columns) for e in expressions]
+    new_node = parts.rebuilt(node, expressions, child)
+    return parts.project(output, new_node) if kind in _PASSING else new_node
 
 
 def tree_of(parts: Parts, expression: Handle) -> Tree:
@@ -143,7 +147,7 @@ def tree_of(parts: Parts, expression: Handle) -> Tree:
     return tree
 
 
-def _innermost(parts: Parts, expression: Handle, inside: bool) -> list[Handle]:
+def _innermost_calls(parts: Parts, expression: Handle, inside: bool) -> list[Handle]:
     """The calls in an expression that have no other in their arguments, from left to right. Unless
     it is ``inside`` of another, one that is a projection's column, of columns, stays.
     """
@@ -152,31 +156,35 @@ def _innermost(parts: Parts, expression: Handle, inside: bool) -> list[Handle]:
         return []
     if not inside and not _has_inner_call(tree, True):
         return []
-    found = [c for e in parts.gateway.children(expression) for c in _innermost(parts, e, True)]
-    return found or ([expression] if tree[0]["class"] == _CALL else [])
+    inner_calls = [
+        c for e in parts.gateway.children(expression) for c in _innermost_calls(parts, e, True)
+    ]
+    return inner_calls or ([expression] if tree[0]["class"] == _CALL else [])
 
 
-def _computed(parts: Parts, call: Handle) -> list[Handle]:
+def _computed_arguments(parts: Parts, call: Handle) -> list[Handle]:
     """The arguments that are no columns."""
     return [a for a in parts.gateway.children(call) if tree_of(parts, a)[0]["class"] != ATTRIBUTE]
 
 
 def distinct(parts: Parts, expressions: list[Handle]) -> list[Handle]:
     """The first of all that mean the same."""
-    found: list[Handle] = []
+    distinct_expressions: list[Handle] = []
     for e in expressions:
-        if not any(parts.equal_meaning(e, other) for other in found):
-            found.append(e)
-    return found
+        if not any(parts.equal_meaning(e, previous) for previous in distinct_expressions):
+            distinct_expressions.append(e)
+    return distinct_expressions
 
 
-def replaced(parts: Parts, expression: Handle, known: list[tuple[Handle, Handle]]) -> Handle:
+def replaced(
+    parts: Parts, expression: Handle, attribute_pairs: list[tuple[Handle, Handle]]
+) -> Handle:
     """The expression with attributes for what is known, wherever it stands."""
-    for wanted, attribute in known:
+    for wanted, attribute in attribute_pairs:
         if parts.equal_meaning(expression, wanted):
             return attribute
     below = parts.gateway.children(expression)
-    children = [replaced(parts, c, known) for c in below]
+    children = [replaced(parts, c, attribute_pairs) for c in below]
     same = all(new is old for new, old in zip(children, below, strict=True))
     return expression if same else parts.gateway.with_children(expression, children)
 
@@ -191,9 +199,9 @@ def _new_name(parts: Parts, expression: Handle, names: set[str]) -> str:
 
 def unlike(name: str, names: set[str]) -> str:
     """The name, with a number where it is among these, to which it is added."""
-    found, number = name, 1
-    while found.upper().lower() in names:
+    candidate, number = name, 1
+    while candidate.upper().lower() in names:
         number += 1
-        found = f"{name} {number}"
-    names.add(found.upper().lower())
-    return found
+        candidate = f"{name} {number}"
+    names.add(candidate.upper().lower())
+    return candidate

@@ -56,9 +56,11 @@ def _iceberg(leaf: Handle, *, raw: bool) -> Source:
         if not _TRANSFORMS.fullmatch(str(field.transform().toString()))
     }
     types = {f["name"]: f["type"] for f in json.loads(str(leaf.schema().json()))["fields"]}
-    other = {n for n, t in types.items() if not (isinstance(t, str) and _COMPARED.fullmatch(t))}
+    uncompared = {
+        n for n, t in types.items() if not (isinstance(t, str) and _COMPARED.fullmatch(t))
+    }
     names = (ICEBERG[0], str(table.getClass().getName()))
-    return Source(names, raw=raw, aside=frozenset(truncated | other))
+    return Source(names, raw=raw, aside=frozenset(truncated | uncompared))
 
 
 def _relation(gateway: ClassicGateway, name: str, base: Handle) -> Source:
@@ -79,8 +81,8 @@ _OPTIONS = ("mode", CORRUPT_RECORD, "ignoreCorruptFiles")
 
 def _by_columns(gateway: ClassicGateway, form: str, base: Handle) -> bool:
     """As :attr:`Source.by_columns`, of files."""
-    given = ((name, base.options().get(name)) for name in _OPTIONS)
-    options = {name: str(value.get()) for name, value in given if value.isDefined()}
+    entries = ((name, base.options().get(name)) for name in _OPTIONS)
+    options = {name: str(value.get()) for name, value in entries if value.isDefined()}
 
     def columns() -> list[str]:
         return [str(name) for name in base.schema().fieldNames()]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def split(
-    gateway: ClassicGateway, kept: Handle, breaking: Handle, rows: Handle, by: Sequence[str]
+    gateway: ClassicGateway, kept_rows: Handle, breaking: Handle, rows: Handle, by: Sequence[str]
 ) -> Handle:
     """As :meth:`Gateway.split`. The numbers of classes are broadcast, so that no row is exchanged
     for them. Where there are none, adaptive execution drops both joins, and the reading of all
@@ -27,10 +27,10 @@ def split(
     functions = java_class(jvm, "org.apache.spark.sql.functions")
     on = functions.expr(f"{number} = {CLASS}")
 
-    def joined(plan: Handle, kind: str) -> Handle:
+    def join_classes(plan: Handle, kind: str) -> Handle:
         broken = gateway.dataset(breaking).selectExpr(gateway.seq([f"{number} AS {CLASS}"]))
         few = broken.distinct().hint("broadcast", gateway.seq([]))
         return gateway.dataset(plan).join(few, on, kind)
 
-    both = joined(kept, "left_anti").union(joined(rows, "left_semi"))
+    both = join_classes(kept_rows, "left_anti").union(join_classes(rows, "left_semi"))
     return both.queryExecution().analyzed()

@@ -31,9 +31,9 @@ def _offsets(gateway: ClassicGateway, name: str) -> Offsets:
             texts = str(rules.toString())
         else:
             texts = f"{rules.getTransitions().toString()} {rules.getTransitionRules().toString()}"
-        found = [_micros(*m.groups()) for m in _OFFSET.finditer(texts)]
-        found += [0] if "Z" in texts or not found else []
-        _known[name] = min(found), max(found)
+        offsets = [_micros(*m.groups()) for m in _OFFSET.finditer(texts)]
+        offsets += [0] if "Z" in texts or not offsets else []
+        _known[name] = min(offsets), max(offsets)
     return _known[name]
 
 

@@ -52,9 +52,9 @@ def _fill_bytes(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
             shown.setdefault(str(node["value"]), set()).add(f"0x{bytes(value).hex()}")
     for operator in walk(root):
         for node in nodes_inside(operator.fields):
-            known = shown.get(str(node.get("value"))) if _is_bytes(node) else None
-            if known is not None and len(known) == 1:
-                (node["value"],) = known
+            texts = shown.get(str(node.get("value"))) if _is_bytes(node) else None
+            if texts is not None and len(texts) == 1:
+                (node["value"],) = texts
 
 
 def _is_bytes(node: JsonNode) -> bool:
@@ -108,7 +108,7 @@ def _fill_sets(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
         if not places:
             continue
         parts = gateway.expressions(operators.apply(i))
-        sets = [one for part in parts for one in gateway.inside(part, _IN_SET)]
+        sets = [expression for part in parts for expression in gateway.inside(part, _IN_SET)]
         if len(sets) == len(places):
             for (tree, at), in_set in reversed(list(zip(places, sets, strict=True))):
                 _fill_set(gateway, tree, at, in_set)

@@ -49,11 +49,13 @@ class Spark43:
         """What the ``CacheManager`` has for a plan."""
         return manager.lookupCachedData(session, plan)
 
-    def parquet_filters(self, made: Handle, arguments: Sequence[object], types: Handle) -> Handle:
+    def parquet_filters(
+        self, filters_class: Handle, arguments: Sequence[object], types: Handle
+    ) -> Handle:
         """What writes filters as the reader of Parquet has them, for columns of these types, which
         are an ``Option``.
         """
-        return made(*arguments, types)
+        return filters_class(*arguments, types)
 
 
 class Spark42(Spark43):
@@ -63,9 +65,11 @@ class Spark42(Spark43):
         """As above."""
         return rule(False, False)
 
-    def parquet_filters(self, made: Handle, arguments: Sequence[object], types: Handle) -> Handle:
+    def parquet_filters(
+        self, filters_class: Handle, arguments: Sequence[object], types: Handle
+    ) -> Handle:
         """As above: types are those of the files."""
-        return made(*arguments)
+        return filters_class(*arguments)
 
 
 class Spark41(Spark42):

@@ -73,13 +73,13 @@ def contracts(gateway: ClassicGateway, df: DataFrame) -> tuple[ScanContract, ...
 
 @guarded
 def _contracts(gateway: ClassicGateway, df: DataFrame) -> list[ScanContract]:
-    found: list[ScanContract] = []
+    scan_contracts: list[ScanContract] = []
     for leaf, above in _leaves(df._jdf.queryExecution().sparkPlan(), None):
         kind = simple_class(leaf)
-        if kind in (_FILES, _ROWS, _BATCHES) and len(found) < MOST_SCANS:
+        if kind in (_FILES, _ROWS, _BATCHES) and len(scan_contracts) < MOST_SCANS:
             parts = [] if above is None else list(conjuncts(above.condition()))
-            found.append(_Scan(gateway, leaf, kind, parts).contract())
-    return found
+            scan_contracts.append(_Scan(gateway, leaf, kind, parts).contract())
+    return scan_contracts
 
 
 def _leaves(node: Handle, above: Handle | None) -> Iterator[tuple[Handle, Handle | None]]:
@@ -119,16 +119,20 @@ class _Scan:
     ) -> None:
         self._gateway, self._leaf, self._kind = gateway, leaf, kind
         self._iceberg = iceberg.is_scan(leaf)
-        self._pushed = iceberg.handed(leaf) if self._iceberg else split_list(self._said())
+        self._pushed = (
+            iceberg.handed(leaf) if self._iceberg else split_list(self._reported_filters())
+        )
         self._above = [self._conjunct(c) for c in above]
 
     def contract(self) -> ScanContract:
         """What becomes of each conjunct, and what statistics make of those that are offered."""
         shown = [c for c in self._above if not c.is_inferred]
-        made = ScanContract(self._name(), (*self._alone(), *map(self._offered, shown)))
+        scan_contract = ScanContract(
+            self._name(), (*self._applied_by_source(), *map(self._judge_conjunct, shown))
+        )
         if self._iceberg and (counted := iceberg.rows(self._leaf)) is not None:
-            return replace(made, rows=counted[0], rows_read=counted[1])
-        return self._with_files(made, shown) if self._kind == _FILES else made
+            return replace(scan_contract, rows=counted[0], rows_read=counted[1])
+        return self._with_files(scan_contract, shown) if self._kind == _FILES else scan_contract
 
     def _conjunct(self, condition: Handle) -> _Conjunct:
         tree: Tree = json.loads(self._gateway.json(condition))
@@ -140,12 +144,12 @@ class _Scan:
             return iceberg.offered(self._gateway, condition)
         return offered_filter(self._gateway, condition)
 
-    def _said(self) -> str:
+    def _reported_filters(self) -> str:
         """The filters that the scan says it was handed."""
         if self._kind == _BATCHES:
-            found = _LISTED.search(str(self._leaf.simpleString(10_000)))
-            if found:
-                return found[1]
+            listed = _LISTED.search(str(self._leaf.simpleString(10_000)))
+            if listed:
+                return listed[1]
         try:
             value = _metadata(self._leaf, self._kind).get(_PUSHED)
         except GatewayError:  # the scan has none
@@ -160,7 +164,7 @@ class _Scan:
             return str(table.get().unquotedString())
         return files_name(self._leaf.relation())
 
-    def _alone(self) -> Iterator[Offered]:
+    def _applied_by_source(self) -> Iterator[Offered]:
         """What Spark does not evaluate."""
         if self._kind == _FILES:
             for condition in each(self._leaf.partitionFilters()):
@@ -175,9 +179,9 @@ class _Scan:
             if text not in again and not inferred:
                 yield Offered(text, "exact", CLAIMED)
 
-    def _offered(self, conjunct: _Conjunct) -> Offered:
-        found, reason = self._status(conjunct)
-        return Offered(conjunct.sql, found, reason)
+    def _judge_conjunct(self, conjunct: _Conjunct) -> Offered:
+        status, reason = self._status(conjunct)
+        return Offered(conjunct.sql, status, reason)
 
     def _status(self, conjunct: _Conjunct) -> tuple[Contract, str]:
         if conjunct.offered is not None:
@@ -198,44 +202,48 @@ class _Scan:
 
     # Statistics
 
-    def _with_files(self, made: ScanContract, shown: Sequence[_Conjunct]) -> ScanContract:
+    def _with_files(self, scan_contract: ScanContract, shown: Sequence[_Conjunct]) -> ScanContract:
         files = chosen(self._gateway, self._leaf)
         if files is None:
-            return made
-        made = replace(made, files=files.files, files_read=files.chosen)
-        asked = [c for c in shown if c.offered in self._pushed]
-        if not asked or not is_parquet(self._leaf) or not files.are_local:
-            return made
+            return scan_contract
+        scan_contract = replace(scan_contract, files=files.files, files_read=files.chosen)
+        pushed_conjuncts = [c for c in shown if c.offered in self._pushed]
+        if not pushed_conjuncts or not is_parquet(self._leaf) or not files.are_local:
+            return scan_contract
         filters = {str(f.toString()): f for f in handed(self._leaf)}
-        read = self._read(list(filters.values()), files)
-        alone = [(c, self._read([filters[c.offered]], files)) for c in asked if c.offered]
+        read = self._read_with(list(filters.values()), files)
+        alone = [
+            (c, self._read_with([filters[c.offered]], files)) for c in pushed_conjuncts if c.offered
+        ]
         notes = tuple(
-            f"{conjunct.sql} skips nothing: {_why(conjunct, found, files.some)}"
-            for conjunct, found in alone
-            if found.rows and not found.skipped
+            f"{conjunct.sql} skips nothing: {_why(conjunct, reads, files.some)}"
+            for conjunct, reads in alone
+            if reads.rows and not reads.skipped
         )
-        counted = replace(made, groups=read.groups, groups_read=read.groups_read, notes=notes)
-        return replace(counted, rows=read.rows, rows_read=read.read) if read.rows else made
+        counted = replace(
+            scan_contract, groups=read.groups, groups_read=read.groups_read, notes=notes
+        )
+        return replace(counted, rows=read.rows, rows_read=read.read) if read.rows else scan_contract
 
-    def _read(self, filters: Sequence[Handle], files: Chosen) -> Reads:
+    def _read_with(self, filters: Sequence[Handle], files: Chosen) -> Reads:
         return Reader(self._gateway, self._leaf, filters).of_all(files.some, SECONDS)
 
 
 _INSIDE = ("StringEndsWith(", "StringContains(")
 
 
-def _why(conjunct: _Conjunct, found: Reads, uris: Sequence[str]) -> str:
+def _why(conjunct: _Conjunct, reads: Reads, uris: Sequence[str]) -> str:
     columns = [node for node in conjunct.tree if node["class"] == ATTRIBUTE]
     names = list(dict.fromkeys(str(node["name"]) for node in columns))
     if conjunct.offered is not None and conjunct.offered.startswith(_INSIDE):
         return "extremes of texts say nothing of what they contain and how they end"
-    if not found.used:
+    if not reads.used:
         return UNUSED
     paths = [path for path in map(local, uris) if path is not None]
     silent = without_extremes(paths, names)
     if silent:
         return f"the files have no statistics of {', '.join(silent)}"
     order = f"sort by {', '.join(names)} when the files are written"
-    if found.groups == 1:
+    if reads.groups == 1:
         return f"the file is one row group; {order}, in smaller ones or with indexes of pages"
     return f"every row group may have such rows; {order}"

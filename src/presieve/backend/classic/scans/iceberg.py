@@ -44,8 +44,8 @@ def some_files(relation: Handle) -> list[str]:
         return []
     tasks = table.newScan().planFiles()
     try:
-        found = tasks.iterator()
-        return [str(found.next().file().path()) for _ in range(FILES) if found.hasNext()]
+        file_tasks = tasks.iterator()
+        return [str(file_tasks.next().file().path()) for _ in range(FILES) if file_tasks.hasNext()]
     finally:
         tasks.close()
 
@@ -53,14 +53,14 @@ def some_files(relation: Handle) -> list[str]:
 @guarded
 def handed(leaf: Handle) -> list[str]:
     """The filters of a scan."""
-    _, _, rest = str(leaf.scan().description()).partition(_FILTERS)
-    return split_list(rest.rpartition(_END)[0])
+    _, _, filter_text = str(leaf.scan().description()).partition(_FILTERS)
+    return split_list(filter_text.rpartition(_END)[0])
 
 
 def in_catalyst(text: str) -> str:
     """A filter as Spark would print it."""
-    column, _, rest = text.partition(NOT_NULL)
-    return f"({text})" if rest or column == text else f"isnotnull({column})"
+    column, _, suffix = text.partition(NOT_NULL)
+    return f"({text})" if suffix or column == text else f"isnotnull({column})"
 
 
 @guarded
@@ -71,8 +71,12 @@ def offered(gateway: ClassicGateway, condition: Handle) -> str | None:
     predicate = strategy.translateFilterV2(condition)
     if not predicate.isDefined():
         return None
-    found = java_class(jvm, f"{_SPARK}.SparkV2Filters").convert(predicate.get())
-    return None if found is None else str(java_class(jvm, f"{_SPARK}.Spark3Util").describe(found))
+    expression = java_class(jvm, f"{_SPARK}.SparkV2Filters").convert(predicate.get())
+    return (
+        None
+        if expression is None
+        else str(java_class(jvm, f"{_SPARK}.Spark3Util").describe(expression))
+    )
 
 
 @guarded

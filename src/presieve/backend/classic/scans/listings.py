@@ -31,7 +31,7 @@ def own_listings(gateway: ClassicGateway, plan: Handle) -> Handle:
         return plan
     below = gateway.children(plan)
     if not below:
-        return _own(gateway, plan) if is_listed_once(plan) else plan
+        return _renew_listing(gateway, plan) if is_listed_once(plan) else plan
     children = [own_listings(gateway, child) for child in below]
     if all(new is old for new, old in zip(children, below, strict=True)):
         return plan
@@ -39,7 +39,7 @@ def own_listings(gateway: ClassicGateway, plan: Handle) -> Handle:
     return plan.withNewChildrenInternal(gateway.seq(children).toIndexedSeq())
 
 
-def _own(gateway: ClassicGateway, relation: Handle) -> Handle:
+def _renew_listing(gateway: ClassicGateway, relation: Handle) -> Handle:
     base = relation.relation()
     shared, jvm = base.location(), gateway.spark._jvm
     option = java_class(jvm, "scala.Option")
@@ -54,8 +54,8 @@ def _own(gateway: ClassicGateway, relation: Handle) -> Handle:
     )
     if _files(gateway, own) != _files(gateway, shared):
         raise GatewayError("files have changed while the plan was optimized")
-    rest = [base.productElement(i) for i in range(1, int(base.productArity()))]
-    pinned = base.copy(own, *rest, base.sparkSession())
+    other_fields = [base.productElement(i) for i in range(1, int(base.productArity()))]
+    pinned = base.copy(own, *other_fields, base.sparkSession())
     fields = [relation.productElement(i) for i in range(1, int(relation.productArity()))]
     return relation.copy(pinned, *fields)
 

@@ -98,8 +98,8 @@ def _scans(
     if not node.children:
         columns = frozenset(expr_id(tree[0]) for tree in node.fields.get("output", []))
         at = gateway.node(plan, node.path)
-        found = (c for filter_ in above for c in _conditions(gateway, plan, filter_))
-        yield OptimizedScan(columns, is_scan(at), tuple(found), partial(_directories, at))
+        conditions = (c for filter_ in above for c in _conditions(gateway, plan, filter_))
+        yield OptimizedScan(columns, is_scan(at), tuple(conditions), partial(_directories, at))
         return
     if node.kind == FILTER:
         above = (*above, node)
@@ -130,11 +130,11 @@ def _conditions(gateway: ClassicGateway, plan: Handle, filter_: Node) -> Iterato
     for part in split_conjuncts(filter_.fields["condition"]):
         if any(_PRUNED_AT_RUN in str(node["class"]) for node in part.tree):
             continue
-        offered = partial(_offered, gateway, plan, filter_.path, part.route)
+        offered = partial(_offer_condition, gateway, plan, filter_.path, part.route)
         yield ScanCondition(part.tree, stable_text(part.tree), offered)
 
 
-def _offered(
+def _offer_condition(
     gateway: ClassicGateway, plan: Handle, path: tuple[int, ...], route: tuple[str, ...]
 ) -> str | None:
     condition = gateway.condition(gateway.node(plan, path))

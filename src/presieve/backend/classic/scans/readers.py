@@ -27,10 +27,10 @@ def own_readers(gateway: ClassicGateway, plan: Handle) -> Handle:
     """
     below = gateway.children(plan)
     if not below:
-        return _own(gateway, plan) if _is_python(plan) else plan
-    made = [own_readers(gateway, child) for child in below]
-    same = all(new is old for new, old in zip(made, below, strict=True))
-    return plan if same else gateway.with_children(plan, made)
+        return _renew_reader(gateway, plan) if _is_python(plan) else plan
+    new_children = [own_readers(gateway, child) for child in below]
+    same = all(new is old for new, old in zip(new_children, below, strict=True))
+    return plan if same else gateway.with_children(plan, new_children)
 
 
 def _is_python(leaf: Handle) -> bool:
@@ -39,15 +39,15 @@ def _is_python(leaf: Handle) -> bool:
     return str(leaf.table().getClass().getName()) == _PYTHON + "PythonTable"
 
 
-def _own(gateway: ClassicGateway, leaf: Handle) -> Handle:
+def _renew_reader(gateway: ClassicGateway, leaf: Handle) -> Handle:
     jvm, table = gateway.spark._jvm, leaf.table()
     field = table.getClass().getDeclaredField("ds")
     field.setAccessible(True)
-    known, name = field.get(table), str(table.name())
+    data_source, name = field.get(table), str(table.name())
     source = java_class(jvm, _PYTHON + "PythonDataSourceV2")()
     source.setShortName(name)
-    if not bool(source.source().equals(known.source())):
+    if not bool(source.source().equals(data_source.source())):
         raise GatewayError(f"the data source {name} is another one now")
-    made = java_class(jvm, _PYTHON + "PythonTable")(source, name, table.schema())
-    rest = [leaf.productElement(i) for i in range(1, leaf.productArity())]
-    return leaf.copy(made, *rest)
+    new_table = java_class(jvm, _PYTHON + "PythonTable")(source, name, table.schema())
+    other_fields = [leaf.productElement(i) for i in range(1, leaf.productArity())]
+    return leaf.copy(new_table, *other_fields)

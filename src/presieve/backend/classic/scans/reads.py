@@ -75,11 +75,11 @@ def chosen(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
     buckets = scan.optionalBucketSet()
     if buckets.isDefined():
         utils = java_class(gateway.spark._jvm, f"{_SQL}.execution.datasources.BucketingUtils")
-        names = (found.apply(i).getPath().getName() for found, i in files)
+        names = (listing.apply(i).getPath().getName() for listing, i in files)
         numbers = [utils.getBucketId(name) for name in names]
-        kept = [not n.isDefined() or buckets.get().get(n.get()) for n in numbers]
-        files = [file for file, is_kept in zip(files, kept, strict=True) if is_kept]
-    some = (found.apply(i).getPath() for found, i in spread(files, OPENED))
+        chosen_flags = [not n.isDefined() or buckets.get().get(n.get()) for n in numbers]
+        files = [file for file, is_kept in zip(files, chosen_flags, strict=True) if is_kept]
+    some = (listing.apply(i).getPath() for listing, i in spread(files, OPENED))
     return Chosen(every, len(files), tuple(str(path.toUri().toString()) for path in some))
 
 
@@ -111,12 +111,12 @@ class Reader:
 
     def of_all(self, uris: Sequence[str], limit: Limit = SECONDS) -> Reads:
         """What is kept of these files, of fewer where the limit is over."""
-        until, found = limit.starts(), Reads()
+        until, total = limit.starts(), Reads()
         for uri in uris:
-            found += self.of(uri)
+            total += self.of(uri)
             if until.over:
                 break
-        return found
+        return total
 
     @guarded
     def of(self, uri: str) -> Reads:
@@ -133,18 +133,21 @@ class Reader:
         reader = self._open(file, self._options)
         try:
             blocks = [int(b.getRowCount()) for b in members(reader.getFooter().getBlocks())]
-            read, kept = int(reader.getFilteredRecordCount()), int(reader.getRowGroups().size())
-            return Reads(sum(blocks), read, len(blocks), kept, self._used)
+            read, kept_groups = (
+                int(reader.getFilteredRecordCount()),
+                int(reader.getRowGroups().size()),
+            )
+            return Reads(sum(blocks), read, len(blocks), kept_groups, self._used)
         finally:
             reader.close()
 
     def _with_filter(self, schema: Handle) -> Handle:
         jvm = self._gateway.spark._jvm
         options = java_class(jvm, f"{_PARQUET}.HadoopReadOptions").builder(self._conf)
-        found = self._filter(schema)
-        if found is not None:
+        predicate = self._filter(schema)
+        if predicate is not None:
             compat = java_class(jvm, f"{_PARQUET}.filter2.compat.FilterCompat")
-            options = options.withRecordFilter(compat.get(found))
+            options = options.withRecordFilter(compat.get(predicate))
             self._used = True
         return options.build()
 
@@ -162,11 +165,11 @@ class Reader:
         none = java_constant(jvm, "scala.Option", "empty")
         arguments = (schema, *flags, most, exact, rebase(correct, none))
         types = java_class(jvm, "scala.Option").apply(self._scan.requiredSchema())
-        made = self._gateway.adapter.parquet_filters(filters, arguments, types)
-        found = [made.createFilter(f) for f in self._filters]
+        translator = self._gateway.adapter.parquet_filters(filters, arguments, types)
+        predicates = [translator.createFilter(f) for f in self._filters]
         both = java_class(jvm, f"{_PARQUET}.filter2.predicate.FilterApi")
-        known = [f.get() for f in found if f.isDefined()]
-        return reduce(getattr(both, "and"), known) if known else None
+        translated = [f.get() for f in predicates if f.isDefined()]
+        return reduce(getattr(both, "and"), translated) if translated else None
 
 
 def scans(physical: Handle) -> list[tuple[str, dict[str, str]]]:
@@ -175,16 +178,18 @@ def scans(physical: Handle) -> list[tuple[str, dict[str, str]]]:
 
 
 def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
-    found: dict[str, str] = {}
+    filter_texts: dict[str, str] = {}
     if iceberg.is_scan(leaf):
-        found["PartitionFilters"] = f"[{', '.join(map(iceberg.in_catalyst, iceberg.handed(leaf)))}]"
+        filter_texts["PartitionFilters"] = (
+            f"[{', '.join(map(iceberg.in_catalyst, iceberg.handed(leaf)))}]"
+        )
     if simple_class(leaf) == FILE_SCAN:
         metadata = leaf.metadata()
         for key in ("PushedFilters", "PartitionFilters"):
             value = metadata.get(key)
             if value.isDefined():
-                found[key] = str(value.get())
-    return str(leaf.nodeName()), found
+                filter_texts[key] = str(value.get())
+    return str(leaf.nodeName()), filter_texts
 
 
 @guarded
