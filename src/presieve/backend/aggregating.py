@@ -134,11 +134,13 @@ class _Reader:
             name = ", ".join(dict.fromkeys(call.name for call in boundary.calls))
             read = GroupCall(node.path, simple_kind(node), name)
             try:
-                yield self._read(read, node, handle, boundary)
+                yield self._read_call(read, node, handle, boundary)
             except DeclineSignal as signal:
                 yield replace(read, why=signal.declined)
 
-    def _read(self, read: GroupCall, node: Node, handle: Handle, boundary: Boundary) -> GroupCall:
+    def _read_call(
+        self, read: GroupCall, node: Node, handle: Handle, boundary: Boundary
+    ) -> GroupCall:
         gateway = self.opened.gateway
         check_place(gateway, self.plan, node)
         unread = gateway.unread(handle)
@@ -149,35 +151,35 @@ class _Reader:
             if gateway.conf(conf, "false").lower() != "false":
                 reason = f"{conf} is true: extremes would be those that files tell"
                 raise DeclineSignal("conf", reason)
-        found = read_lifted(gateway, handle, boundary, self.opened.setting)
-        _check_read(found)
-        columns = input_vars(found.names)
+        lifted_boundary = read_lifted(gateway, handle, boundary, self.opened.setting)
+        _check_read(lifted_boundary)
+        columns = input_vars(lifted_boundary.names)
         hidden = columns_to_hide(gateway, self.plan, self.root, boundary, columns)
         below = node_at(self.root, boundary.input_path)
         sources = cache(partial(read_sources, gateway, self.plan, self.root, boundary))
-        input_ = BoundaryInput(below, found.names, sources)
-        setting = self._extent(input_)
-        bounded = found
-        assumed = (a for x in found.folds for a in x.assumptions)
+        input_ = BoundaryInput(below, lifted_boundary.names, sources)
+        setting = self._setting_with_extent(input_)
+        bounded = lifted_boundary
+        assumed = (a for x in lifted_boundary.folds for a in x.assumptions)
         if setting is not None and any(map(is_of_size, assumed)):
             bounded = read_lifted(gateway, handle, boundary, setting)
         taken = boundary.arguments
         inputs = [a for a in boundary.inputs if a.id in taken]
-        other, texts = may_not_arrive(gateway, self.plan, (self.root, below), inputs, taken)
-        made = {a.id: a for a in boundary.outputs}
+        incomplete, texts = may_not_arrive(gateway, self.plan, (self.root, below), inputs, taken)
+        outputs_by_id = {a.id: a for a in boundary.outputs}
         return replace(
             read,
             boundary=boundary,
             input=input_,
-            folds=_with_keys(found.folds, found.names),
-            bounded=_with_keys(bounded.folds, found.names),
+            folds=_with_keys(lifted_boundary.folds, lifted_boundary.names),
+            bounded=_with_keys(bounded.folds, lifted_boundary.names),
             setting=setting,
-            outputs=tuple(tuple(made[i] for i in call.outputs) for call in boundary.calls),
-            erases=bool(other or texts),
+            outputs=tuple(tuple(outputs_by_id[i] for i in call.outputs) for call in boundary.calls),
+            erases=bool(incomplete or texts),
             hidden=frozenset(columns[i].name for i in hidden if i in boundary.keys),
         )
 
-    def _extent(self, input_: BoundaryInput) -> Setting | None:
+    def _setting_with_extent(self, input_: BoundaryInput) -> Setting | None:
         opened = self.opened
         try:
             return with_extent(opened.gateway, self.plan, input_, opened.setting)
@@ -208,11 +210,16 @@ def _check_groups(boundary: Boundary) -> None:
         raise DeclineSignal("grouping-expression", reason)
 
 
-def _check_read(found: LiftedBoundary) -> None:
-    if found.why is not None or found.boundary.single or found.unknown or found.kept is not None:
+def _check_read(lifted_boundary: LiftedBoundary) -> None:
+    if (
+        lifted_boundary.why is not None
+        or lifted_boundary.boundary.single
+        or lifted_boundary.unknown
+        or lifted_boundary.kept is not None
+    ):
         why = Declined("unsupported-form", "it is no function of groups that is read as a whole")
-        raise DeclineSignal.of(found.why or why)
-    if any(x.calls or x.fold.hidden for x in found.folds):
+        raise DeclineSignal.of(lifted_boundary.why or why)
+    if any(x.calls or x.fold.hidden for x in lifted_boundary.folds):
         raise DeclineSignal("pure-call", "a function that is not read is called")
 
 
@@ -221,15 +228,15 @@ def facts_of(groups: Groups, call: GroupCall) -> tuple[Fact, ...]:
     assert call.input is not None
     read = {v for x in call.folds for v in variables(x.fold.step_raises, *_terms(x.fold))}
     options = [v for v in read if v.scope is not Scope.ACC and isinstance(v.sort, Option)]
-    asked = [Assumption("no-null", "", negate(app(Op.IS_NONE, v))) for v in options]
+    assumptions = [Assumption("no-null", "", negate(app(Op.IS_NONE, v))) for v in options]
     try:
-        found = known_facts(groups.opened.gateway, groups.plan, call.input, asked)
+        plan_facts = known_facts(groups.opened.gateway, groups.plan, call.input, assumptions)
     except GatewayError:
         return ()
     columns = input_vars(call.input.names)
     extents = {} if call.setting is None else call.setting.values
     between = (Fact(within(columns[i], *ends), BY_FOOTERS) for i, ends in extents.items())
-    return tuple(dict.fromkeys([*found, *between]))
+    return tuple(dict.fromkeys([*plan_facts, *between]))
 
 
 def _terms(fold: Fold) -> Iterator[Term]:
@@ -285,21 +292,22 @@ def with_aggregates(
     gateway = groups.opened.gateway
     by_path = {groups.found[i].path: text for i, text in texts.items()}
     df = gateway.dataframe(replace_groups(gateway, groups.plan, by_path))
-    made = gateway.analyzed(df)
-    if not gateway.same_output(groups.plan, made):
+    new_plan = gateway.analyzed(df)
+    if not gateway.same_output(groups.plan, new_plan):
         raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
-    nodes = [n for n in walk(gateway.tree(made)) if n.kind == PROJECT]
+    nodes = [n for n in walk(gateway.tree(new_plan)) if n.kind == PROJECT]
     zone = groups.opened.timezone
     values: dict[int, GroupValues | Declined] = {}
     for i in texts:
-        found = _holding(nodes, groups.found[i])
-        if isinstance(found, Declined):
-            values[i] = found
+        projection = _holding(nodes, groups.found[i])
+        if isinstance(projection, Declined):
+            values[i] = projection
             continue
         types = {
-            a.id: a.type for a in gateway.attributes(gateway.node(made, found.children[0].path))
+            a.id: a.type
+            for a in gateway.attributes(gateway.node(new_plan, projection.children[0].path))
         }
-        values[i] = _read_back(found, types, groups.found[i], columns[i], zone)
+        values[i] = _read_back(projection, types, groups.found[i], columns[i], zone)
     return ReplacedGroups(df, values)
 
 
@@ -330,7 +338,7 @@ def _read_back(
     assert call.boundary is not None
     assert call.input is not None
     inputs = input_vars(call.input.names)
-    known: dict[int, Term] = {i: v for i, v in inputs.items() if i in call.boundary.keys}
+    terms: dict[int, Term] = {i: v for i, v in inputs.items() if i in call.boundary.keys}
     arguments: dict[str, tuple[ValueOf, ...]] = {}
     typed: dict[str, str] = {}
     lists: dict[str, ListColumn] = {}
@@ -345,14 +353,14 @@ def _read_back(
             continue
         arguments[column.name] = _arguments(tree, column, inputs, timezone)
         typed[column.name] = types[number]
-        known[number] = replace(column, type=types[number]).result
+        terms[number] = replace(column, type=types[number]).result
     outputs: dict[str, ValueOf] = {}
     made_of = {expr_id(t[0]): t for t in project.fields["projectList"] if t[0]["class"] == ALIAS}
-    for attribute in (a for made in call.outputs for a in made):
-        made = read_value(_expression(made_of, attribute.id), known, places, timezone)
-        if made.type != attribute.type:
-            raise _unlike(f"Spark gives {made.type}, and {attribute.type} is declared")
-        outputs[attribute.name] = made
+    for attribute in (a for attributes in call.outputs for a in attributes):
+        output_value = read_value(_expression(made_of, attribute.id), terms, places, timezone)
+        if output_value.type != attribute.type:
+            raise _unlike(f"Spark gives {output_value.type}, and {attribute.type} is declared")
+        outputs[attribute.name] = output_value
     return GroupValues(arguments, typed, lists, outputs)
 
 
@@ -363,10 +371,10 @@ def _expression(made_of: Mapping[int, Tree], attribute: int) -> Tree:
         return tree
     # A struct that is made is never NULL; a column that may be is made so by CASE.
     if tree[0]["class"].endswith(".CaseWhen"):
-        condition, *rest = children(tree, 0)
-        if len(rest) != 1 or not is_always(condition):
+        condition, *values = children(tree, 0)
+        if len(values) != 1 or not is_always(condition):
             raise _unlike("a struct is made under a condition")
-        (tree,) = rest
+        (tree,) = values
     return struct_values(tree)[field_place(attribute)]
 
 
@@ -376,8 +384,8 @@ def _arguments(
     """The arguments of an aggregate, which must be the function that it is said to be."""
     native = native_call(tree)
     arguments = native.arguments
-    known = native.function == column.function and not native.condition
-    if not known or len(arguments) != len(column.arguments):
+    is_expected = native.function == column.function and not native.condition
+    if not is_expected or len(arguments) != len(column.arguments):
         raise _unlike(f"Spark has {native.name} in place of {column.function}")
     return tuple(read_value(a, inputs, {}, timezone) for a in arguments)
 

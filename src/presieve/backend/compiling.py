@@ -97,8 +97,8 @@ def open_calls(opened: Opened, df: DataFrame, *, changed: bool) -> Calls:
     if root is None:
         return Calls(opened, plan)
     reader = _Reader(opened, plan, root)
-    found = tuple(c for n in walk(root) for c in reader.calls(n))
-    return Calls(opened, plan, tuple(_as_objects(root, found)))
+    row_calls = tuple(c for n in walk(root) for c in reader.calls(n))
+    return Calls(opened, plan, tuple(_as_objects(root, row_calls)))
 
 
 def with_calls_apart(opened: Opened, df: DataFrame, *, changed: bool) -> tuple[Handle, Node | None]:
@@ -168,33 +168,33 @@ class _Reader:
             return
         outputs = {a.id: a for a in boundary.outputs}
         for call in boundary.calls:
-            made = tuple(outputs[i] for i in call.outputs)
+            call_outputs = tuple(outputs[i] for i in call.outputs)
             positions = (call.position,) if node.kind == PROJECT else ()
             kind = simple_kind(node)
-            read = RowCall(node.path, kind, call.name, made, positions, _UNREAD)
+            read = RowCall(node.path, kind, call.name, call_outputs, positions, _UNREAD)
             try:
-                yield self._read(read, node, handle, replace(boundary, calls=(call,)))
+                yield self._read_call(read, node, handle, replace(boundary, calls=(call,)))
             except DeclineSignal as signal:
                 yield replace(read, lifted=signal.declined)
 
-    def _read(self, read: RowCall, node: Node, handle: Handle, boundary: Boundary) -> RowCall:
+    def _read_call(self, read: RowCall, node: Node, handle: Handle, boundary: Boundary) -> RowCall:
         gateway = self.opened.gateway
         (call,) = boundary.calls
         check_place(gateway, self.plan, node)
         if node.kind == PROJECT:
             keys = tuple(dict.fromkeys(call.arguments))
             boundary = replace(boundary, keys=keys, key_outputs={})
-        found = read_lifted(gateway, handle, boundary, self.opened.setting)
-        if found.why is not None or not found.boundary.single:
-            raise DeclineSignal.of(found.why or _UNREAD)
-        check_shared(gateway, self.root, self.plan, found, self.opened.setting)
-        (lifted,) = found.folds
-        columns = self._columns(found.boundary, lifted)
+        lifted_boundary = read_lifted(gateway, handle, boundary, self.opened.setting)
+        if lifted_boundary.why is not None or not lifted_boundary.boundary.single:
+            raise DeclineSignal.of(lifted_boundary.why or _UNREAD)
+        check_shared(gateway, self.root, self.plan, lifted_boundary, self.opened.setting)
+        (lifted,) = lifted_boundary.folds
+        columns = self._columns(lifted_boundary.boundary, lifted)
         inputs = [a for a in boundary.inputs if a.id in call.arguments]
         by_arrow = call.arguments if call.arrow or node.kind != PROJECT else ()
         hidden = columns_to_hide(gateway, self.plan, self.root, boundary, columns)
         below = self.root, node_at(self.root, boundary.input_path)
-        other, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
+        incomplete, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
         if node.kind == PROJECT:
             lifted = self._of_bytes(lifted, columns, call, node)
         self._check_later(call, lifted)
@@ -204,9 +204,9 @@ class _Reader:
             read,
             lifted=lifted,
             columns=columns,
-            row="" if found.kept is None else found.kept.name,
+            row="" if lifted_boundary.kept is None else lifted_boundary.kept.name,
             as_returned=not call.whole and not lifted.converted,
-            erases=bool(other or texts),
+            erases=bool(incomplete or texts),
             hidden=frozenset(columns[i].name for i in hidden),
         )
 
@@ -277,38 +277,40 @@ def _as_objects(root: Node, calls: Collection[RowCall]) -> Iterator[RowCall]:
     """
     by_path = {n.path: n for n in walk(root)}
     takers = [(n, i) for n in by_path.values() for i in _sole_arguments(n)]
-    made = {n.path: made_by_python(n.children[0], root) for n, _ in takers}
+    made_attributes = {n.path: made_by_python(n.children[0], root) for n, _ in takers}
     plain = {a.id for c in calls if c.as_returned for a in c.outputs}
-    fed = [(n, i) for n, i in takers if _in(i, made[n.path])]
+    fed = [(n, i) for n, i in takers if _in(i, made_attributes[n.path])]
     for call in calls:
         node = by_path[call.path]
         if not call.positions:
             yield call
             continue
         own = _sole(node.fields["projectList"][call.positions[0]][1:])
-        taken = made.get(node.path)
+        taken = made_attributes.get(node.path)
         if own is not None and _in(own, None if taken is None else taken - plain):
             yield replace(call, lifted=_FED)
         elif not call.as_returned and any(
-            _is_above(n, node) and _takes(i, call, n, made[n.path]) for n, i in fed
+            _is_above(n, node) and _takes(i, call, n, made_attributes[n.path]) for n, i in fed
         ):
             yield replace(call, lifted=_FEEDS)
         else:
             yield call
 
 
-def _in(attribute: int, made: frozenset[int] | None) -> bool:
-    return made is None or attribute in made
+def _in(attribute: int, made_attributes: frozenset[int] | None) -> bool:
+    return made_attributes is None or attribute in made_attributes
 
 
-def _takes(argument: int, call: RowCall, node: Node, made: frozenset[int] | None) -> bool:
+def _takes(
+    argument: int, call: RowCall, node: Node, made_attributes: frozenset[int] | None
+) -> bool:
     """Whether the argument of a function in ``node`` may be what a call below returns."""
     of_call = computed_of(node.children[0], [a.id for a in call.outputs])
-    return made is None or argument in of_call
+    return made_attributes is None or argument in of_call
 
 
-def _is_above(node: Node, other: Node) -> bool:
-    return node is not other and other.path[: len(node.path)] == node.path
+def _is_above(node: Node, below: Node) -> bool:
+    return node is not below and below.path[: len(node.path)] == node.path
 
 
 _FED = Declined(
@@ -325,9 +327,9 @@ def _sole_arguments(node: Node) -> Iterator[int]:
     """The columns that Python functions in an operator have as their only argument."""
     for tree in trees(node) if node.children else ():
         for at in range(len(tree)):
-            found = _sole(tree[at : at + 2])
-            if found is not None:
-                yield found
+            argument = _sole(tree[at : at + 2])
+            if argument is not None:
+                yield argument
 
 
 def _sole(tree: Tree) -> int | None:
@@ -373,13 +375,13 @@ def with_expressions(calls: Calls, texts: Mapping[int, RowTexts]) -> Replaced:
             continue
         columns.setdefault(call.path, {})[call.positions[0]] = text.outputs[0]
     df = gateway.dataframe(replace_functions(gateway, calls.plan, columns, tables))
-    made = gateway.analyzed(df)
-    if not gateway.same_output(calls.plan, made):
+    new_plan = gateway.analyzed(df)
+    if not gateway.same_output(calls.plan, new_plan):
         raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
-    nodes = [n for n in walk(gateway.tree(made)) if n.kind == PROJECT]
+    nodes = [n for n in walk(gateway.tree(new_plan)) if n.kind == PROJECT]
     timezone = calls.opened.timezone
-    found = {i: _read_back(nodes, calls.found[i], t.row, timezone) for i, t in texts.items()}
-    return Replaced(df, found)
+    values = {i: _read_back(nodes, calls.found[i], t.row, timezone) for i, t in texts.items()}
+    return Replaced(df, values)
 
 
 def _read_back(
@@ -394,20 +396,20 @@ def _read_back(
     outputs: list[ValueOf] = []
     for attribute in call.outputs:
         (tree,) = (t for t in node.fields["projectList"] if _makes(t, attribute.id))
-        made = value(tree[1:], call.columns, timezone)
-        if isinstance(made, Declined):
-            return made
-        if made.type != attribute.type:
-            reason = f"Spark gives {made.type}, and {attribute.type} is declared"
+        output_value = value(tree[1:], call.columns, timezone)
+        if isinstance(output_value, Declined):
+            return output_value
+        if output_value.type != attribute.type:
+            reason = f"Spark gives {output_value.type}, and {attribute.type} is declared"
             return Declined("read-back", reason)
-        outputs.append(made)
+        outputs.append(output_value)
     if row is None:
         return Values(tuple(outputs))
     below = node.children[0]
     if below.kind != FILTER:
         return Declined("read-back", "the filter of rows is missing")
-    kept = value(below.fields["condition"], call.columns, timezone)
-    return kept if isinstance(kept, Declined) else Values(tuple(outputs), kept)
+    row_value = value(below.fields["condition"], call.columns, timezone)
+    return row_value if isinstance(row_value, Declined) else Values(tuple(outputs), row_value)
 
 
 def _makes(tree: Tree, attribute: int) -> bool:

@@ -114,10 +114,10 @@ class Gateway(Protocol):
         Itself where there are none.
         """
 
-    def same(self, plan: Handle, other: Handle) -> bool:
+    def same(self, plan: Handle, other_plan: Handle) -> bool:
         """Whether two plans are equal, down to the numbers of attributes."""
 
-    def same_output(self, plan: Handle, other: Handle) -> bool:
+    def same_output(self, plan: Handle, other_plan: Handle) -> bool:
         """Whether two plans have the same columns, of the same types and numbers."""
 
     def node(self, root: Handle, path: Sequence[int]) -> Handle:
@@ -168,7 +168,7 @@ class Gateway(Protocol):
     def filter_sql(self, sql: str, child: Handle) -> Handle:
         """A filter above ``child`` whose condition is resolved by name against it."""
 
-    def split(self, kept: Handle, breaking: Handle, rows: Handle, by: Sequence[str]) -> Handle:
+    def split(self, kept_rows: Handle, breaking: Handle, rows: Handle, by: Sequence[str]) -> Handle:
         """The rows of ``kept`` whose class has no row in ``breaking``, and those of ``rows`` whose
         class has one (:mod:`presieve.backend.guard`). ``by`` are the columns that say the class.
         The three plans have the same columns.
@@ -177,7 +177,7 @@ class Gateway(Protocol):
     def with_children(self, node: Handle, children: Sequence[Handle]) -> Handle:
         """The same node over other children."""
 
-    def pruned(self, flat_map: Handle, kept: Sequence[Collection[int]]) -> Handle:
+    def pruned(self, flat_map: Handle, kept_columns: Sequence[Collection[int]]) -> Handle:
         """The operator that hands tables to a function, with these columns alone of each of its
         inputs, by number.
         """
@@ -198,7 +198,7 @@ class Gateway(Protocol):
         """
 
     def as_projection(
-        self, flat_map: Handle, expressions: Sequence[str], kept: str | None
+        self, flat_map: Handle, expressions: Sequence[str], condition: str | None
     ) -> Handle:
         """A projection in place of the operator that hands tables to a function: these expressions
         of SQL, over the function's columns, for its outputs, of those rows for which ``kept`` is

@@ -58,7 +58,7 @@ class KeyedFold:
         for names in ([*keys, *outputs.names], df.columns):
             if len({n.lower() for n in names}) != len(names):
                 raise UsageError(f"columns of the same name: {', '.join(names)}")
-        return cls(df, _kept(aggregator), keys, outputs)
+        return cls(df, _freeze_aggregator(aggregator), keys, outputs)
 
     @property
     def schema(self) -> tuple[SchemaColumn, ...]:
@@ -95,27 +95,27 @@ class KeyedFold:
         try:
             gateway = ClassicGateway(self.df.sparkSession)
             plan = gateway.analyzed(self.df)
-            found = scanned(gateway, plan, gateway.tree(plan), ((),), native=False)
+            sources = scanned(gateway, plan, gateway.tree(plan), ((),), native=False)
         except (DeclineSignal, GatewayError):
             return None
-        return prefilter if found.faithful and found.narrow == frozenset() else aside(prefilter)
+        return prefilter if sources.faithful and sources.narrow == frozenset() else aside(prefilter)
 
     def run(self, prefilter: str, residual: str, partitions: int | None) -> DataFrame:
         """The results that ``residual`` accepts, of the rows that ``prefilter`` accepts."""
         rows = self.df if prefilter == "true" else self.df.filter(prefilter)
-        known = (self.df.schema[k] for k in self.keys)
-        fields = [StructField(f.name, f.dataType, f.nullable) for f in known]
-        kept = StructType([*fields, *self.outputs.fields])
+        key_fields = (self.df.schema[k] for k in self.keys)
+        fields = [StructField(f.name, f.dataType, f.nullable) for f in key_fields]
+        result_schema = StructType([*fields, *self.outputs.fields])
         keyed, result = _mappers(self.aggregator, self.keys, self.outputs)
         fold = self.aggregator
         merged = rows.rdd.map(keyed).aggregateByKey(
             fold.zero(), fold.reduce, fold.merge, partitions
         )
-        found = self.df.sparkSession.createDataFrame(merged.map(result), kept)
-        return found if residual == "true" else found.filter(residual)
+        results = self.df.sparkSession.createDataFrame(merged.map(result), result_schema)
+        return results if residual == "true" else results.filter(residual)
 
 
-def _kept(aggregator: object) -> object:
+def _freeze_aggregator(aggregator: object) -> object:
     try:
         return snapshot(aggregator)
     except (pickle.PickleError, DeclineSignal, TypeError, AttributeError, ValueError) as error:
@@ -144,14 +144,14 @@ def _mappers(aggregator: Any, keys: tuple[str, ...], outputs: StructType) -> tup
     def result(pair: Any) -> Any:
         key, state = pair
         finish = getattr(aggregator, "finish", None)
-        found = state if finish is None else finish(state)
-        if isinstance(found, dict):
-            if set(found) != set(names):
-                raise ValueError(f"the fold returns {list(found)}, but {names} is declared")
-            found = [found[n] for n in names]
+        row_values = state if finish is None else finish(state)
+        if isinstance(row_values, dict):
+            if set(row_values) != set(names):
+                raise ValueError(f"the fold returns {list(row_values)}, but {names} is declared")
+            row_values = [row_values[n] for n in names]
         elif len(names) == 1:
-            found = [found]
-        values = zip(found, doubles, strict=True)
+            row_values = [row_values]
+        values = zip(row_values, doubles, strict=True)
         return (*key, *(float(v) if d and type(v) is int else v for v, d in values))
 
     return keyed, result

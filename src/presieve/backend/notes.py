@@ -31,15 +31,15 @@ def notes(root: Node, explained: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
     """
     filters = {n.path for n in walk(root) if n.kind == FILTER}
     by_path = {n.path: n for n in walk(root)}
-    found: list[Declined] = []
+    reasons: list[Declined] = []
     for node in by_path.values():
-        found += node.fields.get(NOTES, ())
+        reasons += node.fields.get(NOTES, ())
         if node.path in explained:
             continue
         names = list(dict.fromkeys(_functions(node.fields)))
         if names and any(p == node.path[: len(p)] for p in filters):
-            found.append(_note(node, names, by_path))
-    return tuple(dict.fromkeys(found))
+            reasons.append(_note(node, names, by_path))
+    return tuple(dict.fromkeys(reasons))
 
 
 def python_functions(root: Node) -> Iterator[tuple[Node, str, EvaluationType | None]]:
@@ -48,8 +48,10 @@ def python_functions(root: Node) -> Iterator[tuple[Node, str, EvaluationType | N
     """
     for node in walk(root):
         calls = (n for n in nodes_inside(node.fields) if n["class"] in _FUNCTIONS)
-        found = {(str(n.get("name", "a function")), n.get("evalType")): node for n in calls}
-        for (name, number), operator in found.items():
+        operator_by_call = {
+            (str(n.get("name", "a function")), n.get("evalType")): node for n in calls
+        }
+        for (name, number), operator in operator_by_call.items():
             yield operator, name, evaluation_type(number)
 
 

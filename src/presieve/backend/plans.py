@@ -174,7 +174,7 @@ def _open(unread: Opened, decided: Collection[int] = ()) -> Opened:
     """The plan with its sites read."""
     gateway, reading = unread.gateway, unread.reading
     unread = replace(unread, timezone="UTC", sites=(), notes=(), numbers=frozenset(), root=None)
-    plan = _simplified(gateway, unread.plan)
+    plan = _simplify(gateway, unread.plan)
     root = gateway.interesting(plan, skip_hopeless=reading.skip_hopeless)
     if root is None:
         return unread
@@ -183,9 +183,9 @@ def _open(unread: Opened, decided: Collection[int] = ()) -> Opened:
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     opened = replace(unread, plan=plan, timezone=timezone, root=root)
     may_move = candidates(root, skip_hopeless=reading.skip_hopeless)
-    left = {i: n for i, n in may_move.items() if i not in decided}
+    undecided = {i: n for i, n in may_move.items() if i not in decided}
     zone, silent = opened.timezone, reading.skip_hopeless
-    sites = find_sites(gateway, root, plan, zone, left, skip_hopeless=silent)
+    sites = find_sites(gateway, root, plan, zone, undecided, skip_hopeless=silent)
     against = session_declines(gateway, plan) if sites else None
     explained = {p for site in sites for p in _paths(site.boundary)}
     silent = silent or bool(decided) or not python
@@ -193,7 +193,7 @@ def _open(unread: Opened, decided: Collection[int] = ()) -> Opened:
         opened,
         sites=tuple(_open_site(opened, site, against) for site in sites),
         notes=() if silent else notes(root, explained),
-        numbers=frozenset(left),
+        numbers=frozenset(undecided),
     )
 
 
@@ -220,15 +220,15 @@ def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tup
     return plan, root
 
 
-def _simplified(gateway: Gateway, plan: Handle) -> Handle:
+def _simplify(gateway: Gateway, plan: Handle) -> Handle:
     """The plan without what nobody reads and with constants computed. Not where something is
     cached, as above, nor where its schema would be another one: a constant is not NULL.
     """
     try:
-        found = gateway.simplified(plan)
-        if found is plan or not gateway.cache_is_empty():
+        simplified_plan = gateway.simplified(plan)
+        if simplified_plan is plan or not gateway.cache_is_empty():
             return plan
-        return found if gateway.same_output(plan, found) else plan
+        return simplified_plan if gateway.same_output(plan, simplified_plan) else plan
     except GatewayError:
         return plan
 
@@ -324,17 +324,17 @@ def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assump
     """The site with its functions lifted once more, knowing how many rows the files have and which
     values, and the results and sums that fit their types because of that.
     """
-    asked = [a for a in site.problem.assumptions if is_of_size(a)]
-    if not asked:
+    size_assumptions = [a for a in site.problem.assumptions if is_of_size(a)]
+    if not size_assumptions:
         return site, {}
     try:
-        known = with_extent(opened.gateway, opened.plan, site.input, opened.setting)
-        if known is None:
+        setting = with_extent(opened.gateway, opened.plan, site.input, opened.setting)
+        if setting is None:
             return site, {}
-        again = read_problem(opened.gateway, site.site, opened.plan, known)
+        again = read_problem(opened.gateway, site.site, opened.plan, setting)
     except (DeclineSignal, GatewayError):
         return site, {}
-    fits = {a: BY_FOOTERS for a in asked if a not in again.problem.assumptions}
+    fits = {a: BY_FOOTERS for a in size_assumptions if a not in again.problem.assumptions}
     if not fits:
         return site, {}
     problem = replace(again.problem, assumptions=(*again.problem.assumptions, *fits))
@@ -385,7 +385,7 @@ def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
     """The DataFrame with all edits made: same columns with the same attribute numbers."""
     gateway = opened.gateway
     plan = rewrite_plan(gateway, opened.plan, edits, opened.timezone)
-    if any(one.site.sources().claims for one in edits):
+    if any(site_edit.site.sources().claims for site_edit in edits):
         plan = gateway.own_readers(plan)
     df = gateway.dataframe(plan)
     if not gateway.same_output(opened.plan, gateway.analyzed(df)):

@@ -70,13 +70,13 @@ def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> Functions
         plan = gateway.analyzed(df)
         root = gateway.tree(plan)
     against = session_declines(gateway, plan) or ignores_corrupt_files(gateway)
-    found: list[ColumnUse] = []
+    uses: list[ColumnUse] = []
     for number, node in enumerate(boundaries(root)):
         if simple_kind(node) in TABLES:
             use = read_column_use(gateway, plan, root, number, node)
-            why = against or _cached(gateway, plan, node)
-            found.append(use if why is None else replace(use, declined=why))
-    return Functions(gateway, plan, root, tuple(found), others)
+            why = against or _decline_cached(gateway, plan, node)
+            uses.append(use if why is None else replace(use, declined=why))
+    return Functions(gateway, plan, root, tuple(uses), others)
 
 
 def _others(root: Node) -> Iterator[OtherFunction]:
@@ -87,7 +87,7 @@ def _others(root: Node) -> Iterator[OtherFunction]:
             yield OtherFunction(simple_kind(node), name, form, unread)
 
 
-def _cached(gateway: Gateway, plan: Handle, node: Node) -> Declined | None:
+def _decline_cached(gateway: Gateway, plan: Handle, node: Node) -> Declined | None:
     """Whether the function's result, or something that contains it, comes out of the cache."""
     if gateway.cache_is_empty():
         return None
@@ -105,52 +105,56 @@ def kept_columns(functions: Functions, *, strict: bool) -> Mapping[tuple[int, ..
     go on sharing it.
     """
     gateway, plan, root = functions.gateway, functions.plan, functions.root
-    found: dict[tuple[int, ...], KeptColumns] = {}
+    columns_by_path: dict[tuple[int, ...], KeptColumns] = {}
     if root is None:
-        return found
+        return columns_by_path
     by_path = {u.node.path: u for u in functions.uses}
     for path, use in by_path.items():
-        if path in found or not _leaves_out(use):
+        if path in columns_by_path or not _leaves_out(use):
             continue
         equal = [by_path[p] for p in sharing_exchange(gateway, plan, root, use.node)]
         if not all(_leaves_out(u) for u in equal):
             continue
-        needed = _needed(equal)
+        needed = _needed_columns(equal)
         if strict:
             needed = tuple(
                 n | may_raise(gateway, plan, root, i)
                 for n, i in zip(needed, use.inputs, strict=True)
             )
         if any(len(n) < len(i.columns) for n, i in zip(needed, use.inputs, strict=True)):
-            found |= {u.node.path: needed for u in equal}
-    return found
+            columns_by_path |= {u.node.path: needed for u in equal}
+    return columns_by_path
 
 
 def _leaves_out(use: ColumnUse) -> bool:
     return use.declined is None and any(len(i.read) < len(i.columns) for i in use.inputs)
 
 
-def _needed(uses: list[ColumnUse]) -> KeptColumns:
+def _needed_columns(uses: list[ColumnUse]) -> KeptColumns:
     return tuple(
         frozenset().union(*(i.read for i in inputs))
         for inputs in zip(*(u.inputs for u in uses), strict=True)
     )
 
 
-def erases(functions: Functions, use: ColumnUse, kept: KeptColumns) -> bool:
+def erases(functions: Functions, use: ColumnUse, columns: KeptColumns) -> bool:
     """Whether an error may be gone that computing a column raises that is left out, or sending
     it.
     """
     gateway, plan, root = functions.gateway, functions.plan, functions.root
     assert root is not None
-    return any(may_raise(gateway, plan, root, i) - n for i, n in zip(use.inputs, kept, strict=True))
+    return any(
+        may_raise(gateway, plan, root, i) - n for i, n in zip(use.inputs, columns, strict=True)
+    )
 
 
 @or_declined
-def prune(functions: Functions, kept: Mapping[tuple[int, ...], KeptColumns]) -> DataFrame:
+def prune(
+    functions: Functions, columns_by_path: Mapping[tuple[int, ...], KeptColumns]
+) -> DataFrame:
     """The DataFrame with fewer columns handed to functions, by the paths of their operators."""
     gateway = functions.gateway
-    df = gateway.dataframe(prune_plan(gateway, functions.plan, kept))
+    df = gateway.dataframe(prune_plan(gateway, functions.plan, columns_by_path))
     if not gateway.same_output(functions.plan, gateway.analyzed(df)):
         raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
     return df

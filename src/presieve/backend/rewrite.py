@@ -128,28 +128,30 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
     """What :func:`_edit` says, of both inputs where there are two. Where it is not sure that a
     function is called which may raise, the filters stay: no row that is kept loses its error.
     """
-    found = _edit(site, prefilter, site.taken if site.unsure else residual, timezone)
+    site_edit = _edit(site, prefilter, site.taken if site.unsure else residual, timezone)
     less = site.unsure and normalized(residual) != normalized(site.taken)
-    stays = PARTLY if site.partly else CALLED if less else found.stays
-    found = replace(found, stays=stays)
-    return _for_sources(site, replace(found, beside=_beside(site, prefilter, timezone)))
+    stays = PARTLY if site.partly else CALLED if less else site_edit.stays
+    site_edit = replace(site_edit, stays=stays)
+    return _for_sources(site, replace(site_edit, beside=_beside(site, prefilter, timezone)))
 
 
 def _for_sources(site: SiteProblem, planned: SiteEdit) -> SiteEdit:
     """The edit, with pre-filters in a form that no source takes which may not apply them as they
     say.
     """
-    read = (i for p in (planned.prefilter, planned.beside) if p is not None for i in _read(p))
+    read = (
+        i for p in (planned.prefilter, planned.beside) if p is not None for i in _attributes_read(p)
+    )
     if not site.sources().aside(read):
         return planned
     if not site.sources().faithful:
         # Spark may move parts of the filters down to the source, which takes them as it likes.
         planned = replace(planned, residual=None, removed=frozenset(), stays=MOVABLE)
-    one, other = (p and replace(p, aside=True) for p in (planned.prefilter, planned.beside))
-    return replace(planned, prefilter=one, beside=other)
+    first, second = (p and replace(p, aside=True) for p in (planned.prefilter, planned.beside))
+    return replace(planned, prefilter=first, beside=second)
 
 
-def _read(predicate: Predicate) -> Iterator[int]:
+def _attributes_read(predicate: Predicate) -> Iterator[int]:
     """The attributes that a predicate reads."""
     read = set(variables(predicate.term))
     return (number for number, variable in predicate.attributes.items() if variable in read)
@@ -169,15 +171,15 @@ def guarded_edit(
     if by is None:
         either = app(Op.SQL_OR, prefilter, breaking)
         return _for_sources(site, _edit(site, either, site.taken, timezone))
-    found = _edit(site, prefilter, site.taken, timezone)
+    site_edit = _edit(site, prefilter, site.taken, timezone)
     _check_exposed(site, breaking)
     _check_names(site, breaking)
-    if found.prefilter is None:
-        return found  # it is there already, and the rows are the same without a guard
+    if site_edit.prefilter is None:
+        return site_edit  # it is there already, and the rows are the same without a guard
     broken = predicate(breaking, input_vars(site.names), timezone)
-    if site.sources().aside((*_read(found.prefilter), *_read(broken))):
+    if site.sources().aside((*_attributes_read(site_edit.prefilter), *_attributes_read(broken))):
         raise DeclineSignal("source", "a source may evaluate filters differently")
-    return replace(found, guard=Guard(broken, by))
+    return replace(site_edit, guard=Guard(broken, by))
 
 
 def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | None:
@@ -189,9 +191,9 @@ def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | No
     first = input_vars(site.names)
     own: dict[Var, tuple[int, Var]] = {}
     for left, right in zip(site.boundary.keys, side.keys, strict=True):
-        known = column(by_id[right].name, by_id[right].type, by_id[right].nullable)
-        if left in first and known is not None:
-            own[first[left]] = (right, Var(Scope.KEY, known.name, known.sort))
+        other_key = column(by_id[right].name, by_id[right].type, by_id[right].nullable)
+        if left in first and other_key is not None:
+            own[first[left]] = (right, Var(Scope.KEY, other_key.name, other_key.sort))
     read = set(variables(prefilter))
     if not read <= set(own) or any(own[v][0] in site.input_errors().exposed for v in read):
         raise DeclineSignal("may-add-error", "the second input would be filtered too early")
@@ -275,15 +277,15 @@ def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
         expression(c.tree, inside, timezone) for c in split_conjuncts(node.fields["condition"])
     )
     read = (normalized(t) for t in parts if not isinstance(t, Declined))
-    there = {c for t in read for c in sql_conjuncts(t)}
-    there |= {
+    present_conjuncts = {c for t in read for c in sql_conjuncts(t)}
+    present_conjuncts |= {
         app(Op.SQL_NOT, app(Op.SQL_IS_NULL, a))
-        for t in there
+        for t in present_conjuncts
         if isinstance(t, App) and t.op in _COMPARISONS
         for a in t.args
         if isinstance(a, Var)
     }
-    return all(normalized(c) in there for c in sql_conjuncts(prefilter))
+    return all(normalized(c) in present_conjuncts for c in sql_conjuncts(prefilter))
 
 
 _COMPARISONS = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
@@ -316,12 +318,12 @@ def rewrite_plan(
 
 
 def prune_plan(
-    gateway: Gateway, root: Handle, kept: Mapping[tuple[int, ...], KeptColumns]
+    gateway: Gateway, root: Handle, kept_columns: Mapping[tuple[int, ...], KeptColumns]
 ) -> Handle:
     """The plan with fewer columns handed to the functions of tables at these paths. Raises
     :class:`DeclineSignal`.
     """
-    return _changed(gateway, root, _Edits(columns=kept), kept)
+    return _change_plan(gateway, root, _Edits(columns=kept_columns), kept_columns)
 
 
 def replace_functions(
@@ -334,7 +336,7 @@ def replace_functions(
     projections in place of functions of tables. Raises :class:`DeclineSignal`.
     """
     edits = _Edits(expressions=columns, tables=tables)
-    return _changed(gateway, root, edits, [*columns, *tables])
+    return _change_plan(gateway, root, edits, [*columns, *tables])
 
 
 def replace_groups(
@@ -343,7 +345,7 @@ def replace_groups(
     """The plan with aggregates of Spark's in place of the operators at these paths. Raises
     :class:`DeclineSignal`.
     """
-    return _changed(gateway, root, _Edits(groups=groups), groups)
+    return _change_plan(gateway, root, _Edits(groups=groups), groups)
 
 
 def insert_filters(
@@ -352,11 +354,11 @@ def insert_filters(
     """The plan with filters on the output of the nodes at these paths. Raises
     :class:`DeclineSignal`.
     """
-    edits = _Edits(wrap={path: [one] for path, one in filters.items()})
-    return _changed(gateway, root, edits, filters, timezone)
+    edits = _Edits(wrap={path: [filter_] for path, filter_ in filters.items()})
+    return _change_plan(gateway, root, edits, filters, timezone)
 
 
-def _changed(
+def _change_plan(
     gateway: Gateway,
     root: Handle,
     edits: _Edits,
@@ -369,29 +371,29 @@ def _changed(
 
 
 def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
-    found = _Edits()
-    for one in edits:
-        boundary = one.site.boundary
-        if one.prefilter is not None:
-            found.wrap.setdefault(boundary.input_path, []).append(one.prefilter)
-        if one.guard is not None:
-            found.guards[boundary.input_path] = one.guard
-        if one.beside is not None and boundary.beside is not None:
-            found.wrap.setdefault(boundary.beside.input_path, []).append(one.beside)
-        if one.residual is not None:
+    collected = _Edits()
+    for site_edit in edits:
+        boundary = site_edit.site.boundary
+        if site_edit.prefilter is not None:
+            collected.wrap.setdefault(boundary.input_path, []).append(site_edit.prefilter)
+        if site_edit.guard is not None:
+            collected.guards[boundary.input_path] = site_edit.guard
+        if site_edit.beside is not None and boundary.beside is not None:
+            collected.wrap.setdefault(boundary.beside.input_path, []).append(site_edit.beside)
+        if site_edit.residual is not None:
             # In front: the residual belongs right on the boundary, below what an outer one adds.
-            found.wrap.setdefault(boundary.path, []).insert(0, one.residual)
-        for level, node in enumerate(one.site.site.nodes):
-            gone = {number for where, number in one.removed if where == level}
+            collected.wrap.setdefault(boundary.path, []).insert(0, site_edit.residual)
+        for level, node in enumerate(site_edit.site.site.nodes):
+            gone = {number for where, number in site_edit.removed if where == level}
             if gone:
-                whole = one.site.site.conjuncts[level]
+                written_conjuncts = site_edit.site.site.conjuncts[level]
                 # Another site may have taken out some: what two sides of a join are asked for.
-                parts = found.keep.get(node.path, whole)
-                taken = {whole[i].route for i in gone}
-                found.keep[node.path] = tuple(c for c in parts if c.route not in taken)
-    for path in [*found.wrap, *found.keep]:
-        found.paths.update(path[:n] for n in range(len(path) + 1))
-    return found
+                parts = collected.keep.get(node.path, written_conjuncts)
+                taken = {written_conjuncts[i].route for i in gone}
+                collected.keep[node.path] = tuple(c for c in parts if c.route not in taken)
+    for path in [*collected.wrap, *collected.keep]:
+        collected.paths.update(path[:n] for n in range(len(path) + 1))
+    return collected
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,18 +432,18 @@ class _Builder:
     def _filter(self, made_of: Predicate, child: Handle) -> Handle:
         return checked_filter(self.gateway, made_of, child, self.timezone)
 
-    def _split(self, guard: Guard, kept: Handle, rows: Handle) -> Handle:
+    def _split(self, guard: Guard, kept_rows: Handle, rows: Handle) -> Handle:
         """What the guard says of the rows below, and of those of them that are ``kept``."""
         breaking = self._filter(guard.breaking, rows)
         self._check_uncached(breaking)
-        made = self.gateway.split(kept, breaking, rows, guard.by)
-        if not self.gateway.same_output(rows, made):
+        guarded_plan = self.gateway.split(kept_rows, breaking, rows, guard.by)
+        if not self.gateway.same_output(rows, guarded_plan):
             raise DeclineSignal("plan-shape", "the guarded input has different columns")
-        return made
+        return guarded_plan
 
-    def _check_uncached(self, made: Handle) -> None:
+    def _check_uncached(self, new_node: Handle) -> None:
         """A new node must not come out of the cache: what is there may be out of date."""
-        if self.caches and self.gateway.is_cached(made):
+        if self.caches and self.gateway.is_cached(new_node):
             raise DeclineSignal("cached", "the plan would be read from the cache, which may be old")
 
     def _node(self, node: Handle, path: tuple[int, ...], children: list[Handle]) -> Handle:
@@ -451,9 +453,9 @@ class _Builder:
         if not parts:
             return self.gateway.filter(None, node, children[0])
         condition = self.gateway.condition(node)
-        kept = [self._operand(condition, c.route) for c in parts]
-        joined = kept[0]
-        for part in kept[1:]:
+        kept_conjuncts = [self._operand(condition, c.route) for c in parts]
+        joined = kept_conjuncts[0]
+        for part in kept_conjuncts[1:]:
             joined = self.gateway.conjunction(joined, part)
         return self.gateway.filter(joined, node, children[0])
 
@@ -466,8 +468,8 @@ class _Builder:
 def checked_filter(gateway: Gateway, made_of: Predicate, child: Handle, timezone: str) -> Handle:
     """A filter above ``child``, read back. Raises :class:`DeclineSignal` on any difference."""
     sql = aside(made_of.sql) if made_of.aside else made_of.sql
-    made = gateway.filter_sql(sql, child)
-    tree = gateway.condition_tree(made)
+    new_filter = gateway.filter_sql(sql, child)
+    tree = gateway.condition_tree(new_filter)
     if tree is None:
         raise DeclineSignal("read-back", "Spark changed a filter")
     parts = [c.tree for c in split_conjuncts(tree)]
@@ -480,4 +482,4 @@ def checked_filter(gateway: Gateway, made_of: Predicate, child: Handle, timezone
     again = sql_conjunction(t for t in terms if not isinstance(t, Declined))
     if normalized(again) != normalized(made_of.term):
         raise DeclineSignal("read-back", f"Spark reads {made_of.sql} differently")
-    return made
+    return new_filter

@@ -71,35 +71,37 @@ _NUMBER = re.compile(r"\d+\.\d+")
 
 def version_of(spark: Any) -> Version | Declined:
     """The version that a session runs, or is said to be taken for, if it is served."""
-    said = spark.conf.get(CONF, None)
-    if said is not None:
-        return VERSIONS.get(said) or _declined(f"{CONF} is {said!r}, not one of {_NAMES}")
+    configured = spark.conf.get(CONF, None)
+    if configured is not None:
+        return VERSIONS.get(configured) or _decline(
+            f"{CONF} is {configured!r}, not one of {_NAMES}"
+        )
     connect = type(spark).__module__.startswith("pyspark.sql.connect")
     client, server = _numbers(spark)
     if server not in VERSIONS:
-        return _declined(f"this is Spark {server}, and only {_NAMES} are known")
+        return _decline(f"this is Spark {server}, and only {_NAMES} are known")
     if client != server:
-        return _declined(f"this is PySpark {client} with Spark {server}")
+        return _decline(f"this is PySpark {client} with Spark {server}")
     if connect and not VERSIONS[server].connect:
-        return _declined(f"Spark Connect {server} is not known; use a classic session")
+        return _decline(f"Spark Connect {server} is not known; use a classic session")
     return VERSIONS[server]
 
 
-def _declined(reason: str) -> Declined:
+def _decline(reason: str) -> Declined:
     return Declined("spark-version", reason)
 
 
 def _numbers(spark: Any) -> tuple[str, str]:
     """Major and minor version of PySpark here, and of the Spark that it talks to."""
     if spark not in _known:
-        here = str(sys.modules["pyspark"].__version__)
-        _known[spark] = (_number(here), _number(str(spark.version)))
+        client_version = str(sys.modules["pyspark"].__version__)
+        _known[spark] = (_number(client_version), _number(str(spark.version)))
     return _known[spark]
 
 
 def _number(text: str) -> str:
-    found = _NUMBER.match(text)
-    return found[0] if found is not None else text
+    version_match = _NUMBER.match(text)
+    return version_match[0] if version_match is not None else text
 
 
 _known: WeakKeyDictionary[Any, tuple[str, str]] = WeakKeyDictionary()

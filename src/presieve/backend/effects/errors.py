@@ -81,11 +81,11 @@ def others_raise(node: Node, boundary: Boundary) -> bool:
     Lemma: a filter moves below a projection whose expressions are all deterministic, whatever they
     are, and computes them for fewer rows.
     """
-    known = {call.position for call in boundary.calls}
+    call_positions = {call.position for call in boundary.calls}
     if boundary.kind != "Project":
         return False
     columns = node.fields["projectList"]
-    return any(can_raise(tree) for i, tree in enumerate(columns) if i not in known)
+    return any(can_raise(tree) for i, tree in enumerate(columns) if i not in call_positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ def sent_to_python(gateway: Gateway, site: Site, boundary: Boundary, plan: Handl
     by_arrow = {i for c in calls if c.arrow or not scalar for i in c.arguments}
     sent = {i for c in calls for i in c.arguments}
     columns = tuple(a for a in boundary.inputs if a.id in sent)
-    other, texts = may_not_arrive(gateway, plan, (site.root, site.input), columns, by_arrow)
-    if other:
+    incomplete, texts = may_not_arrive(gateway, plan, (site.root, site.input), columns, by_arrow)
+    if incomplete:
         return Sent(False)
     return Sent(True, frozenset(a.name for a in boundary.inputs if a.id in texts))
 
@@ -126,9 +126,9 @@ def may_not_arrive(
     texts = {i for i, type_ in types.items() if type_ == "string"}
     numbers = {i for i, type_ in types.items() if decimal_type(type_)}
     moments = {i for i, t in types.items() if t in ("timestamp", "timestamp_ntz", "date")}
-    other = types.keys() - texts - numbers - moments
-    asked = moments | {i for i in numbers if i in by_arrow}
-    other |= asked - within_python(gateway, plan, input_, asked) if asked else set()
-    asked = {i for i in texts if i in by_arrow}
-    asked -= valid_utf8(gateway, plan, root, input_, asked) if asked else frozenset()
-    return frozenset(other), frozenset(asked)
+    incomplete = types.keys() - texts - numbers - moments
+    doubtful = moments | {i for i in numbers if i in by_arrow}
+    incomplete |= doubtful - within_python(gateway, plan, input_, doubtful) if doubtful else set()
+    doubtful = {i for i in texts if i in by_arrow}
+    doubtful -= valid_utf8(gateway, plan, root, input_, doubtful) if doubtful else frozenset()
+    return frozenset(incomplete), frozenset(doubtful)

@@ -57,8 +57,8 @@ def called(
         fold = replace(product(calm, live), keys=problem.fold.keys)
         return Called(replace(problem, fold=fold), open=True)
     others = []
-    for more in [set[int](), *({i} for i in unsure if len(unsure) > 1)]:
-        fold = called_alone(parts, live, total | sure | more)
+    for extra_calls in [set[int](), *({i} for i in unsure if len(unsure) > 1)]:
+        fold = called_alone(parts, live, total | sure | extra_calls)
         others.append(replace(problem, fold=replace(fold, keys=problem.fold.keys)))
     return Called(problem, tuple(others), open=True)
 
@@ -76,8 +76,8 @@ def _is_called(problem: Problem, part: Component, beside: Sequence[Term]) -> boo
     runs = Runs(problem, [where])
     first, second = runs.any_outputs("o"), runs.any_outputs("p")
     own = {(Scope.OUT, name) for name in part.outputs}
-    other = {at: second[at] if at in own else value for at, value in first.items()}
-    runs.encoder.fact(s_xor(runs.is_true(where, first), runs.is_true(where, other)))
+    changed_outputs = {at: second[at] if at in own else value for at, value in first.items()}
+    runs.encoder.fact(s_xor(runs.is_true(where, first), runs.is_true(where, changed_outputs)))
     solver = make_solver("z3")
     solver.add(runs.encoder.take())
     return isinstance(solver.check([], Effort(seconds=2.0)), Sat)

@@ -63,14 +63,14 @@ class InputErrors:
     computed: frozenset[int] | None
     called: frozenset[int] = frozenset()
 
-    def both(self, other: InputErrors) -> InputErrors:
+    def both(self, second: InputErrors) -> InputErrors:
         """Of two relations."""
         computed = None
-        if self.computed is not None and other.computed is not None:
-            computed = self.computed | other.computed
-        raises = self.may_raise or other.may_raise
-        called = self.called | other.called
-        return InputErrors(raises, self.exposed | other.exposed, computed, called)
+        if self.computed is not None and second.computed is not None:
+            computed = self.computed | second.computed
+        raises = self.may_raise or second.may_raise
+        called = self.called | second.called
+        return InputErrors(raises, self.exposed | second.exposed, computed, called)
 
 
 def errors_in_input(input_: Node, root: Node, guarded: bool) -> InputErrors:
@@ -79,17 +79,17 @@ def errors_in_input(input_: Node, root: Node, guarded: bool) -> InputErrors:
     ``guarded``: Spark may move other filters from above the boundary below it (:func:`guards`).
     They then keep rows from expressions that a pre-filter would be evaluated before.
     """
-    here = _errors_in(input_, guarded)
+    own_errors = _errors_in(input_, guarded)
     references_ = [n for n in walk(input_) if n.kind == CTE_REFERENCE]
     if not references_:
-        return here
+        return own_errors
     shared = [_errors_in(n, guarded) for n in walk(root) if n.kind == CTE_DEFINITION]
-    exposed = here.exposed
+    exposed = own_errors.exposed
     if any(s.exposed for s in shared):
         exposed |= {expr_id(t[0]) for n in references_ for t in trees(n)}
     plain = all(s.computed == frozenset() for s in shared)
-    raises = here.may_raise or any(s.may_raise for s in shared)
-    return InputErrors(raises, exposed, here.computed if plain else None, here.called)
+    raises = own_errors.may_raise or any(s.may_raise for s in shared)
+    return InputErrors(raises, exposed, own_errors.computed if plain else None, own_errors.called)
 
 
 def made_by_python(input_: Node, root: Node) -> frozenset[int] | None:
@@ -104,12 +104,12 @@ def made_by_python(input_: Node, root: Node) -> frozenset[int] | None:
         if any(_calls_python(t) for top in unnamed for n in walk(top) for t in trees(n)):
             return None
     aliases = _aliases(input_)
-    return _closed({i for i, t in aliases if _calls_python(t)}, aliases)
+    return _with_computed({i for i, t in aliases if _calls_python(t)}, aliases)
 
 
 def computed_of(input_: Node, attributes: Collection[int]) -> frozenset[int]:
     """These attributes, and those that projections below compute of them."""
-    return _closed(attributes, _aliases(input_))
+    return _with_computed(attributes, _aliases(input_))
 
 
 def _aliases(input_: Node) -> list[tuple[int, Tree]]:
@@ -152,30 +152,30 @@ def _errors_in(input_: Node, guarded: bool) -> InputErrors:
                 if raises:
                     computed.add(expr_id(tree[0]))
                 # Spark moves no filter on a result below its aggregate.
-                kept = safe and (window or not guarded or _is_aggregated(tree))
+                is_kept = safe and (window or not guarded or _is_aggregated(tree))
                 if _calls_python(tree):
                     called.add(expr_id(tree[0]))
-                elif raises and not kept:
+                elif raises and not is_kept:
                     exposed.add(expr_id(tree[0]))
     named = all(n.kind in _NAMED or not n.children for n in walk(input_))
     aliases = _aliases(input_)
-    erring = _closed(computed, aliases) if named or not computed else None
-    by_python = _closed(called, aliases)
-    return InputErrors(may_raise, _closed(exposed, aliases) | by_python, erring, by_python)
+    erring = _with_computed(computed, aliases) if named or not computed else None
+    by_python = _with_computed(called, aliases)
+    return InputErrors(may_raise, _with_computed(exposed, aliases) | by_python, erring, by_python)
 
 
 def _is_aggregated(tree: Tree) -> bool:
     return any(n["class"] == _AGGREGATED for n in tree)
 
 
-def _closed(of: Collection[int], aliases: Collection[tuple[int, Tree]]) -> frozenset[int]:
+def _with_computed(of: Collection[int], aliases: Collection[tuple[int, Tree]]) -> frozenset[int]:
     """With all attributes that are computed from them."""
-    closed, more = set(of), bool(of)
-    reads = [(i, references(tree)) for i, tree in aliases] if more else []
-    while more:
+    closed, has_grown = set(of), bool(of)
+    reads = [(i, references(tree)) for i, tree in aliases] if has_grown else []
+    while has_grown:
         added = {i for i, read in reads if i not in closed and read & closed}
         closed |= added
-        more = bool(added)
+        has_grown = bool(added)
     return frozenset(closed)
 
 

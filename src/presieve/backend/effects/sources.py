@@ -72,14 +72,14 @@ def by_columns(
     (``mode``) or go into a column of their own (``FailureSafeParser``, which sees those records
     that the columns that are read show). ``columns`` and ``conf`` ask the session.
     """
-    given = {k.lower(): v for k, v in options.items()}
-    if given.get("ignorecorruptfiles", "false").lower() != "false":
+    lowered_options = {k.lower(): v for k, v in options.items()}
+    if lowered_options.get("ignorecorruptfiles", "false").lower() != "false":
         return True
     if not form.lower().startswith(PARSED):
         return False
-    if given.get("mode", "PERMISSIVE").upper() != "PERMISSIVE":
+    if lowered_options.get("mode", "PERMISSIVE").upper() != "PERMISSIVE":
         return True
-    name = given.get(CORRUPT_RECORD.lower())
+    name = lowered_options.get(CORRUPT_RECORD.lower())
     name = conf(f"spark.sql.{CORRUPT_RECORD}", "_corrupt_record") if name is None else name
     return name.lower() in {c.lower() for c in columns()}
 
@@ -183,7 +183,7 @@ def scanned(
 ) -> Sources:
     """The same of the operators at some paths, above which Spark itself aggregates (``native``)."""
     faithful = [_is_faithful(gateway, plan, root, node_at(root, path), native) for path in paths]
-    return Sources(all(faithful), *_kept(gateway, plan, root))
+    return Sources(all(faithful), *_kept_columns(gateway, plan, root))
 
 
 def columns_to_hide(
@@ -230,7 +230,7 @@ def ignores_corrupt_files(gateway: Gateway) -> Declined | None:
 
 def _is_faithful(gateway: Gateway, plan: Handle, root: Node, input_: Node, native: bool) -> bool:
     """Whether all scans below do with a filter what it says."""
-    nodes = list(_reached(input_))
+    nodes = list(_reachable_operators(input_))
     leaves = [n for n in nodes if not n.children]
     shared = any(n.kind == CTE_REFERENCE for n in leaves)
     if shared:  # a filter of ours takes part in what all references together ask for
@@ -242,10 +242,10 @@ def _is_faithful(gateway: Gateway, plan: Handle, root: Node, input_: Node, nativ
         if source.names in FAITHFUL:
             continue
         faithful = False
-        known = _ROWS if source.names[0] not in _ONLY_FILTERS else _ROWS | _CLASSES
+        passed_kinds = _ROWS if source.names[0] not in _ONLY_FILTERS else _ROWS | _CLASSES
         through = {n.kind for n in nodes if n.children and n.kind not in _STOPPING}
         computes = native and source.names[0] not in _ONLY_FILTERS
-        if shared or computes or source.raw or not through <= known:
+        if shared or computes or source.raw or not through <= passed_kinds:
             raise DeclineSignal("source", _reason(source))
     return faithful
 
@@ -255,15 +255,15 @@ Columns: TypeAlias = frozenset[int] | None
 Kept: TypeAlias = tuple[Columns, Columns, Columns]
 
 
-def _kept(gateway: Gateway, plan: Handle, root: Node) -> Kept:
+def _kept_columns(gateway: Gateway, plan: Handle, root: Node) -> Kept:
     """The columns of a plan of which filters are kept from scans: those of sources that lose rows
     by them and of sources that are not known, and all that these are equal to or computed from, as
     Spark infers filters of one from those of the other (``InferFiltersFromConstraints``). The last
     are those of sources that may lose rows by some of them.
     """
-    known = _last.get("root")
-    if known is not None and known[0] is root:
-        return known[1]
+    last_answer = _last.get("root")
+    if last_answer is not None and last_answer[0] is root:
+        return last_answer[1]
     inner = gateway.subqueries(plan)
     parts = [(plan, root), *((sub, gateway.tree(sub)) for sub in inner)]
     narrow: set[int] = set()
@@ -271,8 +271,8 @@ def _kept(gateway: Gateway, plan: Handle, root: Node) -> Kept:
     lossy: set[int] = set()
     for handle, tree in parts:
         for leaf in (n for n in walk(tree) if not n.children and n.kind != CTE_REFERENCE):
-            here = gateway.node(handle, leaf.path)
-            source, columns = gateway.source(here), gateway.attributes(here)
+            leaf_handle = gateway.node(handle, leaf.path)
+            source, columns = gateway.source(leaf_handle), gateway.attributes(leaf_handle)
             if source.names in FAITHFUL:
                 narrow |= set(_kept_from(source, columns))
                 lossy |= {c.id for c in columns if source.files and may_lose_by(c.type)}
@@ -282,9 +282,13 @@ def _kept(gateway: Gateway, plan: Handle, root: Node) -> Kept:
     if narrow or unknown or lossy:
         shown = {c.id for sub in inner for c in gateway.attributes(sub)}
         links = _links([tree for _, tree in parts], shown)
-    found = _linked(narrow, links), _linked(unknown, links), _linked(narrow | lossy, links)
-    _last["root"] = root, found
-    return found
+    kept_columns = (
+        _follow_links(narrow, links),
+        _follow_links(unknown, links),
+        _follow_links(narrow | lossy, links),
+    )
+    _last["root"] = root, kept_columns
+    return kept_columns
 
 
 _last: dict[str, tuple[Node, Kept]] = {}
@@ -307,14 +311,14 @@ def _reason(source: Source) -> str:
     )
 
 
-def _reached(node: Node) -> Iterable[Node]:
+def _reachable_operators(node: Node) -> Iterable[Node]:
     """The operators that a filter may come to."""
     stack = [node]
     while stack:
-        here = stack.pop()
-        yield here
-        if here.kind not in _STOPPING:
-            stack += here.children
+        operator = stack.pop()
+        yield operator
+        if operator.kind not in _STOPPING:
+            stack += operator.children
 
 
 def _links(roots: Iterable[Node], shown: Set[int]) -> list[Set[int]] | None:
@@ -336,14 +340,16 @@ def _links(roots: Iterable[Node], shown: Set[int]) -> list[Set[int]] | None:
         links += [{expr_id(t[0]), *references(t)} for t in trees(node) if t[0]["class"] == ALIAS]
         if node.kind in _BY_PLACE:
             columns = [outputs(n) for n in (node, *node.children)]
-            known = [c for c in columns if c is not None]
-            if len(known) < len(columns):
+            known_columns = [c for c in columns if c is not None]
+            if len(known_columns) < len(columns):
                 return None
-            links += map(set, zip(*known, strict=True))
+            links += map(set, zip(*known_columns, strict=True))
     return links
 
 
-def _linked(columns: Collection[int], links: Sequence[Set[int]] | None) -> frozenset[int] | None:
+def _follow_links(
+    columns: Collection[int], links: Sequence[Set[int]] | None
+) -> frozenset[int] | None:
     """These and all others that links lead to; None where it may be any."""
     if not columns:
         return frozenset()

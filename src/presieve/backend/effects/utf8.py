@@ -43,23 +43,23 @@ def valid_utf8(
     plan as we read it.
     """
     top = node.path
-    here = {i: frozenset((i,)) for i in ids}  # from an attribute here to those asked about
-    found: frozenset[int] = frozenset()
+    origins = {i: frozenset((i,)) for i in ids}  # from an attribute here to those asked about
+    valid: frozenset[int] = frozenset()
     tested: frozenset[int] = frozenset()
-    while node.kind in ALWAYS_PASSED and here:
+    while node.kind in ALWAYS_PASSED and origins:
         if node.kind == FILTER:
             for conjunct in split_conjuncts(node.fields["condition"]):
-                tested |= here.get(_tested(conjunct.tree), frozenset())
+                tested |= origins.get(_tested_attribute(conjunct.tree), frozenset())
         elif "projectList" in node.fields:
-            found, here = _through(node.fields["projectList"], here, found)
+            valid, origins = _through(node.fields["projectList"], origins, valid)
         node = node.children[0]
     if tested and _is_faithful(gateway, plan, root, top):
-        found |= tested
-    if node.children or not here:
-        return found
+        valid |= tested
+    if node.children or not origins:
+        return valid
     names = gateway.source(gateway.node(plan, node.path)).names
     decoded = any(part == names[-len(part) :] or part == names[1:2] for part in _DECODED)
-    return found.union(*here.values()) if decoded else found
+    return valid.union(*origins.values()) if decoded else valid
 
 
 def _is_faithful(gateway: Gateway, plan: Handle, root: Node, path: tuple[int, ...]) -> bool:
@@ -70,7 +70,7 @@ def _is_faithful(gateway: Gateway, plan: Handle, root: Node, path: tuple[int, ..
         return False
 
 
-def _tested(tree: Tree) -> int:
+def _tested_attribute(tree: Tree) -> int:
     """The attribute of ``is_valid_utf8(x)``; a number that none has otherwise."""
     is_test = tree[0]["class"] == EXPRESSIONS + "IsValidUTF8"
     read = [n for n in tree if n["class"] == ATTRIBUTE]
@@ -78,19 +78,19 @@ def _tested(tree: Tree) -> int:
 
 
 def _through(
-    columns: list[Tree], here: dict[int, frozenset[int]], known: frozenset[int]
+    columns: list[Tree], origins: dict[int, frozenset[int]], valid: frozenset[int]
 ) -> tuple[frozenset[int], dict[int, frozenset[int]]]:
     """What a projection computes as UTF-8, and the attributes below it that it passes on."""
     passed: dict[int, frozenset[int]] = {}
     for tree in columns:
-        asked = here.get(expr_id(tree[0]), frozenset())
+        requested = origins.get(expr_id(tree[0]), frozenset())
         value = tree[1:] if tree[0]["class"] == ALIAS else tree
         if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
             number = expr_id(value[0])
-            passed[number] = passed.get(number, frozenset()) | asked
+            passed[number] = passed.get(number, frozenset()) | requested
         elif _is_literal(value) or _is_pickled(value[0]) or _is_written(value):
-            known |= asked
-    return known, passed
+            valid |= requested
+    return valid, passed
 
 
 def _is_literal(value: Tree) -> bool:

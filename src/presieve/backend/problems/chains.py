@@ -71,7 +71,7 @@ def composed(
             break
         read, node = joined, below
     if read.boundary.kind == "Project":
-        read = _known(read, made_by_python(node.children[0], site.root), stopped)
+        read = _without_open_calls(read, made_by_python(node.children[0], site.root), stopped)
     if node is site.boundary:
         return site, read
     return replace(site, below=node.children[0]), read
@@ -89,9 +89,9 @@ def check_chains(site: Site) -> None:
         functions = list(_of_one_argument(node))
         if not functions or all(_is_passed(n) for n in walk(node.children[0])):
             continue
-        made = made_by_python(node.children[0], site.root)
+        made_ids = made_by_python(node.children[0], site.root)
         for name, argument in functions:
-            if made is None or argument in made:
+            if made_ids is None or argument in made_ids:
                 raise DeclineSignal("argument-expression", _REASON.format(name))
 
 
@@ -112,25 +112,25 @@ def _of_one_argument(node: Node) -> Iterator[tuple[str, int]]:
             yield str(tree[1]["name"]), expr_id(tree[2])
 
 
-def _known(
-    read: LiftedBoundary, made: frozenset[int] | None, stopped: Declined | None
+def _without_open_calls(
+    read: LiftedBoundary, of_udf: frozenset[int] | None, stopped: Declined | None
 ) -> LiftedBoundary:
     """The boundary without functions that may be handed any object: those of one argument that
     Python makes. ``stopped``: why the projection below is not part of it. Raises
     :class:`DeclineSignal` where none is left.
     """
     calls = read.boundary.calls
-    open_ = [c for c in calls if c.sole and (made is None or not made.isdisjoint(c.arguments))]
+    open_ = [c for c in calls if c.sole and (of_udf is None or not of_udf.isdisjoint(c.arguments))]
     if not open_:
         return read
     why = read.why or stopped or Declined("argument-expression", _REASON.format(open_[0].name))
     lost = {i for c in open_ for i in c.outputs}
-    names = {a.name for a in read.boundary.outputs if a.id in lost}
-    folds = tuple(x for x in read.folds if names.isdisjoint(o.name for o in x.fold.outputs))
+    output_names = {a.name for a in read.boundary.outputs if a.id in lost}
+    folds = tuple(x for x in read.folds if output_names.isdisjoint(o.name for o in x.fold.outputs))
     if not folds:
         raise DeclineSignal.of(why)
-    known = {i: v for i, v in read.known.items() if i not in lost}
-    return replace(read, folds=folds, why=why, known=known)
+    known_flags = {i: v for i, v in read.known.items() if i not in lost}
+    return replace(read, folds=folds, why=why, known=known_flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +142,9 @@ class _Link:
 
     def joined(self) -> LiftedBoundary | None:
         """Both as one; None where that is not possible. Raises :class:`DeclineSignal`."""
-        made = self._made()
+        made_values = self._inner_values()
         arguments = self.outer.boundary.arguments
-        used = arguments & made.keys()
+        used = arguments & made_values.keys()
         passed = {a.id for a in self.inner.boundary.inputs}
         if not used or not arguments - used <= passed:
             return None
@@ -156,18 +156,20 @@ class _Link:
             return None  # pandas chooses the types of whole columns by all their values
         boundary = self._boundary(calls)
         names = read_names(boundary)
-        values = self._values(input_vars(names), made)
+        values = self._values(input_vars(names), made_values)
         if values is None:
             return None
         keys = key_columns(names)
-        folds = [self._fold(x, values, made) for x in self.outer.folds]
+        folds = [self._fold(x, values, made_values) for x in self.outer.folds]
         folds += [x for x in self.inner.folds if self._outputs(x).keys() & shown]
         if any(x is None for x in folds):
             return None
-        whole = tuple(replace(x, fold=replace(x.fold, keys=keys)) for x in folds if x is not None)
-        return replace(self.outer, boundary=boundary, names=names, folds=whole)
+        new_folds = tuple(
+            replace(x, fold=replace(x.fold, keys=keys)) for x in folds if x is not None
+        )
+        return replace(self.outer, boundary=boundary, names=names, folds=new_folds)
 
-    def _made(self) -> dict[int, tuple[Term, Lifted]]:
+    def _inner_values(self) -> dict[int, tuple[Term, Lifted]]:
         """What the inner functions that are known of all rows give, by attribute, where it is the
         same for the outer ones whether or not it has been in a column.
         """
@@ -189,14 +191,14 @@ class _Link:
         makers = {i: c.arguments for c in self.inner.boundary.calls for i in c.outputs}
         read = (j for i in call.arguments for j in makers.get(i, (i,)))
         arguments = tuple(dict.fromkeys(read))
-        made = {i for c in self.inner.boundary.calls if c.sole for i in c.outputs}
-        sole = call.sole or not made.isdisjoint(call.arguments)
+        sole_outputs = {i for c in self.inner.boundary.calls if c.sole for i in c.outputs}
+        sole = call.sole or not sole_outputs.isdisjoint(call.arguments)
         return replace(call, arguments=arguments, sole=sole)
 
     def _boundary(self, calls: tuple[Call, ...]) -> Boundary:
         outer, inner = self.outer.boundary, self.inner.boundary
-        there = {a.id for a in inner.inputs}
-        beside = (k for k in outer.keys if k in there)
+        source_ids = {a.id for a in inner.inputs}
+        beside = (k for k in outer.keys if k in source_ids)
         keys = tuple(dict.fromkeys([*(i for c in calls for i in c.arguments), *beside]))
         return replace(
             outer,
@@ -204,46 +206,54 @@ class _Link:
             inputs=inner.inputs,
             keys=keys,
             calls=calls,
-            key_outputs={o: k for o, k in outer.key_outputs.items() if k in keys and k in there},
+            key_outputs={
+                o: k for o, k in outer.key_outputs.items() if k in keys and k in source_ids
+            },
         )
 
     def _values(
-        self, inputs: dict[int, Var], made: dict[int, tuple[Term, Lifted]]
+        self, inputs: dict[int, Var], made_values: dict[int, tuple[Term, Lifted]]
     ) -> dict[Var, Term] | None:
         """What the variables of the outer functions are in terms of the input."""
-        found: dict[Var, Term] = {}
+        outer_values: dict[Var, Term] = {}
         arguments = self.outer.boundary.arguments
         for number, variable in input_vars(self.outer.names).items():
             if number not in arguments:
                 continue
-            value = made[number][0] if number in made else inputs.get(number)
+            value = made_values[number][0] if number in made_values else inputs.get(number)
             if value is None or value.sort != variable.sort:
                 return None
-            found[variable] = value
-        return found
+            outer_values[variable] = value
+        return outer_values
 
     def _fold(
-        self, lifted: Lifted, values: dict[Var, Term], made: dict[int, tuple[Term, Lifted]]
+        self, lifted: Lifted, values: dict[Var, Term], made_values: dict[int, tuple[Term, Lifted]]
     ) -> Lifted | None:
         """An outer function of the input; None where its meaning rests on something that is
         assumed of a value that is made.
         """
-        given = {v: n for n, v in input_vars(self.outer.names).items() if n in made}
+        attribute_by_variable = {
+            v: n for n, v in input_vars(self.outer.names).items() if n in made_values
+        }
         every = lifted.assumptions
-        of_made = [a for a in every if not given.keys().isdisjoint(variables(a.term))]
+        of_made = [
+            a for a in every if not attribute_by_variable.keys().isdisjoint(variables(a.term))
+        ]
         own = (a for a in every if a not in of_made)
         if lifted.calls or any(a.code not in OPTIONAL for a in of_made):
             return None
         fold = lifted.fold
         terms = (fold.finish_raises, *(o.term for o in fold.outputs))
-        makers = dict.fromkeys(given[v] for v in variables(*terms) if v in given)
-        used = {id(made[n][1]) for n in makers}
+        makers = dict.fromkeys(
+            attribute_by_variable[v] for v in variables(*terms) if v in attribute_by_variable
+        )
+        used = {id(made_values[n][1]) for n in makers}
         parts = [x for x in self.inner.folds if id(x) in used]
         outputs = tuple(replace(o, term=substituted(o.term, values)) for o in fold.outputs)
         raises = or_(
             *(x.fold.finish_raises for x in parts), substituted(fold.finish_raises, values)
         )
-        whole = replace(fold, outputs=outputs, finish_raises=raises)
+        new_fold = replace(fold, outputs=outputs, finish_raises=raises)
         assumptions = (*(a for x in parts for a in x.assumptions), *own)
         source = "\n\n".join(dict.fromkeys(x.source for x in (lifted, *parts) if x.source))
-        return replace(lifted, fold=whole, assumptions=assumptions, source=source)
+        return replace(lifted, fold=new_fold, assumptions=assumptions, source=source)

@@ -133,9 +133,9 @@ def _inputs(node: Node, boundary: Boundary, answer: Dataflow) -> Iterator[Input]
     if answer.reads is None:
         return
     if boundary.kind in MAPS:
-        found = _input(node.children[0], boundary.inputs, answer.reads, ())
-        more = converted_by([a.type for a in boundary.inputs], found.read)
-        yield replace(found, read=found.read | more)
+        table_input = _input(node.children[0], boundary.inputs, answer.reads, ())
+        conversion_columns = converted_by([a.type for a in boundary.inputs], table_input.read)
+        yield replace(table_input, read=table_input.read | conversion_columns)
         return
     yield _input(node.children[0].children[0], boundary.inputs, answer.reads, boundary.keys)
     if boundary.beside is not None:
@@ -202,8 +202,8 @@ def may_raise(gateway: Gateway, plan: Handle, root: Node, input_: Input) -> froz
     """The numbers of those columns of which computing them, or sending them, may raise."""
     errors = errors_in_input(input_.node, root, guarded=False)
     ids = {a.id for a in input_.columns}
-    other, texts = may_not_arrive(gateway, plan, (root, input_.node), input_.columns, ids)
+    incomplete, texts = may_not_arrive(gateway, plan, (root, input_.node), input_.columns, ids)
     computed = ids if errors.computed is None else errors.computed
     return frozenset(
-        i for i, a in enumerate(input_.columns) if a.id in other | texts or a.id in computed
+        i for i, a in enumerate(input_.columns) if a.id in incomplete | texts or a.id in computed
     )

@@ -26,10 +26,10 @@ def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: Call) -> Ha
 
 def load(gateway: Gateway, handle: Handle, call: Call) -> object:
     """The Python function."""
-    found = command(gateway, handle, call)
-    if not isinstance(found, tuple) or len(found) != 2 or not callable(found[0]):
+    loaded = command(gateway, handle, call)
+    if not isinstance(loaded, tuple) or len(loaded) != 2 or not callable(loaded[0]):
         raise DeclineSignal("no-function", f"the command of {call.name} is not a plain function")
-    return found[0]
+    return loaded[0]
 
 
 def check_together(gateway: Gateway, node: Handle, boundary: Boundary) -> None:
@@ -105,6 +105,6 @@ def table_request(function: FunctionType, boundary: Boundary, keys: tuple[str, .
     side = boundary.beside
     if side is None:
         return Request(function, "group", table, keys)
-    other = {a.id: a.name for a in side.inputs}
-    beside = (tuple(other.values()), tuple(other[k] for k in side.keys))
+    second_inputs = {a.id: a.name for a in side.inputs}
+    beside = (tuple(second_inputs.values()), tuple(second_inputs[k] for k in side.keys))
     return Request(function, "group", table, keys, beside)

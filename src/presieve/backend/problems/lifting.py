@@ -145,7 +145,7 @@ class _Functions:
         """
         lifted: list[Lifted] = []
         why: Declined | None = None
-        known: dict[int, Var] = {}
+        known_flags: dict[int, Var] = {}
         for call in self.boundary.calls:
             try:
                 lifted.append(self._python(call))
@@ -156,10 +156,10 @@ class _Functions:
                 guards, variable = with_known(self._guards(call), call.name)
                 if all(a.name != variable.name for a in self.boundary.outputs):
                     lifted.append(guards)
-                    known |= dict.fromkeys(call.outputs, variable)
+                    known_flags |= dict.fromkeys(call.outputs, variable)
         if why is not None and not lifted:
             raise DeclineSignal.of(why)
-        return LiftedBoundary(self.boundary, self.names, tuple(lifted), why, known=known)
+        return LiftedBoundary(self.boundary, self.names, tuple(lifted), why, known=known_flags)
 
     def _guards(self, call: Call) -> Lifted:
         """A scalar UDF as far as it is known, where nobody misses a call of it. Raises
@@ -187,15 +187,17 @@ class _Functions:
         single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
         names = read_names(single)
         request = request_of(boundary, names, self.setting)
-        lifted = _lifted(function, form, request)
+        lifted = _lift_or_decline(function, form, request)
         if lifted.kept == TRUE:
             return LiftedBoundary(single, names, (lifted,))
-        made = Output(f"{call.name} gives the row", Option(BOOL), "boolean", some(lifted.kept))
-        if any(a.name == made.name for a in boundary.outputs):
+        row_output = Output(
+            f"{call.name} gives the row", Option(BOOL), "boolean", some(lifted.kept)
+        )
+        if any(a.name == row_output.name for a in boundary.outputs):
             return LiftedBoundary(single, names, (lifted,))
-        fold = replace(lifted.fold, outputs=(*lifted.fold.outputs, made))
-        kept = output_var(made.name, made.sort)
-        return LiftedBoundary(single, names, (replace(lifted, fold=fold),), kept=kept)
+        fold = replace(lifted.fold, outputs=(*lifted.fold.outputs, row_output))
+        row_variable = output_var(row_output.name, row_output.sort)
+        return LiftedBoundary(single, names, (replace(lifted, fold=fold),), kept=row_variable)
 
     def passed_on(self, why: Declined) -> LiftedBoundary:
         """A function of tables that does not lift, with those outputs only that hold a column of
@@ -210,20 +212,20 @@ class _Functions:
         if boundary.kind in MAPS:
             return self._rows_passed(unlifted(function, boundary), why)
         takes_key(function, boundary, call)
-        found = unlifted(function, boundary)
+        unlifted_function = unlifted(function, boundary)
         if boundary.beside is None:
             with suppress(DeclineSignal):
-                return self._rows_passed(found, why)
+                return self._rows_passed(unlifted_function, why)
         return LiftedBoundary(
-            boundary, self.names, (_only(found.fold_of_keys(self.names), why),), why
+            boundary, self.names, (_only(unlifted_function.fold_of_keys(self.names), why),), why
         )
 
-    def _rows_passed(self, found: Unlifted, why: Declined) -> LiftedBoundary:
+    def _rows_passed(self, unlifted_function: Unlifted, why: Declined) -> LiftedBoundary:
         """Each row as a group. Raises ``why`` where no more than the key is passed on."""
         boundary = self.boundary
         single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
         names = read_names(single)
-        lifted = _only(found.fold_of_rows(names), why)
+        lifted = _only(unlifted_function.fold_of_rows(names), why)
         of_key = {k.name for k in self.names.keys} if boundary.kind not in MAPS else set()
         read = {v.name for o in lifted.fold.outputs for v in variables(o.term)}
         if read <= of_key:
@@ -243,8 +245,8 @@ class _Functions:
         lifted = lift_native(native, evaluation, source, column)
         if isinstance(lifted, Declined):
             return lifted
-        (made,) = lifted.fold.outputs
-        named = tuple(replace(made, name=a.name) for a in outputs)
+        (output,) = lifted.fold.outputs
+        named = tuple(replace(output, name=a.name) for a in outputs)
         return replace(lifted, fold=replace(lifted.fold, outputs=named))
 
     def _python(self, call: Call, *, partly: bool = False) -> Lifted:
@@ -257,11 +259,11 @@ class _Functions:
             form = GuardsFunction(form.columns, form.arrow)
         request = replace(
             request_of(boundary, self.names, self.setting),
-            schema=self._read(call),
+            schema=self._columns_read(call),
             returns=_returns([outputs[i] for i in call.outputs], call),
             pure=self.setting.pure,
         )
-        lifted = _lifted(function, form, request)
+        lifted = _lift_or_decline(function, form, request)
         if not call.fields:
             return lifted
         named = zip(lifted.fold.outputs, call.outputs, strict=True)
@@ -286,7 +288,7 @@ class _Functions:
     def _load(self, call: Call) -> object:
         return load(self.gateway, handle(self.gateway, self.node, self.boundary, call), call)
 
-    def _read(self, call: Call) -> tuple[SchemaColumn, ...]:
+    def _columns_read(self, call: Call) -> tuple[SchemaColumn, ...]:
         """What a call reads, and the keys."""
         by_id = {a.id: a for a in self.boundary.inputs}
         read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
@@ -299,11 +301,11 @@ def _only(lifted: Lifted, why: Declined) -> Lifted:
     return replace(lifted, fold=replace(lifted.fold, span=why.span))
 
 
-def _lifted(function: object, form: Form, request: Request) -> Lifted:
-    found = lift(function, form, request)
-    if isinstance(found, Declined):
-        raise DeclineSignal.of(found)
-    return found
+def _lift_or_decline(function: object, form: Form, request: Request) -> Lifted:
+    lifted = lift(function, form, request)
+    if isinstance(lifted, Declined):
+        raise DeclineSignal.of(lifted)
+    return lifted
 
 
 def _returns(outputs: list[Attribute], call: Call) -> tuple[SchemaColumn, ...]:

@@ -62,15 +62,19 @@ class Unlifted:
         """
         reads = self.answer.reads
         read = (k for k in names.keys if reads is None or k.name in reads)
-        found = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
-        facts = tuple(assumed(NO_NULL, _there(Var(Scope.KEY, c.name, c.sort))) for c in found if c)
+        nullable_columns = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
+        facts = tuple(
+            assumed(NO_NULL, _is_not_null(Var(Scope.KEY, c.name, c.sort)))
+            for c in nullable_columns
+            if c
+        )
         return replace(self._fold(names, self.answer.passes or {}), assumptions=facts)
 
-    def _fold(self, names: Names, held: Mapping[str, str]) -> Lifted:
-        known = {k.name: k for k in names.keys if _comes_back(k)}
+    def _fold(self, names: Names, sources: Mapping[str, str]) -> Lifted:
+        returned_keys = {k.name: k for k in names.keys if _comes_back(k)}
         outputs = []
         for a in self.boundary.outputs:
-            source = known.get(held.get(a.name, ""))
+            source = returned_keys.get(sources.get(a.name, ""))
             variable = None if source is None else _variable(source)
             if variable is not None and a.type == variable.type and a.nullable:
                 term = some(Var(Scope.KEY, variable.name, variable.sort))
@@ -97,7 +101,7 @@ _ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
 """Types of columns of which pandas makes one thing with NULL and another one without."""
 
 
-def _there(variable: Var) -> Term:
+def _is_not_null(variable: Var) -> Term:
     return app(Op.NOT, app(Op.IS_NONE, variable))
 
 

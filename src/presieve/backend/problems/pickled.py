@@ -36,14 +36,14 @@ def loads(data: bytes, broadcasts: Mapping[int, str] = NO_BROADCASTS) -> object:
     another object now than it did when it was pickled.
     """
     loader = _Loader(io.BytesIO(data), broadcasts)
-    found: object = loader.load()
+    loaded: object = loader.load()
     states = _states.get()
     for cls, tracker in loader.classes if states is not None else ():
         assert states is not None
         if states.setdefault(tracker, state := _state(cls, loader.classes)) != state:
             reason = f"{cls.__name__} is sent in two states, of which a worker keeps the last"
             raise DeclineSignal("by-reference", reason)
-    return found
+    return loaded
 
 
 @contextmanager
@@ -65,8 +65,8 @@ _states: ContextVar[dict[str, bytes] | None] = ContextVar("_states", default=Non
 def _state(cls: type, classes: list[tuple[type, str]]) -> bytes:
     """A text of all that the class has, the same for the same."""
     text: bytes = dumps(cls)  # type: ignore[no-untyped-call]
-    for made, tracker in classes:
-        number = cloudpickle._get_or_create_tracker_id(made)  # type: ignore[no-untyped-call]
+    for sent_class, tracker in classes:
+        number = cloudpickle._get_or_create_tracker_id(sent_class)  # type: ignore[no-untyped-call]
         text = text.replace(number.encode(), tracker.encode())
     return text
 
@@ -91,26 +91,26 @@ class _Loader(pickle.Unpickler):
         self.broadcasts = broadcasts
 
     def find_class(self, module: str, name: str) -> Any:
-        found: object = super().find_class(module, name)
-        if found is _from_id:
+        global_object: object = super().find_class(module, name)
+        if global_object is _from_id:
             return lambda number: Broadcast(path=self.broadcasts[number])
         if module == cloudpickle.__name__ and name in _MAKERS:
-            return self._untracked(found)
-        if isinstance(found, FunctionType | type) and is_own_module(module):
-            if path_of(found) != Path(module, tuple(name.split("."))):
+            return self._without_tracking(global_object)
+        if isinstance(global_object, FunctionType | type) and is_own_module(module):
+            if path_of(global_object) != Path(module, tuple(name.split("."))):
                 reason = f"workers import {module} again, and {module}.{name} is another object now"
                 raise DeclineSignal("by-reference", reason)
-        return found
+        return global_object
 
-    def _untracked(self, make: Any) -> Callable[..., object]:
+    def _without_tracking(self, make: Any) -> Callable[..., object]:
         """The same, told that nobody keeps track of the object."""
         arguments = make.__code__.co_varnames[: make.__code__.co_argcount]
         place = arguments.index("class_tracker_id")
 
-        def made(*given: object) -> object:
-            found: object = make(*given[:place], None, *given[place + 1 :])
-            if isinstance(found, type):
-                self.classes.append((found, str(given[place])))
-            return found
+        def make_untracked(*values: object) -> object:
+            new_object: object = make(*values[:place], None, *values[place + 1 :])
+            if isinstance(new_object, type):
+                self.classes.append((new_object, str(values[place])))
+            return new_object
 
-        return made
+        return make_untracked

@@ -158,7 +158,7 @@ def _with_read(boundary: Boundary, site: Site) -> Boundary:
     """
     if is_pivot(site.boundary):
         read = frozenset[int]().union(*(m.reads for m in site.arriving))
-        return counted(boundary, read, _read(site, boundary, frozenset()))
+        return counted(boundary, read, _attributes_read(site, boundary, frozenset()))
     if boundary.kind != "Project":
         return boundary
     passed = passed_on(site.boundary)
@@ -168,8 +168,8 @@ def _with_read(boundary: Boundary, site: Site) -> Boundary:
     beside = {passed[i] for r in mixed for i in r if i in passed}
     names = {a.id: a.name.upper().lower() for a in boundary.inputs}
     times = Counter(names.values())
-    more = (i for i, name in names.items() if i in beside and times[name] == 1)
-    keys = tuple(dict.fromkeys([*boundary.keys, *more]))
+    passed_keys = (i for i, name in names.items() if i in beside and times[name] == 1)
+    keys = tuple(dict.fromkeys([*boundary.keys, *passed_keys]))
     return replace(boundary, keys=keys, key_outputs={o: k for o, k in passed.items() if k in keys})
 
 
@@ -179,28 +179,30 @@ def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -
     lifted = tuple(of_bytes(x, texts) for x in read.folds) if texts else read.folds
     unknown = read.unknown
     parts = tuple(Component(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
-    whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
-    inside = _sorted_outputs(whole, names)
-    known = {inside[i]: v for i, v in read.known.items() if i in inside}
-    moved, stuck, beside = _as_known(_conjuncts(site, boundary, inside, unknown, why), known, why)
-    kept = () if read.kept is None else (read.kept,)
-    where = sql_conjunction([*_said(moved), *kept])
+    full_fold = _with_keys(product(parts, {a.name for a in names.outputs}), names)
+    inside = _sorted_outputs(full_fold, names)
+    known_flags = {inside[i]: v for i, v in read.known.items() if i in inside}
+    moved, stuck, beside = _weaken_unknown(
+        _conjuncts(site, boundary, inside, unknown, why), known_flags, why
+    )
+    row_conditions = () if read.kept is None else (read.kept,)
+    where = sql_conjunction([*_distinct_conditions(moved), *row_conditions])
     stuck = (*stuck, *_text_encoding(read, where, texts))
     taken = [(m, term) for m, term in moved if not m.copied]
     numbers = frozenset((m.operator, m.conjunct) for m, _ in taken)
-    read_above = _read(site, boundary, numbers)
+    read_above = _attributes_read(site, boundary, numbers)
     for number in unknown.keys() & read_above:
         raise DeclineSignal.of(unknown[number])
-    needed = _needed(names, read_above, where)
+    needed = _needed_outputs(names, read_above, where)
     fold = product(parts, needed)
     key_forms = _key_forms(boundary, read_above)
     assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *key_forms])
     problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
-    asked = Called(problem)
+    called_problem = Called(problem)
     if is_on_demand(boundary):
         problem = replace(problem, on_demand=True)
-        asked = called(problem, parts, needed, beside, boundary.single)
-        problem = asked.problem
+        called_problem = called(problem, parts, needed, beside, boundary.single)
+        problem = called_problem.problem
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem, partly=why is not None)
     sent = sent_to_python(gateway, site, boundary, plan)
@@ -211,16 +213,16 @@ def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -
         names,
         problem,
         numbers,
-        sql_conjunction(_said(taken)),
+        sql_conjunction(_distinct_conditions(taken)),
         stuck,
         lifted,
         cache(partial(_input_errors, site, boundary, moved)),
         cache(partial(read_sources, gateway, plan, site.root, boundary)),
         sent,
         opaque,
-        asked.open,
-        asked.others,
-        partly=not set(known).isdisjoint(variables(where)),
+        called_problem.open,
+        called_problem.others,
+        partly=not set(known_flags).isdisjoint(variables(where)),
     )
 
 
@@ -239,8 +241,8 @@ def _text_encoding(
     read: LiftedBoundary, where: Term, texts: Collection[Var]
 ) -> tuple[Declined, ...]:
     """Why less is known of a result, where Python may see another text than Spark compares."""
-    found = ((x.fold, reads_bytes(x.fold, where, texts)) for x in read.folds)
-    reasons = ((f, NOT_UTF8.format(v.name)) for f, v in found if v is not None)
+    byte_reads = ((x.fold, reads_bytes(x.fold, where, texts)) for x in read.folds)
+    reasons = ((f, NOT_UTF8.format(v.name)) for f, v in byte_reads if v is not None)
     return tuple(Declined("text-encoding", why, fold.span) for fold, why in reasons)[:1]
 
 
@@ -262,8 +264,8 @@ def _input_errors(
     below = errors_in_input(input_, site.root, guarded)
     if boundary.beside is None:
         return below
-    other = errors_in_input(site.boundary.children[1].children[0], site.root, guarded)
-    return below.both(other)
+    beside_errors = errors_in_input(site.boundary.children[1].children[0], site.root, guarded)
+    return below.both(beside_errors)
 
 
 def _of_read_columns(problem: Problem, *, partly: bool) -> Problem:
@@ -286,27 +288,29 @@ _Conjuncts: TypeAlias = tuple[
 """What moves, why something does not, and what stays as it reads keys alone."""
 
 
-def _as_known(found: _Conjuncts, known: Mapping[Var, Var], why: Declined | None) -> _Conjuncts:
+def _weaken_unknown(
+    conjuncts: _Conjuncts, known_flags: Mapping[Var, Var], why: Declined | None
+) -> _Conjuncts:
     """The conjuncts as far as they are known to be false, where they read an output that is known
     of some rows alone. ``why`` no more is known is said, too.
     """
-    moved, stuck, beside = found
-    if not any(v in known for _, t in moved for v in variables(t)):
-        return found
-    also = () if why is None else (why,)
-    return tuple(_where_known(m, t, known) for m, t in moved), (*stuck, *also), beside
+    moved, stuck, beside = conjuncts
+    if not any(v in known_flags for _, t in moved for v in variables(t)):
+        return conjuncts
+    reasons = () if why is None else (why,)
+    return tuple(_where_known(m, t, known_flags) for m, t in moved), (*stuck, *reasons), beside
 
 
-def _where_known(conjunct: Moved, term: Term, known: Mapping[Var, Var]) -> tuple[Moved, Term]:
+def _where_known(conjunct: Moved, term: Term, known_flags: Mapping[Var, Var]) -> tuple[Moved, Term]:
     """The conjunct, true where an output that it reads is not known, beside the one that stays."""
-    unsure = dict.fromkeys(known[v] for v in variables(term) if v in known)
+    unsure = dict.fromkeys(known_flags[v] for v in variables(term) if v in known_flags)
     if not unsure:
         return conjunct, term
     either = sql_disjunction([term, *(app(Op.SQL_NOT, v) for v in unsure)])
     return replace(conjunct, copied=True), either
 
 
-def _said(moved: Iterable[tuple[Moved, Term]]) -> Iterable[Term]:
+def _distinct_conditions(moved: Iterable[tuple[Moved, Term]]) -> Iterable[Term]:
     """The conditions; what a filter and a copy of it say is said once."""
     return dict.fromkeys(term for _, term in moved)
 
@@ -410,15 +414,17 @@ def _over_outputs(
 _UNMODELLED = "a filter reads what proofs cannot model: column {}"
 
 
-def _needed(names: Names, read: frozenset[int], where: Term) -> set[str]:
+def _needed_outputs(names: Names, read: frozenset[int], where: Term) -> set[str]:
     """The outputs of which equality must be proved: those that somebody reads, or the filter."""
     used = {v.name for v in variables(where) if v.scope is Scope.OUT}
     return used | {a.name for a in names.outputs if a.id in read}
 
 
-def _read(site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]]) -> frozenset[int]:
-    made = {a.id for a in boundary.outputs}
-    return with_all_fields(live(site.path, moved, visible(site.path, made)), made)
+def _attributes_read(
+    site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]]
+) -> frozenset[int]:
+    output_ids = {a.id for a in boundary.outputs}
+    return with_all_fields(live(site.path, moved, visible(site.path, output_ids)), output_ids)
 
 
 def _key_forms(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ...]:

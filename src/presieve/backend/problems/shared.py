@@ -31,10 +31,17 @@ def check_shared(
     if read.boundary.kind != "Project" or not any(c.whole for c in read.boundary.calls):
         return
     nodes = list(walk(root))
-    made = {expr_id(t[0]): references(t) for n in nodes for t in trees(n) if t[0]["class"] == ALIAS}
-    taken = _origins({i for c in read.boundary.calls if c.whole for i in c.arguments}, made)
+    made_from = {
+        expr_id(t[0]): references(t) for n in nodes for t in trees(n) if t[0]["class"] == ALIAS
+    }
+    taken = _origins({i for c in read.boundary.calls if c.whole for i in c.arguments}, made_from)
     for node in nodes:
-        open_ = [c for t in trees(node) for c in _calls(t) if not taken.isdisjoint(_read(c, made))]
+        open_ = [
+            c
+            for t in trees(node)
+            for c in _calls(t)
+            if not taken.isdisjoint(_attributes_read(c, made_from))
+        ]
         if open_ and not _lift(gateway, node, plan, setting, open_):
             name = str(open_[0][0].get("name"))
             reason = f"{name} takes a column of this function's and may change the Series in place"
@@ -48,21 +55,21 @@ def _calls(tree: Tree) -> Iterator[Tree]:
             yield tree[at : end_of(tree, at)]
 
 
-def _read(call: Tree, made: Mapping[int, frozenset[int]]) -> frozenset[int]:
-    return _origins(references(call), made)
+def _attributes_read(call: Tree, made_from: Mapping[int, frozenset[int]]) -> frozenset[int]:
+    return _origins(references(call), made_from)
 
 
 def _origins(
-    numbers: frozenset[int] | set[int], made: Mapping[int, frozenset[int]]
+    numbers: frozenset[int] | set[int], made_from: Mapping[int, frozenset[int]]
 ) -> frozenset[int]:
     """These attributes, and all that they are made of."""
-    found: set[int] = set()
-    left = set(numbers)
-    while left:
-        number = left.pop()
-        found.add(number)
-        left |= made.get(number, frozenset()) - found
-    return frozenset(found)
+    origins: set[int] = set()
+    pending = set(numbers)
+    while pending:
+        number = pending.pop()
+        origins.add(number)
+        pending |= made_from.get(number, frozenset()) - origins
+    return frozenset(origins)
 
 
 def _lift(
@@ -78,8 +85,8 @@ def _lift(
         boundary = read_project(gateway, node, handle)
         wanted = tuple(c for c in boundary.calls if c.position in places)
         keys = tuple(dict.fromkeys(i for c in wanted for i in c.arguments))
-        asked = replace(boundary, calls=wanted, keys=keys, key_outputs={})
-        read = read_lifted(gateway, handle, asked, setting) if wanted else None
+        wanted_boundary = replace(boundary, calls=wanted, keys=keys, key_outputs={})
+        read = read_lifted(gateway, handle, wanted_boundary, setting) if wanted else None
     except DeclineSignal:
         return False
     return read is not None and read.why is None and len(wanted) == len(calls)

@@ -22,6 +22,6 @@ def entries(spark: Any, keys: Sequence[str]) -> dict[str, str]:
     """Those of these entries that the session's configuration has."""
     conf = spark.conf
     if not isinstance(spark, SparkSession) and hasattr(type(conf), "getAll"):
-        found = conf.getAll  # one question to the server, where each would be one
-        return {key: str(found[key]) for key in keys if key in found}
+        session_entries = conf.getAll  # one question to the server, where each would be one
+        return {key: str(session_entries[key]) for key in keys if key in session_entries}
     return {key: str(value) for key in keys if (value := conf.get(key, None)) is not None}

@@ -127,11 +127,11 @@ def _skipping(before: Any, skipped: Skipped, written: dict[str, Any]) -> Any:
 
     @wraps(before)
     def call(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = [a for a in (*args, *kwargs.values()) if isinstance(a, str)]
-        skipped(f"{name}({given[0]!r})" if given else name)
+        texts = [a for a in (*args, *kwargs.values()) if isinstance(a, str)]
+        skipped(f"{name}({texts[0]!r})" if texts else name)
         df = getattr(self, "_df", None)  # classic writers have the DataFrame, Connect's its plan
-        if given and name in _KEEPING and df is not None:
-            written[given[0]] = df
+        if texts and name in _KEEPING and df is not None:
+            written[texts[0]] = df
 
     return call
 
@@ -150,9 +150,9 @@ def _reading(before: Any, written: dict[str, Any]) -> Any:
 
     @wraps(before)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        given = [*args, *kwargs.values()]
-        if len(given) == 1 and isinstance(given[0], str) and given[0] in written:
-            return checkpoint(written[given[0]], eager=False)
+        arguments = [*args, *kwargs.values()]
+        if len(arguments) == 1 and isinstance(arguments[0], str) and arguments[0] in written:
+            return checkpoint(written[arguments[0]], eager=False)
         return before(self, *args, **kwargs)
 
     return call

@@ -61,11 +61,11 @@ def session_key(spark: Any) -> str:
 
     Raises :class:`GatewayError` where the session is gone.
     """
-    found = _keys.get(spark)
-    if found is None:
+    key = _keys.get(spark)
+    if key is None:
         classic = isinstance(spark, SparkSession)
-        found = _keys[spark] = session_uuid(spark) if classic else str(spark.session_id)
-    return found
+        key = _keys[spark] = session_uuid(spark) if classic else str(spark.session_id)
+    return key
 
 
 _keys: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
@@ -119,7 +119,7 @@ class Hooks:
             before = vars(owner).get(name)
             if before is None:
                 continue
-            now = _replacement(before, name, self._through, (instead or {}).get(name))
+            now = _replace_member(before, name, self._through, (instead or {}).get(name))
             setattr(owner, name, now)
             self._hooked.append(_Hooked(owner, name, now, before))
 
@@ -133,14 +133,16 @@ class Hooks:
         self._hooked.clear()
 
 
-def _replacement(before: Any, name: str, through: Through, instead: Instead | None) -> object:
+def _replace_member(before: Any, name: str, through: Through, instead: Instead | None) -> object:
     if isinstance(before, property):
         return property(_method(before.fget, through, instead), doc=before.__doc__)
     if isinstance(before, cached_property):
         # It keeps its value in the object, as the one before: ``df.rdd is df.rdd``.
-        kept: cached_property[object] = cached_property(_method(before.func, through, instead))
-        kept.__set_name__(ClassicDataFrame, name)
-        return kept
+        replacement: cached_property[object] = cached_property(
+            _method(before.func, through, instead)
+        )
+        replacement.__set_name__(ClassicDataFrame, name)
+        return replacement
     return _method(before, through, instead)
 
 

@@ -46,31 +46,31 @@ def check_of(
     none.
     """
     read = set(variables(condition))
-    asked = {number: v for number, v in input_vars(source.names).items() if v in read}
-    found = scan_columns(gateway, root, source.node, asked)
-    if found is None:
+    variable_by_id = {number: v for number, v in input_vars(source.names).items() if v in read}
+    file_scan = scan_columns(gateway, root, source.node, variable_by_id)
+    if file_scan is None:
         return None
-    stamps = gateway.file_stamps(found.relation)
+    stamps = gateway.file_stamps(file_scan.relation)
     if not 0 < len(stamps) <= MANY_FILES or sum(size for _, size, _ in stamps) > LARGEST:
         return None
-    by_name = {a.name: a for a in gateway.attributes(found.relation)}
+    by_name = {a.name: a for a in gateway.attributes(file_scan.relation)}
     folded = [name.upper().lower() for name in by_name]
-    if len(set(folded)) != len(gateway.attributes(found.relation)):
+    if len(set(folded)) != len(gateway.attributes(file_scan.relation)):
         return None
-    own = {v: Var(Scope.ROW, found.columns[i].name, v.sort) for i, v in asked.items()}
+    own = {v: Var(Scope.ROW, file_scan.columns[i].name, v.sort) for i, v in variable_by_id.items()}
     term = rewrite(condition, lambda v: own[v])
     attributes = {by_name[v.name].id: v for v in own.values()}
     try:
         asking = predicate(term, attributes, timezone)
     except DeclineSignal:
         return None
-    types = {c.name: c.type for c in found.columns.values()}
+    types = {c.name: c.type for c in file_scan.columns.values()}
     key = json.dumps(["check 1", asking.sql, sorted(types.items()), stamps])
     count_answer()
     name = hashlib.sha256(key.encode()).hexdigest()
 
     def count() -> int:
-        plan = checked_filter(gateway, asking, found.relation, timezone)
+        plan = checked_filter(gateway, asking, file_scan.relation, timezone)
         return gateway.count(plan, FEW + 1)
 
     return Check(name, count)

@@ -76,8 +76,8 @@ def _work(edit: SiteEdit) -> Work:
     calls = [c for c in boundary.calls if c.native is not None]
     if calls:
         lists = sum(_is_list(c.name) for c in calls)
-        made = {i for c in calls for i in c.outputs}
-        texts = any(a.id in made and sort_of(a.type) in TEXTS for a in boundary.outputs)
+        output_ids = {i for c in calls for i in c.outputs}
+        texts = any(a.id in output_ids and sort_of(a.type) in TEXTS for a in boundary.outputs)
         read = [t for c in calls if c.native for t in (*c.native.arguments, c.native.condition)]
         nodes = sum(map(len, read))
         return native(columns, len(calls) - lists, lists, sorts=texts, nodes=nodes)
@@ -100,6 +100,6 @@ def _spares(edit: SiteEdit) -> bool:
     site = edit.site
     if not site.boundary.single or edit.residual is not None or not edit.removed:
         return False
-    made = {a.id for a in site.boundary.outputs}
-    read = live(site.site.path, edit.removed, visible(site.site.path, made))
+    output_ids = {a.id for a in site.boundary.outputs}
+    read = live(site.site.path, edit.removed, visible(site.site.path, output_ids))
     return not read & site.boundary.computed

@@ -51,17 +51,19 @@ def scan_below(
         return None
     attributes = [_attribute(t) for t in node.fields["output"]]
     columns = {v: a.name for a in attributes if (v := variable_of(a)) is not None}
-    known: dict[int, Term] = {a.id: v for a in attributes if (v := variable_of(a)) is not None}
-    given: list[Term] = []
-    for one in reversed(passed):
-        if one.kind == FILTER:
-            parts = split_conjuncts(one.fields["condition"])
-            terms = (expression(c.tree, known, timezone) for c in parts)
-            given += [t for t in terms if not isinstance(t, Declined)]
-        elif one.kind == PROJECT:
-            known = _above(one.fields["projectList"], known)
-    inputs = {v: known[i] for i, v in input_vars(source.names).items() if i in known}
-    keys = [known[k.id] for k in source.names.keys if k.id in known]
+    known_terms: dict[int, Term] = {
+        a.id: v for a in attributes if (v := variable_of(a)) is not None
+    }
+    conditions: list[Term] = []
+    for operator in reversed(passed):
+        if operator.kind == FILTER:
+            parts = split_conjuncts(operator.fields["condition"])
+            terms = (expression(c.tree, known_terms, timezone) for c in parts)
+            conditions += [t for t in terms if not isinstance(t, Declined)]
+        elif operator.kind == PROJECT:
+            known_terms = _above(operator.fields["projectList"], known_terms)
+    inputs = {v: known_terms[i] for i, v in input_vars(source.names).items() if i in known_terms}
+    keys = [known_terms[k.id] for k in source.names.keys if k.id in known_terms]
     try:
         over_scan = rewrite(prefilter, lambda v: inputs.get(v, v))
         leaf = gateway.node(root, node.path)
@@ -72,9 +74,11 @@ def scan_below(
     if not paths or None in paths:
         return None
     scan = tuple(p for p in paths if p is not None)
-    rows, (kept, passing, *groups) = _renamed(columns, over_scan, sql_conjunction(given), *keys)
+    rows, (prefilter_term, passing, *groups) = _rename_columns(
+        columns, over_scan, sql_conjunction(conditions), *keys
+    )
     skips = partial(_skips, gateway, leaf, over_scan, attributes, timezone)
-    return Scan(scan, rows, kept, passing, tuple(groups), skips)
+    return Scan(scan, rows, prefilter_term, passing, tuple(groups), skips)
 
 
 def _skips(
@@ -88,8 +92,8 @@ def _skips(
     named = {v: Var(Scope.ROW, name, v.sort) for v, name in taken.values()}
     try:
         term = rewrite(prefilter, lambda v: named[v])
-        made = predicate(term, {i: named[v] for i, (v, _) in taken.items()}, timezone)
-        return gateway.skipped(leaf, made.sql)
+        condition = predicate(term, {i: named[v] for i, (v, _) in taken.items()}, timezone)
+        return gateway.skipped(leaf, condition.sql)
     except (DeclineSignal, GatewayError):
         return None
 
@@ -100,17 +104,19 @@ def _attribute(tree: Tree) -> Attribute:
     return Attribute(expr_id(node), str(node["name"]), type_, bool(node["nullable"]))
 
 
-def _above(columns: list[Tree], known: Mapping[int, Term]) -> dict[int, Term]:
+def _above(columns: list[Tree], known_terms: Mapping[int, Term]) -> dict[int, Term]:
     """The columns that a projection passes on."""
-    found: dict[int, Term] = {}
+    passed_terms: dict[int, Term] = {}
     for tree in columns:
         value = tree[1:] if tree[0]["class"] == ALIAS else tree
-        if len(value) == 1 and value[0]["class"] == ATTRIBUTE and expr_id(value[0]) in known:
-            found[expr_id(tree[0])] = known[expr_id(value[0])]
-    return found
+        if len(value) == 1 and value[0]["class"] == ATTRIBUTE and expr_id(value[0]) in known_terms:
+            passed_terms[expr_id(tree[0])] = known_terms[expr_id(value[0])]
+    return passed_terms
 
 
-def _renamed(columns: Mapping[Var, str], *terms: Term) -> tuple[dict[Var, str], tuple[Term, ...]]:
+def _rename_columns(
+    columns: Mapping[Var, str], *terms: Term
+) -> tuple[dict[Var, str], tuple[Term, ...]]:
     """The columns of the scan as variables of rows."""
     rows = {v: Var(Scope.ROW, v.name, v.sort) for v in columns}
     names = {rows[v]: name for v, name in columns.items()}

@@ -61,23 +61,31 @@ def known_facts(
     between which values integers lie.
     """
     read = {v for a in assumptions for v in variables(a.term)}
-    asked = {number: v for number, v in input_vars(source.names).items() if v in read}
-    if not asked:
+    column_vars = {number: v for number, v in input_vars(source.names).items() if v in read}
+    if not column_vars:
         return ()
     node = source.node
-    options = {number for number, v in asked.items() if isinstance(v.sort, Option)}
-    filtered, conditions = _filtered(node, options), tuple(_conditions(gateway, node, asked))
+    options = {number for number, v in column_vars.items() if isinstance(v.sort, Option)}
+    filtered, conditions = (
+        _filtered_columns(node, options),
+        tuple(_conditions(gateway, node, column_vars)),
+    )
     if (filtered or conditions) and not _is_faithful(source):
         filtered, conditions = set(), ()
     counted = without_null(gateway, root, node, options - filtered)
-    wide = {n for n, v in asked.items() if strip(v.sort) == INT and n not in filtered | counted}
+    wide = {
+        n for n, v in column_vars.items() if strip(v.sort) == INT and n not in filtered | counted
+    }
     between = ranges(gateway, root, node, wide)
-    found = [Fact(_not_none(asked[i]), BY_FILTER) for i in sorted(filtered)]
-    found += [Fact(app(Op.SQL_IS_TRUE, term), BY_FILTER) for term in conditions]
-    found += [Fact(_not_none(asked[i]), BY_FOOTERS) for i in sorted(counted)]
-    for i in sorted(i for i in _cast(node, asked) if strip(asked[i].sort) == FLOAT):
-        found += [Fact(no(asked[i]), BY_CAST) for no in (_no_nan, _no_negative_zero)]
-    return (*found, *(Fact(within(asked[i], *ends), BY_FOOTERS) for i, ends in between.items()))
+    facts = [Fact(_not_none(column_vars[i]), BY_FILTER) for i in sorted(filtered)]
+    facts += [Fact(app(Op.SQL_IS_TRUE, term), BY_FILTER) for term in conditions]
+    facts += [Fact(_not_none(column_vars[i]), BY_FOOTERS) for i in sorted(counted)]
+    for i in sorted(i for i in _cast(node, column_vars) if strip(column_vars[i].sort) == FLOAT):
+        facts += [Fact(no(column_vars[i]), BY_CAST) for no in (_no_nan, _no_negative_zero)]
+    return (
+        *facts,
+        *(Fact(within(column_vars[i], *ends), BY_FOOTERS) for i, ends in between.items()),
+    )
 
 
 def with_extent(
@@ -134,32 +142,32 @@ def _passing(node: Node, ids: Iterable[int]) -> Iterator[tuple[Node, dict[int, s
     """The operators below that pass rows on and add none, from the top; with each, by its output
     attributes, those asked about that they become.
     """
-    here = {i: {i} for i in ids}
+    origins = {i: {i} for i in ids}
     while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
-        yield node, here
+        yield node, origins
         if node.kind == PROJECT:
-            here = passed_on(node.fields["projectList"], here)
+            origins = passed_on(node.fields["projectList"], origins)
         (node,) = node.children
 
 
-def _filtered(node: Node, ids: Iterable[int]) -> set[int]:
+def _filtered_columns(node: Node, ids: Iterable[int]) -> set[int]:
     """Which of these output attributes a filter below keeps from being NULL."""
-    found: set[int] = set()
-    for below, here in _passing(node, ids):
+    not_null: set[int] = set()
+    for below, origins in _passing(node, ids):
         if below.kind == FILTER:
             for conjunct in split_conjuncts(below.fields["condition"]):
                 for attribute in _not_null(conjunct.tree):
-                    found |= here.get(attribute, set())
-    return found
+                    not_null |= origins.get(attribute, set())
+    return not_null
 
 
-def _conditions(gateway: Gateway, node: Node, asked: Mapping[int, Var]) -> Iterator[Term]:
+def _conditions(gateway: Gateway, node: Node, column_vars: Mapping[int, Var]) -> Iterator[Term]:
     """What filters below say of these columns alone."""
     timezone = ""
-    for below, here in _passing(node, asked):
+    for below, origins in _passing(node, column_vars):
         if below.kind != FILTER:
             continue
-        columns = {i: asked[min(outputs)] for i, outputs in here.items() if outputs}
+        columns = {i: column_vars[min(outputs)] for i, outputs in origins.items() if outputs}
         for conjunct in split_conjuncts(below.fields["condition"]):
             read = references(conjunct.tree)
             if read and read <= columns.keys():
@@ -171,13 +179,13 @@ def _conditions(gateway: Gateway, node: Node, asked: Mapping[int, Var]) -> Itera
 
 def _cast(node: Node, ids: Iterable[int]) -> set[int]:
     """Which of these output attributes a projection below casts from integers or decimals."""
-    found: set[int] = set()
-    for below, here in _passing(node, ids):
+    cast_ids: set[int] = set()
+    for below, origins in _passing(node, ids):
         for column in below.fields["projectList"] if below.kind == PROJECT else []:
             value = unnamed(column)
             if itself(value) is None and number(value) is not None:
-                found |= here.get(expr_id(column[0]), set())
-    return found
+                cast_ids |= origins.get(expr_id(column[0]), set())
+    return cast_ids
 
 
 def _not_null(conjunct: Tree) -> tuple[int, ...]:

@@ -47,13 +47,13 @@ def ranges(
     gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
 ) -> dict[int, tuple[int, int]]:
     """Of integer columns, the least and the greatest value in the files of the scan below."""
-    found: dict[int, tuple[int, int]] = {}
-    for asked in ids:
+    extremes: dict[int, tuple[int, int]] = {}
+    for attribute in ids:
         met: list[int] = []
         test = partial(_ranged, met)
-        if _good(gateway, root, node, [asked], test, through=number) and met:
-            found[asked] = min(met), max(met)
-    return found
+        if _good(gateway, root, node, [attribute], test, through=number) and met:
+            extremes[attribute] = min(met), max(met)
+    return extremes
 
 
 def rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
@@ -76,7 +76,7 @@ def _rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
     relation = gateway.node(root, node.path)
     if node.kind != RELATION or not gateway.is_settled(root, node.path):
         return None
-    footers = list(_read(gateway, relation))
+    footers = list(_read_footers(gateway, relation))
     if not footers or None in footers:
         return None
     return sum(int(footer.num_rows) for footer in footers if footer is not None)
@@ -137,14 +137,14 @@ def number(value: Tree) -> JsonNode | None:
     """
     if value[0]["class"] != CAST:
         return itself(value)
-    found = itself(value[1:])
-    if found is None:
+    attribute = itself(value[1:])
+    if attribute is None:
         return None
-    type_ = str(found["dataType"])
+    type_ = str(attribute["dataType"])
     if value[0]["dataType"] == "double":
-        return found if type_.startswith(_EXACT) else None
+        return attribute if type_.startswith(_EXACT) else None
     digits, room = decimal_type(type_), _ROOM.get(str(value[0]["dataType"]), 0)
-    return found if digits is not None and digits[0] - digits[1] <= room else None
+    return attribute if digits is not None and digits[0] - digits[1] <= room else None
 
 
 _EXACT = ("byte", "short", "integer", "long", "decimal")
@@ -162,8 +162,8 @@ def scan_columns(
     nothing in between changes values. Its rows may come any number of times.
     """
     every = {i: i for i in ids}
-    found = _scans(gateway, root, node, every, itself)
-    return next((scan for scan in found if scan.columns.keys() == every.keys()), None)
+    scans = _scans(gateway, root, node, every, itself)
+    return next((scan for scan in scans if scan.columns.keys() == every.keys()), None)
 
 
 _PASSING = (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW)
@@ -213,8 +213,10 @@ def _good(
     good: set[int] = set()
     for below in _scans(gateway, root, node, {i: i for i in ids}, through):
         types = {c.name: c.type for c in below.columns.values()}
-        found = _passing(_read(gateway, below.relation), types, test) if types else ()
-        good |= {i for i, c in below.columns.items() if c.name in found}
+        passed_names = (
+            _passing(_read_footers(gateway, below.relation), types, test) if types else ()
+        )
+        good |= {i for i, c in below.columns.items() if c.name in passed_names}
     if good:
         count_answer()
     return frozenset(good)
@@ -228,16 +230,16 @@ def count_answer() -> None:
 
 def _through(columns: list[Tree], wanted: dict[int, int], through: Through) -> dict[int, int]:
     """The attributes below a projection that its columns pass on."""
-    found: dict[int, int] = {}
+    attributes_below: dict[int, int] = {}
     for tree in columns:
-        asked, below = wanted.get(expr_id(tree[0])), through(unnamed(tree))
-        if asked is not None and below is not None:
+        requested, below = wanted.get(expr_id(tree[0])), through(unnamed(tree))
+        if requested is not None and below is not None:
             # Two columns of one attribute: following one of them is enough to be right.
-            found.setdefault(expr_id(below), asked)
-    return found
+            attributes_below.setdefault(expr_id(below), requested)
+    return attributes_below
 
 
-def _read(gateway: Gateway, relation: Handle) -> Iterator[FileMetaData | None]:
+def _read_footers(gateway: Gateway, relation: Handle) -> Iterator[FileMetaData | None]:
     """The footers of the files of a scan, as they are read; None for one that cannot be."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -259,15 +261,17 @@ def _passing(
     footers: Iterable[FileMetaData | None], types: Mapping[str, str], test: Test
 ) -> tuple[str, ...]:
     """The columns, of these types, that pass the test in every row group of every file."""
-    left: dict[str, str] | None = None
+    remaining_columns: dict[str, str] | None = None
     for footer in footers:
         if footer is None:
             return ()
-        asked = types if left is None else left
-        left = {n: t for n, t in asked.items() if _passes(footer, n, partial(_of_type, test, t))}
-        if not left:
+        candidates = types if remaining_columns is None else remaining_columns
+        remaining_columns = {
+            n: t for n, t in candidates.items() if _passes(footer, n, partial(_of_type, test, t))
+        }
+        if not remaining_columns:
             break
-    return tuple(left or ())
+    return tuple(remaining_columns or ())
 
 
 def _of_type(test: Test, type_: str, statistics: Statistics) -> bool:

@@ -42,31 +42,31 @@ def scans_below(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -> S
                 below = gateway.with_plan(gateway.node(plan, boundary.path[:length]), below)
                 break
             above = above.children[child]
-        found = gateway.scan_metadata(below)
+        leaf_metadata = gateway.scan_metadata(below)
     except GatewayError:
         return Scans(read=False)
     handed, choosing = (
-        tuple(part for _, metadata in found for part in split_list(metadata.get(key, "[]")))
+        tuple(part for _, metadata in leaf_metadata for part in split_list(metadata.get(key, "[]")))
         for key in ("PushedFilters", "PartitionFilters")
     )
-    return Scans(handed, choosing, tuple(name.strip() for name, _ in found))
+    return Scans(handed, choosing, tuple(name.strip() for name, _ in leaf_metadata))
 
 
 def columns_below(node: Node, ids: Iterable[int]) -> dict[int, str]:
     """For attributes of an operator, the names of the columns at the bottom of the projections and
     filters below it that they are; "" for those that are computed on the way.
     """
-    here = {i: {i} for i in ids}
-    names = dict.fromkeys(here, "")
+    origins = {i: {i} for i in ids}
+    names = dict.fromkeys(origins, "")
     while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
         if node.kind == PROJECT:
-            here = passed_on(node.fields["projectList"], here)
+            origins = passed_on(node.fields["projectList"], origins)
         (node,) = node.children
     for tree in node.fields.get("output", []):
-        for asked in here.get(expr_id(tree[0]), ()):
-            names[asked] = str(tree[0]["name"])
+        for requested in origins.get(expr_id(tree[0]), ()):
+            names[requested] = str(tree[0]["name"])
     if "output" not in node.fields:  # not a relation: what is computed there is not known
-        return {i: name for i, name in names.items() if i not in set().union(*here.values())}
+        return {i: name for i, name in names.items() if i not in set().union(*origins.values())}
     return names
 
 

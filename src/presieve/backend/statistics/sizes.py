@@ -40,8 +40,13 @@ def _sizes(gateway: Gateway, plan: Handle, root: Node) -> Iterator[Size]:
             continue
         if not 0 < len(uris) <= MOST_FILES:
             continue
-        found = [extent(path) for path in map(local, uris) if path is not None]
-        known = [e for e in found if e is not None]
-        if len(known) == len(uris):
+        extents = [extent(path) for path in map(local, uris) if path is not None]
+        known_extents = [e for e in extents if e is not None]
+        if len(known_extents) == len(uris):
             columns = tuple(str(tree[0]["name"]) for tree in node.fields["output"])
-            yield Size(columns, sum(r for r, _ in known), sum(b for _, b in known), len(uris))
+            yield Size(
+                columns,
+                sum(r for r, _ in known_extents),
+                sum(b for _, b in known_extents),
+                len(uris),
+            )
