@@ -1,1 +1,1 @@
-"""Trusted. DataFrames whose plans lie in a JVM next to us."""
+"""Trusted. DataFrames whose plans are in a JVM next to us."""

@@ -1,10 +1,10 @@
-"""Trusted. What aggregate functions compute of a row, as columns of their own.
+"""Trusted. Turn the computed arguments of aggregate functions into columns of their own.
 
 Lemma: ``aggregate max(e) R = aggregate max(y) (project [R*, y := e] R)`` with a new attribute y,
 where e is deterministic, and either never raises or is computed for each row as before. No other
-expression of the aggregate is changed, so that y goes with the function if nobody reads its result.
-Nothing is gained by this in itself. A proof about the function knows e no better than any column,
-and so need not read it.
+expression of the aggregate is changed, so y vanishes with the function if nobody reads its result.
+This gains nothing by itself. It makes e an ordinary column for a proof about the function, which
+then need not read e.
 """
 
 from __future__ import annotations
@@ -35,19 +35,20 @@ _OPAQUE = ("Lambda", "OuterReference", "Subquery", "Exists", "ListQuery", "Pytho
 """Parts of the names of expressions that stay where they are."""
 
 _OF_EACH_ROW = ("max", "min", "bool_or", "bool_and", "count_if")
-"""Functions that compute their argument of each row (``Max.scala``, ``Min.scala``, ``CountIf``).
-``count`` does not where it is never NULL, ``max_by`` where another row's key is higher.
+"""Functions that compute their argument for each row (``Max.scala``, ``Min.scala``, ``CountIf``).
+``count`` does not if the argument is never NULL, and ``max_by`` does not if another row's key is
+higher.
 """
 
 Computed: TypeAlias = Mapping[tuple[int, ...], Mapping[int, Sequence[Tree]]]
-"""By the path of an aggregate and the number of an output, the arguments that become columns."""
+"""The arguments that become columns, by the path of an aggregate and the number of an output."""
 
 
 def computed_arguments(
     gateway: ClassicGateway, plan: Handle, root: Node, timezone: str
 ) -> Computed:
-    """The arguments of aggregate functions that proofs do not read, or know little of, if a
-    condition is about what the function gives.
+    """Find the arguments of aggregate functions that proofs do not read, or know little about, if a
+    condition is on the function's result.
     """
     arguments_by_path: dict[tuple[int, ...], dict[int, Sequence[Tree]]] = {}
     condition_columns = frozenset(_condition_columns(root))
@@ -64,7 +65,7 @@ def computed_arguments(
 
 
 def _condition_columns(root: Node) -> Iterator[int]:
-    """The columns of which a condition may speak, as they are or as they are computed with."""
+    """Yield the columns that a condition may be about, directly or through a computation."""
     for node in walk(root):
         columns: list[Tree] = node.fields["projectList"] if node.kind == PROJECT else []
         for tree in (*(c.tree for c in conditions(node)), *columns):
@@ -73,7 +74,9 @@ def _condition_columns(root: Node) -> Iterator[int]:
 
 
 def _calls(node: Node, condition_columns: Set[int]) -> Iterator[tuple[int, NativeCall]]:
-    """The known functions that an aggregate calls for these outputs, of all rows of a group."""
+    """Yield the known functions without a FILTER clause that an aggregate calls for these
+    outputs.
+    """
     for output in node.fields["aggregateExpressions"]:
         call = native_call(output)
         if call.function and not call.condition and expr_id(output[0]) in condition_columns:
@@ -96,7 +99,7 @@ def _is_moved(call: NativeCall, tree: Tree, source: NativeInput) -> bool:
 
 
 def with_columns(parts: Parts, plan: Handle, computed: Computed) -> Handle:
-    """The plan with these arguments as columns of projections below their aggregates."""
+    """Turn these arguments into columns of projections below their aggregates."""
 
     def change(node: Handle, child: Handle, path: tuple[int, ...]) -> Handle:
         return _separate_arguments(parts, node, child, computed[path])
@@ -127,13 +130,15 @@ def _separate_arguments(
 def _of_output(
     parts: Parts, expression: Handle, wanted: Mapping[int, Sequence[Tree]]
 ) -> Sequence[Tree]:
-    """What is wanted of an output; nothing of a grouping expression."""
+    """Return the arguments that an output must give up as columns; none for a grouping
+    expression.
+    """
     first = tree_of(parts, expression)[0]
     return wanted.get(expr_id(first), ()) if first["class"] == ALIAS else ()
 
 
 def _arguments(parts: Parts, output: Handle, trees: Sequence[Tree]) -> list[Handle]:
-    """Those of the function that is called in an output which are among these."""
+    """Return the arguments of an output's function that are among ``trees``."""
     if not trees:
         return []
     (aggregate_expression,) = parts.gateway.children(output)
@@ -142,6 +147,6 @@ def _arguments(parts: Parts, output: Handle, trees: Sequence[Tree]) -> list[Hand
 
 
 def _name(parts: Parts, expression: Handle, names: set[str]) -> str:
-    """As it is written, unlike all others."""
+    """Name the column by its expression in SQL, unlike all other columns."""
     written = unqualified(parts.gateway, expression, tree_of(parts, expression))
     return unlike(written, names)

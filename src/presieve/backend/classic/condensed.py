@@ -1,6 +1,7 @@
-"""Untrusted. A large plan with what Spark's optimizer does to it first: filters further down,
-projections merged. It is only looked at, to see that there is nothing to gain; nothing is made of
-it. Loops of ``withColumn`` make plans that take ten times as long to read as to condense.
+"""Untrusted. Shrink a large plan by the first steps of Spark's optimizer: push filters down and
+merge projections. The result is only inspected, to see whether there is anything to gain; no plan
+is built from it. Loops of ``withColumn`` make plans that take ten times as long to read as to
+condense.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
 
 MIN_OPERATORS = 40
 MIN_COLUMNS = 20
-"""Plans that are smaller are read as fast. Of a plan that is long and narrow condensing makes large
-expressions, a column being computed of itself again and again.
+"""Smaller plans are read as fast as they are condensed. Condensing a plan that is long and narrow
+makes large expressions, because a column is computed from itself again and again.
 """
 _SMALLER = 0.8
-"""A round must leave at most this part of the operators to be worth another one, which takes some
-milliseconds; all of them together half, as the plan is read anew where something is to gain.
+"""A round must leave at most this share of the operators to justify another round, which takes some
+milliseconds. All rounds together must halve the plan, because the plan is read again if there is
+something to gain.
 """
 _ROUNDS = 10
 
@@ -29,15 +31,15 @@ _RULES = ("PushDownPredicates", "CollapseProject")
 
 
 def condensed(gateway: ClassicGateway, plan: Handle) -> Handle | None:
-    """The plan condensed, or None where that is not worth while.
+    """Condense the plan; None if that is not worthwhile.
 
-    Spark moves a filter past an operator below it in one application of the rule, and merges it
-    with the filter that it meets there, so that each round leaves about half of a chain.
+    One application of the rule moves a filter past the operator below it and merges it with the
+    filter that it meets there, so each round halves a chain, roughly.
     """
     if int(plan.output().size()) < MIN_COLUMNS:
         return None
-    # Filters take calls of Python functions down with them, and these are only made columns again
-    # where nothing is cached.
+    # Filters take calls of Python functions down with them. Such calls become columns again only
+    # if nothing is cached.
     if gateway.calls_python(plan) and not gateway.cache_is_empty():
         return None
     rules = [java_class(gateway.spark._jvm, f"{_OPTIMIZER}.{name}") for name in _RULES]

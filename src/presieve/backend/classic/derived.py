@@ -1,4 +1,6 @@
-"""Trusted. Files and functions of a plan, with the conditions under which it uses their rows."""
+"""Trusted. Find the files and functions of a plan, with the conditions under which it uses their
+rows.
+"""
 
 from __future__ import annotations
 
@@ -71,22 +73,24 @@ _COMPUTED = re.compile(
     r"| IN \(list#",
     re.IGNORECASE,
 )
-"""What can be followed to a column, in Spark's drawing of a plan."""
+"""Expressions in Spark's drawing of a plan that can be traced to a column."""
 _GENERATED = re.compile(r"^[ :+-]*Generate\b.*\[([^\[\]]*)\]$", re.MULTILINE)
 _CALL = r"(?:max|min|sum|count|count_if|bool_or|bool_and|max_by|min_by)\("
 _AGGREGATED = re.compile(
     rf"^[ :+-]*Aggregate\b.*(?:\({_CALL}|\b{_CALL}(?:distinct )?[^#()]*[-+*/(])", re.MULTILINE
 )
-"""An aggregate function of something that is computed, or inside of something."""
+"""An aggregate function of a computed argument, or an aggregate function inside an expression."""
 _FILES = re.compile(r"^[ :+-]*Relation(?: .*\] (?:parquet|orc)$|V2\b)", re.MULTILINE)
 LARGE = 10_000
-"""Characters of the drawing of a plan that takes longer to read than what is found out in it."""
+"""Length of a plan's drawing, in characters, above which reading the plan takes longer than the
+search in it.
+"""
 _NUMBER = re.compile(r"#(\d+)")
 _NAMED = re.compile(r" AS [^#\n]*?#(\d+)")
 
 
 def _computes(drawing: str) -> bool:
-    """Whether files are read, and a condition computes something or may be on a column that a
+    """Whether the plan reads files, and a condition computes something or may be on a column that a
     projection computes.
     """
     if not _FILES.search(drawing):
@@ -102,10 +106,10 @@ def _computes(drawing: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is looked for: ``declared`` are facts of columns that are computed of others; with
-    ``trusting`` also sources that are not known to apply filters as Spark does are taken.
-    ``follows`` says whether something may follow from a condition for single columns.
-    ``first``: of a large plan the optimized form is read, to see whether something is to gain.
+    """What to search for. ``follows`` says whether a condition may imply something for single
+    columns. ``declared`` are facts about columns that are computed from others. ``trusting``: also
+    accept sources that are not known to apply filters as Spark does. ``first``: read the optimized
+    form of a large plan, to see whether there is anything to gain.
     """
 
     follows: Callable[[Tree, Zones], bool]
@@ -116,13 +120,14 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
-    """Files at a place in the plan, or an ``operator`` there. A row is needed where one of the
-    ``conditions``, trees of Catalyst, is true; ``evaluated`` is all that is computed before it is
-    dropped. ``columns`` and their ``types`` are those that proofs can speak of, by number, and
-    ``drawn`` gives the conditions in SQL for a person. ``files`` are paths of this machine; there
-    are none where some are elsewhere. ``asked``: what a scan skips can be asked of Spark.
-    ``claims``: the source is taken at its word. ``facts`` are what is declared of columns that are
-    computed of others.
+    """Files at a place in the plan, or an ``operator`` there.
+
+    A row is needed if one of the ``conditions`` (Catalyst trees) is true. ``evaluated`` is
+    everything that is computed for a row before it is dropped. ``columns`` and their ``types``, by
+    number, are the columns that proofs can mention. ``drawn`` gives the conditions in SQL for a
+    person. ``files`` are paths on this machine; the tuple is empty if some files are elsewhere.
+    ``asked``: Spark can be asked how much a scan skips. ``claims``: the source is taken at its
+    word. ``facts`` are declared facts about columns that are computed from others.
     """
 
     path: tuple[int, ...]
@@ -140,14 +145,15 @@ class RowSource:
 
     @property
     def sql(self) -> str:
-        """The conditions, with a few calls of the JVM for each of their parts."""
+        """The conditions. Each part of a condition costs a few calls of the JVM."""
         return " OR ".join(drawn() for drawn in self.drawn)
 
 
 @dataclass(frozen=True, slots=True)
 class RowSources:
-    """Those of a plan that filters may be derived for. ``changed``: it is another plan than that of
-    the DataFrame, of which more may be proved. ``first``: it is one that is only looked at.
+    """The sources of a plan for which filters may be derived. ``changed``: the plan differs from
+    the DataFrame's own plan, and more may be provable about it. ``first``: the plan is only
+    inspected.
     """
 
     gateway: ClassicGateway
@@ -162,9 +168,9 @@ class RowSources:
 @or_declined
 @guarded
 def open_sources(opened: Opened, df: DataFrame, search: Search) -> RowSources | None:
-    """The sources of a DataFrame in a classic session; None where nothing is computed in a filter
-    or declared to be, where nothing follows from a condition, or rows may come out of a cache. What
-    is true now (``current_date``) is in the optimized plan a constant, which a filter must not
+    """Find the sources of a DataFrame in a classic session. None if no filter computes anything and
+    nothing is declared, if no condition implies anything, or if rows may come from a cache. The
+    optimized plan holds current values (``current_date``) as constants, which a filter must not
     keep.
     """
     gateway = opened.gateway
@@ -197,7 +203,7 @@ def open_sources(opened: Opened, df: DataFrame, search: Search) -> RowSources | 
 def _optimize(
     gateway: ClassicGateway, df: DataFrame, plan: Handle, *, trusting: bool
 ) -> Handle | None:
-    """The optimized plan; None where no source may be handed anything."""
+    """Return the optimized plan; None if no source may be handed anything."""
     leaves = each(plan.collectLeaves())
     if not trusting and not any(_is_known(gateway.source(leaf)) for leaf in leaves):
         return None
@@ -205,17 +211,16 @@ def _optimize(
 
 
 def _is_known(source: Source) -> bool:
-    """Whether scans of the source are known to do with a filter what it says, on some columns."""
+    """Whether scans of the source are known to apply filters on some columns as they say."""
     return source.names == ICEBERG or any(name.endswith(_FORMATS) for name in source.names)
 
 
 @or_declined
 @guarded
 def open_functions(df: DataFrame) -> RowSources | None:
-    """The operators of a plan that filters go below by a proof, as far as a condition on what they
-    make is one that such proofs do not read. Of ``year(m) = 2024`` follows a range of ``m``. None
-    where nothing is computed in a filter, or something is cached: what is cached is matched by its
-    plan.
+    """Find the operators of a plan that filters pass by a proof, and conditions on their outputs
+    that such proofs do not read. ``year(m) = 2024`` implies a range of ``m``. None if no filter
+    computes anything, or if anything is cached, because Spark finds cached results by their plan.
     """
     gateway = ClassicGateway(df.sparkSession)
     plan = gateway.analyzed(df)
@@ -238,7 +243,7 @@ def open_functions(df: DataFrame) -> RowSources | None:
 
 
 def _with_columns(gateway: ClassicGateway, plan: Handle, timezone: str) -> Handle:
-    """The plan with arguments of aggregate functions as columns, where that helps."""
+    """Turn arguments of aggregate functions into columns, where that helps."""
     computed = computed_arguments(gateway, plan, gateway.tree(plan), timezone)
     return with_columns(Parts(gateway), plan, computed) if computed else plan
 
@@ -251,7 +256,9 @@ def _is_proved(node: Node) -> bool:
 def _function(
     conditions: _Conditions, plan: Handle, timezone: str, node: Node, facts: Facts
 ) -> RowSource | None:
-    """What is said of an operator's rows; None where all of that is read as it is."""
+    """Describe the conditions on an operator's rows; None if proofs read all of them as they
+    are.
+    """
     from_rows = made_of_rows(node)
     attributes = conditions.gateway.attributes(conditions.gateway.node(plan, node.path))
     names = Counter(a.name.lower() for a in attributes)
@@ -272,7 +279,9 @@ def _function(
 
 
 def _may_derive(gateway: ClassicGateway, plan: Handle, looks: Callable[[str], object]) -> bool:
-    """Whether something may follow from a plan's conditions. ``looks`` at Spark's drawing of it."""
+    """Whether the plan's conditions may imply something. ``looks`` inspects Spark's drawing of the
+    plan.
+    """
     if not gateway.mentions(plan, "FILTER", "JOIN") or gateway.mentions(plan, "CURRENT_LIKE"):
         return False
     if gateway.is_streaming(plan) or _is_legacy(gateway) or not looks(gateway.text(plan)):
@@ -291,8 +300,8 @@ def _sources(
 def _are_copies(
     gateway: ClassicGateway, written: Node, plan: Handle, others: Sequence[Node], optimized: Handle
 ) -> bool:
-    """Whether some leaf of the optimized plan reads what a source of the plan reads, though it has
-    other numbers: a definition that is used twice has copies.
+    """Whether a leaf of the optimized plan reads the same as a source of the plan under other
+    numbers: a definition that is used twice has copies.
     """
     mine = [gateway.node(plan, n.path) for n in walk(written) if not n.children]
     theirs = [_relation(gateway.node(optimized, n.path)) for n in others]
@@ -300,24 +309,28 @@ def _are_copies(
 
 
 def _is_scan(node: Node) -> bool:
-    """Whether a source of the second interface was handed something, and is another leaf by it."""
+    """Whether the node is a scan of a V2 source that was handed something; such a scan is another
+    leaf than its relation.
+    """
     return node.kind.endswith("ScanRelation")
 
 
 def _relation(leaf: Handle) -> Handle:
-    """What a leaf of an optimized plan was before the source was handed anything."""
+    """Return the relation of an optimized plan's leaf, as it was before the source was handed
+    anything.
+    """
     scanned_ = simple_class(leaf) == "DataSourceV2ScanRelation"
     return leaf.relation() if scanned_ else leaf
 
 
 def _is_legacy(gateway: ClassicGateway) -> bool:
-    """Whether days are written by the calendar of ``SimpleDateFormat``."""
+    """Whether days are written in the calendar of ``SimpleDateFormat``."""
     return gateway.conf("spark.sql.legacy.timeParserPolicy", "CORRECTED").upper() == "LEGACY"
 
 
 @dataclass(frozen=True, slots=True)
 class _Conditions:
-    """Those of an optimized plan."""
+    """The conditions of an optimized plan."""
 
     gateway: ClassicGateway
     plan: Handle
@@ -325,7 +338,9 @@ class _Conditions:
     handles: dict[tuple[tuple[int, ...], tuple[str, ...]], Handle] = field(default_factory=dict)
 
     def of(self, facts: Facts, columns: Collection[int]) -> tuple[Tree, Callable[[], str]] | None:
-        """What holds at one use of a source, for the checker and for a person."""
+        """Return the condition that holds at one use of a source: as a tree for the checker, and as
+        a function that gives its SQL for a person.
+        """
         computed = {n: t for n, t in facts.computed.items() if not _has_like(t)}
         parts = about(replace(facts, computed=computed), columns)
         if not parts:
@@ -334,14 +349,16 @@ class _Conditions:
         return conjunction(trees), partial(self._sql, parts, trees)
 
     def evaluated(self, facts: Facts) -> Iterator[Tree]:
-        """All that is computed at one use of a source, also what is not followed."""
+        """Yield everything that is computed at one use of a source, including conditions that are
+        not followed.
+        """
         yield from (self._with_escapes(*part) for part in facts.conditions)
         yield from facts.computed.values()
         yield from facts.generators
 
     def promise(self, search: Search, timezone: str) -> bool:
-        """Whether something follows for some leaf, if all that may hold there does. It is seen
-        before the plan as written is read.
+        """Whether something follows for some leaf, if everything that may hold there does hold.
+        This is tested before the plan as written is read.
         """
         leaves = facts_of_leaves(self.root)
         conditions = [self.of(facts, columns) for columns, facts in leaves]
@@ -355,7 +372,7 @@ class _Conditions:
         return " AND ".join(unqualified(self.gateway, *pair) for pair in pairs)
 
     def _with_escapes(self, path: tuple[int, ...], part: Conjunct) -> Tree:
-        """A condition, and in each LIKE the escape character, which its JSON has not."""
+        """Return a condition with the escape character of each LIKE, which the JSON leaves out."""
         if not _has_like(part.tree):
             return part.tree
         likes = self.gateway.inside(self._handle(path, part.route), LIKE)
@@ -363,7 +380,7 @@ class _Conditions:
         return [{**n, "escapeChar": next(escapes)} if n["class"] == LIKE else n for n in part.tree]
 
     def _handle(self, path: tuple[int, ...], route: tuple[str, ...]) -> Handle:
-        """A part of the condition of a filter or join. Each step of a route costs a call."""
+        """Return a part of the condition of a filter or join. Each step of a route costs a call."""
         if (path, route) not in self.handles:
             self.handles[path, route] = (
                 self.gateway.operand(self._handle(path, route[:-1]), route[-1])
@@ -387,8 +404,8 @@ def _source(
     place: tuple[Handle, Node, tuple[int, ...]],
     uses: Sequence[Facts],
 ) -> RowSource | None:
-    """Files that Spark reads by itself, and those of their columns of which scans compare what they
-    read; None for other sources, and where any row may be needed.
+    """Describe files that Spark reads by itself, and their columns whose stored values scans
+    compare as Spark does. None for other sources, and if every row may be needed.
     """
     gateway, (plan, root, path) = conditions.gateway, place
     if not all(facts.conditions for facts in uses):
@@ -427,8 +444,8 @@ def _source(
 
 
 def _fact(gateway: ClassicGateway, leaf: Handle, text: str) -> Tree | None:
-    """What is declared, as a condition on several columns of these files; None where it has other
-    columns.
+    """Read a declared fact as a condition on several columns of these files; None if it is about
+    other columns.
     """
     try:
         filtered = gateway.simplified(gateway.replaced(gateway.filter_sql(text, leaf)))
@@ -443,6 +460,6 @@ def _fact(gateway: ClassicGateway, leaf: Handle, text: str) -> Tree | None:
 
 
 def _zones(gateway: ClassicGateway, timezone: str, conditions: Iterable[Tree]) -> Zones:
-    """The session's zone, and those that conditions name."""
+    """Return the session's time zone and the zones that conditions name."""
     named = (n.get("timeZoneId") for condition in conditions for n in condition)
     return zones(gateway, timezone, {name for name in named if isinstance(name, str)})

@@ -1,10 +1,10 @@
-"""Trusted. Classic sessions for the rest of the backend, by private interfaces of PySpark and of
-Spark's JVM, which nothing outside of this folder touches.
+"""Trusted. Implement :class:`Gateway` for classic sessions, by private interfaces of PySpark and of
+Spark's JVM. Nothing outside of this folder uses these interfaces.
 
-Everything here was seen to work on the versions of PySpark that are served, but for what
-:mod:`presieve.backend.classic.versions` lists, and is feature-tested when a gateway is opened.
-Where a call fails all the same, :class:`GatewayError` carries it to the entry point of the
-backend, which declines and leaves the DataFrame alone. One call over py4j costs about 0.5 ms.
+Everything here was seen to work on the served versions of PySpark, except for the differences in
+:mod:`presieve.backend.classic.versions`; it is feature-tested when a gateway is opened. If a call
+fails all the same, :class:`GatewayError` carries the error to the entry point of the backend, which
+declines and leaves the DataFrame alone. One call over py4j costs about 0.5 ms.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ _PATTERN = "org.apache.spark.sql.catalyst.trees.TreePattern"
 
 
 def is_classic(df: object) -> bool:
-    """Whether the DataFrame lives in a JVM next to us (as opposed to Spark Connect)."""
+    """Whether the DataFrame is in a JVM next to us (as opposed to Spark Connect)."""
     return isinstance(df, ClassicDataFrame)
 
 
 @guarded
 def session_uuid(spark: SparkSession) -> str:
-    """What the JVM tells sessions apart by: PySpark makes several objects of one session."""
+    """Return the JVM's identity of the session: PySpark makes several objects for one session."""
     return str(spark._jsparkSession.sessionUUID())
 
 
@@ -70,7 +70,7 @@ _OF_SUBQUERIES = (
     "PullupCorrelatedPredicates",
     "RewritePredicateSubquery",
 )
-"""What makes joins of EXISTS and IN, in the order in which Spark does it (``Optimizer.scala``)."""
+"""Rules that turn EXISTS and IN into joins, in Spark's order (``Optimizer.scala``)."""
 
 
 _analyzed: WeakKeyDictionary[DataFrame, Java] = WeakKeyDictionary()
@@ -78,7 +78,7 @@ _drawn: deque[tuple[Callable[[], object], str]] = deque(maxlen=3)
 
 
 class ClassicGateway:
-    """The private interfaces of one session; :class:`Gateway` says what methods are for."""
+    """The private interfaces of one session. :class:`Gateway` documents the methods."""
 
     __slots__ = (
         "_and",
@@ -98,8 +98,8 @@ class ClassicGateway:
 
     @guarded
     def __init__(self, spark: SparkSession, *, at_once: bool = False) -> None:
-        """Feature test. Raises :class:`GatewayError` where an interface is not there, or another
-        version. ``at_once``: what is made of a plan is executed before anything else happens.
+        """Test the features. Raises :class:`GatewayError` if an interface is missing or the version
+        is another one. ``at_once``: the rewritten plan is executed before anything else happens.
         """
         jvm: Java = spark._jvm
         self.version = served(spark)
@@ -120,7 +120,7 @@ class ClassicGateway:
 
     @guarded
     def analyzed(self, df: DataFrame) -> Java:
-        """As in :class:`Gateway`: for one DataFrame the same object."""
+        """Implement :class:`Gateway`. The same DataFrame always gives the same object."""
         if df not in _analyzed:
             _analyzed[df] = df._jdf.queryExecution().analyzed()
         return _analyzed[df]
@@ -133,8 +133,8 @@ class ClassicGateway:
         return any(bool(plan.containsPattern(pattern)) for pattern in java_patterns)
 
     def glance(self, plan: Java, *, skip_hopeless: bool) -> bool:
-        """As in :class:`Gateway`. There is nothing without a Python function or a filter above an
-        aggregate.
+        """Implement :class:`Gateway`. There is no boundary without a Python function or a filter
+        above an aggregate.
         """
         if self.calls_python(plan):
             return True
@@ -162,17 +162,19 @@ class ClassicGateway:
         return filters_an_operator(self, plan)
 
     def refers(self, plan: Java) -> bool:
-        """As in :class:`Gateway`. Catalyst's index holds the plans of subqueries, too."""
+        """Implement :class:`Gateway`. Catalyst's index covers the plans of subqueries, too."""
         return self.mentions(plan, "CTE")
 
     @guarded
     def same(self, plan: Java, other_plan: Java) -> bool:
-        """Whether two plans are equal, down to the numbers of attributes, or other objects."""
+        """Whether two plans are equal, including the numbers of attributes, or two other
+        objects.
+        """
         return bool(plan.equals(other_plan))
 
     @guarded
     def json(self, tree: Java) -> str:
-        """A plan or expression as Catalyst's JSON: its nodes in pre-order."""
+        """Return a plan or expression as Catalyst's JSON: its nodes in pre-order."""
         return self.long_text(tree.toJSON)
 
     @guarded
@@ -181,19 +183,21 @@ class ClassicGateway:
 
     @guarded
     def schema_json(self, plan: Java) -> str:
-        """The schema of a plan as ``StructType.json``, with collations and CHAR in metadata."""
+        """Return the schema of a plan as ``StructType.json``, with collations and CHAR in
+        metadata.
+        """
         return self.long_text(plan.schema().json)
 
     @guarded
     def outputs_json(self, aggregate: Java) -> str:
-        """What an aggregate computes, as the JSON of a projection."""
+        """Return the outputs of an aggregate as the JSON of a projection."""
         return self.long_text(
             self._project(aggregate.aggregateExpressions(), self._one_row()).toJSON
         )
 
     @guarded
     def output_json(self, plan: Java) -> str:
-        """The plan's output attributes, as the JSON of a projection of them in their order."""
+        """Return the plan's output attributes as the JSON of a projection, in order."""
         return self.long_text(self._project(plan.output(), self._one_row()).toJSON)
 
     @guarded
@@ -201,10 +205,10 @@ class ClassicGateway:
         return bool(plan.output().equals(other_plan.output()))
 
     def attributes(self, plan: Java) -> tuple[Attribute, ...]:
-        """The output attributes of a plan, in order.
+        """Return the output attributes of a plan, in order.
 
-        Numbers come from the attributes' JSON, types from the schema's: only the latter tells a
-        CHAR column from a string.
+        Numbers come from the attributes' JSON, types from the schema's JSON: only the latter tells
+        a CHAR column from a string.
         """
         trees: list[Tree] = json.loads(self.output_json(plan))[0]["projectList"]
         fields = json.loads(self.schema_json(plan))["fields"]
@@ -229,15 +233,17 @@ class ClassicGateway:
 
     @guarded
     def repeatable(self, plan: Java) -> bool:
-        """As in :class:`Gateway`. A subquery may be computed for each of its places."""
+        """Implement :class:`Gateway`. A subquery may be computed for each of its places."""
         again = all(map(leaves.repeatable, each(plan.collectLeaves())))
         return again and not self.mentions(plan, "PLAN_EXPRESSION")
 
     def unread(self, plan: Java) -> None:
-        """Nothing: the analyzer has resolved all of it, and what is unknown is so by its class."""
+        """Return None: the analyzer has resolved the whole plan, and unknown operators are
+        recognized by class.
+        """
 
     def session_declines(self) -> None:
-        """Nothing: settings have had their effect on an analyzed plan."""
+        """Return None: settings have had their effect on an analyzed plan."""
 
     @guarded
     def is_streaming(self, plan: Java) -> bool:
@@ -245,7 +251,9 @@ class ClassicGateway:
 
     @guarded
     def text(self, plan: Java) -> str:
-        """Spark's own drawing of a plan. Some are kept: several steps look at the same."""
+        """Return Spark's own drawing of a plan. The last drawings are kept, because several steps
+        use the same one.
+        """
         drawings = [drawing for of, drawing in _drawn if of() is plan]
         if not drawings:
             drawings = [self.long_text(plan.toString)]
@@ -253,13 +261,13 @@ class ClassicGateway:
         return drawings[0]
 
     def long_text(self, answer: Callable[[], object]) -> str:
-        """A text of the JVM that may be long."""
+        """Fetch a text of the JVM that may be long."""
         with quick_ack(self.spark._jvm):
             return str(answer())
 
     @guarded
     def in_order(self, plan: Java) -> Java:
-        """All operators of a plan, parents first, as a sequence of the JVM."""
+        """Return all operators of a plan, parents first, as a sequence of the JVM."""
         return self._nodes.in_order(plan)
 
     # Expressions
@@ -289,7 +297,9 @@ class ClassicGateway:
 
     @guarded
     def filter(self, condition: Java | None, filter_: Java, child: Java) -> Java:
-        """The filter with another resolved condition; without one there is none."""
+        """Return the filter with another resolved condition, or ``child`` if there is no
+        condition.
+        """
         return child if condition is None else self._filter(condition, child)
 
     @guarded
@@ -301,11 +311,11 @@ class ClassicGateway:
         return split(self, kept_rows, breaking, rows, by)
 
     def dataset(self, plan: Java) -> Java:
-        """A ``Dataset`` of a plan, which is analyzed on the way."""
+        """Make a ``Dataset`` of a plan, which is analyzed on the way."""
         return self._dataset.ofRows(self.jsession, plan)
 
     def seq(self, items: Sequence[object]) -> Java:
-        """A sequence of the JVM."""
+        """Make a sequence of the JVM."""
         return self._python.toSeq(list(items))
 
     @guarded
@@ -318,7 +328,9 @@ class ClassicGateway:
 
     @guarded
     def with_expressions(self, project: Java, expressions: Mapping[int, str]) -> Java:
-        """As in :class:`Gateway`. The analyzer reads them as it reads those of ``selectExpr``."""
+        """Implement :class:`Gateway`. The analyzer reads the expressions as it reads those of
+        ``selectExpr``.
+        """
         child, columns = project.child(), project.projectList()
         changed = [columns.apply(i) for i in range(columns.size())]
         for number, sql in expressions.items():
@@ -336,7 +348,9 @@ class ClassicGateway:
     def as_projection(
         self, flat_map: Java, expressions: Sequence[str], condition: str | None
     ) -> Java:
-        """As in :class:`Gateway`. Of groups, the input stands below PySpark's own projection."""
+        """Implement :class:`Gateway`. For a function of groups, the input is below PySpark's own
+        projection.
+        """
         name, child = str(flat_map.nodeName()), flat_map.child()
         below = child.child() if name in FLAT_MAPS else child
         rows = below if condition is None else self.filter_sql(condition, below)
@@ -355,7 +369,9 @@ class ClassicGateway:
         aggregates: Mapping[str, str],
         outputs: Mapping[int, str],
     ) -> Java:
-        """As in :class:`Gateway`. Spark's own grouped_plan without groups is given these groups."""
+        """Implement :class:`Gateway`. Build Spark's own aggregate without groups, then give it
+        these groups.
+        """
         parts, child = Parts(self), groups.child()
         below = child.child() if str(groups.nodeName()) in FLAT_MAPS else child
         by_number = {int(a.exprId().id()): a for a in parts.output(below)}
@@ -386,8 +402,9 @@ class ClassicGateway:
         return self._project(self.seq([output(a) for a in parts.output(groups)]), grouped_plan)
 
     def _resolve(self, sql: str, child: Java, *, nullable: bool) -> Java:
-        """An expression over a plan. ``nullable``: its column may be NULL for Spark, as the
-        function's result may. It has no metadata, as a column has that it may be.
+        """Resolve an expression over a plan. ``nullable``: Spark must regard the column as
+        nullable, as it regards the function's result. A column with an expression around it has no
+        metadata.
         """
         expression = self._select(sql, child)
         if expression.children().isEmpty() or (nullable and not expression.nullable()):
@@ -411,12 +428,14 @@ class ClassicGateway:
 
     @guarded
     def expressions(self, plan: Java) -> list[Java]:
-        """The expressions of an operator, in order."""
+        """Return the expressions of an operator, in order."""
         seq = plan.expressions()
         return [seq.apply(i) for i in range(seq.size())]
 
     def inside(self, expression: Java, kind: str) -> Iterator[Java]:
-        """The parts of an expression that are of a class, as they stand in its JSON."""
+        """Iterate over the parts of an expression that have this class, in the order of its
+        JSON.
+        """
         pending = [expression]
         while pending:
             part = pending.pop()
@@ -433,7 +452,7 @@ class ClassicGateway:
 
     @guarded
     def inlined(self, plan: Java) -> Java:
-        """As in :class:`Gateway`, by the optimizer's own rule (``InlineCTE``)."""
+        """Implement :class:`Gateway`, by the optimizer's own rule (``InlineCTE``)."""
         if not self.refers(plan):
             return plan
         jvm: Java = self.spark._jvm
@@ -443,9 +462,10 @@ class ClassicGateway:
 
     @guarded
     def simplified(self, plan: Java) -> Java:
-        """As in :class:`Gateway`. A plan may be kept and run later, so that what Spark computes of
-        the time of the run (``ComputeCurrentTime``) must not become a constant now. A function of
-        tables is read by the projection above its join, which pruning may take away.
+        """Implement :class:`Gateway`. A plan may be kept and run later, so expressions that depend
+        on the time of the run (``ComputeCurrentTime``) must not become constants now. The
+        projection above the join of a table function reads the function; pruning could take this
+        projection away.
         """
         pruned = not (self.deterministic(plan) or self.mentions(plan, "LATERAL_JOIN"))
         asks = self.mentions(plan, "IN_SUBQUERY", "EXISTS_SUBQUERY")
@@ -463,12 +483,14 @@ class ClassicGateway:
 
     @guarded
     def replaced(self, plan: Java) -> Java:
-        """The plan with what functions such as ``left`` stand for in their place, to read it."""
+        """Replace functions such as ``left`` by the expressions that they stand for, to read the
+        plan.
+        """
         return java_class(self.spark._jvm, f"{_OPTIMIZER}.ReplaceExpressions").apply(plan)
 
     @guarded
     def condensed(self, plan: Java) -> Java | None:
-        """As in :class:`Gateway`, by rules of the optimizer."""
+        """Implement :class:`Gateway`, by rules of the optimizer."""
         return condensed(self, plan)
 
     def projected(self, plan: Java, root: Node) -> Java:
@@ -481,10 +503,12 @@ class ClassicGateway:
 
     @guarded
     def optimized(self, df: DataFrame) -> Java:
-        """The optimized plan of a DataFrame. The DataFrame keeps it, so that it is computed once,
-        unless the optimizer looks at something that may change before the DataFrame runs: the
-        time, and the directories of a table, which it lists (``PruneFileSourcePartitions``). No
-        source is handed filters that it keeps.
+        """Return the optimized plan of a DataFrame.
+
+        The DataFrame keeps this plan, so that it is computed once, unless the optimizer depends on
+        something that may change before the DataFrame runs: the time, or the directories of a
+        table, which it lists (``PruneFileSourcePartitions``). No source gets filters here that it
+        would keep.
         """
         plan = self.analyzed(df)
         own = self.own_readers(plan)
@@ -532,7 +556,9 @@ class ClassicGateway:
         return loads(data, self._broadcasts(python_function))
 
     def _broadcasts(self, python_function: Java) -> dict[int, str]:
-        """The files of the function's broadcast variables, by number; none that are encrypted."""
+        """Return the files of the function's broadcast variables, by number; none if they are
+        encrypted.
+        """
         broadcasts = python_function.broadcastVars()
         if broadcasts.isEmpty() or self.conf("spark.io.encryption.enabled", "false") != "false":
             return {}
@@ -546,12 +572,12 @@ class ClassicGateway:
 
     @guarded
     def confs(self) -> Java:
-        """All configuration entries of the session as an immutable map of the JVM."""
+        """Return all configuration entries of the session as an immutable map of the JVM."""
         return self.jsession.conf().getAll()
 
     @guarded
     def conf_names(self) -> list[str]:
-        """Their names."""
+        """Return the names of all configuration entries."""
         return str(self.confs().keys().mkString("\n")).splitlines()
 
     @guarded

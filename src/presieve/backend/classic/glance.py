@@ -1,5 +1,6 @@
-"""Trusted. A glance at a plan in the JVM, which costs less than reading it: is there a filter above
-an aggregate, a window or the like that could be moved past it? What is not read is left as it is.
+"""Trusted. Glance at a plan in the JVM, which is cheaper than reading it: is there a filter above
+an aggregate, a window or the like that could be moved below it? A plan that is not read stays as it
+is.
 """
 
 from __future__ import annotations
@@ -18,36 +19,39 @@ if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
 
 MAX_LOOKS = 12
-"""Aggregates below filters that are looked at. More of that costs as much as reading the plan."""
+"""Maximum number of aggregates below filters to look at. Looking at more costs as much as reading
+the plan.
+"""
 
 _JOINS = ("Join FullOuter", "Join <=>")
-"""Full outer joins, and those that compare with ``<=>``."""
+"""Full outer joins, and joins that compare with ``<=>``."""
 
 _FILTERED = ("Window", "GlobalLimit", "Intersect", "Except", *_JOINS)
 _FILTERING = frozenset(("Filter", "Join", *_JOINS))
 _WITH = "WithCTE"
-"""Definitions (WITH): aggregates are not seen behind references to them."""
+"""Definitions (WITH). The drawing does not show the aggregates behind references to them."""
 
 _FUNCTIONS = ("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", *FUNCTION_MARKS)
-"""What occurs in the JSON of a plan with Python functions."""
+"""Marks in the JSON of plans with Python functions."""
 
 _CALLS = tuple(
     f'"{name}"'
     for name in (*KNOWN_FUNCTIONS, PIVOT_FIRST, ARRAY_AGGREGATE, PYTHON_UDAF, PYTHON_UDF)
 )
-"""What occurs in the JSON of an aggregate unless it is hopeless, as
-:func:`presieve.backend.catalyst.boundary.is_hopeless` says.
+"""Marks in the JSON of aggregates that are not hopeless, in the sense of
+:func:`presieve.backend.catalyst.boundary.is_hopeless`.
 """
 
 _LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>Join FullOuter|\w+)(?P<safe>.*<=>)?", re.MULTILINE)
 
 
 def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless: bool) -> bool:
-    """Whether something that filters may stand above an aggregate, perhaps above one that is not
-    hopeless. False only where it does not.
+    """Whether a filtering operator may stand above an aggregate; with ``skip_hopeless``, above an
+    aggregate that is not hopeless. False only if there is certainly none.
 
-    It is seen in Spark's drawing of the plan, a line for each operator in pre-order. Where there
-    are other lines (plans of subqueries, names with line breaks) it is not known.
+    The answer comes from Spark's drawing of the plan, which has one line for each operator, in
+    pre-order. If the drawing has other lines (plans of subqueries, names with line breaks), the
+    answer is True.
     """
     if not gateway.mentions(plan, "AGGREGATE"):
         return False
@@ -62,8 +66,8 @@ def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless
 
 
 def filters_an_operator(gateway: ClassicGateway, plan: Handle) -> bool:
-    """Whether something that filters may stand above an operator of
-    :mod:`presieve.backend.filtered`. False only where it does not.
+    """Whether a filtering operator may stand above an operator of :mod:`presieve.backend.filtered`.
+    False only if there is certainly none.
     """
     has_operators = gateway.mentions(plan, "WINDOW", "LIMIT", "JOIN", "INTERSECT", "EXCEPT")
     if not has_operators or not gateway.mentions(plan, "FILTER"):
@@ -75,7 +79,7 @@ def filters_an_operator(gateway: ClassicGateway, plan: Handle) -> bool:
 
 
 def _read_drawing(gateway: ClassicGateway, plan: Handle) -> list[tuple[int, str]]:
-    """The lines of Spark's drawing: how far operators are indented, and their names."""
+    """Return the lines of Spark's drawing: the indentation and the name of each operator."""
     lines = _LINE.finditer(gateway.text(plan))
     return [(m.start("kind") - m.start(), _kind(m)) for m in lines]
 
@@ -85,7 +89,9 @@ def _kind(line: re.Match[str]) -> str:
 
 
 def _find_filtered(drawn: Sequence[tuple[int, str]], kinds: Collection[str]) -> Iterator[int]:
-    """The places of operators of some kinds that have something above them that filters."""
+    """Yield the line numbers of operators of these kinds that have a filtering operator above
+    them.
+    """
     filters: list[int] = []
     for place, (indent, kind) in enumerate(drawn):
         while filters and filters[-1] >= indent:
@@ -101,7 +107,9 @@ def _mentions_calls(text: str) -> bool:
 
 
 def has_boundaries(text: str, *, skip_hopeless: bool) -> bool:
-    """Whether there are boundaries in the JSON of a plan, perhaps such as are not hopeless."""
+    """Whether the JSON of a plan has boundaries; with ``skip_hopeless``, boundaries that are not
+    hopeless.
+    """
     if not skip_hopeless and AGGREGATE in text:
         return True
     return _mentions_calls(text) or any(mark in text for mark in _FUNCTIONS)

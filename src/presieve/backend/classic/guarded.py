@@ -1,4 +1,4 @@
-"""Trusted. Calls over py4j, whose errors become ours."""
+"""Trusted. Call the JVM over py4j, and turn its errors into ours."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ T = TypeVar("T")
 
 
 def guarded(call: Callable[P, T]) -> Callable[P, T]:
-    """Errors of py4j and of Spark become :class:`GatewayError`, with their first line."""
+    """Turn errors of py4j and of Spark into :class:`GatewayError`, with their first line."""
     return guarding(Py4JError)(call)
 
 
 def java_class(jvm: Handle, name: str) -> Handle:
-    """A class of the JVM, which is asked once. Raises :class:`GatewayError` where it is not."""
+    """Return a class of the JVM, which is looked up once. Raises :class:`GatewayError` if there is
+    none.
+    """
     classes = _classes.setdefault(jvm, {})
     if name in classes:
         return classes[name]
@@ -36,7 +38,7 @@ def java_class(jvm: Handle, name: str) -> Handle:
 
 
 def java_constant(jvm: Handle, name: str, member: str) -> Handle:
-    """What a static method without arguments gives, always the same, which is asked once."""
+    """Return the constant value of a static method without arguments, which is called once."""
     constants = _constants.setdefault(jvm, {})
     if (name, member) not in constants:
         constants[name, member] = getattr(java_class(jvm, name), member)()
@@ -48,17 +50,17 @@ _constants: WeakKeyDictionary[Handle, dict[tuple[str, str], Handle]] = WeakKeyDi
 
 
 def each(sequence: Handle) -> Iterator[Handle]:
-    """The members of a ``Seq`` of the JVM."""
+    """Iterate over the members of a ``Seq`` of the JVM."""
     return (sequence.apply(i) for i in range(int(sequence.size())))
 
 
 def members(items: Handle) -> Iterator[Handle]:
-    """The members of a ``List`` of the JVM. To iterate over it as in Python ends with an error of
-    the JVM, which takes ten milliseconds.
+    """Iterate over the members of a ``List`` of the JVM. Iterating over it as in Python ends with
+    an error of the JVM, which takes ten milliseconds.
     """
     return (items.get(i) for i in range(int(items.size())))
 
 
 def simple_class(java_object: Handle) -> str:
-    """The name of the class of an object of the JVM, without its package."""
+    """Return the class name of an object of the JVM, without its package."""
     return str(java_object.getClass().getSimpleName())

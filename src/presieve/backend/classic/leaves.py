@@ -1,4 +1,6 @@
-"""Trusted. What the leaves of a classic session's plan read, and whether they can read it again."""
+"""Trusted. Determine what the leaves of a classic session's plan read, and whether they can be read
+again.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +16,23 @@ RELATION_V2 = SOURCES + "v2.DataSourceV2Relation"
 FILES = SOURCES + "HadoopFsRelation"
 _PARQUET = SOURCES + "parquet.ParquetFileFormat"
 BY_FIELD_ID = "spark.sql.parquet.fieldId.read.enabled"
-"""The setting by which columns are looked up by number, and not by name."""
+"""The setting that makes Spark look up columns by number instead of by name."""
 
 VIEW = "View"
-"""The operator over what a view is made of, by its class."""
+"""The class of the operator above a view's plan."""
 
 _HELD = frozenset(("LocalRelation", "OneRowRelation", "Range"))
 """Leaves whose rows are in the plan itself."""
 
 
 def parquet_files(relation: Handle) -> list[str]:
-    """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
+    """Return the files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
     location = _location(relation)
     return [] if location is None else [str(f) for f in location.inputFiles()]
 
 
 def some_parquet_files(relation: Handle, most: int) -> tuple[int, list[str]]:
-    """How many files there are, and at most so many of them; none where they are not listed yet."""
+    """Return the number of files and at most ``most`` of them; none if they are not listed yet."""
     location = _location(relation)
     if location is None or simple_class(location) != "InMemoryFileIndex":
         return 0, []
@@ -39,7 +41,7 @@ def some_parquet_files(relation: Handle, most: int) -> tuple[int, list[str]]:
 
 
 def _location(relation: Handle) -> Handle | None:
-    """The index of the files of a ``LogicalRelation`` over Parquet."""
+    """Return the index of the files of a ``LogicalRelation`` over Parquet."""
     if relation.getClass().getName() != RELATION:
         return None
     base = relation.relation()
@@ -49,7 +51,7 @@ def _location(relation: Handle) -> Handle | None:
 
 
 def file_stamps(relation: Handle) -> list[tuple[str, int, int]]:
-    """Path, length and time of modification of the files of a relation over Parquet."""
+    """Return path, length and modification time of the files of a relation over Parquet."""
     if not parquet_files(relation):
         return []
     location = relation.relation().location()
@@ -62,8 +64,8 @@ def file_stamps(relation: Handle) -> list[tuple[str, int, int]]:
 
 
 def stored_columns(relation: Handle) -> frozenset[str]:
-    """The columns that are read from the files. Spark takes what is a partition column, too, from
-    the directory, in whatever case it is written there.
+    """Return the columns that are read from the files. Spark reads partition columns from the
+    directory, even if the files have them, too, and whatever the case of their names there.
     """
     base = relation.relation()
     stored, placed = (
@@ -76,8 +78,8 @@ def stored_columns(relation: Handle) -> frozenset[str]:
 
 def is_listed_once(relation: Handle) -> bool:
     """Whether the files of a ``LogicalRelation`` were listed when it was made and are not listed
-    again. Those of a table are whenever something is written to it: Spark keeps one listing for
-    all DataFrames of a table (``InsertIntoHadoopFsRelationCommand``).
+    again. The files of a table are listed again whenever something is written to it: Spark keeps
+    one listing for all DataFrames of a table (``InsertIntoHadoopFsRelationCommand``).
     """
     if str(relation.getClass().getName()) != RELATION:
         return False
@@ -95,13 +97,13 @@ def is_scan(leaf: Handle) -> bool:
 
 
 def stays(leaf: Handle) -> bool:
-    """Whether the optimizer makes the same of a leaf at any time."""
+    """Whether the optimizer gives the same result for a leaf at any time."""
     return simple_class(leaf) in (*_HELD, "LogicalRDD") or is_listed_once(leaf)
 
 
 def repeatable(leaf: Handle) -> bool:
     """Whether a leaf gives the same rows when it is read more than once in one execution: files,
-    rows in the plan, and RDDs that Spark itself computes again where a task is retried.
+    rows in the plan, and RDDs that Spark itself recomputes if a task is retried.
     """
     kind = simple_class(leaf)
     if kind == "LogicalRelation":

@@ -1,9 +1,9 @@
-"""Trusted. Which rows of its sources a plan needs: what its optimized form reads of each of them.
+"""Trusted. Determine which rows of its sources a plan needs, from the scans of its optimized form.
 
-Spark's optimizer puts filters right above the sources, and what it puts there is not needed for
-the result. A source that is read twice needs what either place needs. The plan is optimized as if
-nothing were cached, by a copy of the session without rules that evaluate rows of the program, add
-filters that depend on rows, or change columns of a source.
+Spark's optimizer puts filters right above the sources; rows that these filters drop are not needed
+for the result. If a source is read twice, the rows that either place reads are needed. The plan is
+optimized as if nothing were cached, in a copy of the session without rules that evaluate rows of
+the program, add filters that depend on rows, or change columns of a source.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _COMPARISONS = frozenset(
         "In",
     )
 ) | {_EXPRESSIONS + name for name in ("InSet", "StartsWith", "EndsWith", "Contains", "Like")}
-"""What is not true of NULL."""
+"""Conditions that are not true of NULL."""
 
 IN_SUBQUERY = "a subquery reads it"
 LOST = "what Spark reads of it cannot be told"
@@ -58,8 +58,8 @@ _V2_SCAN = ".DataSourceV2ScanRelation"
 
 @dataclass(frozen=True, slots=True)
 class NeededRows:
-    """The rows of one source: their condition in SQL, why the condition may not be all that Spark
-    filters it by, and why rows that pass may not matter.
+    """The needed rows of one source. ``condition`` is their condition in SQL, ``unseen`` says why
+    Spark may filter the source by more, and ``reasons`` why rows that pass may not matter.
     """
 
     name: str
@@ -72,8 +72,8 @@ class NeededRows:
 
 @dataclass(slots=True)
 class _Source:
-    """The same relation at all its places in the analyzed plan; the conditions are on the columns
-    of the first. A condition of None keeps all rows.
+    """A relation at all its places in the analyzed plan. The conditions are on the columns of the
+    first place. The condition None keeps all rows.
     """
 
     leaves: list[Handle]
@@ -84,13 +84,15 @@ class _Source:
 
 @guarded
 def filtered(df: DataFrame, where: str) -> DataFrame:
-    """Those of its rows. Raises :class:`GatewayError` where Spark does not accept the condition."""
+    """Filter the DataFrame. Raises :class:`GatewayError` if Spark does not accept the condition."""
     return df.where(where)
 
 
 @guarded
 def needed_rows(gateway: ClassicGateway, plan: Handle) -> list[NeededRows]:
-    """For each source of an analyzed plan, in order. Raises :class:`GatewayError`."""
+    """Determine the needed rows of each source of an analyzed plan, in order. Raises
+    :class:`GatewayError`.
+    """
     places = [leaf for part in (plan, *_subqueries(plan)) for leaf in _leaves(part)]
     sources: list[_Source] = []
     for leaf in places:
@@ -110,7 +112,9 @@ _NO_SOURCES = ("OneRowRelation$", "CTERelationRef")
 
 
 def _optimize(gateway: ClassicGateway, plan: Handle) -> Handle:
-    """The plan after Spark's optimizer, under the settings of the plan's session but for rules."""
+    """Run Spark's optimizer on the plan, under the settings of its session except for excluded
+    rules.
+    """
     sessions = java_class(gateway.spark._jvm, "org.apache.spark.sql.SparkSession")
     active = sessions.getActiveSession()
     copy = gateway.jsession.cloneSession()
@@ -135,14 +139,14 @@ def _leaves(plan: Handle) -> Iterator[Handle]:
 
 
 def _numbers(leaf: Handle) -> dict[int, int]:
-    """The positions of a relation's columns by their numbers in the plan."""
+    """Map the numbers of a relation's columns in the plan to their positions."""
     return {int(a.exprId().id()): place for place, a in enumerate(each(leaf.output()))}
 
 
 def _read_uses(
     gateway: ClassicGateway, plan: Handle, why: Sequence[str], sources: Sequence[_Source]
 ) -> None:
-    """Take in what an optimized plan reads of the sources."""
+    """Add the conditions under which an optimized plan reads the sources."""
     root = gateway.tree(plan)
     for node in walk(root):
         if node.children:
@@ -166,7 +170,9 @@ def _read_uses(
 
 
 def _has_no_rows(leaf: Handle) -> bool:
-    """Whether it is what the optimizer puts in the place of a plan that has none, or no source."""
+    """Whether the leaf is no source, or the empty relation that the optimizer puts in the place of
+    a plan without rows.
+    """
     kind = simple_class(leaf)
     return kind in (*_NO_SOURCES, "EmptyRelation") or (
         kind == "LocalRelation" and bool(leaf.data().isEmpty())
@@ -174,7 +180,7 @@ def _has_no_rows(leaf: Handle) -> bool:
 
 
 def _top(root: Node, leaf: Node) -> int:
-    """How many steps lead from the root to the filter right above a leaf, or to the leaf."""
+    """Return the number of steps from the root to the filter right above a leaf, or to the leaf."""
     above = root
     for child in leaf.path[:-1]:
         above = above.children[child]
@@ -182,7 +188,9 @@ def _top(root: Node, leaf: Node) -> int:
 
 
 def _source_of(leaf: Handle, sources: Sequence[_Source]) -> tuple[_Source, dict[int, int]] | None:
-    """The source that a relation of the optimized plan is, and the positions of its columns."""
+    """Return the source that a relation of the optimized plan reads, and the positions of its
+    columns.
+    """
     own = _numbers(leaf)
     for source in sources:
         for place in source.leaves:
@@ -198,8 +206,8 @@ def _source_of(leaf: Handle, sources: Sequence[_Source]) -> tuple[_Source, dict[
 def _condition(
     gateway: ClassicGateway, plan: Handle, leaf: Node, columns: Handle, places: Mapping[int, int]
 ) -> tuple[Handle | None, bool]:
-    """The filter right above a relation, as one on the columns of its source, and whether it is
-    all of the filter.
+    """Return the filter right above a relation, over the columns of its source, and whether that is
+    the whole filter.
     """
     if not leaf.path:
         return None, True
@@ -220,11 +228,13 @@ def _condition(
 
 
 class _Unmovable(Exception):
-    """A condition rests on something else than the columns of its source."""
+    """Raised if a condition depends on more than the columns of its source."""
 
 
 def _is_implied(part: Handle, parts: Sequence[Handle]) -> bool:
-    """Whether it says of an operand that it is not NULL, which a comparison with it says, too."""
+    """Whether the conjunct says that an operand is not NULL, and a comparison with the operand
+    implies it.
+    """
     if str(part.getClass().getName()) != _EXPRESSIONS + "IsNotNull":
         return False
     compared = (p for p in parts if str(p.getClass().getName()) in _COMPARISONS)
@@ -238,7 +248,7 @@ def _is_implied(part: Handle, parts: Sequence[Handle]) -> bool:
 def _move_columns(
     gateway: ClassicGateway, expression: Handle, output: Handle, places: Mapping[int, int]
 ) -> Handle:
-    """The expression with the columns of another place of the same relation."""
+    """Rewrite the expression over the columns of another place of the same relation."""
     if gateway.mentions(expression, "PLAN_EXPRESSION") or not bool(expression.deterministic()):
         raise _Unmovable
     if str(expression.getClass().getName()) == _EXPRESSIONS + "AttributeReference":

@@ -1,4 +1,4 @@
-"""Untrusted. A run of a classic DataFrame, and the metrics of its physical plan."""
+"""Untrusted. Run a classic DataFrame and read the metrics of its physical plan."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from presieve.backend.statistics.metrics import OF_OPERATORS, ROWS_OUT, Measurem
 
 
 def run_classic(df: DataFrame) -> Measurement:
-    """As :func:`presieve.backend.statistics.measured.run`."""
-    # A query that has run keeps what its shuffles have written, so this is another one.
+    """Run the DataFrame, as :func:`presieve.backend.statistics.measured.run` does."""
+    # A query that has run keeps the output of its shuffles, so a new query is made.
     gateway = ClassicGateway(df.sparkSession)
     query = gateway.dataset(gateway.analyzed(df))
     execution = query.queryExecution()
@@ -29,8 +29,8 @@ def run_classic(df: DataFrame) -> Measurement:
 
 
 def _operators(plan: Handle) -> Iterator[Handle]:
-    """The operators of a physical plan, also behind the stages of adaptive execution. What a stage
-    is used for again is not computed again, and not met again either.
+    """Iterate over the operators of a physical plan, including those behind the stages of adaptive
+    execution. A stage that is reused is computed once and counted once.
     """
     kind = simple_class(plan)
     if kind == "AdaptiveSparkPlanExec":
@@ -45,6 +45,8 @@ def _operators(plan: Handle) -> Iterator[Handle]:
 
 
 def _metric(operator: Handle, name: str) -> int:
-    """Its value, which is below 0 where Spark never set it."""
+    """Return the value of a metric. Spark gives a negative value for a metric that it never set; it
+    counts as 0.
+    """
     metric = operator.metrics().get(name)
     return max(0, int(metric.get().value())) if metric.isDefined() else 0

@@ -1,4 +1,4 @@
-"""Untrusted. What relations and conditions on them are called, for people."""
+"""Untrusted. Name relations and conditions for people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
 
 
 def source_name(leaf: Handle) -> str:
-    """The table, the files, or what kind of relation it is and its columns."""
+    """Name a relation: by its table, by its files, or by its kind and columns."""
     kind = str(leaf.getClass().getName())
     if kind == RELATION:
         table = leaf.catalogTable()
@@ -37,7 +37,7 @@ def source_name(leaf: Handle) -> str:
 
 
 def files_name(relation: Handle) -> str:
-    """The first of the paths of a ``HadoopFsRelation``, and how many more there are."""
+    """Return the first path of a ``HadoopFsRelation``, and the number of further paths."""
     paths = relation.location().rootPaths()
     further_paths = int(paths.size()) - 1
     return str(paths.head().toString()) + (
@@ -46,7 +46,7 @@ def files_name(relation: Handle) -> str:
 
 
 def unqualified(gateway: ClassicGateway, condition: Handle, tree: Tree) -> str:
-    """A condition in SQL, with columns by their names alone. ``tree`` is the same as JSON."""
+    """Print a condition in SQL with unqualified column names. ``tree`` is its JSON."""
     text = gateway.sql(condition)
     long = {
         _join_names((*qualifier, name)): _quote_name(name) for qualifier, name in _columns(tree)
@@ -65,7 +65,7 @@ def _columns(tree: Tree) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _names(qualifier: object) -> list[str]:
-    """A sequence of strings, which Catalyst writes as a list or as ``[a, b]``."""
+    """Read a sequence of strings, which Catalyst writes as a list or as ``[a, b]``."""
     if isinstance(qualifier, str):
         return [part for part in qualifier.strip("[]").split(", ") if part]
     return [str(part) for part in qualifier] if isinstance(qualifier, list) else []
@@ -80,7 +80,7 @@ def _quote_name(name: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without brackets around the whole."""
+    """Remove parentheses around the whole text."""
     depth = 0
     plain = _TEXT.sub(lambda text_match: "'" * len(text_match[0]), text)
     if not (plain.startswith("(") and plain.endswith(")")):

@@ -1,8 +1,8 @@
-"""Trusted. The operators of a classic session's plans where the JVM has them, by their paths.
+"""Trusted. Look up the JVM's operators of a classic session's plans by path.
 
-Each question over py4j costs, and a step from an operator to its child is two of them. Of a plan
-that was read, all operators are asked for at once: ``TreeNode.map`` of Spark 4.3 visits them in the
-order in which ``TreeNode.toJSON`` writes them, each before its children.
+Each question over py4j costs time, and a step from an operator to its child takes two questions.
+All operators of a plan that was read are fetched at once: ``TreeNode.map`` of Spark 4.3 visits them
+in the order in which ``TreeNode.toJSON`` writes them, parents before children.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from presieve.backend.gateway import GatewayError, Handle
 
 
 class Nodes:
-    """What is known of plans, by the number that py4j gives the root, which nothing else has as
-    long as it is kept here.
+    """Caches the operators of plans. The key is the number that py4j gives the root; nothing else
+    gets this number while the root is kept here.
     """
 
     __slots__ = ("_all", "_jvm", "_known", "_places", "_same_as_read")
@@ -27,12 +27,12 @@ class Nodes:
         self._same_as_read: set[str] = set()
 
     def are_read(self, root: Handle, tree: Node) -> None:
-        """The plan was read as this tree."""
+        """Note that the plan was read as this tree."""
         self._known.setdefault(root._target_id, {(): root})
         self._places[root._target_id] = {n.path: i for i, n in enumerate(walk(tree))}
 
     def at(self, root: Handle, path: tuple[int, ...]) -> Handle:
-        """The operator reached by following child numbers. Raises :class:`GatewayError`."""
+        """Return the operator reached by following child numbers. Raises :class:`GatewayError`."""
         operators = self._known.setdefault(root._target_id, {(): root})
         if path in operators:
             return operators[path]
@@ -46,15 +46,17 @@ class Nodes:
         return operators[path]
 
     def in_order(self, root: Handle) -> Handle:
-        """All operators of a plan, parents first, as a sequence of the JVM."""
+        """Return all operators of a plan, parents first, as a sequence of the JVM."""
         number = root._target_id
         if number not in self._all:
-            self._known.setdefault(number, {(): root})  # as long as it is kept, so is its number
+            self._known.setdefault(number, {(): root})  # while the root is kept, so is its number
             self._all[number] = root.map(java_constant(self._jvm, "scala.Predef", "$conforms"))
         return self._all[number]
 
     def _as_read(self, root: Handle) -> Handle:
-        """The same of a plan that was read. Raises :class:`GatewayError` where they differ."""
+        """Return the operators of a plan that was read. Raises :class:`GatewayError` if they differ
+        from the operators of its JSON.
+        """
         number, operators = root._target_id, self.in_order(root)
         if number not in self._same_as_read:
             if int(operators.size()) != len(self._places[number]):

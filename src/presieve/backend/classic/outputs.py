@@ -1,11 +1,12 @@
-"""Trusted. What an aggregate computes with results of its functions, as a projection above it.
+"""Trusted. Move the computations of an aggregate on its functions' results to a projection above
+it.
 
 Lemma: ``aggregate by k [e(f(v), k)] R = project [e(y, k)] (aggregate by k [k, y := f(v)] R)`` with
-a new attribute y, where e is deterministic. Spark computes it that way (``PhysicalAggregation``).
-A filter on other columns then comes before the projection, so that e must not raise.
+a new attribute y, where e is deterministic. Spark computes it that way (``PhysicalAggregation``). A
+filter on other columns is then evaluated before the projection, so e must not raise.
 
-As with calls that become columns (:mod:`presieve.backend.classic.separate`), nothing is gained by
-this form in itself: it is that in which aggregates are read.
+This form gains nothing by itself, as with calls that become columns
+(:mod:`presieve.backend.classic.separate`): it is the form in which aggregates are read.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from presieve.sql.expressions.raising import can_raise
 
 
 def to_project(root: Node) -> frozenset[tuple[int, ...]]:
-    """The aggregates below filters that compute with results, by path."""
+    """Return the paths of the aggregates below filters that compute with their functions'
+    results.
+    """
     return frozenset(n.path for n in below_filters(root) if _may_be_projected(n))
 
 
@@ -54,8 +57,8 @@ def _is_call(output: Tree) -> bool:
 
 
 def with_projections(parts: Parts, root: Handle, paths: Set[tuple[int, ...]]) -> Handle:
-    """The plan with projections above these aggregates, but for those that compute something that
-    may raise or is not deterministic.
+    """Put projections above these aggregates. An aggregate stays if a computation is not
+    deterministic or may raise.
     """
     wanted = {p for p in paths if parts.gateway.deterministic(parts.gateway.node(root, p))}
 
@@ -93,7 +96,7 @@ def _projected(parts: Parts, node: Handle, child: Handle) -> Handle | None:
 
 
 def _calls(parts: Parts, plain_outputs: list[Handle]) -> Iterator[tuple[Handle, Handle]]:
-    """The calls that are outputs as they are, with the attributes of these."""
+    """Iterate over the calls that are outputs by themselves, with their attributes."""
     for output in plain_outputs:
         if _is_call(tree_of(parts, output)):
             yield parts.gateway.children(output)[0], parts.attribute(output)
@@ -102,7 +105,7 @@ def _calls(parts: Parts, plain_outputs: list[Handle]) -> Iterator[tuple[Handle, 
 def _missing(
     parts: Parts, grouping: list[Handle], plain_outputs: list[Handle], shown: list[Tree]
 ) -> list[Handle]:
-    """The grouping columns that are read above and are not among the outputs yet."""
+    """Return the grouping columns that are read above and are not among the outputs yet."""
     output_ids = {expr_id(tree_of(parts, e)[0]) for e in plain_outputs}
     read = frozenset[int]().union(*map(references, shown)) - output_ids
     grouping_by_id = {expr_id(tree_of(parts, e)[0]): e for e in grouping}

@@ -1,4 +1,4 @@
-"""Trusted. What filters, projections, sorts and aggregates of a classic session are built of."""
+"""Trusted. Build filters, projections, sorts and aggregates of a classic session."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 
 
 class Parts:
-    """Expressions as columns. ``gateway`` is that of the session."""
+    """Builds expressions and columns. ``gateway`` is the gateway of the session."""
 
     __slots__ = (
         "_alias",
@@ -31,7 +31,7 @@ class Parts:
 
     @guarded
     def __init__(self, gateway: ClassicGateway) -> None:
-        """Feature test. Raises :class:`GatewayError` where an interface is not there."""
+        """Test the features. Raises :class:`GatewayError` if an interface is missing."""
         jvm: Handle = gateway.spark._jvm
         self.gateway = gateway
         self._alias = java_class(jvm, f"{_EXPRESSIONS}.Alias")
@@ -49,9 +49,9 @@ class Parts:
 
     @guarded
     def rebuilt(self, node: Handle, expressions: Sequence[Handle], child: Handle) -> Handle:
-        """A filter, projection, sort or aggregate with these expressions, in order."""
+        """Rebuild a filter, projection, sort or aggregate with these expressions, in order."""
         expression_list, kind = list(expressions), str(node.nodeName())
-        # What comes after the child differs between versions.
+        # The fields after the child differ between versions.
         trailing_fields = [node.productElement(i) for i in range(3, node.productArity())]
         if kind == "Filter":
             return self._filter(expression_list[0], child)
@@ -72,18 +72,18 @@ class Parts:
 
     @guarded
     def project(self, columns: Sequence[Handle], child: Handle) -> Handle:
-        """A projection."""
+        """Make a projection."""
         return self._project(self._python.toSeq(list(columns)), child)
 
     @guarded
     def alias(self, expression: Handle, name: str, number: Handle | None = None) -> Handle:
-        """A column for an expression, a new one unless it has a ``number`` (an exprId)."""
+        """Make a column for an expression: a new one unless a ``number`` (an exprId) is given."""
         none, number = self._python.toSeq([]), number or self._named.newExprId()
         return self._alias(expression, name, number, none, self._none, none)
 
     @guarded
     def instead(self, attribute: Handle, expression: Handle) -> Handle:
-        """A column for an expression with the name, number and metadata of an attribute."""
+        """Make a column for an expression with the name, number and metadata of an attribute."""
         none, metadata = self._python.toSeq([]), self._option.apply(attribute.metadata())
         name, number = str(attribute.name()), attribute.exprId()
         return self._alias(expression, name, number, none, metadata, none)
@@ -95,12 +95,14 @@ class Parts:
 
     @guarded
     def equal_meaning(self, first: Handle, second: Handle) -> bool:
-        """Whether two expressions are the same but for what makes no difference."""
+        """Whether two expressions are equal up to differences that do not matter
+        (``semanticEquals``).
+        """
         return bool(first.semanticEquals(second))
 
 
 def conjuncts(condition: Handle) -> Iterator[Handle]:
-    """What a condition is a conjunction of."""
+    """Iterate over the conjuncts of a condition."""
     if str(condition.getClass().getName()) == f"{_EXPRESSIONS}.And":
         yield from conjuncts(condition.left())
         yield from conjuncts(condition.right())

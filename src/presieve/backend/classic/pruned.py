@@ -1,6 +1,6 @@
-"""Trusted. Operators of a classic session that hand tables to a function, with some columns only.
+"""Trusted. Restrict operators of a classic session that hand tables to a function to some columns.
 
-Spark has a worker sent what the child of the operator gives, behind the grouping columns
+Spark sends a worker the output of the operator's child, after the grouping columns
 (``FlatMapGroupsInBatchExec``, ``PandasGroupUtils.resolveArgOffsets``); the function's arguments say
 the same once more.
 """
@@ -22,7 +22,7 @@ _KeptColumns = Sequence[Collection[int]]
 
 
 def pruned(gateway: ClassicGateway, flat_map: Handle, kept_columns: _KeptColumns) -> Handle:
-    """As :meth:`Gateway.pruned`."""
+    """Implement :meth:`Gateway.pruned`."""
     parts, name = Parts(gateway), simple_class(flat_map)
     for kinds, build in _BUILD.items():
         if name in kinds:
@@ -64,14 +64,14 @@ _BUILD: dict[frozenset[str], Callable[[Parts, Handle, _KeptColumns], Handle]] = 
 
 
 def _narrow(parts: Parts, project: Handle, keys: int, kept_columns: Collection[int]) -> Handle:
-    """The projection that PySpark adds: grouping columns, then those of the table."""
+    """Narrow the projection that PySpark adds: grouping columns, then the columns of the table."""
     columns = project.projectList()
     numbers = [*range(keys), *(keys + i for i in sorted(kept_columns))]
     return parts.project([columns.apply(i) for i in numbers], project.child())
 
 
 def _with_arguments(parts: Parts, function: Handle, numbers: Sequence[int]) -> Handle:
-    """The function with these of its arguments."""
+    """Restrict the function to these of its arguments."""
     arguments = function.children()
     chosen = parts.gateway.seq([arguments.apply(i) for i in numbers])
     return function.copy(

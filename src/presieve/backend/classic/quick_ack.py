@@ -1,10 +1,10 @@
-"""Trusted. Long answers of the JVM without the pause that TCP makes in them.
+"""Trusted. Avoid a TCP pause in long answers of the JVM.
 
-py4j's server writes what is longer than 8 kB in parts, and the kernel sends a part only when the
-one before is acknowledged (Nagle's algorithm), which the other side puts off for 40 ms (RFC 1122,
-4.2.3.2). Linux can be asked to send an acknowledgement that it is holding back (tcp(7),
-TCP_QUICKACK, which does not last): after each part. Where something of this is not there, answers
-come as they always do.
+py4j's server writes an answer longer than 8 kB in parts. The kernel sends a part only when the one
+before is acknowledged (Nagle's algorithm), and the receiver delays the acknowledgement for 40 ms
+(RFC 1122, 4.2.3.2). Linux can be asked to send a delayed acknowledgement at once (tcp(7),
+TCP_QUICKACK, which does not last); this module asks after each part. If anything needed for that is
+missing, answers arrive as they always do.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _AT_ONCE = getattr(socket, "TCP_QUICKACK", None)
 
 
 class _QuickAckStream:
-    """A connection's buffered stream of answers that acknowledges what comes."""
+    """A connection's buffered stream of answers that acknowledges each part as it arrives."""
 
     def __init__(self, stream: Any, sock: socket.socket) -> None:
         self._stream, self._socket = stream, sock
 
     def readline(self) -> bytes:
-        """The next answer, or what there is of it where the connection ends."""
+        """Read the next answer, or the rest of the data if the connection ends."""
         assert _AT_ONCE is not None
         parts = []
         while True:
@@ -37,13 +37,13 @@ class _QuickAckStream:
                 return b"".join(parts)
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else as it is."""
+        """Delegate everything else to the stream."""
         return getattr(self._stream, name)
 
 
 @contextmanager
 def quick_ack(jvm: Handle) -> Iterator[None]:
-    """What this thread asks of the JVM is answered without that pause."""
+    """Answer this thread's questions to the JVM without that pause."""
     client = getattr(jvm, "_gateway_client", None)
     get = getattr(client, "get_thread_connection", None)
     connection = get() if get is not None else None

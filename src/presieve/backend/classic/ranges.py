@@ -1,14 +1,14 @@
-"""Trusted. The range of the keys on one side of a join, as a filter on the other side.
+"""Trusted. Filter one side of a join by the range of the keys on the other side.
 
-Lemma: of an inner or left semi join on ``k = s``, a row with ``k`` below the least or above the
-greatest ``s`` of the other side has no partner, and no influence. Which values these are is asked
-in the query itself, by two scalar subqueries over the other side. Spark evaluates subqueries before
-it reads files, and hands their values to scans (``FileSourceScanLike.pushedDownFilters``), unless
-it merges several into one that gives a struct (``MergeScalarSubqueries``). Therefore only the least
-key is that of an aggregate; the greatest is the first row in descending order.
+Lemma: in an inner or left semi join on ``k = s``, a row with ``k`` below the least or above the
+greatest ``s`` of the other side has no partner and no influence. The query itself computes these
+extremes, by two scalar subqueries over the other side. Spark evaluates subqueries before it reads
+files, and hands their values to scans (``FileSourceScanLike.pushedDownFilters``), unless it merges
+several subqueries into one that gives a struct (``MergeScalarSubqueries``). Therefore only the
+least key comes from an aggregate; the greatest is the first row in descending order.
 
-The other side is computed twice. It must be files below filters and projections that give the same
-rows again, and never raise: Spark need not compute a join's side as a whole.
+The other side is computed twice. It must consist of files below filters and projections that give
+the same rows again and never raise: Spark need not compute a join's side as a whole.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ if TYPE_CHECKING:
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 _KINDS = frozenset(_PLANS + name for name in ("Inner$", "LeftSemi$"))
 _TYPES = ("int", "bigint", "date", "timestamp")
-"""Types on which ``=``, ``<=`` and the extremes agree, and of which scans skip row groups."""
+"""Types on which ``=``, ``<=`` and the extremes agree, and by which scans skip row groups."""
 _EQUAL = EXPRESSIONS + "EqualTo"
-"""Not ``<=>``: of NULL on both sides it is true."""
+"""Not ``<=>``, which is true if both sides are NULL."""
 _FILES = re.compile(r"^[ :+-]*Relation .*\] parquet$", re.MULTILINE)
 _FILTER = tuple(
     EXPRESSIONS + name
@@ -73,20 +73,23 @@ _FILTER = tuple(
 )
 
 MAX_ROWS = 100_000
-"""Rows of the other side's files, at most: they are read once more."""
+"""Maximum number of rows in the other side's files, which are read once more."""
 MIN_BYTES = 4_000_000
-"""What is smaller is read at once, however many rows it has."""
+"""Smaller files are read at once, however many rows they have."""
 MIN_ROWS = 2_000_000
-"""Rows to skip, at least: two subqueries take as long as to read so many, of two columns."""
+"""Minimum number of rows to skip: two subqueries take as long as reading so many rows of two
+columns.
+"""
 LEAST_SKIPPED = 0.3
-"""The share of the rows that they are, at least."""
+"""Minimum share of the rows to skip."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """A side of a join, at ``path``, whose rows have partners only where ``column`` is between the
-    extremes of ``key`` of the side at ``other``. ``files`` are those of both, ``rows`` how many
-    there are in those of ``column``. ``erases``: an error may be gone with a row.
+    """The side of a join at ``path``. Its rows have partners only if ``column`` is between the
+    extremes of ``key`` of the side at ``other``. ``files`` names the files of both sides, and
+    ``rows`` counts the rows in the files of ``column``. ``erases``: an error may vanish with a
+    dropped row.
     """
 
     path: tuple[int, ...]
@@ -99,7 +102,7 @@ class KeyRange:
 
     @property
     def certificate(self) -> JoinCertificate:
-        """That the range may be a filter: the extremes are columns beside ``column``."""
+        """The claim that the range may be a filter. The extremes are columns beside ``column``."""
         type_ = self.column.type
         typed_columns = [column(n, type_, True) for n in ("column", "least", "greatest", "key")]
         columns = [c for c in typed_columns if c is not None]
@@ -113,7 +116,7 @@ class KeyRange:
         return JoinCertificate(tuple(keys), (key,), join, key_condition, below, SQL_TRUE)
 
     def pays(self, share: float | None) -> bool:
-        """Whether to skip this share of the rows is worth two subqueries."""
+        """Whether skipping this share of the rows is worth two subqueries."""
         return share is not None and share >= LEAST_SKIPPED and share * self.rows >= MIN_ROWS
 
     @property
@@ -129,7 +132,7 @@ def _between(value: Term, low: Term, high: Term) -> Term:
 
 @dataclass(frozen=True, slots=True)
 class KeyRanges:
-    """Those of a plan, which was ``written`` in another way."""
+    """The key ranges of a plan. ``written`` is the plan as it was written."""
 
     gateway: ClassicGateway
     written: Handle
@@ -139,7 +142,7 @@ class KeyRanges:
     found: tuple[KeyRange, ...]
 
     def scan(self, of: KeyRange, low: int, high: int) -> Scan | None:
-        """The files that the filter reaches, if these are the extremes."""
+        """Return the files that the filter reaches, if ``low`` and ``high`` are the extremes."""
         node = _follow_to_files(node_at(self.root, of.path), of.column.id)
         variable = variable_of(of.column)
         if node is None or variable is None:
@@ -149,7 +152,7 @@ class KeyRanges:
         return self._scan(node, Names((), (of.column,), (), {}), _between(of_row, *ends))
 
     def keys(self, of: KeyRange) -> Scan | None:
-        """The files of the other side, with its keys and what its filters say."""
+        """Return the files of the other side, with its keys and the conditions of its filters."""
         return self._scan(node_at(self.root, of.other), Names((of.key,), (), (), {}), SQL_TRUE)
 
     def _scan(self, node: Node, read: Names, prefilter: Term) -> Scan | None:
@@ -160,8 +163,8 @@ class KeyRanges:
 @or_declined
 @guarded
 def open_ranges(opened: Opened, df: DataFrame) -> KeyRanges | None:
-    """The joins of a classic DataFrame with a side that is large and one that is small; None where
-    there is none, where the plan has subqueries or is not deterministic, or something is cached.
+    """Find the joins of a classic DataFrame with a large and a small side. None if there are none,
+    if the plan has subqueries or is not deterministic, or if anything is cached.
     """
     gateway = opened.gateway
     if not isinstance(gateway, ClassicGateway) or not gateway.version.subqueries:
@@ -196,18 +199,20 @@ _RULES = (
     "optimizer.PushDownPredicates",
     "optimizer.PushDownPredicates",
 )
-"""What Spark's optimizer does first, too."""
+"""Rules that Spark's optimizer applies first, too."""
 
 
 def _push_filters(gateway: ClassicGateway, plan: Handle) -> Handle:
-    """The plan with filters on the sides of joins that they speak of."""
+    """Push filters down to the sides of joins that they are about."""
     for name in _RULES:
         plan = java_class(gateway.spark._jvm, _CATALYST + name).apply(plan)
     return plan
 
 
 def _has_sizes(gateway: ClassicGateway, plan: Handle) -> bool:
-    """Whether there are files with many rows and others with few: seen before the plan is read."""
+    """Whether there are files with many rows and others with few. This is tested before the plan is
+    read.
+    """
     if len(_FILES.findall(gateway.text(plan))) < 2:  # drawn before
         return False
     leaves = list(each(plan.collectLeaves()))
@@ -218,7 +223,7 @@ def _has_sizes(gateway: ClassicGateway, plan: Handle) -> bool:
 
 
 def _rows(leaf: Handle) -> int | None:
-    """The rows of a leaf's Parquet files, by the footers of some of them."""
+    """Count the rows of a leaf's Parquet files, by the footers of some of them."""
     files, some = some_parquet_files(leaf, FILES)
     extents = [extent(path) for uri in some if (path := local(uri)) is not None]
     counts = [file_extent[0] for file_extent in extents if file_extent is not None]
@@ -226,7 +231,9 @@ def _rows(leaf: Handle) -> int | None:
 
 
 def _of_join(join: Node) -> Iterator[KeyRange]:
-    """The keys that a join compares, each for the side that a range of the other is a filter of."""
+    """Yield the keys that a join compares, each for the side that a range of the other side
+    filters.
+    """
     if str(join.fields["joinType"].get("object")) not in _KINDS:
         return
     for side, child in enumerate(join.children):
@@ -244,7 +251,7 @@ def _of_join(join: Node) -> Iterator[KeyRange]:
 
 
 def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> bool:
-    """Whether the other side is files that are read as often as one likes, and a filter on the
+    """Whether the other side consists of files that can be read repeatedly, and a filter on the
     column changes nothing else.
     """
     nodes = list(walk(node_at(root, of.other)))
@@ -269,8 +276,9 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
 
 
 def _is_modern(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> bool:
-    """Whether no row of the large side is lost by old extremes of the other: scans compare with old
-    days and moments as with others (:mod:`presieve.semantics.scan`), but not with later ones.
+    """Whether old extremes of the other side cannot make a scan lose rows of the large side. Scans
+    compare with old days and moments as with any others (:mod:`presieve.semantics.scan`), but not
+    with later ones.
     """
     if not may_lose_by(of.column.type):
         return True
@@ -278,7 +286,7 @@ def _is_modern(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) 
 
 
 def _with_files(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -> KeyRange:
-    """With the files of both sides."""
+    """Add the files of both sides."""
     above = (_follow_to_files(node_at(root, of.path), of.column.id), node_at(root, of.other))
     leaves = [n for top in above if top is not None for n in walk(top) if not n.children]
     large_leaf, small_leaf = (gateway.node(plan, leaf.path) for leaf in leaves)
@@ -288,8 +296,8 @@ def _with_files(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange)
 
 
 def _follow_to_files(node: Node, number: int) -> Node | None:
-    """What stands on the files that a column comes from, without a join in between; None where it
-    is computed, or does not come from files.
+    """Return the operator above the files that a column comes from, without a join in between. None
+    if the column is computed or does not come from files.
     """
     while node.kind == JOIN:
         sides = [n for n in node.children if number in (outputs(n) or ())]
@@ -305,8 +313,8 @@ def _follow_to_files(node: Node, number: int) -> Node | None:
 @or_declined
 @guarded
 def with_ranges(ranges: KeyRanges, chosen: Sequence[KeyRange]) -> DataFrame:
-    """The DataFrame with these filters. Raises :class:`DeclineSignal` where Spark makes something
-    else of them.
+    """Build the DataFrame with these filters. Raises :class:`DeclineSignal` if Spark turns them
+    into something else.
     """
     gateway, wanted = ranges.gateway, {key_range.path: key_range for key_range in chosen}
     parts = Parts(gateway)
@@ -321,7 +329,7 @@ def with_ranges(ranges: KeyRanges, chosen: Sequence[KeyRange]) -> DataFrame:
         key_range = wanted.get(path)
         return node if key_range is None else _filter_side(ranges, parts, node, key_range)
 
-    columns = parts.output(ranges.written)  # with the names of tables that they had
+    columns = parts.output(ranges.written)  # with their old table names
     df = gateway.dataframe(parts.project(columns, build(ranges.plan, ())))
     if not gateway.same_output(ranges.written, gateway.analyzed(df)):
         raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
@@ -329,7 +337,7 @@ def with_ranges(ranges: KeyRanges, chosen: Sequence[KeyRange]) -> DataFrame:
 
 
 def _filter_side(ranges: KeyRanges, parts: Parts, side: Handle, of: KeyRange) -> Handle:
-    """A side of a join with the filter on it."""
+    """Put the filter on a side of a join."""
     gateway = ranges.gateway
     utils = java_class(gateway.spark._jvm, "org.apache.spark.sql.classic.ExpressionUtils")
     other_side = gateway.replaced(gateway.node(ranges.plan, of.other))
@@ -348,7 +356,7 @@ def _filter_side(ranges: KeyRanges, parts: Parts, side: Handle, of: KeyRange) ->
 
 
 def _keys(parts: Parts, side: Handle, key: Attribute) -> Handle:
-    """The keys of a side that are not NULL, as a ``Dataset`` of its own."""
+    """Return the keys of a side that are not NULL, as a ``Dataset`` of its own."""
     at = [int(a.exprId().id()) for a in parts.output(side)].index(key.id)
     fresh_side = _renew_columns(parts, side)
     named = parts.alias(parts.output(fresh_side)[at], "key")
@@ -356,8 +364,8 @@ def _keys(parts: Parts, side: Handle, key: Attribute) -> Handle:
 
 
 def _renew_columns(parts: Parts, node: Handle) -> Handle:
-    """Filters and projections of files with other numbers for all columns: a plan has none twice,
-    or the analyzer renews some of them (``DeduplicateRelations``).
+    """Copy filters and projections over files, with new numbers for all columns. No number may
+    occur twice in a plan, or the analyzer renews some of them (``DeduplicateRelations``).
     """
     gateway = parts.gateway
     if not int(node.children().size()):

@@ -1,9 +1,9 @@
-"""Trusted. Aggregates whose results have numbers of their own.
+"""Trusted. Give aggregates result numbers of their own.
 
-Copies of one ``Aggregate`` in a plan share the ``resultId`` of their aggregate functions. As
-written they are alike, so that it does not matter. With a pre-filter below one of them they are
-not; Spark's ``MergeSubplans`` computes aggregates without GROUP BY over one relation together, and
-tells their results apart by these numbers.
+Copies of one ``Aggregate`` in a plan share the ``resultId`` of their aggregate functions. That is
+harmless while they are equal, but a pre-filter below one of them makes them differ. Spark's
+``MergeSubplans`` computes aggregates without GROUP BY over one relation together and tells their
+results apart by these numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _NAMED = "org.apache.spark.sql.catalyst.expressions.NamedExpression"
 
 
 def with_own_results(gateway: ClassicGateway, plan: Handle) -> Handle:
-    """The plan, where it is an aggregate without GROUP BY with new numbers of its results."""
+    """Renumber the results of ``plan`` if it is an aggregate without GROUP BY; else return it as it
+    is.
+    """
     if plan.getClass().getName() != AGGREGATE or not plan.groupingExpressions().isEmpty():
         return plan
     outputs = plan.aggregateExpressions()

@@ -1,15 +1,14 @@
-"""Trusted. Scalar UDFs inside filters and larger expressions, as columns of their own.
+"""Trusted. Turn scalar UDFs inside filters and larger expressions into columns of their own.
 
 Lemma: for a deterministic f, ``filter c[f(e)] R = project R* (filter c[y] (project [R*, y := f(x)]
 (project [R*, x := e] R)))`` with new attributes x and y, and likewise for projections, sorts and
-aggregates. Spark evaluates Python functions that way itself (``ExtractPythonUDFs``), whatever
-stands around a call, and for the rows that pass the filter's other conjuncts, which it moves below
-both projections. Only an argument e that never raises becomes a column: a pre-filter on x comes
-before these conjuncts.
+aggregates. Spark itself evaluates Python functions that way (``ExtractPythonUDFs``), whatever
+surrounds a call, and only for the rows that pass the filter's other conjuncts, which it moves below
+both projections. Only an argument e that never raises becomes a column, because a pre-filter on x
+is evaluated before these conjuncts.
 
-Nothing is gained by this form in itself: it is that in which
-:mod:`presieve.backend.catalyst.boundary` reads scalar UDFs. It is Spark's own plan again once Spark
-has optimized it.
+This form gains nothing by itself: it is the form in which :mod:`presieve.backend.catalyst.boundary`
+reads scalar UDFs. Spark's optimizer turns it into Spark's own plan again.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ from presieve.sql.expressions.raising import can_raise
 _CALL = EXPRESSIONS + "PythonUDF"
 SORT = LOGICAL + "Sort"
 OPAQUE = ("Lambda", "OuterReference", "Subquery", "Exists", "ListQuery", "NamedArgument", "Window")
-"""Parts of the names of expressions in or beside which calls are left where they are."""
+"""Parts of the names of expressions. Calls in or beside such an expression stay where they are."""
 
 
 _FOR_FILTERS = (FILTER, PROJECT)
 _EVERYWHERE = (FILTER, PROJECT, AGGREGATE, SORT)
 _PASSING = (FILTER, SORT)
-"""Operators that give the columns of their input."""
+"""Operators that output the columns of their input."""
 
 
 def to_separate(root: Node, *, everywhere: bool) -> dict[tuple[int, ...], str]:
-    """The operators whose calls become columns, by path, and their kinds: filters and what is below
-    them, or all.
+    """Return the operators whose calls become columns, as paths with kinds: filters and operators
+    below filters, or all operators if ``everywhere``.
     """
     kinds = _EVERYWHERE if everywhere else _FOR_FILTERS
     nodes = walk(root) if everywhere else below_filters(root)
@@ -49,7 +48,7 @@ def to_separate(root: Node, *, everywhere: bool) -> dict[tuple[int, ...], str]:
 
 
 def below_filters(root: Node) -> Iterator[Node]:
-    """The filters of a plan and all that is below them, each before its children."""
+    """Iterate over the filters of a plan and all operators below them, parents first."""
     pending = [(root, False)]
     while pending:
         node, wanted = pending.pop()
@@ -72,7 +71,9 @@ def _may_be_separated(node: Node) -> bool:
 
 
 def _has_inner_call(tree: Tree, column: bool) -> bool:
-    """Whether there is a call that is not a whole column whose arguments are columns."""
+    """Whether the tree has a call, other than one that is a whole ``column`` and has plain columns
+    as arguments.
+    """
     inner = tree[1:] if column and tree[0]["class"] == ALIAS else tree
     plain = column and inner and inner[0]["class"] == _CALL
     if plain and all(n["class"] == ATTRIBUTE for n in inner[1:]):
@@ -81,9 +82,9 @@ def _has_inner_call(tree: Tree, column: bool) -> bool:
 
 
 def separated(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], str]) -> Handle:
-    """The plan with the calls at these operators as columns of projections below them.
+    """Turn the calls at these operators into columns of projections below them.
 
-    An operator with arguments that can raise, or that is not deterministic, stays as it is.
+    An operator stays as it is if an argument can raise or if it is not deterministic.
     """
     wanted = {p for p in paths if parts.gateway.deterministic(parts.gateway.node(root, p))}
 
@@ -91,7 +92,7 @@ def separated(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], str]) 
         try:
             return _separate(parts, node, child, paths[path])
         except DeclineSignal:
-            return None  # told where a filter is found not to come down to the call
+            return None  # reported where the filter turns out not to reach the call
 
     return changed_at(parts, root, wanted, change)
 
@@ -102,8 +103,8 @@ def changed_at(
     paths: Set[tuple[int, ...]],
     change: Callable[[Handle, Handle, tuple[int, ...]], Handle | None],
 ) -> Handle:
-    """The plan with the operators at these paths changed, from below. Each is given with what is
-    below it by then and its path; None leaves it as it is.
+    """Change the operators at these paths, from the bottom up. ``change`` gets each operator with
+    its new child and its path; if it returns None, the operator stays as it is.
     """
 
     def build(node: Handle, path: tuple[int, ...]) -> Handle:
@@ -142,14 +143,15 @@ def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
 
 
 def tree_of(parts: Parts, expression: Handle) -> Tree:
-    """The JSON of an expression."""
+    """Return the JSON of an expression."""
     tree: Tree = json.loads(parts.gateway.json(expression))
     return tree
 
 
 def _innermost_calls(parts: Parts, expression: Handle, inside: bool) -> list[Handle]:
-    """The calls in an expression that have no other in their arguments, from left to right. Unless
-    it is ``inside`` of another, one that is a projection's column, of columns, stays.
+    """Return the calls in an expression that have no other call in their arguments, from left to
+    right. A call that is a whole column of a projection, with plain columns as arguments, is left
+    out unless it is ``inside`` another expression.
     """
     tree = tree_of(parts, expression)
     if not any(n["class"] == _CALL for n in tree):
@@ -163,12 +165,12 @@ def _innermost_calls(parts: Parts, expression: Handle, inside: bool) -> list[Han
 
 
 def _computed_arguments(parts: Parts, call: Handle) -> list[Handle]:
-    """The arguments that are no columns."""
+    """Return the arguments that are not plain columns."""
     return [a for a in parts.gateway.children(call) if tree_of(parts, a)[0]["class"] != ATTRIBUTE]
 
 
 def distinct(parts: Parts, expressions: list[Handle]) -> list[Handle]:
-    """The first of all that mean the same."""
+    """Keep the first of all expressions with the same meaning."""
     distinct_expressions: list[Handle] = []
     for e in expressions:
         if not any(parts.equal_meaning(e, previous) for previous in distinct_expressions):
@@ -179,7 +181,7 @@ def distinct(parts: Parts, expressions: list[Handle]) -> list[Handle]:
 def replaced(
     parts: Parts, expression: Handle, attribute_pairs: list[tuple[Handle, Handle]]
 ) -> Handle:
-    """The expression with attributes for what is known, wherever it stands."""
+    """Replace known expressions by their attributes, wherever they occur in the expression."""
     for wanted, attribute in attribute_pairs:
         if parts.equal_meaning(expression, wanted):
             return attribute
@@ -190,7 +192,7 @@ def replaced(
 
 
 def _new_name(parts: Parts, expression: Handle, names: set[str]) -> str:
-    """A name that says what it is, unlike all others: ``grade(score)``."""
+    """Make a descriptive name that no other column has: ``grade(score)``."""
     tree = tree_of(parts, expression)
     inside = ", ".join(str(n["name"]) for n in tree[1:] if n["class"] == ATTRIBUTE)
     kind = str(tree[0]["class"]).rpartition(".")[2].lower()
@@ -198,7 +200,7 @@ def _new_name(parts: Parts, expression: Handle, names: set[str]) -> str:
 
 
 def unlike(name: str, names: set[str]) -> str:
-    """The name, with a number where it is among these, to which it is added."""
+    """Return the name, with a number appended if it is among ``names``; add it to them."""
     candidate, number = name, 1
     while candidate.upper().lower() in names:
         number += 1

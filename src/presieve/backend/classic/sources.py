@@ -1,4 +1,4 @@
-"""Trusted. What a leaf of a classic session's plan reads from."""
+"""Trusted. Describe the source that a leaf of a classic session's plan reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RAW_V2 = "SupportsPushDownCatalystFilters"
 
 
 def source(gateway: ClassicGateway, leaf: Handle) -> Source:
-    """As :meth:`Gateway.source`."""
+    """Implement :meth:`Gateway.source`."""
     name = str(leaf.getClass().getName())
     if name == RELATION:
         return _relation(gateway, name, leaf.relation())
@@ -36,17 +36,19 @@ def source(gateway: ClassicGateway, leaf: Handle) -> Source:
 
 
 _COMPARED = re.compile(r"boolean|integer|long|date|timestamp(_ntz)?|decimal\(.*")
-"""Types, as JSON has them, of which Iceberg compares the extremes of files as Spark does: it has no
-NaN among them, and texts as strings of another encoding.
+"""Types, in JSON, for which Iceberg compares the extremes of files as Spark does. Iceberg keeps no
+NaN among the extremes, and compares texts as strings of another encoding.
 """
 _TRANSFORMS = re.compile(r"identity|void|bucket\[.*|(year|month|day|hour)s?")
-"""How columns are partitioned such that filters on them keep the right files. Truncated numbers
-wrap around at the least one, so that rows next to it are lost.
+"""Partition transforms under which filters on the column keep the right files. Truncated numbers
+wrap around at the least number, so rows next to it are lost.
 """
 
 
 def _iceberg(leaf: Handle, *, raw: bool) -> Source:
-    """A table of Iceberg, by the types of its columns and how files were ever partitioned."""
+    """Describe a table of Iceberg by the types of its columns and all partitionings that its files
+    ever had.
+    """
     table = leaf.table().table()
     schema = table.schema()
     truncated = {
@@ -80,7 +82,7 @@ _OPTIONS = ("mode", CORRUPT_RECORD, "ignoreCorruptFiles")
 
 
 def _by_columns(gateway: ClassicGateway, form: str, base: Handle) -> bool:
-    """As :attr:`Source.by_columns`, of files."""
+    """Compute :attr:`Source.by_columns` for files."""
     entries = ((name, base.options().get(name)) for name in _OPTIONS)
     options = {name: str(value.get()) for name, value in entries if value.isDefined()}
 
@@ -91,8 +93,8 @@ def _by_columns(gateway: ClassicGateway, form: str, base: Handle) -> bool:
 
 
 def _is(gateway: ClassicGateway, thing: Handle, package: str, name: str) -> bool:
-    """Whether it is of a class, or implements an interface. Raises :class:`GatewayError` where this
-    Spark has no such.
+    """Whether the object is of a class or implements an interface. Raises :class:`GatewayError` if
+    this Spark does not have it.
     """
     java_class(gateway.spark._jvm, f"{package}.{name}")
     return bool(is_instance_of(gateway.spark.sparkContext._gateway, thing, f"{package}.{name}"))

@@ -1,4 +1,4 @@
-"""Trusted. Plans of a classic session whose input is split by classes of rows
+"""Trusted. Split the input of a classic session's plan by classes of rows
 (:mod:`presieve.backend.guard`).
 """
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def split(
     gateway: ClassicGateway, kept_rows: Handle, breaking: Handle, rows: Handle, by: Sequence[str]
 ) -> Handle:
-    """As :meth:`Gateway.split`. The numbers of classes are broadcast, so that no row is exchanged
-    for them. Where there are none, adaptive execution drops both joins, and the reading of all
-    ``rows`` with them, before it starts (``AQEPropagateEmptyRelation``).
+    """Implement :meth:`Gateway.split`. The numbers of classes are broadcast, so no row is exchanged
+    for them. If there are none, adaptive execution drops both joins before it starts, and with them
+    the reading of all ``rows`` (``AQEPropagateEmptyRelation``).
     """
     number = class_of(by)
     jvm: Handle = gateway.spark._jvm

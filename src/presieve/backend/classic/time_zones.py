@@ -1,4 +1,4 @@
-"""Trusted. The offsets of time zones, as Java knows them, by whose rules Spark reads instants."""
+"""Trusted. Offsets of time zones from Java, whose rules Spark follows for instants."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _known: dict[str, Offsets] = {}
 
 @guarded
 def zones(gateway: ClassicGateway, session: str, names: Iterable[str]) -> Zones:
-    """What is known of the session's zone and others. Raises :class:`GatewayError`."""
+    """Return the offsets of the session's zone and of others. Raises :class:`GatewayError`."""
     return Zones(session, {name: _offsets(gateway, name) for name in {session, *names}})
 
 
 def _offsets(gateway: ClassicGateway, name: str) -> Offsets:
-    """The least and the greatest that the zone ever had or will have."""
+    """Return the least and the greatest offset that the zone ever had or will have."""
     if name not in _known:
         utils = java_class(gateway.spark._jvm, "org.apache.spark.sql.catalyst.util.DateTimeUtils")
         rules = utils.getZoneId(name).getRules()

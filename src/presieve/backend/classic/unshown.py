@@ -1,5 +1,5 @@
-"""Trusted. Values that Catalyst's JSON leaves out: bytes, of which it shows the array's identity
-alone, and the values of a pivot and those of an ``InSet``, of which it shows nothing.
+"""Trusted. Restore the values that Catalyst's JSON leaves out: bytes (the JSON shows only the
+identity of the array), the values of a pivot, and the members of an ``InSet``.
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from presieve.backend.gateway import Handle
 
 _BYTES = '"[B@'
-"""Where bytes stand in the JSON."""
+"""Prefix of a byte array in the JSON."""
 
 
 def with_unshown(gateway: ClassicGateway, plan: Handle, root: Node, text: str) -> Node:
-    """The tree of a plan, of which this is the JSON, with the values that are missing there."""
+    """Fill in the values that are missing from ``text``, the JSON of a plan; return the plan's
+    tree.
+    """
     if _BYTES in text:
         _fill_bytes(gateway, plan, root)
     if PIVOT_FIRST in text:
@@ -43,7 +45,7 @@ def with_unshown(gateway: ClassicGateway, plan: Handle, root: Node, text: str) -
 
 
 def _fill_bytes(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
-    """As ``0x00FF``. An identity that two arrays have stays."""
+    """Write byte literals as ``0x00FF``. An identity that two different values share stays."""
     shown: dict[str, set[str]] = {}
     for literal in _literals(gateway, plan):
         value = literal.value()
@@ -68,7 +70,7 @@ def _literals(gateway: ClassicGateway, plan: Handle) -> Iterator[Handle]:
 
 
 def _fill_pivots(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
-    """As literals of the pivot column's type, if all of them can be written as such."""
+    """Write the values as literals of the pivot column's type, if all of them have such a form."""
     operators = gateway.in_order(plan)
     nodes = list(walk(root))
     if int(operators.size()) != len(nodes):
@@ -93,12 +95,12 @@ def _fill_pivot(node: JsonNode, type_: object, values: Handle) -> None:
 
 _IN_SET, _IN = EXPRESSIONS + "InSet", EXPRESSIONS + "In"
 MOST_MEMBERS = 256
-"""Sets with more members are left as they are: a condition is as long as its list."""
+"""Sets with more members are left as they are, because the condition grows with its list."""
 
 
 def _fill_sets(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
-    """Write each ``InSet``, which Spark makes of long lists (``OptimizeIn``), as the ``In`` that it
-    was, if all members can be written as literals.
+    """Write each ``InSet`` as the ``In`` that it was, if all members can be written as literals.
+    Spark makes an ``InSet`` of a long list (``OptimizeIn``).
     """
     operators, nodes = gateway.in_order(plan), list(walk(root))
     if int(operators.size()) != len(nodes):
@@ -115,7 +117,9 @@ def _fill_sets(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
 
 
 def _places(value: object) -> Iterator[tuple[Tree, int]]:
-    """Where an ``InSet`` stands in the fields of an operator: its tree and its place there."""
+    """Find each ``InSet`` in the fields of an operator: the tree that holds it and its index
+    there.
+    """
     if isinstance(value, dict):
         for part in value.values():
             yield from _places(part)
@@ -145,8 +149,8 @@ _EPOCH = date(1970, 1, 1).toordinal()
 
 
 def _text(type_: object, value: Handle | None) -> str | None:
-    """A value as Catalyst holds it, in the form that a literal has in the JSON. Raises
-    :class:`ValueError` where it has none, or is of another type.
+    """Convert a value from Catalyst's representation to the text of a literal in the JSON. Raises
+    :class:`ValueError` if the value has no such text or is of another type.
     """
     match type_:
         case _ if value is None:

@@ -1,5 +1,5 @@
-"""Trusted. Where versions of Spark differ in the JVM: a class for each, derived from that of the
-next one, that says what was otherwise before.
+"""Trusted. Differences between versions of Spark in the JVM. There is a class for each version,
+derived from the class of the next version, which overrides what was different before.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ class Spark43:
     dataset = "org.apache.spark.sql.classic.Dataset"
 
     def plan_json(self, text: str) -> str:
-        """The JSON of a plan with the fields that all versions have."""
+        """Return the JSON of a plan with the fields that all versions have."""
         return text
 
     def inline_cte(self, rule: Handle) -> Handle:
-        """The rule ``InlineCTE`` as the optimizer has it."""
+        """Make the rule ``InlineCTE`` as the optimizer has it."""
         return rule(False, False, False)
 
     def evaluation_context(self, expression: Handle) -> Handle:
-        """What knows the ``evalMode`` of arithmetic or of a sum."""
+        """Return the object that knows the ``evalMode`` of arithmetic or of a sum."""
         return expression.evalContext()
 
     def aggregate(self, plan: Handle, outputs: Handle) -> Handle:
-        """An ``Aggregate`` with other outputs."""
+        """Make an ``Aggregate`` with other outputs."""
         return plan.copy(plan.groupingExpressions(), outputs, plan.child(), plan.hint())
 
     def batch_map(self, plan: Handle, function: Handle, child: Handle) -> Handle:
-        """A ``MapInPandas`` or ``MapInArrow`` with another function and another child."""
+        """Make a ``MapInPandas`` or ``MapInArrow`` with another function and another child."""
         return plan.copy(function, plan.output(), child, plan.isBarrier(), plan.profile())
 
     def cached(self, manager: Handle, session: Handle, plan: Handle) -> Handle:
-        """What the ``CacheManager`` has for a plan."""
+        """Look up a plan in the ``CacheManager``."""
         return manager.lookupCachedData(session, plan)
 
     def parquet_filters(
         self, filters_class: Handle, arguments: Sequence[object], types: Handle
     ) -> Handle:
-        """What writes filters as the reader of Parquet has them, for columns of these types, which
-        are an ``Option``.
+        """Make the translator of filters for the reader of Parquet. ``types`` is an ``Option`` of
+        the types of the columns.
         """
         return filters_class(*arguments, types)
 
@@ -68,7 +68,7 @@ class Spark42(Spark43):
     def parquet_filters(
         self, filters_class: Handle, arguments: Sequence[object], types: Handle
     ) -> Handle:
-        """As above: types are those of the files."""
+        """As above. The types are those of the files."""
         return filters_class(*arguments)
 
 
@@ -76,7 +76,7 @@ class Spark41(Spark42):
     """Spark 4.1."""
 
     def plan_json(self, text: str) -> str:
-        """As above: ``collect_list`` leaves out NULL, always."""
+        """As above. ``collect_list`` always leaves out NULL."""
         return text.replace(_LIST, _LIST + '"ignoreNulls":true,')
 
 
@@ -84,7 +84,7 @@ class Spark40(Spark41):
     """Spark 4.0."""
 
     def plan_json(self, text: str) -> str:
-        """As above: a ``PythonUDAF`` is of the one type that there is (202)."""
+        """As above. A ``PythonUDAF`` has the only type that exists (202)."""
         return super().plan_json(text).replace(_UDAF, _UDAF + '"evalType":202,')
 
     def evaluation_context(self, expression: Handle) -> Handle:
@@ -98,7 +98,7 @@ class Spark35(Spark40):
     dataset = "org.apache.spark.sql.Dataset"
 
     def plan_json(self, text: str) -> str:
-        """As above: ``MapInArrow`` had another name."""
+        """As above. ``MapInArrow`` had another name."""
         return super().plan_json(text).replace(_MAP, _MAP.replace("Python", ""))
 
     def inline_cte(self, rule: Handle) -> Handle:
@@ -125,4 +125,4 @@ ADAPTERS: Mapping[str, Spark43] = {
     "4.2": Spark42(),
     "4.3": Spark43(),
 }
-"""By the names of :data:`presieve.backend.versions.VERSIONS`."""
+"""Adapters by the names in :data:`presieve.backend.versions.VERSIONS`."""

@@ -1,1 +1,1 @@
-"""Untrusted. What scans of a classic session are handed, and what they read."""
+"""Untrusted. Filters that scans of a classic session are handed, and what the scans read."""

@@ -1,8 +1,9 @@
-"""Untrusted. What each scan of a plan evaluates of the filters at it, by Spark's own planning.
+"""Untrusted. Determine, by Spark's own planning, which filters each scan of a plan evaluates.
 
 Spark offers a source the filters that it can write as comparisons of columns with constants
-(``DataSourceStrategy.translateFilter``). The source takes some of them. Spark evaluates all of
-them again, but those that choose partitions, and those that a source claims to apply by itself.
+(``DataSourceStrategy.translateFilter``). The source takes some of them. Spark evaluates all of them
+again, except for filters that choose partitions and filters that a source claims to apply by
+itself.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
 
 MOST_SCANS = 32
-"""Scans of a plan beyond which nothing more is looked at."""
+"""Maximum number of scans of a plan to look at."""
 
 COMPUTED = "it computes something; scans are offered comparisons of columns with constants"
 TWO_COLUMNS = "it compares columns; scans are offered comparisons of columns with constants"
@@ -53,7 +54,7 @@ SILENT = "the source does not say that it takes it"
 AGAIN = "Spark evaluates it again"
 CLAIMED = "the source claims to apply it, and Spark does not look again"
 SECONDS = Limit(2.0, 4.0)
-"""Until then files are opened for each of the conditions."""
+"""Time limit for opening files, for each of the conditions."""
 
 DIRECTORIES = "directories are chosen by it"
 UNUSED = "the reader of Parquet compares no values of this type (as of TIMESTAMP_NTZ, and INT96)"
@@ -64,7 +65,7 @@ _LISTED = re.compile(rf"{_PUSHED}: (\[.*?\])(?:,? \w+: |$)")
 
 
 def contracts(gateway: ClassicGateway, df: DataFrame) -> tuple[ScanContract, ...]:
-    """Of the scans of a DataFrame; none where Spark cannot plan it."""
+    """Describe the scans of a DataFrame; none if Spark cannot plan it."""
     try:
         return tuple(_contracts(gateway, df))
     except GatewayError:
@@ -83,7 +84,7 @@ def _contracts(gateway: ClassicGateway, df: DataFrame) -> list[ScanContract]:
 
 
 def _leaves(node: Handle, above: Handle | None) -> Iterator[tuple[Handle, Handle | None]]:
-    """The leaves of a physical plan, each with the filter right above it."""
+    """Iterate over the leaves of a physical plan, each with the filter right above it."""
     children = list(each(node.children()))
     if not children:
         yield node, above
@@ -107,7 +108,7 @@ class _Conjunct:
 
     @property
     def is_inferred(self) -> bool:
-        """Whether Spark may have added it: that a column is not NULL."""
+        """Whether Spark may have inferred the conjunct: that a column is not NULL."""
         return bool(self.tree[0]["class"].endswith(".IsNotNull"))
 
 
@@ -125,7 +126,7 @@ class _Scan:
         self._above = [self._conjunct(c) for c in above]
 
     def contract(self) -> ScanContract:
-        """What becomes of each conjunct, and what statistics make of those that are offered."""
+        """Describe what happens to each conjunct, and what statistics do with the offered ones."""
         shown = [c for c in self._above if not c.is_inferred]
         scan_contract = ScanContract(
             self._name(), (*self._applied_by_source(), *map(self._judge_conjunct, shown))
@@ -139,13 +140,13 @@ class _Scan:
         return _Conjunct(tree, unqualified(self._gateway, condition, tree), self._text(condition))
 
     def _text(self, condition: Handle) -> str | None:
-        """A condition in the words in which the scan says what it was handed."""
+        """Write a condition in the words in which the scan reports its filters."""
         if self._iceberg:
             return iceberg.offered(self._gateway, condition)
         return offered_filter(self._gateway, condition)
 
     def _reported_filters(self) -> str:
-        """The filters that the scan says it was handed."""
+        """Return the filters that the scan says it was handed."""
         if self._kind == _BATCHES:
             listed = _LISTED.search(str(self._leaf.simpleString(10_000)))
             if listed:
@@ -165,7 +166,7 @@ class _Scan:
         return files_name(self._leaf.relation())
 
     def _applied_by_source(self) -> Iterator[Offered]:
-        """What Spark does not evaluate."""
+        """Yield the conditions that Spark does not evaluate."""
         if self._kind == _FILES:
             for condition in each(self._leaf.partitionFilters()):
                 conjunct = self._conjunct(condition)
@@ -174,7 +175,7 @@ class _Scan:
             return
         again = {c.offered for c in self._above}
         for text in self._pushed:
-            text = text.removeprefix("*")  # of JDBC: evaluated there
+            text = text.removeprefix("*")  # JDBC: evaluated there
             inferred = text.startswith("IsNotNull(") or text.endswith(iceberg.NOT_NULL)
             if text not in again and not inferred:
                 yield Offered(text, "exact", CLAIMED)

@@ -1,7 +1,7 @@
-"""Untrusted. What tables of Iceberg make of filters, for reports: as its scans describe themselves.
+"""Untrusted. Report how tables of Iceberg treat filters, as Iceberg's scans describe themselves.
 
-Iceberg says which filters a scan has in its own words. A condition is translated into them by its
-own code (``SparkV2Filters``), so that both can be compared.
+Iceberg prints the filters of a scan in its own words. Its own code (``SparkV2Filters``) translates
+a condition into these words, so that both can be compared.
 """
 
 from __future__ import annotations
@@ -32,13 +32,15 @@ def is_scan(leaf: Handle) -> bool:
 
 @guarded
 def location(leaf: Handle) -> str:
-    """Where the files of a scan are, as a URI."""
+    """Return the location of a scan's files, as a URI."""
     return str(leaf.table().table().location())
 
 
 @guarded
 def some_files(relation: Handle) -> list[str]:
-    """The URIs of some files of a table on this machine, as it is now; none of other tables."""
+    """Return the URIs of some files of a table on this machine, as it is now; none for other
+    tables.
+    """
     table = relation.table().table()
     if local(str(table.location())) is None:
         return []
@@ -52,20 +54,20 @@ def some_files(relation: Handle) -> list[str]:
 
 @guarded
 def handed(leaf: Handle) -> list[str]:
-    """The filters of a scan."""
+    """Return the filters of a scan."""
     _, _, filter_text = str(leaf.scan().description()).partition(_FILTERS)
     return split_list(filter_text.rpartition(_END)[0])
 
 
 def in_catalyst(text: str) -> str:
-    """A filter as Spark would print it."""
+    """Write a filter as Spark would print it."""
     column, _, suffix = text.partition(NOT_NULL)
     return f"({text})" if suffix or column == text else f"isnotnull({column})"
 
 
 @guarded
 def offered(gateway: ClassicGateway, condition: Handle) -> str | None:
-    """A condition in Iceberg's words; None where it has none for it."""
+    """Write a condition in Iceberg's words; None if Iceberg has no words for it."""
     jvm = gateway.spark._jvm
     strategy = getattr(getattr(jvm, SOURCES + "v2.DataSourceV2Strategy$"), "MODULE$")
     predicate = strategy.translateFilterV2(condition)
@@ -81,8 +83,8 @@ def offered(gateway: ClassicGateway, condition: Handle) -> str | None:
 
 @guarded
 def rows(leaf: Handle) -> tuple[int, int] | None:
-    """How many rows the table of a scan has, and how many the files that it chooses; None where
-    that is not known, as of a table as it was once.
+    """Return the number of rows in a scan's table, and in the files that the scan chooses. None if
+    that is not known, as for an old snapshot of a table.
     """
     snapshot = leaf.table().table().currentSnapshot()
     total = None if snapshot is None else snapshot.summary().get("total-records")

@@ -1,9 +1,9 @@
-"""Trusted. Listings of files that nobody lists anew.
+"""Trusted. Give a plan listings of files that nobody else refreshes.
 
 All DataFrames of one ``read`` share a listing of files (``InMemoryFileIndex``), and so do views of
-them: ``INSERT INTO`` a view and ``REFRESH TABLE`` list the files again for all. A plan that rests
-on what footers said reads the files of which they said it: its relations get a listing of their
-own. Of what is below a view no footers are asked.
+them: ``INSERT INTO`` a view and ``REFRESH TABLE`` list the files again for all. A plan that depends
+on footers must read the files with these footers, so its relations get a listing of their own. No
+footers are read below a view.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _STAMP = re.compile(r"path=(.*?); .*?length=(\d+); .*?modification_time=(\d+)")
 
 @guarded
 def own_listings(gateway: ClassicGateway, plan: Handle) -> Handle:
-    """The plan with a listing of its own for each relation over files that are listed once, but for
-    those of views. Raises :class:`GatewayError` where the files are not those that were listed.
+    """Give each relation over files that are listed once a listing of its own, except below views.
+    Raises :class:`GatewayError` if the files are not the listed ones any more.
     """
     if simple_class(plan) == VIEW:
         return plan
@@ -35,7 +35,7 @@ def own_listings(gateway: ClassicGateway, plan: Handle) -> Handle:
     children = [own_listings(gateway, child) for child in below]
     if all(new is old for new, old in zip(children, below, strict=True)):
         return plan
-    # Indexes of the same folders are equal, and ``withNewChildren`` keeps children that are.
+    # Indexes of the same folders are equal, and ``withNewChildren`` keeps equal children.
     return plan.withNewChildrenInternal(gateway.seq(children).toIndexedSeq())
 
 
@@ -61,6 +61,6 @@ def _renew_listing(gateway: ClassicGateway, relation: Handle) -> Handle:
 
 
 def _files(gateway: ClassicGateway, index: Handle) -> list[tuple[str, ...]]:
-    """Path, length and time of modification of each file."""
+    """Return path, length and modification time of each file."""
     text = gateway.long_text(index.allFiles().mkString)
     return sorted(_STAMP.findall(text))

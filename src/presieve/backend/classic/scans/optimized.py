@@ -1,4 +1,4 @@
-"""Trusted. What Spark's optimizer makes of a DataFrame: which conditions stand at its scans."""
+"""Trusted. Determine which conditions Spark's optimizer puts at the scans of a DataFrame."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 _PRUNED_AT_RUN = "DynamicPruning"
 METADATA = "_metadata"
-"""The column of what Spark knows of the file that a row is from."""
+"""The column with Spark's metadata of the file that a row is from."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanCondition:
     """A conjunct right above a leaf. ``key`` is the same for the same condition in another plan,
-    and ``offered`` says how Spark offers it to a source, if it does.
+    and ``offered`` returns the filter that Spark offers to a source, if it offers one.
     """
 
     tree: Tree
@@ -53,7 +53,9 @@ class ScanCondition:
 
     @property
     def lossy(self) -> tuple[int, ...]:
-        """Those of them by which a scan may lose rows: of structs, by some field."""
+        """The columns that it reads and by which a scan may lose rows; for structs, by some
+        field.
+        """
         plain = (n for n, type_ in self.types.items() if may_lose_by(type_))
         structs = {
             expr_id(c): _fields(c["dataType"])
@@ -64,15 +66,15 @@ class ScanCondition:
 
     @property
     def names(self) -> Mapping[int, str]:
-        """Their names."""
+        """The names of the columns that it reads, by number."""
         return {expr_id(c): str(c["name"]) for c in self.tree if c["class"] == ATTRIBUTE}
 
 
 @dataclass(frozen=True, slots=True)
 class OptimizedScan:
-    """A leaf of an optimized plan: the numbers of its ``columns``, whether it ``is_scan``, which is
-    handed filters, and the conditions that are evaluated right above it. ``directories`` names the
-    columns that are read from the names of directories.
+    """A leaf of an optimized plan: the numbers of its ``columns``, whether it ``is_scan`` (and is
+    handed filters), and the conditions that are evaluated right above it. ``directories`` returns
+    the columns that are read from the names of directories.
     """
 
     columns: frozenset[int]
@@ -83,8 +85,8 @@ class OptimizedScan:
 
 @guarded
 def optimized_scans(gateway: ClassicGateway, df: DataFrame) -> tuple[OptimizedScan, ...]:
-    """The scans of a DataFrame, those of its subqueries among them. Raises :class:`GatewayError`
-    with the error of Spark's optimizer, if it raises one.
+    """Return the scans of a DataFrame, including those of its subqueries. Raises
+    :class:`GatewayError` with the error of Spark's optimizer, if it raises one.
     """
     optimized = gateway.optimized(df)
     plans = [optimized, *gateway.subqueries(optimized)]
@@ -94,7 +96,9 @@ def optimized_scans(gateway: ClassicGateway, df: DataFrame) -> tuple[OptimizedSc
 def _scans(
     gateway: ClassicGateway, plan: Handle, node: Node, above: tuple[Node, ...]
 ) -> Iterator[OptimizedScan]:
-    """``above`` are the filters over a node that only projections are between."""
+    """Iterate over the scans below a node. ``above`` are the filters above the node with only
+    projections in between.
+    """
     if not node.children:
         columns = frozenset(expr_id(tree[0]) for tree in node.fields.get("output", []))
         at = gateway.node(plan, node.path)
@@ -110,7 +114,7 @@ def _scans(
 
 
 def _fields(json_type: object) -> Iterator[str]:
-    """The types of all fields of a struct; of what else is nested the outer one."""
+    """Iterate over the types of all fields of a struct; for other nested types, the outer type."""
     if isinstance(json_type, dict) and json_type.get("type") == "struct":
         for field in json_type["fields"]:
             yield from _fields(field["type"])
@@ -145,7 +149,7 @@ def _offer_condition(
 
 @guarded
 def offered_filter(gateway: ClassicGateway, condition: Handle) -> str | None:
-    """A condition as Spark offers it to sources; None where it does not."""
+    """Return a condition as Spark offers it to sources; None if it does not."""
     strategy = getattr(gateway.spark._jvm, SOURCES + "DataSourceStrategy$")
     offered = getattr(strategy, "MODULE$").translateFilter(condition, True)
     return str(offered.get().toString()) if offered.isDefined() else None

@@ -1,9 +1,9 @@
-"""Trusted. Readers of Python data sources that no other plan has.
+"""Trusted. Give a plan readers of Python data sources that no other plan shares.
 
-Spark asks a Python data source once for its reader and keeps it for all DataFrames of one
-``load()`` (``PythonDataSourceV2.readInfo``), with the filters that the first plan with such has
-handed to it. What one plan may leave out, the others lose. So a plan that hands over more filters
-than as written gets relations of its own.
+Spark asks a Python data source once for its reader and keeps the reader for all DataFrames of one
+``load()`` (``PythonDataSourceV2.readInfo``), together with the filters that the first plan with
+filters hands to it. Rows that this plan may leave out are then missing in the others. So a plan
+that hands over more filters than the plan as written gets relations of its own.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _PYTHON = SOURCES + "v2.python."
 
 @guarded
 def own_readers(gateway: ClassicGateway, plan: Handle) -> Handle:
-    """The plan with a reader of its own for each Python data source. Raises :class:`GatewayError`
-    where another source has got the name since.
+    """Give each Python data source of the plan a reader of its own. Raises :class:`GatewayError` if
+    another source has taken the name since.
     """
     below = gateway.children(plan)
     if not below:

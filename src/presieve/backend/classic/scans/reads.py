@@ -1,8 +1,8 @@
-"""Untrusted. What a scan of files reads of them, by Spark's own code: which files it chooses, which
-row groups the reader of Parquet keeps, and which rows of these their pages leave. Nothing that is
-proved depends on it.
+"""Untrusted. Determine, by Spark's own code, what a scan of files reads: which files it chooses,
+which row groups the reader of Parquet keeps, and which rows of these groups remain after their
+pages are checked. No proof depends on it.
 
-Directories are chosen by the columns that they are named for, files by the bucket in their name
+Spark chooses directories by the columns in their names, and files by the bucket in theirs
 (``FileSourceScanExec``). The reader compares extremes, dictionaries and Bloom filters of row
 groups, and then the extremes of pages (``ParquetFileReader``). It is opened here as Spark opens it,
 and no row is read.
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 FILE_SCAN = "FileSourceScanExec"
 MOST_FILES = 4096
-"""Files of a scan beyond which nothing more is looked at."""
+"""Maximum number of a scan's files to look at."""
 OPENED = 8
-"""Files that are opened, at most."""
+"""Maximum number of files to open."""
 SECONDS = Limit(0.05, 0.1)
-"""What is being opened when they are over is the last."""
+"""Time limit. The file that is being opened when it ends is the last."""
 
 _SQL = "org.apache.spark.sql"
 _PARQUET = "org.apache.parquet"
@@ -47,8 +47,8 @@ _FLAGS = ("Date", "Timestamp", "Decimal", "StringPredicate")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """How many ``files`` a scan has, how many of them it chooses, and the URIs of ``some``, from
-    the middle of equal parts.
+    """The number of ``files`` of a scan, the number that it chooses, and the URIs of ``some``
+    chosen files, from the middle of equal parts.
     """
 
     files: int
@@ -57,13 +57,13 @@ class Chosen:
 
     @property
     def are_local(self) -> bool:
-        """Whether those are files of this machine: nothing is read of remote file systems."""
+        """Whether ``some`` are files of this machine: nothing is read from remote file systems."""
         return None not in map(local, self.some)
 
 
 @guarded
 def chosen(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
-    """The files that a ``FileSourceScanExec`` chooses; None where it has too many."""
+    """Return the files that a ``FileSourceScanExec`` chooses; None if it has too many."""
     location = scan.relation().location()
     every = len(location.inputFiles())
     if every > MOST_FILES:
@@ -84,17 +84,17 @@ def chosen(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
 
 
 def is_parquet(scan: Handle) -> bool:
-    """Whether the files of a scan are of Parquet."""
+    """Whether the files of a scan are Parquet files."""
     return simple_class(scan.relation().fileFormat()) == "ParquetFileFormat"
 
 
 def handed(scan: Handle) -> list[Handle]:
-    """The filters that a scan hands to its reader, as sources have them."""
+    """Return the filters that a scan hands to its reader, in the form for sources."""
     return list(each(scan.pushedDownFilters()))
 
 
 class Reader:
-    """The reader of Parquet with some of the filters that a scan hands to it. Everything may raise
+    """The reader of Parquet with some of the filters that a scan hands to it. All methods may raise
     :class:`GatewayError`.
     """
 
@@ -110,7 +110,7 @@ class Reader:
         self._used = False
 
     def of_all(self, uris: Sequence[str], limit: Limit = SECONDS) -> Reads:
-        """What is kept of these files, of fewer where the limit is over."""
+        """Sum up what is kept of these files; of fewer files if the time limit is reached."""
         until, total = limit.starts(), Reads()
         for uri in uris:
             total += self.of(uri)
@@ -120,8 +120,8 @@ class Reader:
 
     @guarded
     def of(self, uri: str) -> Reads:
-        """What is kept of a file. Its schema and the filters as the reader has them are taken from
-        the first one.
+        """Determine what is kept of a file. The first file determines the schema and the reader's
+        form of the filters.
         """
         file = self._input.fromPath(self._path(uri), self._conf)
         if self._options is None:
@@ -152,7 +152,9 @@ class Reader:
         return options.build()
 
     def _filter(self, schema: Handle) -> Handle | None:
-        """The conjunction of what the reader of Parquet understands (``ParquetFilters.scala``)."""
+        """Return the conjunction of all filters that the reader of Parquet understands
+        (``ParquetFilters.scala``).
+        """
         jvm = self._gateway.spark._jvm
         conf = self._gateway.jsession.sessionState().conf()
         if not conf.parquetFilterPushDown():
@@ -173,7 +175,7 @@ class Reader:
 
 
 def scans(physical: Handle) -> list[tuple[str, dict[str, str]]]:
-    """Of every leaf of a physical plan: its name, and what it says about pushed filters."""
+    """Return, for each leaf of a physical plan, its name and its metadata about pushed filters."""
     return [_scan(leaf) for leaf in each(physical.collectLeaves())]
 
 
@@ -194,8 +196,8 @@ def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
 
 @guarded
 def skipped(gateway: ClassicGateway, filtered: Handle) -> float | None:
-    """The share of the rows that the scan of a filter on files of this machine skips; None where
-    they are elsewhere, not of Parquet, or read otherwise.
+    """Return the share of the rows that the scan below a filter on local files skips. None if the
+    files are elsewhere, are not Parquet, or are read otherwise.
     """
     leaves = each(gateway.dataset(filtered).queryExecution().sparkPlan().collectLeaves())
     scan = next(leaves)
