@@ -1,5 +1,5 @@
-"""Untrusted. Python functions below a filter that no rule speaks of, and filters in what is not
-read, for the log. Nothing else depends on it.
+"""Untrusted. Explain, for the log, which Python functions below a filter no rule covers, and which
+filters are in operators that are not read. Nothing else depends on it.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from presieve.errors import Declined
 from presieve.lift.evaluation_types import EvaluationType, evaluation_type
 
 FUNCTION_MARKS = ("PythonUDF", "PythonUDTF")
-"""What occurs in the JSON of a plan with functions of rows or table functions (``PythonUDAF``s
-stand in aggregates and windows, ``PythonUDF``s also in the operators that map groups).
+"""Marks in the JSON of plans with functions of rows or table functions (``PythonUDAF`` stands in
+aggregates and windows, ``PythonUDF`` also in the operators that map groups).
 """
 
 NOTES = "presieve.notes"
-"""A field of an operator: why filters in it are left alone."""
+"""A field of an operator: why its filters are left alone."""
 
 _FUNCTIONS = frozenset(EXPRESSIONS + name for name in (*FUNCTION_MARKS, "PythonUDAF"))
 
 
 def notes(root: Node, explained: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
-    """Why filters stay above functions: one note for each operator that calls one, each once.
+    """Explain why filters stay above functions: one note for each operator that calls a function,
+    without repetitions.
 
-    ``explained`` are the paths of boundaries of which more is said elsewhere. An operator of Spark
+    ``explained`` are the paths of boundaries that are explained elsewhere. An operator of Spark
     Connect may bring notes of its own (``NOTES``).
     """
     filters = {n.path for n in walk(root) if n.kind == FILTER}
@@ -43,8 +44,8 @@ def notes(root: Node, explained: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
 
 
 def python_functions(root: Node) -> Iterator[tuple[Node, str, EvaluationType | None]]:
-    """Every Python function of a plan with its operator, name and evaluation type, each once in an
-    operator.
+    """Iterate over the Python functions of a plan with operator, name and evaluation type, each
+    once per operator.
     """
     for node in walk(root):
         calls = (n for n in nodes_inside(node.fields) if n["class"] in _FUNCTIONS)
@@ -70,6 +71,6 @@ def _name(node: Node) -> str:
 
 
 def _functions(value: object) -> Iterator[str]:
-    """The names of the Python functions in a field of the JSON, at any depth."""
+    """Iterate over the names of the Python functions in a field of the JSON, at any depth."""
     calls = (n for n in nodes_inside(value) if n["class"] in _FUNCTIONS)
     return (str(n.get("name", "a function")) for n in calls)

@@ -1,4 +1,6 @@
-"""Untrusted. A DataFrame without rows that calls one function, to see what becomes of the call."""
+"""Untrusted. Build a DataFrame without rows that calls one function, to see what becomes of the
+call.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ VALUE = "value"
 @dataclass(frozen=True, slots=True)
 class OneCall:
     """A function and its input. ``function`` is a UDF, a plain function, or the ``aggregate`` that
-    :func:`presieve.spark.group_fold` makes of a class. ``returns`` is the type of a plain function,
-    or the columns of one that is given the table of a group. There are groups where there are
-    ``keys``.
+    :func:`presieve.spark.group_fold` makes from a class. ``returns`` is the type of a plain
+    function's result, or the columns of the result if the function takes the table of a group.
+    There are groups if there are ``keys``.
     """
 
     function: Any
@@ -33,7 +35,7 @@ class OneCall:
 
 
 def one_call(spark: SparkSession, call: OneCall) -> DataFrame:
-    """The DataFrame. Raises :class:`UsageError`."""
+    """Build the DataFrame. Raises :class:`UsageError`."""
     df = spark.createDataFrame([], call.schema)
     if missing := [k for k in call.keys if k not in df.columns]:
         raise UsageError(f"{', '.join(missing)}: no columns of the schema")
@@ -50,7 +52,9 @@ def one_call(spark: SparkSession, call: OneCall) -> DataFrame:
 
 
 def _of_rows(df: DataFrame, call: OneCall) -> DataFrame:
-    """The function of its columns, as the only column. A plain one becomes a UDF of Arrow's."""
+    """Call the function on its columns, as the only output column. A plain function becomes an
+    Arrow UDF.
+    """
     from pyspark.sql.functions import udf
 
     function = call.function
@@ -64,14 +68,16 @@ def _of_rows(df: DataFrame, call: OneCall) -> DataFrame:
 
 
 def _of_tables(df: DataFrame, call: OneCall) -> DataFrame:
-    """The function of the table of each group."""
+    """Call the function on the table of each group."""
     if call.returns is None:
         raise UsageError("what the function returns is unknown: pass --returns with its columns")
     return df.groupBy(*call.keys).applyInPandas(call.function, call.returns)
 
 
 def _arguments(function: Any, columns: Sequence[str]) -> list[str]:
-    """The columns of the parameters' names; where there are others, all columns in order."""
+    """Return the columns with the parameters' names; if some names are not columns, all columns in
+    order.
+    """
     try:
         names = list(inspect.signature(function).parameters)
     except (TypeError, ValueError):

@@ -1,1 +1,1 @@
-"""Trusted. What a plan does besides giving rows: errors, texts that are no UTF-8, sources."""
+"""Trusted. Effects of a plan besides its rows: errors, texts that are not UTF-8, sources."""

@@ -1,4 +1,6 @@
-"""Trusted. Errors of a boundary itself, and of what moves past it: which may be erased or added."""
+"""Trusted. Determine which errors of a boundary, and of operators that it moves past, may be erased
+or added.
+"""
 
 from __future__ import annotations
 
@@ -23,37 +25,39 @@ from presieve.sql.expressions.raising import can_raise
 _ALWAYS_SENT = frozenset(
     ("boolean", "tinyint", "smallint", "int", "bigint", "unsupported:float", "double", "binary")
 )
-"""Types all of whose values a worker gets, as bits that stand in a file too (``test_transport``).
+"""Types all of whose values reach a worker with the bits that a file may hold (``test_transport``).
 
-Not so timestamps (pandas counts nanoseconds from 1677 to 2262, and Spark's conversion raises
-beyond) and dates (Python's end with the year 9999). Arrow raises on strings that are no UTF-8, and
-Spark, on its way to Arrow, on decimals with more digits than their type has: files may hold both.
+Timestamps do not (pandas counts nanoseconds from 1677 to 2262, and Spark's conversion raises
+beyond), and dates do not (Python's end with the year 9999). Arrow raises on strings that are not
+UTF-8, and Spark, on its way to Arrow, on decimals with more digits than their type has: files may
+hold both.
 """
 
 
 _ALWAYS_CALLED = FLAT_MAPS | COGROUPS | MAPS | {TABLE_FUNCTION}
-"""Operators whose function Spark calls whether or not somebody reads a column of what it gives."""
+"""Operators whose function Spark calls whether or not anybody reads a column of its result."""
 
 
 def is_on_demand(boundary: Boundary) -> bool:
-    """Whether Spark leaves out a call of which nobody reads what it gives, now or once somebody
-    selects columns of the DataFrame: the columns of a projection and of an aggregate
+    """Whether Spark leaves out a call whose result nobody reads, now or after somebody selects
+    columns of the DataFrame. That holds for the columns of a projection and of an aggregate
     (``ColumnPruning``).
     """
     return boundary.kind not in _ALWAYS_CALLED
 
 
 def is_guarded(site: Site, moved: tuple[tuple[Moved, Term], ...]) -> bool:
-    """Whether Spark may move other filters below the boundary than those that are moved here.
+    """Whether Spark may move other filters below the boundary than the filters that are moved here.
 
-    Of these, too, Spark moves what reads no result of the boundary.
+    Of the filters that are moved here, Spark itself moves those that read no result of the
+    boundary.
     """
     return is_guarded_by(site, {(m.operator, m.conjunct) for m, t in moved if _reads_result(t)})
 
 
 def is_guarded_by(site: Site, bound: Set[tuple[int, int]]) -> bool:
-    """Whether Spark may move filters below the boundary, which it does not do with conjuncts that
-    are ``bound``, given by operator and number.
+    """Whether Spark may move filters below the boundary. It does not move conjuncts that are
+    ``bound``, which are given by operator and number.
     """
     filters = {
         node.path: all((level, i) in bound for i in range(len(site.conjuncts[level])))
@@ -65,7 +69,7 @@ def is_guarded_by(site: Site, bound: Set[tuple[int, int]]) -> bool:
 
 
 def _above(root: Node, path: tuple[int, ...]) -> Iterator[Node]:
-    """The nodes on the way down to the one at ``path``, without it."""
+    """Iterate over the nodes on the way down to the one at ``path``, without that one."""
     for number in path:
         yield root
         root = root.children[number]
@@ -78,8 +82,8 @@ def _reads_result(term: Term) -> bool:
 def others_raise(node: Node, boundary: Boundary) -> bool:
     """Whether a column of a projection that is not among its calls can raise.
 
-    Lemma: a filter moves below a projection whose expressions are all deterministic, whatever they
-    are, and computes them for fewer rows.
+    Lemma: a filter moves below a projection if all expressions of the projection are deterministic,
+    whatever they are, and the projection then computes them for fewer rows.
     """
     call_positions = {call.position for call in boundary.calls}
     if boundary.kind != "Project":
@@ -90,8 +94,8 @@ def others_raise(node: Node, boundary: Boundary) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What the functions of a boundary are sent: whether workers get all values of it, but for
-    ``texts``, columns of which they get what is UTF-8.
+    """Whether all values that the functions of a boundary are sent arrive at the workers. Of the
+    ``texts``, only values that are UTF-8 arrive.
     """
 
     arrives: bool
@@ -118,8 +122,8 @@ def may_not_arrive(
     columns: Collection[Attribute],
     by_arrow: Collection[int],
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """Of which of these columns a worker may not get every value, and of which texts it gets what
-    is UTF-8. ``trees`` are the whole plan and the operator that gives the columns.
+    """Return the columns whose values may not all reach a worker, and the texts whose values reach
+    it if they are UTF-8. ``trees`` are the whole plan and the operator that gives the columns.
     """
     root, input_ = trees
     types = {a.id: a.type for a in columns if a.type not in _ALWAYS_SENT}

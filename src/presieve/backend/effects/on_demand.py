@@ -1,9 +1,10 @@
-"""Trusted. Functions that are evaluated on demand: whose errors a job as written is sure to have.
+"""Trusted. Determine which functions that are evaluated on demand are certainly evaluated.
 
-An error of the job as written licenses anything, so that it must be sure that it occurs. A filter
-has a function evaluated where what it says depends on the result: whatever Spark makes of the
-filter then reads it (``ConstantPropagation``, ``BooleanSimplification`` and others may make it read
-less than is written). Of a function that it need not read nobody knows whether it is called.
+If the original job is certain to fail, any rewrite is allowed; so the failure must be certain. A
+filter forces the evaluation of a function if its truth depends on the function's result: whatever
+Spark makes of the filter then reads the result (``ConstantPropagation``, ``BooleanSimplification``
+and others may make it read less than is written). If Spark need not read a function's result,
+nobody knows whether it calls the function.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from presieve.smt.text import s_xor
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """The ``problem``, and ``others``: the same where some functions are not called, which a
-    solution must solve, too. ``open``: whether a function may or may not be called.
+    """The ``problem``, and ``others``: the same problem if some functions are not called. A
+    solution must solve all of them. ``open``: some function may or may not be called.
     """
 
     problem: Problem
@@ -40,11 +41,13 @@ def called(
     beside: Sequence[Term],
     single: bool,
 ) -> Called:
-    """What is to be solved of a problem on demand. ``beside`` are conditions of the filters above
-    that stay; with ``single`` each row is a group, whose errors do not hang on other rows.
+    """Return what must be solved for a problem on demand. ``beside`` are the conditions of the
+    filters above that stay. With ``single``, each row is a group, and its errors do not depend on
+    other rows.
 
     Lemma: if some functions are evaluated and none raises, the outcome is right by the problem of
-    the sure ones, and each other's result by the problem of these and it.
+    the functions that are certainly called, and the result of each other function by the problem of
+    these and that function.
     """
     raising = [i for i, p in enumerate(parts) if _raises(p)]
     sure = {i for i in raising if _is_called(problem, parts[i], beside)}
@@ -68,7 +71,9 @@ def _raises(part: Component) -> bool:
 
 
 def _is_called(problem: Problem, part: Component, beside: Sequence[Term]) -> bool:
-    """Whether two rows of outputs that differ in those of the part alone, one of which passes."""
+    """Whether there are two rows of outputs that differ only in the outputs of the part, and only
+    one of them passes the filters.
+    """
     where = sql_conjunction([problem.where, *beside])
     read = {v.name for v in variables(where) if v.scope is Scope.OUT}
     if read.isdisjoint(part.outputs):

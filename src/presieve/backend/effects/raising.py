@@ -1,10 +1,12 @@
-"""Trusted. Expressions below a boundary that can raise, and what a pre-filter does to their errors.
+"""Trusted. Find expressions below a boundary that can raise, and what a pre-filter does to their
+errors.
 
-Spark moves a filter below projections, joins and more, whatever stands in it. A pre-filter may
-therefore make an error of an expression below vanish, which is allowed but must be said; and where
-it reads a column that is computed by something that can raise, above a join, Spark may compute it
-for rows that the join would have dropped: that would add an error, and is declined. The same holds
-where another filter, which Spark moves down from above the boundary, comes after the pre-filter.
+Spark moves a filter below projections, joins and more, whatever expressions they hold. A pre-filter
+may therefore make an error of an expression below vanish, which is allowed but must be reported. If
+the pre-filter reads a column that is computed, above a join, by an expression that can raise, Spark
+may compute it for rows that the join would have dropped: that would add an error, and is declined.
+The same holds if another filter, which Spark moves down from above the boundary, is evaluated after
+the pre-filter.
 """
 
 from __future__ import annotations
@@ -32,8 +34,8 @@ _KEEPING = frozenset(
         *("LocalLimit", "Sort", "Window", "Sample", "Distinct", "Deduplicate"),
     )
 )
-"""Operators through which Spark moves a filter only so that it sees no further rows, or not at
-all. Joins, generators and set operations are the others.
+"""Operators through which Spark moves a filter only so that it sees no further rows, or not at all.
+The other operators are joins, generators and set operations.
 """
 
 
@@ -41,20 +43,22 @@ _NAMED = (_KEEPING - {LOGICAL + "Union"}) | {LOGICAL + "Join"}
 """Operators whose results are attributes of their inputs, or have expressions of their own."""
 
 _WINDOW = LOGICAL + "Window"
-"""Its results are never computed anew elsewhere: Spark moves no filter on them."""
+"""Spark never computes the results of a window again elsewhere: it moves no filter on them."""
 
 _FILTER, _JOIN = LOGICAL + "Filter", LOGICAL + "Join"
 _AGGREGATED = EXPRESSIONS + "aggregate.AggregateExpression"
 
 _PYTHON_UDF = EXPRESSIONS + "PythonUDF"
-"""Never read by a pre-filter: Spark would call the function once for it and once for the rest."""
+"""A pre-filter never reads the result of such a function: Spark would call the function once for
+the pre-filter and once for the rest.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class InputErrors:
-    """``may_raise``: whether an expression below can raise. ``exposed``: the attributes that a
-    pre-filter must not read. ``computed``: those that are computed of something that can raise;
-    None where that may be any of them. ``called``: those of ``exposed`` that a Python function
+    """``may_raise``: an expression below can raise. ``exposed``: the attributes that a pre-filter
+    must not read. ``computed``: the attributes that are computed from something that can raise;
+    None if any attribute may be. ``called``: the ``exposed`` attributes that a Python function
     computes.
     """
 
@@ -64,7 +68,7 @@ class InputErrors:
     called: frozenset[int] = frozenset()
 
     def both(self, second: InputErrors) -> InputErrors:
-        """Of two relations."""
+        """Combine the errors of two relations."""
         computed = None
         if self.computed is not None and second.computed is not None:
             computed = self.computed | second.computed
@@ -74,10 +78,10 @@ class InputErrors:
 
 
 def errors_in_input(input_: Node, root: Node, guarded: bool) -> InputErrors:
-    """All about the relation that a pre-filter is to stand on, in the plan ``root``.
+    """Describe the errors of the relation that a pre-filter is to stand on, in the plan ``root``.
 
     ``guarded``: Spark may move other filters from above the boundary below it (:func:`guards`).
-    They then keep rows from expressions that a pre-filter would be evaluated before.
+    They then keep rows from expressions, and a pre-filter would be evaluated before them.
     """
     own_errors = _errors_in(input_, guarded)
     references_ = [n for n in walk(input_) if n.kind == CTE_REFERENCE]
@@ -93,8 +97,9 @@ def errors_in_input(input_: Node, root: Node, guarded: bool) -> InputErrors:
 
 
 def made_by_python(input_: Node, root: Node) -> frozenset[int] | None:
-    """The attributes that a scalar Python UDF below computes, or that are computed of such; None
-    where that may be any, as there are others for what a UDF computes than projections name.
+    """Return the attributes that a scalar Python UDF below computes, or that are computed from such
+    attributes. None if it may be any attribute, because operators other than projections rename
+    what a UDF computes.
     """
     for node in walk(input_):
         if node.kind == CTE_REFERENCE:
@@ -108,12 +113,12 @@ def made_by_python(input_: Node, root: Node) -> frozenset[int] | None:
 
 
 def computed_of(input_: Node, attributes: Collection[int]) -> frozenset[int]:
-    """These attributes, and those that projections below compute of them."""
+    """Return these attributes, and the attributes that projections below compute from them."""
     return _with_computed(attributes, _aliases(input_))
 
 
 def _aliases(input_: Node) -> list[tuple[int, Tree]]:
-    """The attributes that have an expression below, with it."""
+    """Return the attributes that have an expression below, with the expression."""
     named = (t for n in walk(input_) for t in trees(n) if t[0]["class"] == ALIAS)
     return [(expr_id(t[0]), t) for t in named]
 
@@ -123,10 +128,11 @@ def _calls_python(tree: Tree) -> bool:
 
 
 def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bool]) -> bool:
-    """Whether ``node`` may have Spark drop rows below the boundary at ``path``.
+    """Whether ``node`` may make Spark drop rows below the boundary at ``path``.
 
-    A filter may unless it is ``bound`` by what the boundary computes. A join may have its other
-    side's filters inferred for this one, and a definition the filters of all its references.
+    A filter may, unless it is ``bound`` by what the boundary computes. For a join, Spark may infer
+    filters of this side from the filters of the other side; for a definition, from the filters of
+    all its references.
     """
     above = node.path == path[: len(node.path)] and node.path != path
     if node.kind == _FILTER:
@@ -169,7 +175,7 @@ def _is_aggregated(tree: Tree) -> bool:
 
 
 def _with_computed(of: Collection[int], aliases: Collection[tuple[int, Tree]]) -> frozenset[int]:
-    """With all attributes that are computed from them."""
+    """Add all attributes that are computed from these."""
     closed, has_grown = set(of), bool(of)
     reads = [(i, references(tree)) for i, tree in aliases] if has_grown else []
     while has_grown:
@@ -185,7 +191,9 @@ def trees_raise(node: Node) -> bool:
 
 
 def trees(node: Node) -> Iterator[Tree]:
-    """The expressions of an operator: fields that hold one, or a list of them."""
+    """Iterate over the expressions of an operator: fields that hold an expression, or a list of
+    them.
+    """
     for value in node.fields.values():
         if isinstance(value, list) and value:
             for item in [value] if isinstance(value[0], dict) else value:

@@ -1,16 +1,16 @@
-"""Trusted. Scans below a boundary: which are known to do with a filter what it says.
+"""Trusted. Determine which scans below a boundary are known to apply a filter as it says.
 
 A data source may take a filter, claim that it was applied, and mean something else by it: strings
-without regard to case, say. What is known is listed here, and its filters are Spark's own code or
-evaluated again above it. Everything else is handed no filter of ours: the pre-filter stands beside
-in a form that no source is given (:func:`presieve.sql.emit.aside`), and filters above the
-boundary stay as they are, so that what the source is handed is what it was handed before.
+without regard to case, say. The known sources are listed here: their filters are Spark's own code,
+or are evaluated again above the scan. Other sources are handed no filter of ours: the pre-filter is
+added in a form that Spark gives to no source (:func:`presieve.sql.emit.aside`), and filters above
+the boundary stay as they are, so the source is handed what it was handed before.
 
-Spark's Parquet reader has one such flaw itself. Of what a file holds as 32 bits it gives the last 8
-or 16 where the column is of such a type, but compares statistics with all of them. Of doubles,
-dates and timestamps a scan may lose rows, too (:mod:`presieve.semantics.scan`). Proofs of
-pre-filters cover that. Where an expression takes a function's place, Spark hands the scan filters
-of the user's, which no proof covers: so such columns are hidden in the expression.
+Spark's Parquet reader itself has one such flaw. It reads the last 8 or 16 of the 32 bits in a file
+if the column has such a type, but compares statistics with all 32 bits. For doubles, dates and
+timestamps, too, a scan may lose rows (:mod:`presieve.semantics.scan`). Proofs of pre-filters cover
+that. If an expression replaces a function, Spark hands the scan the user's own filters, which no
+proof covers, so such columns are hidden in the expression.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _CATALOG = _DATASOURCES + "CatalogFileIndex"
 SERVER_FORMATS = ("parquet", "orc", "json", "csv", "text")
 
 PARSED = ("json", "csv", "xml")
-"""Formats of which a record may be malformed in one column."""
+"""Formats in which a record may be malformed in one column."""
 CORRUPT_RECORD = "columnNameOfCorruptRecord"
 
 
@@ -67,10 +67,11 @@ def by_columns(
     columns: Callable[[], Iterable[str]],
     conf: Callable[[str, str], str],
 ) -> bool:
-    """Whether rows of files may depend on which columns are read: files that cannot be read are
-    left out, or malformed records of a parsed format (``form``) are dropped, fail the job
-    (``mode``) or go into a column of their own (``FailureSafeParser``, which sees those records
-    that the columns that are read show). ``columns`` and ``conf`` ask the session.
+    """Whether the rows of files may depend on which columns are read: because unreadable files are
+    left out, or because malformed records of a parsed format (``form``) are dropped, fail the job
+    (``mode``) or go into a column of their own (``FailureSafeParser``, which recognizes only the
+    records that are malformed in the columns that are read). ``columns`` and ``conf`` ask the
+    session.
     """
     lowered_options = {k.lower(): v for k, v in options.items()}
     if lowered_options.get("ignorecorruptfiles", "false").lower() != "false":
@@ -85,11 +86,11 @@ def by_columns(
 
 
 ICEBERG = ("org.apache.iceberg.spark.source.SparkTable", "org.apache.iceberg.BaseTable")
-"""A table of Iceberg, and not one of those that describe it."""
+"""A table of Iceberg, as opposed to Iceberg's tables that describe it."""
 
 FAITHFUL: frozenset[tuple[str, ...]] = frozenset(
     (
-        # Rows that are there already: Spark filters them.
+        # Rows that exist already: Spark filters them.
         (LOGICAL + "LocalRelation",),
         (LOGICAL + "OneRowRelation",),
         (LOGICAL + "CommandResult",),
@@ -100,17 +101,17 @@ FAITHFUL: frozenset[tuple[str, ...]] = frozenset(
         ("cached_local_relation",),
         ("chunked_cached_local_relation",),
         ("range",),
-        # Spark's own file formats: what a scan loses is in presieve.semantics.scan, and every
-        # filter is evaluated again above it. Directories are chosen by Spark.
+        # Spark's own file formats: presieve.semantics.scan says which rows a scan loses, and every
+        # filter is evaluated again above it. Spark chooses the directories.
         *((_FILES, _DATASOURCES + f + "FileFormat", _INDEX) for f in _FORMATS),
         *((_FILES, _DATASOURCES + f + "FileFormat", _CATALOG, "in-memory") for f in _FORMATS),
         *((_DATASOURCES + "v2." + f + "Table",) for f in _FORMATS),
         *(("files", f) for f in SERVER_FORMATS),
-        # Metadata are compared with filters by code that is not Spark's: on some columns alone.
+        # Code other than Spark's compares metadata with filters: on some columns only.
         ICEBERG,
     )
 )
-"""What leaves read from, as :class:`presieve.backend.gateway.Source` names it."""
+"""Sources of leaves, as :class:`presieve.backend.gateway.Source` names them."""
 
 _ONLY_FILTERS = frozenset(
     (
@@ -119,14 +120,16 @@ _ONLY_FILTERS = frozenset(
         "org.apache.spark.sql.catalyst.catalog.HiveTableRelation",
     )
 )
-"""Sources that Spark hands filters and columns, and no aggregates, limits or joins."""
+"""Sources that Spark hands filters and columns, but no aggregates, limits or joins."""
 
 _ROWS = ALWAYS_PASSED | {UNION}
-"""Operators through which Spark moves a filter of ours without deriving others from it."""
+"""Operators through which Spark moves a filter of ours without deriving other filters from it."""
 _CLASSES = frozenset((AGGREGATE, WINDOW, DISTINCT, DEDUPLICATE))
-"""The same, but some sources compute them themselves where no filter stands in between."""
+"""Like ``_ROWS``, but some sources compute these operators themselves if no filter is in
+between.
+"""
 _BY_PLACE = frozenset((UNION, LOGICAL + "Intersect", LOGICAL + "Except"))
-"""Operators whose columns are those below by their place."""
+"""Operators whose columns are the columns below, by position."""
 _STOPPING = frozenset(
     LOGICAL + name
     for name in (
@@ -134,21 +137,25 @@ _STOPPING = frozenset(
         *("FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"),
     )
 )
-"""No filter moves past these by itself."""
+"""Operators that no filter moves past by itself."""
 _SUBQUERIES = ("Subquery", ".ListQuery", ".Exists")
-"""How the classes of expressions end that have a plan in them."""
+"""Suffixes of the classes of expressions that contain a plan."""
 _SAME = (LOGICAL + name for name in ("LocalLimit", "GlobalLimit", "Offset", "Tail", "Sample"))
 _NAMING = PASSED | _BY_PLACE | _STOPPING | frozenset(_SAME)
-"""Operators whose columns have the numbers of those below, are aliases, by their place, or new."""
+"""Operators whose columns have the numbers of the columns below, are aliases, correspond by
+position, or are new.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The scans that a pre-filter may reach: whether those below are all ``faithful``, and the
-    columns of which a filter must be kept from scans, as it would reach one that loses rows by it
-    (``narrow``) or is not known (``unknown``), wherever in the plan. None: it may be any column.
-    ``lossy`` are those and all others by some comparisons with which a scan may lose rows.
-    ``claims``: what sources claim is taken for true.
+    """The scans that a pre-filter may reach.
+
+    ``faithful``: all scans below are known. ``narrow`` and ``unknown`` are the columns whose
+    filters must be kept from scans, anywhere in the plan, because the filter would reach a scan
+    that loses rows by it (``narrow``) or that is not known (``unknown``). None: it may be any
+    column. ``lossy`` adds to ``narrow`` all columns by some of whose comparisons a scan may lose
+    rows. ``claims``: the claims of sources are taken as true.
     """
 
     faithful: bool
@@ -165,13 +172,13 @@ class Sources:
 
     @property
     def taken_at_their_word(self) -> Sources:
-        """The same if all of them apply the filters that they claim as Spark does."""
+        """The same sources if all of them apply the filters that they claim as Spark does."""
         return Sources(True, self.narrow, lossy=self.lossy, claims=True)
 
 
 def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary) -> Sources:
-    """The scans below a boundary. Raises :class:`DeclineSignal` ``source`` where a filter of ours
-    could change what one of them is handed.
+    """Describe the scans below a boundary. Raises :class:`DeclineSignal` ``source`` if a filter of
+    ours could change what one of them is handed.
     """
     paths = [boundary.input_path, *([boundary.beside.input_path] if boundary.beside else [])]
     native = any(call.native is not None for call in boundary.calls)
@@ -181,7 +188,9 @@ def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary)
 def scanned(
     gateway: Gateway, plan: Handle, root: Node, paths: Iterable[tuple[int, ...]], *, native: bool
 ) -> Sources:
-    """The same of the operators at some paths, above which Spark itself aggregates (``native``)."""
+    """Describe the scans below the operators at these paths. ``native``: Spark itself aggregates
+    above.
+    """
     faithful = [_is_faithful(gateway, plan, root, node_at(root, path), native) for path in paths]
     return Sources(all(faithful), *_kept_columns(gateway, plan, root))
 
@@ -189,10 +198,11 @@ def scanned(
 def columns_to_hide(
     gateway: Gateway, plan: Handle, root: Node, boundary: Boundary, read: Collection[int]
 ) -> frozenset[int]:
-    """Those of these attributes that an expression in a function's place must hide: Spark moves
-    filters past it that it does not move past a function, and a scan loses rows by comparisons with
-    them. Raises :class:`DeclineSignal` where the expression may change what comes out of the scans
-    in another way: Spark reads its columns alone, and has some sources aggregate.
+    """Return the attributes in ``read`` that an expression in a function's place must hide, because
+    Spark moves filters past the expression that it does not move past a function, and a scan loses
+    rows by comparisons with these attributes. Raises :class:`DeclineSignal` if the expression may
+    change the rows of the scans in another way: Spark reads only the columns of the expression, and
+    makes some sources aggregate.
     """
     against = ignores_corrupt_files(gateway) or dropped_by_columns(
         gateway, plan, root, node_at(root, boundary.path)
@@ -208,7 +218,7 @@ def columns_to_hide(
 
 
 def dropped_by_columns(gateway: Gateway, plan: Handle, root: Node, node: Node) -> Declined | None:
-    """A source below of which some rows depend on which columns are read."""
+    """Decline if the rows of a source below may depend on which columns are read."""
     leaves = [n for n in walk(node) if not n.children]
     if any(n.kind == CTE_REFERENCE for n in leaves):
         leaves = [n for n in walk(root) if not n.children]
@@ -222,18 +232,18 @@ _IGNORE_CORRUPT = "spark.sql.files.ignoreCorruptFiles"
 
 
 def ignores_corrupt_files(gateway: Gateway) -> Declined | None:
-    """Why nothing can be left out in a session that goes on where a file cannot be read."""
+    """Decline if the session ignores files that cannot be read: nothing can be left out then."""
     if gateway.conf(_IGNORE_CORRUPT, "false").lower() == "false":
         return None
     return Declined("conf", f"{_IGNORE_CORRUPT} is true: rows depend on which columns are read")
 
 
 def _is_faithful(gateway: Gateway, plan: Handle, root: Node, input_: Node, native: bool) -> bool:
-    """Whether all scans below do with a filter what it says."""
+    """Whether all scans below apply a filter as it says."""
     nodes = list(_reachable_operators(input_))
     leaves = [n for n in nodes if not n.children]
     shared = any(n.kind == CTE_REFERENCE for n in leaves)
-    if shared:  # a filter of ours takes part in what all references together ask for
+    if shared:  # our filter joins the filters of all references
         leaves = [n for n in walk(root) if not n.children]
     leaves = [n for n in leaves if n.kind != CTE_REFERENCE and n.kind not in _STOPPING]
     faithful = True
@@ -251,15 +261,16 @@ def _is_faithful(gateway: Gateway, plan: Handle, root: Node, input_: Node, nativ
 
 
 Columns: TypeAlias = frozenset[int] | None
-"""By number; None: it may be any of them."""
+"""Column numbers; None: it may be any column."""
 Kept: TypeAlias = tuple[Columns, Columns, Columns]
 
 
 def _kept_columns(gateway: Gateway, plan: Handle, root: Node) -> Kept:
-    """The columns of a plan of which filters are kept from scans: those of sources that lose rows
-    by them and of sources that are not known, and all that these are equal to or computed from, as
-    Spark infers filters of one from those of the other (``InferFiltersFromConstraints``). The last
-    are those of sources that may lose rows by some of them.
+    """Return the columns of a plan whose filters are kept from scans: the columns by which sources
+    lose rows, and the columns of sources that are not known. Each set includes all columns that are
+    equal to these or computed from them, because Spark infers filters of one from filters of the
+    other (``InferFiltersFromConstraints``). The last set adds the columns by some of whose filters
+    sources may lose rows.
     """
     last_answer = _last.get("root")
     if last_answer is not None and last_answer[0] is root:
@@ -292,11 +303,11 @@ def _kept_columns(gateway: Gateway, plan: Handle, root: Node) -> Kept:
 
 
 _last: dict[str, tuple[Node, Kept]] = {}
-"""Of the plan that was asked about last: every boundary of it asks."""
+"""The answer for the plan of the last question: every boundary of a plan asks."""
 
 
 def _kept_from(source: Source, columns: Iterable[Attribute]) -> Iterable[int]:
-    """The columns of which a scan is handed no filter."""
+    """Return the columns for which a scan is handed no filter."""
     for column in columns:
         narrow = source.files and column.type in NARROW
         if narrow or column.name in source.aside:
@@ -312,7 +323,7 @@ def _reason(source: Source) -> str:
 
 
 def _reachable_operators(node: Node) -> Iterable[Node]:
-    """The operators that a filter may come to."""
+    """Iterate over the operators that a filter may reach."""
     stack = [node]
     while stack:
         operator = stack.pop()
@@ -322,9 +333,9 @@ def _reachable_operators(node: Node) -> Iterable[Node]:
 
 
 def _links(roots: Iterable[Node], shown: Set[int]) -> list[Set[int]] | None:
-    """The columns of a plan and its subqueries among which Spark may infer filters; None where an
-    operator gives columns other numbers, and it is not known which. A condition with a subquery may
-    compare its columns with those that subqueries have ``shown``.
+    """Return sets of columns of a plan and its subqueries among which Spark may infer filters. None
+    if an operator gives columns other numbers and the correspondence is not known. A condition with
+    a subquery may compare its columns with the columns that subqueries have ``shown``.
     """
     links: list[Set[int]] = []
     for node in chain.from_iterable(map(walk, roots)):
@@ -334,7 +345,7 @@ def _links(roots: Iterable[Node], shown: Set[int]) -> list[Set[int]] | None:
             if any(str(n["class"]).endswith(_SUBQUERIES) for n in part.tree):
                 links.append(references(part.tree) | shown)
             elif part.tree[0]["class"] in EQUALITIES:
-                # Those of a query around this one stand inside of a node (``OuterReference``).
+                # Attributes of an outer query are inside of a node (``OuterReference``).
                 inside = nodes_inside(part.tree)
                 links.append({expr_id(n) for n in inside if n["class"] == ATTRIBUTE})
         links += [{expr_id(t[0]), *references(t)} for t in trees(node) if t[0]["class"] == ALIAS]
@@ -350,7 +361,7 @@ def _links(roots: Iterable[Node], shown: Set[int]) -> list[Set[int]] | None:
 def _follow_links(
     columns: Collection[int], links: Sequence[Set[int]] | None
 ) -> frozenset[int] | None:
-    """These and all others that links lead to; None where it may be any."""
+    """Return these columns and all columns that links lead to; None if it may be any."""
     if not columns:
         return frozenset()
     if links is None:

@@ -1,7 +1,8 @@
-"""Trusted. Columns of texts that are known to be UTF-8, because of how they are computed or read.
+"""Trusted. Find columns of texts that are known to be UTF-8, because of how they are computed or
+read.
 
-Strings of Parquet, ORC and text files, of binary data that was cast, and of rows that come from
-anywhere else may be any bytes.
+Strings may be any bytes if they come from Parquet, ORC or text files, from binary data that was
+cast, or from anywhere else.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _DECODED = (
     ("files", "csv"),
     ("org.apache.spark.sql.execution.datasources.csv.CSVFileFormat",),
 )
-"""Formats that decode what they read, and put U+FFFD where there is something else."""
+"""Formats that decode what they read, and replace invalid bytes by U+FFFD."""
 
 _ANY_BYTES = ("string", "binary")
 
@@ -39,11 +40,13 @@ _ANY_BYTES = ("string", "binary")
 def valid_utf8(
     gateway: Gateway, plan: Handle, root: Node, node: Node, ids: Iterable[int]
 ) -> frozenset[int]:
-    """Which of these output attributes of ``node``, texts, are UTF-8 in every row. ``root`` is the
-    plan as we read it.
+    """Return the output attributes of ``node``, among these texts, that are UTF-8 in every row.
+    ``root`` is the tree of the plan.
     """
     top = node.path
-    origins = {i: frozenset((i,)) for i in ids}  # from an attribute here to those asked about
+    origins = {
+        i: frozenset((i,)) for i in ids
+    }  # from an attribute at this operator to attributes in ids
     valid: frozenset[int] = frozenset()
     tested: frozenset[int] = frozenset()
     while node.kind in ALWAYS_PASSED and origins:
@@ -63,7 +66,9 @@ def valid_utf8(
 
 
 def _is_faithful(gateway: Gateway, plan: Handle, root: Node, path: tuple[int, ...]) -> bool:
-    """Whether filters below are applied as they say, and not by a source in a way of its own."""
+    """Whether filters below are applied as they say, rather than by a source in a way of its
+    own.
+    """
     try:
         return scanned(gateway, plan, root, (path,), native=False).faithful
     except DeclineSignal:
@@ -71,7 +76,7 @@ def _is_faithful(gateway: Gateway, plan: Handle, root: Node, path: tuple[int, ..
 
 
 def _tested_attribute(tree: Tree) -> int:
-    """The attribute of ``is_valid_utf8(x)``; a number that none has otherwise."""
+    """Return the attribute of ``is_valid_utf8(x)``, or -1 if the conjunct is not such a test."""
     is_test = tree[0]["class"] == EXPRESSIONS + "IsValidUTF8"
     read = [n for n in tree if n["class"] == ATTRIBUTE]
     return expr_id(read[0]) if is_test and len(read) == 1 else -1
@@ -80,7 +85,9 @@ def _tested_attribute(tree: Tree) -> int:
 def _through(
     columns: list[Tree], origins: dict[int, frozenset[int]], valid: frozenset[int]
 ) -> tuple[frozenset[int], dict[int, frozenset[int]]]:
-    """What a projection computes as UTF-8, and the attributes below it that it passes on."""
+    """Add the attributes that a projection computes as UTF-8 to ``valid``, and map the attributes
+    below that it passes on to their origins.
+    """
     passed: dict[int, frozenset[int]] = {}
     for tree in columns:
         requested = origins.get(expr_id(tree[0]), frozenset())
@@ -98,16 +105,16 @@ def _is_literal(value: Tree) -> bool:
 
 
 def _is_pickled(value: JsonNode) -> bool:
-    """Whether a Python function returned it, pickled: in the JVM it became a text of Java, which
-    Spark encodes (``EvaluatePython.makeFromJava``). What is no Unicode, as half a pair of
-    surrogates, is replaced.
+    """Whether a Python function returned the value pickled. It became a Java text in the JVM, and
+    Spark encodes it (``EvaluatePython.makeFromJava``). Anything that is not Unicode, such as half a
+    pair of surrogates, is replaced.
     """
     how = evaluation_type(value["evalType"]) if value["class"] == PYTHON_UDF else None
     return how is not None and how.role is Role.ROW and not how.arrow
 
 
 def _is_written(value: Tree) -> bool:
-    """Whether it is a column of another type as text."""
+    """Whether the value is a column of another type, cast to text."""
     if value[0]["class"] != CAST or len(value) != 2 or value[1]["class"] != ATTRIBUTE:
         return False
     return isinstance(value[1]["dataType"], str) and not value[1]["dataType"].startswith(_ANY_BYTES)

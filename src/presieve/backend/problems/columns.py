@@ -1,9 +1,9 @@
-"""Trusted. Which columns a function of tables needs of what it is handed.
+"""Trusted. Determine which of its input columns a function of tables needs.
 
-Lemma: where a function gives the same whatever a column holds, and whether or not it is there,
-Spark need not hand it over (:mod:`presieve.dataflow`). Its rows, their order and their groups stay
-as they are. An error that only computing or sending the column raises is gone, as it is where Spark
-itself leaves out a column (``ColumnPruning``).
+Lemma: if a function gives the same result whatever a column holds, and whether or not the column
+exists, Spark need not hand it over (:mod:`presieve.dataflow`). The rows, their order and their
+groups stay as they are. An error that only computing or sending the column raises vanishes, as it
+does if Spark itself leaves out a column (``ColumnPruning``).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ TABLES = FLAT_MAPS | COGROUPS | MAPS
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A table that is handed over: ``node`` gives its columns. ``read`` are the numbers of those
-    that are needed, grouping columns among them.
+    """A table that is handed to a function. ``node`` gives its columns, and ``read`` holds the
+    numbers of the needed columns, including grouping columns.
     """
 
     node: Node
@@ -53,11 +53,11 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class ColumnUse:
-    """What holds of a function of tables, found without lifting it.
+    """Facts about a function of tables, found without lifting it.
 
-    ``number`` is its place among the plan's boundaries, ``node`` the operator. ``inputs`` are empty
-    where it is not known what is read, and ``declined`` says why nothing can be left out. ``span``
-    is where the function's text is.
+    ``number`` is its place among the plan's boundaries, ``node`` the operator. ``inputs`` is empty
+    if the columns that it reads are not known, and ``declined`` says why nothing can be left out.
+    ``span`` locates the function's text.
     """
 
     number: int
@@ -70,12 +70,12 @@ class ColumnUse:
 
     @property
     def form(self) -> str:
-        """What the function takes and gives."""
+        """The input and output of the function, in words."""
         return _form(self.node)
 
 
 def _form(node: Node) -> str:
-    """What the functions of such an operator take and give."""
+    """Describe the input and output of the functions of such an operator."""
     operator = simple_kind(node)
     return next((t.role.value for t in EVALUATION_TYPES.values() if t.operator == operator), "")
 
@@ -88,7 +88,9 @@ def has_tables(root: Node) -> bool:
 def read_column_use(
     gateway: Gateway, plan: Handle, root: Node, number: int, node: Node
 ) -> ColumnUse:
-    """What the function of this operator needs; ``root`` is the tree of ``plan``."""
+    """Determine which columns the function of this operator needs. ``root`` is the tree of
+    ``plan``.
+    """
     name = str(node.fields["functionExpr"][0].get("name", "a function"))
     handle = gateway.node(plan, node.path)
     unread = gateway.unread(handle)
@@ -121,7 +123,7 @@ def _request(gateway: Gateway, handle: Handle, node: Node, boundary: Boundary) -
 
 
 def _keys(node: Node, boundary: Boundary) -> tuple[str, ...]:
-    """The grouping columns in the key's order; names that no column has for expressions."""
+    """Return the grouping columns in the key's order; for expressions, names that no column has."""
     by_id = {a.id: a.name for a in boundary.inputs}
     if boundary.kind not in FLAT_MAPS:
         return tuple(by_id[k] for k in boundary.keys)
@@ -147,12 +149,12 @@ def _input(
     node: Node, columns: tuple[Attribute, ...], read: frozenset[str], keys: tuple[int, ...]
 ) -> Input:
     needed = frozenset(i for i, a in enumerate(columns) if a.name in read or a.id in keys)
-    # A table without columns has no rows on its way to a worker.
+    # A table without columns loses its rows on the way to a worker.
     return Input(node, columns, needed or frozenset((0,)))
 
 
 def _against(gateway: Gateway, plan: Handle, node: Node, answer: Dataflow) -> Declined | None:
-    """Why no column can be left out."""
+    """Explain why no column can be left out; None if columns can."""
     if answer.reads is None:
         effect = next(iter(answer.missed), None)
         why = "the function is not followed" if effect is None else effect.reason
@@ -169,13 +171,13 @@ def _against(gateway: Gateway, plan: Handle, node: Node, answer: Dataflow) -> De
 
 
 _NARROW = (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW)
-"""Operators that give a partition for each partition."""
+"""Operators that give one partition for each partition."""
 
 
 def _same_batches(gateway: Gateway, plan: Handle, node: Node) -> bool:
-    """Whether the rows of ``node`` come in the same batches, whichever columns it has: Spark splits
-    files by their sizes (``FilePartition.maxSplitBytes``), and ends a batch after so many rows
-    unless it has too many bytes.
+    """Whether the rows of ``node`` come in the same batches whichever columns it has. Spark splits
+    files by their sizes (``FilePartition.maxSplitBytes``), and ends a batch after a fixed number of
+    rows unless it has too many bytes.
     """
     columns = gateway.attributes(gateway.node(plan, node.path))
     while node.kind in _NARROW:
@@ -193,13 +195,13 @@ _WIDTHS = {
     **dict.fromkeys(("boolean", "tinyint", "smallint", "int", "bigint", "double", "date"), 32),
     **dict.fromkeys(("unsupported:float", "timestamp", "timestamp_ntz"), 32),
 }
-"""Bytes that a value takes at most in a batch, whose buffers may have twice the size of what is in
-them.
+"""Maximum number of bytes of a value in a batch. The buffers of a batch may have twice the size of
+their contents.
 """
 
 
 def may_raise(gateway: Gateway, plan: Handle, root: Node, input_: Input) -> frozenset[int]:
-    """The numbers of those columns of which computing them, or sending them, may raise."""
+    """Return the numbers of the columns whose computation or transfer may raise."""
     errors = errors_in_input(input_.node, root, guarded=False)
     ids = {a.id for a in input_.columns}
     incomplete, texts = may_not_arrive(gateway, plan, (root, input_.node), input_.columns, ids)

@@ -1,4 +1,4 @@
-"""Trusted. The Python functions of a boundary: loaded, and how they are called."""
+"""Trusted. Load the Python functions of a boundary, and determine how Spark calls them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from presieve.lift.forms import ArrayFunction, Form, SeriesFunction
 
 
 def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: Call) -> Handle:
-    """The function of a call, in the JVM."""
+    """Return the function of a call, in the JVM."""
     if boundary.kind == "Aggregate":
         return gateway.aggregate_function(node, call.position)
     if boundary.kind == "Project":
@@ -25,7 +25,7 @@ def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: Call) -> Ha
 
 
 def load(gateway: Gateway, handle: Handle, call: Call) -> object:
-    """The Python function."""
+    """Load the Python function."""
     loaded = command(gateway, handle, call)
     if not isinstance(loaded, tuple) or len(loaded) != 2 or not callable(loaded[0]):
         raise DeclineSignal("no-function", f"the command of {call.name} is not a plain function")
@@ -33,7 +33,7 @@ def load(gateway: Gateway, handle: Handle, call: Call) -> object:
 
 
 def check_together(gateway: Gateway, node: Handle, boundary: Boundary) -> None:
-    """Decline where functions that one worker runs were sent with one class in two states."""
+    """Decline if functions that one worker runs were sent with one class in two states."""
     calls = [c for c in boundary.calls if c.native is None]
     if len(calls) > 1:
         with together():
@@ -42,8 +42,8 @@ def check_together(gateway: Gateway, node: Handle, boundary: Boundary) -> None:
 
 
 def command(gateway: Gateway, handle: Handle, call: Call) -> object:
-    """What Spark sends to its workers. What the user's own objects may raise on loading is not ours
-    to list completely; these are what pickle documents, and a missing module.
+    """Load the command that Spark sends to its workers. Loading the user's own objects may raise
+    anything; the listed errors are those that pickle documents, and a missing module.
     """
     try:
         return gateway.load(handle)
@@ -60,8 +60,8 @@ def command(gateway: Gateway, handle: Handle, call: Call) -> object:
 
 
 def aggregate_form(function: object, columns: tuple[str, ...], call: Call) -> Form:
-    """How an aggregate function of Python's takes a group: a fold of ``group_fold`` is known by
-    itself. Declines ``eval-type`` for such a fold where no Arrow arrays come.
+    """Determine how a Python aggregate function takes a group. A fold of ``group_fold`` is
+    recognized by itself. Declines ``eval-type`` for such a fold if it does not get Arrow arrays.
     """
     if group_fold_under(function) is not None:
         if call.arrow:
@@ -72,7 +72,9 @@ def aggregate_form(function: object, columns: tuple[str, ...], call: Call) -> Fo
 
 
 def takes_key(function: object, boundary: Boundary, call: Call) -> bool:
-    """Whether PySpark calls it with the key first: it counts positional parameters the same way."""
+    """Whether PySpark calls the function with the key first. PySpark counts positional parameters
+    the same way.
+    """
     assert callable(function)
     try:
         count = len(inspect.getfullargspec(function).args)
@@ -89,13 +91,13 @@ def takes_key(function: object, boundary: Boundary, call: Call) -> bool:
 
 
 def takes_pandas(boundary: Boundary, call: Call) -> bool:
-    """Whether a function of tables is handed whole tables, or batches, of pandas."""
+    """Whether a function of tables gets whole tables, or batches, of pandas."""
     return not call.arrow and (boundary.kind in MAPS or not call.streamed)
 
 
 def table_request(function: FunctionType, boundary: Boundary, keys: tuple[str, ...]) -> Request:
-    """What the dataflow analysis is asked of a function of tables of pandas; ``keys`` are the names
-    of the grouping columns in the key's order.
+    """Make the request to the dataflow analysis for a function of pandas tables. ``keys`` are the
+    names of the grouping columns in the key's order.
     """
     (call,) = boundary.calls
     by_id = {a.id: a.name for a in boundary.inputs}

@@ -1,17 +1,17 @@
-"""Trusted. Functions of tables that do not lift, as folds of what they pass on.
+"""Trusted. Describe functions of tables that do not lift as folds of the columns that they pass on.
 
-Lemma (keys): where every row that ``f(D)`` gives for a group D of key k has k in such a column, a
-filter c on it keeps all of ``f(D)`` or nothing, as c(k) says. So ``filter c (f D)`` is ``f D`` over
-``filter c D``, which is D or no group. The fold reads no column, so that a pre-filter can only be
-one on keys, and drops no part of a group.
+Lemma (keys): if every row of ``f(D)``, for a group D with key k, has k in such a column, a filter c
+on the column keeps all of ``f(D)`` or nothing, as c(k) says. So ``filter c (f D)`` is ``f D`` over
+``filter c D``, which is D or no group. The fold reads no column, so a pre-filter can only be on
+keys, and drops no part of a group.
 
 The same holds for ``f(L, R)`` of the two groups of a key in ``cogroup``, one of which may be empty:
-with c(k) false both are dropped, and there is no key k any more.
+if c(k) is false, both are dropped, and the key k vanishes.
 
-Lemma (rows): where ``f`` makes its rows of one row of D each, whatever the others are, and such a
-column holds that row's value, a filter c on it keeps what is made of a row or drops it, as c of the
-row says. So ``filter c (f D)`` is ``f (filter c D)``. Each row is a group of which all columns are
-keys.
+Lemma (rows): if ``f`` makes each of its rows from one row of D, whatever the other rows are, and
+such a column holds that row's value, a filter c on the column keeps or drops the rows that are made
+from a row, as c of that row says. So ``filter c (f D)`` is ``f (filter c D)``. Each row is a group,
+and all its columns are keys.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ from presieve.semantics.build import some
 from presieve.semantics.types import column, decimal_type
 
 _COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
-"""Types whose values come back from pandas as they were sent, decimals besides; of integers, where
-all are equal, as in a group, or none is NULL.
+"""Types whose values come back from pandas as they were sent, besides decimals. For integers, this
+holds if all are equal, as in a group, or none is NULL.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Unlifted:
-    """A function of tables that does not lift, and what the analysis says of it."""
+    """A function of tables that does not lift, and the result of its analysis."""
 
     function: FunctionType
     boundary: Boundary
     answer: Dataflow
 
     def fold_of_keys(self, names: Names) -> Lifted:
-        """The outputs that hold one of the keys, if there are any."""
+        """Return the fold of the outputs that hold one of the keys, if there are any."""
         return self._fold(names, self.answer.keys)
 
     def fold_of_rows(self, names: Names) -> Lifted:
-        """The outputs that hold a column of their row, if there are any; ``names`` are those of the
-        boundary where each row is a group.
+        """Return the fold of the outputs that hold a column of their row, if there are any.
+        ``names`` are the names of the boundary where each row is a group.
 
-        What else the function makes of a row must not depend on the other rows either: the type
-        that pandas gives a column of integers does, where it holds NULL.
+        Nothing else that the function makes of a row may depend on the other rows. The type that
+        pandas gives a column of integers does depend on them, if it holds NULL.
         """
         reads = self.answer.reads
         read = (k for k in names.keys if reads is None or k.name in reads)
@@ -86,8 +86,8 @@ class Unlifted:
 
 
 def unlifted(function: FunctionType, boundary: Boundary) -> Unlifted:
-    """What the analysis says; no columns are passed on where a row that is dropped might be missed,
-    because the function does more than giving rows. Raises :class:`DeclineSignal`.
+    """Analyze the function. If it does more than return rows, a dropped row might be missed, so no
+    columns are passed on. Raises :class:`DeclineSignal`.
     """
     by_id = {a.id: a.name for a in boundary.inputs}
     keys = tuple(by_id[k] for k in boundary.keys)
@@ -98,7 +98,7 @@ def unlifted(function: FunctionType, boundary: Boundary) -> Unlifted:
 
 
 _ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
-"""Types of columns of which pandas makes one thing with NULL and another one without."""
+"""Types for which pandas makes one kind of column with NULL and another one without."""
 
 
 def _is_not_null(variable: Var) -> Term:

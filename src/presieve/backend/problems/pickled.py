@@ -1,8 +1,9 @@
-"""Trusted. What a pickled function or class holds, as it was when it was pickled.
+"""Trusted. Load a pickled function or class with the contents that it had when it was pickled.
 
 Source, pyspark 4.3.0: ``cloudpickle._make_skeleton_class``, ``_lookup_class_or_track`` and
-``_class_setstate``. A class that goes by value is loaded into the very class that the driver has,
-if it is still there, and changes it. Here it is made anew: nothing of the user's is changed.
+``_class_setstate``. A class that is pickled by value is loaded into the very class that the driver
+has, if it still exists, and changes it. Here the class is made anew: no class of the user is
+changed.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from presieve.lift.python.shipping import Path, is_own_module, path_of
 
 NO_BROADCASTS: Mapping[int, str] = MappingProxyType({})
 _MAKERS = ("_make_skeleton_class", "_make_skeleton_enum", "_make_typevar")
-"""Functions of cloudpickle's that look for the object in the driver."""
+"""Functions of cloudpickle that look for the object in the driver."""
 
 
 def loads(data: bytes, broadcasts: Mapping[int, str] = NO_BROADCASTS) -> object:
-    """The object. ``broadcasts`` are the files of the broadcast variables that it refers to, by
-    number. Raises what unpickling raises, and declines ``by-reference`` where a name leads to
-    another object now than it did when it was pickled.
+    """Load the object. ``broadcasts`` are the files of the broadcast variables that it refers to,
+    by number. Raises what unpickling raises, and declines ``by-reference`` if a name leads to
+    another object than when it was pickled.
     """
     loader = _Loader(io.BytesIO(data), broadcasts)
     loaded: object = loader.load()
@@ -48,9 +49,9 @@ def loads(data: bytes, broadcasts: Mapping[int, str] = NO_BROADCASTS) -> object:
 
 @contextmanager
 def together() -> Iterator[None]:
-    """What is loaded in here is loaded by one worker: a class that goes by value becomes one there,
-    with the attributes that it had when it was pickled last. Loading declines ``by-reference``
-    where it had others before.
+    """Load everything in this context as one worker does: a class that is pickled by value becomes
+    one class there, with the attributes that it had when it was pickled last. Loading declines
+    ``by-reference`` if it had other attributes before.
     """
     token = _states.set({})
     try:
@@ -63,7 +64,7 @@ _states: ContextVar[dict[str, bytes] | None] = ContextVar("_states", default=Non
 
 
 def _state(cls: type, classes: list[tuple[type, str]]) -> bytes:
-    """A text of all that the class has, the same for the same."""
+    """Return a text of all contents of the class; equal contents give equal texts."""
     text: bytes = dumps(cls)  # type: ignore[no-untyped-call]
     for sent_class, tracker in classes:
         number = cloudpickle._get_or_create_tracker_id(sent_class)  # type: ignore[no-untyped-call]
@@ -72,17 +73,17 @@ def _state(cls: type, classes: list[tuple[type, str]]) -> bytes:
 
 
 def snapshot(obj: object) -> object:
-    """The object as it goes to the workers now: what is changed of it later is not seen. Raises
-    what pickling raises, and :class:`DeclineSignal` as :func:`loads`.
+    """Copy the object as it is sent to the workers now; later changes have no effect on the copy.
+    Raises what pickling raises, and :class:`DeclineSignal` as :func:`loads` does.
     """
     return loads(dumps(obj))  # type: ignore[no-untyped-call]
 
 
 class _Loader(pickle.Unpickler):
-    """``classes``: those that went by value, with the number under which cloudpickle knows each.
+    """``classes`` are the classes that were pickled by value, with cloudpickle's number of each.
 
     Broadcast variables are loaded from the files that workers get (``pyspark/core/broadcast.py``),
-    whatever the driver has made of their values since.
+    whatever the driver has done to their values since.
     """
 
     def __init__(self, file: io.BytesIO, broadcasts: Mapping[int, str]) -> None:
@@ -103,7 +104,7 @@ class _Loader(pickle.Unpickler):
         return global_object
 
     def _without_tracking(self, make: Any) -> Callable[..., object]:
-        """The same, told that nobody keeps track of the object."""
+        """Wrap a maker of cloudpickle so that nobody keeps track of the object."""
         arguments = make.__code__.co_varnames[: make.__code__.co_argcount]
         place = arguments.index("class_tracker_id")
 

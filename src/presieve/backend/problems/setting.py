@@ -1,4 +1,4 @@
-"""Trusted. What lifting knows of the session and of the data."""
+"""Trusted. Facts about the session and the data that lifting uses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from presieve.semantics.values import MOST_ROWS
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What holds for all functions of a plan: the session's time zone, which functions that they
-    call need not be read, and what is known of the input: at most how many rows it has, and
-    between which values integer columns lie, by attribute.
+    """Facts that hold for all functions of a plan: the session's time zone, the functions that they
+    call and that need not be read, and facts about the input: its maximum number of rows, and the
+    ranges of integer columns, by attribute.
     """
 
     timezone: str
@@ -24,5 +24,5 @@ class Setting:
     values: Mapping[int, Interval] = field(default_factory=dict)
 
     def extent(self, inputs: Iterable[Attribute]) -> Extent:
-        """What is known of these columns, by name."""
+        """Return the number of rows and the ranges of these columns, by name."""
         return Extent(self.rows, {a.name: self.values[a.id] for a in inputs if a.id in self.values})

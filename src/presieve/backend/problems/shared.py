@@ -1,8 +1,9 @@
-"""Trusted. Scalar pandas UDFs that may be handed one and the same Series.
+"""Trusted. Find scalar pandas UDFs that may get one and the same Series.
 
 Spark computes UDFs of neighbouring projections together (``ExtractPythonUDFs``), and hands one
 Series to all of them that take the column (``worker.py``, ``SQL_SCALAR_PANDAS_UDF``). A function
-that changes it in place changes what the others see. Those that lift change nothing.
+that changes the Series in place changes the input of the others. Functions that lift change
+nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ _WHOLE = frozenset(number for number, kind in EVALUATION_TYPES.items() if kind.w
 def check_shared(
     gateway: Gateway, root: Node, plan: Handle, read: LiftedBoundary, setting: Setting
 ) -> None:
-    """Raise :class:`DeclineSignal` (``mutation``) where a function of the plan (``root`` is its
-    tree) that does not lift may change a Series that one of the boundary's functions takes.
+    """Raise :class:`DeclineSignal` (``mutation``) if a function of the plan (``root`` is its tree)
+    that does not lift may change a Series that one of the boundary's functions takes.
     """
     if read.boundary.kind != "Project" or not any(c.whole for c in read.boundary.calls):
         return
@@ -49,7 +50,7 @@ def check_shared(
 
 
 def _calls(tree: Tree) -> Iterator[Tree]:
-    """The calls of functions of whole columns in an expression."""
+    """Iterate over the calls of functions of whole columns in an expression."""
     for at, node in enumerate(tree):
         if node["class"] == PYTHON_UDF and node["evalType"] in _WHOLE:
             yield tree[at : end_of(tree, at)]
@@ -62,7 +63,7 @@ def _attributes_read(call: Tree, made_from: Mapping[int, frozenset[int]]) -> fro
 def _origins(
     numbers: frozenset[int] | set[int], made_from: Mapping[int, frozenset[int]]
 ) -> frozenset[int]:
-    """These attributes, and all that they are made of."""
+    """Return these attributes, and all attributes that they are computed from."""
     origins: set[int] = set()
     pending = set(numbers)
     while pending:

@@ -1,1 +1,1 @@
-"""Trusted. Sessions: settings, hooks, dry runs, and how long a decision is valid."""
+"""Trusted. Sessions: settings, hooks, dry runs, and the validity of decisions."""

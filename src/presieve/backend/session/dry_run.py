@@ -1,9 +1,11 @@
-"""Untrusted. PySpark's writers in a process that is to find out what a job does, but not to do it.
+"""Untrusted. Replace PySpark's writers in a process that should find out what a job does without
+doing it.
 
-What writes is skipped: the writers of DataFrames and RDDs, ``foreach``, and SQL statements other
-than those listed here, which read or belong to the session. What reads runs, since the job may go
-on with the rows. A checkpoint is one that nobody computes before it is read. So is what the job
-reads of what it would have written, where that keeps columns and types. Streams are refused.
+Writes are skipped: the writers of DataFrames and RDDs, ``foreach``, and SQL statements other than
+the statements listed here, which read or belong to the session. Reads run, because the job may go
+on with the rows. A checkpoint is not computed before it is read. If the job reads what it would
+have written, it gets a checkpoint of this, if the format keeps columns and types. Streams are
+refused.
 """
 
 from __future__ import annotations
@@ -33,9 +35,9 @@ _WRITERS = {
     "pyspark.sql.connect.merge": ("MergeIntoWriter",),
 }
 _RDDS = ("pyspark.core.rdd", "pyspark.rdd")
-"""Where RDDs are: since 4.0, and before."""
+"""Modules of RDDs: since 4.0, and before."""
 _KEEPING = ("parquet", "orc", "saveAsTable")
-"""Of these, what is read later has the columns and types of what was written."""
+"""Formats that keep columns and types: data that is read back has the same ones."""
 _READERS = {
     "pyspark.sql.readwriter": ("DataFrameReader", ("parquet", "orc", "load", "table")),
     "pyspark.sql.session": ("SparkSession", ("table",)),
@@ -50,7 +52,7 @@ _RUN = (
     *("SELECT", "FROM", "WITH", "VALUES", "TABLE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "USE"),
     *("SET", "RESET", "CACHE", "UNCACHE", "CLEAR", "REFRESH", "DECLARE", "ADD", "LIST"),
 )
-"""How statements begin that only read, or change nothing but the session."""
+"""First words of statements that only read, or change nothing but the session."""
 _TEMPORARY = re.compile(r"CREATE\s+(OR\s+REPLACE\s+)?(GLOBAL\s+)?(TEMP|TEMPORARY)\s", re.I)
 _INSERTS = re.compile(r"\bINSERT\s+(INTO|OVERWRITE)\b", re.I)
 _CACHES = re.compile(r"^\s*CACHE\s+TABLE\b", re.I)
@@ -58,7 +60,7 @@ _LEADING = re.compile(r"(\s|--[^\n]*(\n|$)|/\*.*?\*/|\()*", re.S)
 
 
 def is_run(statement: str) -> bool:
-    """Whether a SQL statement is executed all the same."""
+    """Whether a SQL statement is executed in a dry run, too."""
     text = statement[_LEADING.match(statement).end() :]  # type: ignore[union-attr]
     if _TEMPORARY.match(text):
         return True
@@ -67,9 +69,9 @@ def is_run(statement: str) -> bool:
 
 
 def install(skipped: Skipped, *, plan_only: bool = False) -> dict[str, Instead]:
-    """Make this process a dry one, for good. Gives the members of DataFrames to be replaced, as
-    :meth:`presieve.backend.session.hooks.Hooks.install` takes them. ``plan_only``: what reads
-    gets no rows.
+    """Make this process a dry one, for good. Returns the members of DataFrames to replace, as
+    :meth:`presieve.backend.session.hooks.Hooks.install` takes them. ``plan_only``: reads get no
+    rows.
     """
     written: dict[str, Any] = {}
     for module, owners in _WRITERS.items():
@@ -100,12 +102,14 @@ def install(skipped: Skipped, *, plan_only: bool = False) -> dict[str, Instead]:
 
 
 def _without_rows(before: Any, df: Any, *args: Any, **kwargs: Any) -> Any:
-    """The same of no rows: Spark then reads nothing, and the types are those of the answer."""
+    """Run the action on no rows: Spark then reads nothing, and the answer has the right types."""
     return before(df.limit(0), *args, **kwargs)
 
 
 def _owner(module: str, name: str) -> Any:
-    """A class; None where this PySpark has not got what it needs, as Connect without its extra."""
+    """Return a class; None if this PySpark lacks something that it needs, such as Connect's
+    extra.
+    """
     try:
         return getattr(import_module(module), name)
     except ImportError:
@@ -129,7 +133,9 @@ def _skipping(before: Any, skipped: Skipped, written: dict[str, Any]) -> Any:
     def call(self: Any, *args: Any, **kwargs: Any) -> None:
         texts = [a for a in (*args, *kwargs.values()) if isinstance(a, str)]
         skipped(f"{name}({texts[0]!r})" if texts else name)
-        df = getattr(self, "_df", None)  # classic writers have the DataFrame, Connect's its plan
+        df = getattr(
+            self, "_df", None
+        )  # classic writers have the DataFrame, Connect's have its plan
         if texts and name in _KEEPING and df is not None:
             written[texts[0]] = df
 
@@ -143,8 +149,9 @@ def _read_back(module: str, name: str, methods: Iterable[str], written: dict[str
 
 
 def _reading(before: Any, written: dict[str, Any]) -> Any:
-    """What was to be written was looked at then: its checkpoint is made by a method that is not
-    hooked, so that it is not looked at, and reported, as a DataFrame of the job once more.
+    """Read a checkpoint of what was to be written. That DataFrame was reported when it was to be
+    written, so its checkpoint is made by a method that is not hooked, and it is not reported again
+    as a DataFrame of the job.
     """
     checkpoint = ClassicDataFrame.localCheckpoint
 
@@ -180,6 +187,6 @@ def _read_only(module: str, skipped: Skipped, *, lazily: bool) -> None:
             text = _CACHES.sub("CACHE LAZY TABLE", sqlQuery) if lazily else sqlQuery
             return before(self, text, *args, **kwargs)
         skipped(" ".join(sqlQuery.split())[:80])
-        return self.range(0).drop("id")  # what Spark gives for a statement without a result
+        return self.range(0).drop("id")  # Spark's result for a statement without one
 
     owner.sql = sql

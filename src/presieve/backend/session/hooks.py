@@ -1,12 +1,12 @@
-"""Trusted. The members of PySpark's DataFrame classes that run a plan, and others in their place.
+"""Trusted. Replace the members of PySpark's DataFrame classes that run a plan.
 
-Both kinds of DataFrame, classic and Connect, are hooked alike: each member of :data:`MEMBERS` that
-the class itself defines is replaced by one that does the same on another DataFrame. What stood
-there, perhaps somebody else's replacement, is kept and put back as the very same object.
+Classic and Connect DataFrames are hooked alike: each member of :data:`MEMBERS` that the class
+itself defines is replaced by one that does the same on another DataFrame. The previous member,
+which may be somebody else's replacement, is kept and put back as the very same object.
 
-Not among the members, on purpose: ``cache``, ``persist`` and views, which must go on standing for
-the plan as it was written, so that later plans find them; transformations; and what prints a
-DataFrame by its name in a notebook.
+Some members are left out on purpose: ``cache``, ``persist`` and views, which must keep referring to
+the plan as it was written, so that later plans find them; transformations; and the members that
+print a DataFrame by its name in a notebook.
 """
 
 from __future__ import annotations
@@ -45,21 +45,25 @@ WRITES = ("writeTo", "mergeInto")
 """Methods that make a writer of the DataFrame."""
 
 MEMBERS = (*ACTIONS, *WRITES, "explain", "write", "rdd")
-"""All that is hooked: also what shows the plan that would run, and two properties."""
+"""All hooked members. Besides actions and writers: ``explain``, which shows the plan that would
+run, and two properties.
+"""
 
 Through: TypeAlias = Callable[[Any], AbstractContextManager[Any]]
-"""From the DataFrame that a member is asked of to the one that answers, for as long as it does."""
+"""Maps the DataFrame on which a member is called to the one that answers, for the time of the
+call.
+"""
 
 Instead: TypeAlias = Callable[..., Any]
-"""What is called in place of a member: with what was there, the DataFrame that would answer and the
+"""Called in place of a member, with the previous member, the DataFrame that would answer, and the
 arguments of a method.
 """
 
 
 def session_key(spark: Any) -> str:
-    """What tells sessions apart: PySpark makes several objects of one session.
+    """Return the identity of a session: PySpark makes several objects for one session.
 
-    Raises :class:`GatewayError` where the session is gone.
+    Raises :class:`GatewayError` if the session is gone.
     """
     key = _keys.get(spark)
     if key is None:
@@ -72,7 +76,9 @@ _keys: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
 
 
 def frame_class(spark: object) -> type[DataFrame]:
-    """The class of a session's DataFrames. :class:`UsageError` where it is no session."""
+    """Return the class of a session's DataFrames. Raises :class:`UsageError` if ``spark`` is no
+    session.
+    """
     if isinstance(spark, SparkSession):
         return ClassicDataFrame
     module = sys.modules.get("pyspark.sql.connect.session")
@@ -84,17 +90,17 @@ def frame_class(spark: object) -> type[DataFrame]:
 
 
 def frame_classes() -> tuple[type[DataFrame], ...]:
-    """The classes of all sessions that there may be in this process."""
+    """Return the DataFrame classes of all kinds of sessions that may exist in this process."""
     try:
         from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
-    except ImportError:  # PySpark's own word for extras of Connect that are not installed
+    except ImportError:  # PySpark raises it if the extras of Connect are not installed
         return (ClassicDataFrame,)
     return (ClassicDataFrame, ConnectDataFrame)
 
 
 @dataclass(frozen=True, slots=True)
 class _Hooked:
-    """One member of a class: what stands there now, and what did before."""
+    """One hooked member of a class: the present object and the one before."""
 
     owner: type
     name: str
@@ -112,7 +118,9 @@ class Hooks:
         self._hooked: list[_Hooked] = []
 
     def install(self, owner: type, instead: dict[str, Instead] | None = None) -> None:
-        """Hook a class, unless it is. ``instead`` are members that are not to run as they would."""
+        """Hook a class, unless it is hooked. ``instead`` are members that should not run as they
+        would.
+        """
         if any(h.owner is owner for h in self._hooked):
             return
         for name in MEMBERS:
@@ -124,8 +132,8 @@ class Hooks:
             self._hooked.append(_Hooked(owner, name, now, before))
 
     def remove(self) -> None:
-        """Put back what stood there before. Where somebody has replaced a member since, theirs
-        stays, over one of ours that passes everything through.
+        """Put the previous members back. If somebody has replaced a member since, their replacement
+        stays, above one of ours that passes everything through.
         """
         for hooked in self._hooked:
             if vars(hooked.owner).get(hooked.name) is hooked.now:

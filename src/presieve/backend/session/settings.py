@@ -1,4 +1,4 @@
-"""Trusted. Settings of a session that change what names and texts mean."""
+"""Trusted. Settings of a session that change the meaning of names and texts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SETTINGS = {
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.timestampType": "timestamp_ltz",
 }
-"""The values for which they are read."""
+"""The values under which plans are read."""
 
 LEGACY = "spark.sql.legacy."
 ALLOWED = ("spark.sql.legacy.execution.",)
-"""Settings of how Python functions are called are looked at elsewhere."""
+"""Legacy settings that are allowed here: other code checks how Python functions are called."""

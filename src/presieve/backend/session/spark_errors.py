@@ -1,4 +1,4 @@
-"""Trusted. Errors of Spark and of the way to it, which become ours."""
+"""Trusted. Turn errors of Spark, and of the connection to it, into ours."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ T = TypeVar("T")
 
 
 def guarding(*errors: type[Exception]) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A decorator of calls whose ``errors``, and Spark's, become :class:`GatewayError` with their
-    first line.
+    """Make a decorator of calls that turns ``errors`` and Spark's errors into :class:`GatewayError`
+    with their first line.
     """
     caught: tuple[type[Exception], ...] = (PySparkException, *errors)
 

@@ -1,10 +1,10 @@
-"""Trusted. How long what was decided of a DataFrame may be used: until something changes on which
-it rests.
+"""Trusted. Determine how long a decision about a DataFrame may be used: until something changes on
+which it depends.
 
-A classic DataFrame's plan is analyzed once and for all. Around it there are the session's
-configuration and what is cached, which are compared, and the files, of which footers may have been
-read: nobody says when these change, so what rests on them is decided afresh. The plan of a Connect
-DataFrame has names in it that the server resolves each time; nothing decided of it stands.
+A classic DataFrame's plan is analyzed once and for all. It depends on the session's configuration
+and on cached data, which are compared, and on files whose footers may have been read: nobody
+announces changes of files, so decisions that depend on them are made afresh. The plan of a Connect
+DataFrame contains names that the server resolves each time, so no decision about it is kept.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Surroundings:
-    """What stood around a classic DataFrame at one time, when nothing was cached."""
+    """The state around a classic DataFrame at one time, when nothing was cached."""
 
     gateway: ClassicGateway
     confs: Handle
     answers: int
 
     def undisturbed(self) -> bool:
-        """Whether no file has had a say since."""
+        """Whether no file has been asked since."""
         return footers.answers() == self.answers
 
     def same(self, now: Surroundings) -> bool:
-        """Whether the session's configuration is what it was."""
+        """Whether the session's configuration is unchanged."""
         try:
             return self.gateway.same(self.confs, now.confs)
         except GatewayError:
@@ -41,7 +41,7 @@ class Surroundings:
 
 
 def surroundings(df: DataFrame) -> Surroundings | None:
-    """As they are now; None where nothing that is decided now stands for later."""
+    """Return the present state; None if a decision made now cannot be kept."""
     if not is_classic(df):
         return None
     try:

@@ -1,1 +1,1 @@
-"""Trusted. What files, scans and metrics say of data: facts, checks, and estimates."""
+"""Trusted. Facts, checks and estimates of data, from files, scans and metrics."""

@@ -1,8 +1,8 @@
-"""Trusted. A check of the data: how many rows of a file scan satisfy a condition, as Spark counts
-them in a job of its own over the columns of the condition.
+"""Trusted. Check the data: Spark counts the rows of a file scan that satisfy a condition, in a job
+of its own over the columns of the condition.
 
-It is made where the files are few bytes, and speaks of these very files: whoever keeps the answer
-keeps it by their paths, lengths and times of modification.
+The check is made if the files are small, and its answer is about these very files: whoever keeps
+the answer keys it by their paths, lengths and modification times.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
 
 LARGEST = 512 * 2**20
-"""Bytes of files that are looked at: columns of them are read in about a second."""
+"""Maximum size of the files in bytes: columns of them are read in about a second."""
 MANY_FILES = 1000
 FEW = 1000
 """More rows than this are not counted."""
@@ -30,8 +30,8 @@ FEW = 1000
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """``name`` says what is asked of which files, as 64 hexadecimal digits, and ``count`` asks: the
-    number of rows, at most ``FEW + 1``. It may raise :class:`GatewayError`.
+    """``name`` identifies the question and its files, as 64 hexadecimal digits. ``count`` returns
+    the number of rows, at most ``FEW + 1``. It may raise :class:`GatewayError`.
     """
 
     name: str
@@ -41,9 +41,9 @@ class Check:
 def check_of(
     gateway: Gateway, root: Handle, source: BoundaryInput, condition: Term, timezone: str
 ) -> Check | None:
-    """How to count the rows below a boundary that satisfy a condition on its input; None where that
-    is not asked. Filters and joins in between are left out: if files have no such row, there is
-    none.
+    """Prepare to count the rows below a boundary that satisfy a condition on its input; None if
+    that is not worthwhile or possible. Filters and joins in between are left out: if the files have
+    no such row, the input has none.
     """
     read = set(variables(condition))
     variable_by_id = {number: v for number, v in input_vars(source.names).items() if v in read}

@@ -1,4 +1,4 @@
-"""Untrusted. What there is to know of an edit before it is judged by what it costs and saves."""
+"""Untrusted. Collect what is known about an edit before its costs and savings are compared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ logger = logging.getLogger("presieve")
 
 
 def candidate(opened: Opened, edit: SiteEdit) -> Candidate:
-    """The edit, which has a pre-filter, with what footers and a sample tell. May open files."""
+    """Describe an edit that has a pre-filter, with the information from footers and a sample. May
+    open files.
+    """
     assert edit.prefilter is not None
     term = edit.prefilter.term
     return Candidate(term, _work(edit), _estimate(opened, edit, term), _spares(edit))
@@ -47,25 +49,25 @@ def estimated(
     ask: Callable[[Scan], T | None],
     prefilter: Term = SQL_TRUE,
 ) -> T | None:
-    """What there is to know of the scan below a boundary of the plan; None where nothing is,
-    whatever there is in its files.
+    """Ask about the scan below a boundary of the plan; None if nothing is known, whatever its files
+    contain.
     """
     below = partial(scan_below, opened.gateway, plan, source, prefilter, opened.timezone)
     return of_scan(below, ask)
 
 
 def of_scan(find: Callable[[], Scan | None], ask: Callable[[Scan], T | None]) -> T | None:
-    """What there is to know of a scan; None where nothing is."""
+    """Ask about a scan; None if nothing is known."""
     try:
         scan = find()
         return None if scan is None else ask(scan)
-    except Exception as error:  # somebody else's files must not stop somebody's job
+    except Exception as error:  # strange files must not stop a job
         logger.warning("no estimate of rows could be made, please report it", exc_info=error)
         return None
 
 
 def paths_of_equal(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]:
-    """The paths of the boundaries that share an exchange with this one, and its own."""
+    """Return the paths of the boundaries that share an exchange with this one, and its own path."""
     site = edit.site.site
     return sharing_exchange(opened.gateway, opened.plan, site.root, site.boundary)
 
@@ -91,12 +93,14 @@ _EXCHANGED = FLAT_MAPS | COGROUPS | {"Aggregate", TABLE_FUNCTION}
 
 
 def _is_list(name: str) -> bool:
-    """A fold over the list that ``collect_list`` gives (``backend/catalyst/list_folds.py``)."""
+    """Whether this is a fold over the list of ``collect_list``
+    (``backend/catalyst/list_folds.py``).
+    """
     return name == "aggregate"
 
 
 def _spares(edit: SiteEdit) -> bool:
-    """Whether nobody reads what a function of rows gives once the filter is moved."""
+    """Whether nobody reads the result of a function of rows once the filter is moved."""
     site = edit.site
     if not site.boundary.single or edit.residual is not None or not edit.removed:
         return False

@@ -1,8 +1,8 @@
-"""Untrusted. The scan of local Parquet files below a boundary, for estimates alone: nothing that is
-proved depends on it.
+"""Untrusted. Find the scan of local Parquet files below a boundary, for estimates only: no proof
+depends on it.
 
-Columns are followed down to the scan through operators that add no rows and pass them on. What
-filters say is taken along as far as it is understood.
+Columns are followed down to the scan through operators that add no rows and pass the columns on.
+The conditions of filters are collected as far as they are understood.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from presieve.sql.catalyst import expression
 def scan_below(
     gateway: Gateway, root: Handle, source: BoundaryInput, prefilter: Term, timezone: str
 ) -> Scan | None:
-    """The scan with the pre-filter and the grouping columns over its columns, or None where there
-    is none that is simple enough; nothing is read of files.
+    """Return the scan, with the pre-filter and the grouping columns expressed over its columns.
+    None if there is no scan that is simple enough. Nothing is read from files.
     """
     passed: list[Node] = []
     node = source.node
@@ -84,8 +84,8 @@ def scan_below(
 def _skips(
     gateway: Gateway, leaf: Handle, prefilter: Term, stored: Sequence[Attribute], timezone: str
 ) -> float | None:
-    """The share of the rows of a relation that its scan skips by the pre-filter; None where that
-    is not known.
+    """Return the share of a relation's rows that its scan skips by the pre-filter; None if that is
+    not known.
     """
     read = set(variables(prefilter))
     taken = {a.id: (v, a.name) for a in stored if (v := variable_of(a)) in read and v is not None}
@@ -105,7 +105,7 @@ def _attribute(tree: Tree) -> Attribute:
 
 
 def _above(columns: list[Tree], known_terms: Mapping[int, Term]) -> dict[int, Term]:
-    """The columns that a projection passes on."""
+    """Return the terms of the columns that a projection passes on."""
     passed_terms: dict[int, Term] = {}
     for tree in columns:
         value = tree[1:] if tree[0]["class"] == ALIAS else tree
@@ -117,13 +117,15 @@ def _above(columns: list[Tree], known_terms: Mapping[int, Term]) -> dict[int, Te
 def _rename_columns(
     columns: Mapping[Var, str], *terms: Term
 ) -> tuple[dict[Var, str], tuple[Term, ...]]:
-    """The columns of the scan as variables of rows."""
+    """Rewrite the columns of the scan as variables of rows."""
     rows = {v: Var(Scope.ROW, v.name, v.sort) for v in columns}
     names = {rows[v]: name for v, name in columns.items()}
     return names, tuple(rewrite(t, lambda v: rows.get(v, v)) for t in terms)
 
 
 def local(uri: str) -> str | None:
-    """The path of a file of this machine: nothing is read of remote file systems."""
+    """Return the path of a file on this machine; None for others: nothing is read from remote file
+    systems.
+    """
     parsed = urlparse(uri)
     return unquote(parsed.path) if parsed.scheme in ("", "file") else None

@@ -1,4 +1,4 @@
-"""Trusted. What the plan below a boundary, or its files, show of columns."""
+"""Trusted. Derive facts about columns from the plan below a boundary, or from its files."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _NULL_REJECTING = frozenset(
         *("GreaterThan", "GreaterThanOrEqual"),
     )
 )
-"""Not true where an operand is NULL."""
+"""Conditions that are not true if an operand is NULL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A two-valued condition that every row of the input satisfies, and ``by`` what it is known."""
+    """A two-valued condition that every row of the input satisfies. ``by`` says how it is known."""
 
     term: Term
     by: str
@@ -57,8 +57,8 @@ BY_FILTER, BY_CAST, BY_FOOTERS = "a filter below", "a cast below", "Parquet foot
 def known_facts(
     gateway: Gateway, root: Handle, source: BoundaryInput, assumptions: Iterable[Assumption]
 ) -> tuple[Fact, ...]:
-    """What plan and files say of the columns that assumptions are about: which hold no NULL, and
-    between which values integers lie.
+    """Derive facts from the plan and the files about the columns in these assumptions: which
+    columns hold no NULL, and between which values integers lie.
     """
     read = {v for a in assumptions for v in variables(a.term)}
     column_vars = {number: v for number, v in input_vars(source.names).items() if v in read}
@@ -91,8 +91,8 @@ def known_facts(
 def with_extent(
     gateway: Gateway, root: Handle, source: BoundaryInput, setting: Setting
 ) -> Setting | None:
-    """The setting with what files say of how many rows there are, and of the extremes of integers;
-    None where they say nothing.
+    """Add the number of rows and the extremes of integers, according to the files, to the setting.
+    None if the files do not tell.
     """
     inputs = input_vars(source.names)
     node = source.node
@@ -116,7 +116,7 @@ def _no_negative_zero(var: Var) -> Term:
 
 
 def within(var: Var, low: int, high: int) -> Term:
-    """That an integer, where there is one, is between these."""
+    """Assert that an integer, if it is not None, is between these."""
     return _where_there(
         var,
         lambda x: conjunction([app(Op.PY_GE, x, int_lit(low)), app(Op.PY_LE, x, int_lit(high))]),
@@ -124,14 +124,16 @@ def within(var: Var, low: int, high: int) -> Term:
 
 
 def _where_there(var: Var, test: Callable[[Term], Term]) -> Term:
-    """None, or so."""
+    """Apply the test to the value, if there is one; None passes."""
     if not isinstance(var.sort, Option):
         return test(var)
     return disjunction([app(Op.IS_NONE, var), test(app(Op.GET, var))])
 
 
 def _is_faithful(source: BoundaryInput) -> bool:
-    """Whether filters below are applied as they say, and not by a source in a way of its own."""
+    """Whether filters below are applied as they say, rather than by a source in a way of its
+    own.
+    """
     try:
         return source.sources().faithful
     except DeclineSignal:
@@ -139,8 +141,8 @@ def _is_faithful(source: BoundaryInput) -> bool:
 
 
 def _passing(node: Node, ids: Iterable[int]) -> Iterator[tuple[Node, dict[int, set[int]]]]:
-    """The operators below that pass rows on and add none, from the top; with each, by its output
-    attributes, those asked about that they become.
+    """Iterate over the operators below that pass rows on and add none, from the top. Each comes
+    with a map from its output attributes to the attributes in ``ids`` that they become.
     """
     origins = {i: {i} for i in ids}
     while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
@@ -151,7 +153,7 @@ def _passing(node: Node, ids: Iterable[int]) -> Iterator[tuple[Node, dict[int, s
 
 
 def _filtered_columns(node: Node, ids: Iterable[int]) -> set[int]:
-    """Which of these output attributes a filter below keeps from being NULL."""
+    """Return the output attributes that a filter below keeps from being NULL."""
     not_null: set[int] = set()
     for below, origins in _passing(node, ids):
         if below.kind == FILTER:
@@ -162,7 +164,7 @@ def _filtered_columns(node: Node, ids: Iterable[int]) -> set[int]:
 
 
 def _conditions(gateway: Gateway, node: Node, column_vars: Mapping[int, Var]) -> Iterator[Term]:
-    """What filters below say of these columns alone."""
+    """Iterate over the conditions of filters below that read only these columns."""
     timezone = ""
     for below, origins in _passing(node, column_vars):
         if below.kind != FILTER:
@@ -178,7 +180,7 @@ def _conditions(gateway: Gateway, node: Node, column_vars: Mapping[int, Var]) ->
 
 
 def _cast(node: Node, ids: Iterable[int]) -> set[int]:
-    """Which of these output attributes a projection below casts from integers or decimals."""
+    """Return the output attributes that a projection below casts from integers or decimals."""
     cast_ids: set[int] = set()
     for below, origins in _passing(node, ids):
         for column in below.fields["projectList"] if below.kind == PROJECT else []:
@@ -189,7 +191,7 @@ def _cast(node: Node, ids: Iterable[int]) -> set[int]:
 
 
 def _not_null(conjunct: Tree) -> tuple[int, ...]:
-    """The attributes that are not NULL where the conjunct is true: direct operands only."""
+    """Return the attributes that are not NULL if the conjunct is true: direct operands only."""
     if conjunct[0]["class"] not in _NULL_REJECTING:
         return ()
     operands = [conjunct[1], *conjunct[end_of(conjunct, 1) :][:1]]

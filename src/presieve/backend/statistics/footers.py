@@ -1,5 +1,5 @@
-"""Trusted. What the footers of the Parquet files below a boundary say of columns: that they are
-without NULL, or without moments that Python cannot hold.
+"""Trusted. Read facts about columns from the footers of the Parquet files below a boundary: that a
+column holds no NULL, or no moments that Python cannot hold.
 
 A footer has the count of NULLs and the extremes of each column in each row group, so no data is
 read. A column is followed from the boundary's input down to the scan only through operators that
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 
 RELATION = "org.apache.spark.sql.execution.datasources.LogicalRelation"
 MAX_FILES = 2000
-"""More files than this are not opened while a plan is being optimized."""
+"""Maximum number of files to open while a plan is being optimized."""
 
 
 def without_null(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
-    """Which of these output attributes of ``node`` hold no NULL in any file of the scan below."""
+    """Return the output attributes of ``node`` that hold no NULL in any file of the scan below."""
     return _good(gateway, root, node, ids, _counts_none, through=number)
 
 
 def within_python(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
-    """Which of these timestamps and dates are such that pandas and Python can hold all of them."""
+    """Return the timestamps and dates whose values pandas and Python can all hold."""
     return _good(gateway, root, node, ids, _holds)
 
 
 def ranges(
     gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
 ) -> dict[int, tuple[int, int]]:
-    """Of integer columns, the least and the greatest value in the files of the scan below."""
+    """Return the least and the greatest value of integer columns in the files of the scan below."""
     extremes: dict[int, tuple[int, int]] = {}
     for attribute in ids:
         met: list[int] = []
@@ -57,8 +57,8 @@ def ranges(
 
 
 def rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
-    """How many rows an operator has at most, by the files of the scans below; None where that is
-    not known.
+    """Return the maximum number of rows of an operator, by the files of the scans below; None if
+    that is not known.
     """
     count = _rows(gateway, root, node)
     if count is not None:
@@ -71,7 +71,7 @@ def _rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
         return _rows(gateway, root, node.children[0])
     if node.kind == JOIN and preserved(node):
         below = [_rows(gateway, root, child) for child in node.children]
-        # A side in whose place NULLs may stand counts as one row where it has none.
+        # A side that a join may replace by NULLs counts as one row if it has none.
         return None if None in below else prod(max(1, count or 0) for count in below)
     relation = gateway.node(root, node.path)
     if node.kind != RELATION or not gateway.is_settled(root, node.path):
@@ -83,8 +83,8 @@ def _rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
 
 
 def _ranged(met: list[int], statistics: Statistics, type_: str) -> bool:
-    """Whether the extremes are values of the type: Spark reads 300 as a tinyint of 44. Of decimals
-    that are cast to integers, digits after the point are cut off.
+    """Whether the extremes are values of the type: Spark reads 300 as a tinyint of 44. For decimals
+    that are cast to integers, digits after the point are cut off. Appends the extremes to ``met``.
     """
     digits = decimal_type(type_)
     if digits is not None:
@@ -102,14 +102,16 @@ def _ranged(met: list[int], statistics: Statistics, type_: str) -> bool:
 
 
 Test = Callable[["Statistics", str], bool]
-"""Of a column in a row group, which Spark reads as a type, as Catalyst writes it."""
+"""A test of a column in a row group. The second argument is the type as which Spark reads it, as
+Catalyst writes it.
+"""
 
 _answers = 0
 
 
 def answers() -> int:
-    """How many times files have said something good of a column, in this process. Files change:
-    what is decided while this number grows holds for the time being only.
+    """Return how many times files have told something good about a column, in this process. Files
+    change, so a decision during which this number grows holds only for the time being.
     """
     return _answers
 
@@ -124,16 +126,16 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class ScanColumns:
-    """The scan below an operator, and the columns that attributes of the operator are there."""
+    """The scan below an operator, and the scan's columns by the operator's attributes."""
 
     relation: Handle
     columns: dict[int, Stored]
 
 
 def number(value: Tree) -> JsonNode | None:
-    """The attribute that a projected column is, or is cast from such that the one is NULL where the
-    other is and nothing is NaN or -0.0: from integers and decimals to doubles, or to integers that
-    hold all their digits before the point (``Cast.scala``).
+    """Return the attribute that a projected column equals, or is cast from such that both are NULL
+    in the same rows and nothing is NaN or -0.0: from integers and decimals to doubles, or to
+    integers that hold all their digits before the point (``Cast.scala``).
     """
     if value[0]["class"] != CAST:
         return itself(value)
@@ -149,17 +151,19 @@ def number(value: Tree) -> JsonNode | None:
 
 _EXACT = ("byte", "short", "integer", "long", "decimal")
 _ROOM = {"integer": 9, "long": 18}
-"""Digits that fit into integers, whichever they are."""
+"""Number of digits that fit into integers, whatever the digits are."""
 
 Through = Callable[[Tree], "JsonNode | None"]
-"""The attribute below that a projected column is the same as, in what is asked of it."""
+"""Maps a projected column to the attribute below with the same values, in the property that is
+tested.
+"""
 
 
 def scan_columns(
     gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
 ) -> ScanColumns | None:
-    """The settled file scan below an operator that holds these attributes, all of them, where
-    nothing in between changes values. Its rows may come any number of times.
+    """Return the settled file scan below an operator that holds all these attributes, if nothing in
+    between changes their values. Its rows may occur any number of times.
     """
     every = {i: i for i in ids}
     scans = _scans(gateway, root, node, every, itself)
@@ -177,8 +181,8 @@ def _scans(
     wanted: dict[int, int],
     through: Through,
 ) -> Iterator[ScanColumns]:
-    """The settled file scans below, also those of joins, which show rows any number of times.
-    ``wanted`` leads from the attributes here to those that were asked about.
+    """Iterate over the settled file scans below, including the scans below joins, which may repeat
+    rows. ``wanted`` leads from the attributes here to the attributes in question.
     """
     while node.kind in _PASSING and wanted:
         if node.kind == PROJECT:
@@ -209,7 +213,7 @@ def _good(
     *,
     through: Through = itself,
 ) -> frozenset[int]:
-    """The attributes whose column passes the test in every row group of every file below."""
+    """Return the attributes whose column passes the test in every row group of every file below."""
     good: set[int] = set()
     for below in _scans(gateway, root, node, {i: i for i in ids}, through):
         types = {c.name: c.type for c in below.columns.values()}
@@ -223,24 +227,26 @@ def _good(
 
 
 def count_answer() -> None:
-    """Files have said something of a column, which holds for the time being."""
+    """Count that files have told something about a column; it holds for the time being."""
     global _answers
     _answers += 1
 
 
 def _through(columns: list[Tree], wanted: dict[int, int], through: Through) -> dict[int, int]:
-    """The attributes below a projection that its columns pass on."""
+    """Map the attributes below a projection that its columns pass on to the wanted attributes."""
     attributes_below: dict[int, int] = {}
     for tree in columns:
         requested, below = wanted.get(expr_id(tree[0])), through(unnamed(tree))
         if requested is not None and below is not None:
-            # Two columns of one attribute: following one of them is enough to be right.
+            # Two columns of one attribute: it is sound to follow only one of them.
             attributes_below.setdefault(expr_id(below), requested)
     return attributes_below
 
 
 def _read_footers(gateway: Gateway, relation: Handle) -> Iterator[FileMetaData | None]:
-    """The footers of the files of a scan, as they are read; None for one that cannot be."""
+    """Iterate over the footers of a scan's files as they are read; None for a file that cannot be
+    read.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -260,7 +266,7 @@ def _read_footers(gateway: Gateway, relation: Handle) -> Iterator[FileMetaData |
 def _passing(
     footers: Iterable[FileMetaData | None], types: Mapping[str, str], test: Test
 ) -> tuple[str, ...]:
-    """The columns, of these types, that pass the test in every row group of every file."""
+    """Return the columns, with these types, that pass the test in every row group of every file."""
     remaining_columns: dict[str, str] | None = None
     for footer in footers:
         if footer is None:
@@ -291,41 +297,45 @@ def _passes(footer: FileMetaData, name: str, test: Callable[[Statistics], bool])
 
 
 def _place(footer: FileMetaData, name: str) -> int | None:
-    """The number of a column that is neither nested nor repeated; None where there is no such, for
-    which Spark reads NULL or a default, or another that differs in case alone.
+    """Return the number of a column that is neither nested nor repeated. None if there is no such
+    column (Spark reads NULL or a default instead), or if another name differs only in case.
     """
     paths = [footer.schema.column(i).path for i in range(len(footer.schema))]
     named = [i for i, path in enumerate(paths) if path.lower() == name.lower()]
     if len(named) != 1 or paths[named[0]] != name:
         return None
-    # A path is written with points, which a name may have, too.
+    # A path is written with dots, which a name may contain, too.
     column = footer.schema.column(named[0])
     return named[0] if column.name == name and column.max_repetition_level == 0 else None
 
 
 def _counts_none(statistics: Statistics, type_: str) -> bool:
-    """Without NULL. A decimal with more digits than its type has may become NULL on the way."""
+    """Whether the column holds no NULL. A decimal with more digits than its type may become
+    NULL.
+    """
     counted = bool(statistics.has_null_count and statistics.null_count == 0)
     return counted and (not type_.startswith("decimal") or _holds(statistics, type_))
 
 
 _MICROSECONDS = (2**63 - 1) // 1000 - 1
-"""From 1970 to where 64 bits of nanoseconds end (``pandas.Timestamp.max``), in microseconds."""
+"""Time from 1970 to the end of 64 bits of nanoseconds (``pandas.Timestamp.max``), in
+microseconds.
+"""
 _STANDARD_TIME = -2_208_988_800_000_000
 _DAYS = (-141_427, 2_932_896)
-"""To 9999-12-31. What is older than 1900 or 1582-10-15 Spark may refuse to read (its
-``datetimeRebaseModeInRead`` EXCEPTION), or read as something else than the file says.
+"""Days until 9999-12-31. Spark may refuse to read moments before 1900 or days before 1582-10-15
+(its ``datetimeRebaseModeInRead`` EXCEPTION), or read them as something else than the file says.
 """
 
 
 def _whole(raw: int | bytes) -> int:
-    """An integer of the file, or the bytes of one."""
+    """Return an integer of the file, which may be given as its bytes."""
     return raw if isinstance(raw, int) else int.from_bytes(raw, "big", signed=True)
 
 
 def _holds(statistics: Statistics, type_: str) -> bool:
-    """Timestamps of microseconds, or dates, between extremes that Python can hold; decimals with no
-    more digits than their type has.
+    """Whether the column has timestamps in microseconds, or dates, between extremes that Python can
+    hold, or decimals with no more digits than their type has.
     """
     if not statistics.has_min_max:
         return False

@@ -1,4 +1,4 @@
-"""Untrusted. How many rows the largest group of a boundary has: for estimates alone."""
+"""Untrusted. Estimate the number of rows in the largest group of a boundary."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from presieve.semantics.values import MOST_ROWS
 
 
 def largest_group(opened: Opened, plan: Handle, source: BoundaryInput, rows: int) -> float | None:
-    """At most how many rows a group is likely to have, where the input has ``rows`` at most; None
-    where nothing is known. Files are opened where that may decide something.
+    """Return the likely maximum number of rows in a group, if the input has at most ``rows``. None
+    if nothing is known. Files are opened if that may decide something.
     """
     if rows <= LISTED:
         return rows

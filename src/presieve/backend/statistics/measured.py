@@ -1,4 +1,4 @@
-"""Untrusted. A DataFrame run once, and what Spark's metrics say of it. Nothing depends on it."""
+"""Untrusted. Run a DataFrame once and read Spark's metrics. Nothing depends on it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from presieve.backend.statistics.metrics import Measurement
 
 
 def run(df: DataFrame) -> Measurement:
-    """Run the DataFrame, planned anew; the result stays where Spark computes it in a classic
-    session, and comes here over Spark Connect. Raises what the job raises.
+    """Run the DataFrame, planned anew. The result stays in Spark in a classic session, and comes
+    here over Spark Connect. Raises what the job raises.
     """
     from presieve.backend.classic.gateway import is_classic
 

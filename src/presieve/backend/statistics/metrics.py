@@ -1,4 +1,4 @@
-"""Untrusted. What Spark's metrics say of a DataFrame that was run. Nothing depends on it."""
+"""Untrusted. Metrics of Spark for a DataFrame that was run. Nothing depends on it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One run of a DataFrame. What Spark has no metric of is 0.
+    """One run of a DataFrame. A value for which Spark has no metric is 0.
 
     Attributes:
         seconds: Wall-clock time, including planning.
@@ -32,4 +32,6 @@ OF_OPERATORS = {
     "shuffled_bytes": "shuffleBytesWritten",
     "python_bytes": "pythonDataSent",
 }
-"""Spark's metrics of operators, by what their sums over the plan are in a measurement."""
+"""Spark's metrics of operators. Each key is the field of a measurement for the metric's sum over
+the plan.
+"""

@@ -1,4 +1,4 @@
-"""Untrusted. What the scans of a plan evaluate of its filters: data for reports."""
+"""Untrusted. Data for reports: which of a plan's filters its scans evaluate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MEANINGS: dict[Contract, str] = {
     "inexact": "the scan may skip by it, and Spark evaluates it again",
     "unsupported": "the scan knows nothing of it",
 }
-"""What the words mean, which are those of DataFusion's ``TableProviderFilterPushDown``."""
+"""Meanings of the words. They are those of DataFusion's ``TableProviderFilterPushDown``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Offered:
     """A conjunct at a scan.
 
     Attributes:
-        text: The conjunct, in Spark SQL; of what a source claims to apply, as Spark prints it.
+        text: The conjunct, in Spark SQL; if a source claims to apply it, as Spark prints it.
         contract: ``"exact"``, ``"inexact"`` or ``"unsupported"``.
         reason: Why.
     """
@@ -40,12 +40,12 @@ class ScanContract:
     Attributes:
         source: The table, the files, or what Spark calls the source.
         offered: The conjuncts.
-        files: How many files there are; None if unknown, as all that follows.
-        files_read: How many files are left where directories and buckets are chosen.
-        groups: How many row groups those of the files have that were looked at.
-        groups_read: How many of these extremes, dictionaries and Bloom filters do not rule out.
-        rows: How many rows these files have.
-        rows_read: How many of these the indexes of pages do not rule out, either.
+        files: Number of files; None if unknown, as are the following fields.
+        files_read: Number of files that remain after directories and buckets are chosen.
+        groups: Number of row groups in the files that were looked at.
+        groups_read: Number of these groups that extremes, dictionaries and Bloom filters leave.
+        rows: Number of rows in these files.
+        rows_read: Number of these rows that the indexes of pages leave, too.
         notes: Why conjuncts skip nothing, and what would change that.
     """
 

@@ -1,4 +1,4 @@
-"""Untrusted. Which filters reach the file scans below a boundary. Nothing depends on it."""
+"""Untrusted. Find the filters that reach the file scans below a boundary. Nothing depends on it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from presieve.backend.gateway import Gateway, GatewayError, Handle
 
 @dataclass(frozen=True, slots=True)
 class Scans:
-    """The scans below a boundary: ``handed`` are the filters handed to file formats, ``choosing``
-    those that choose partitions, as Spark prints them, and ``leaves`` the names of its leaves,
-    where they are known. Nothing is known unless the plan could be ``read``.
+    """The scans below a boundary. ``handed`` are the filters that file formats are handed,
+    ``choosing`` the filters that choose partitions, as Spark prints them, and ``leaves`` the names
+    of the scans, if they are known. Nothing is known unless the plan could be ``read``.
     """
 
     handed: tuple[str, ...] = ()
@@ -31,14 +31,14 @@ class Scans:
 
 
 def scans_below(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -> Scans:
-    """What the physical plan of a boundary says of its scans. Nothing where Spark cannot plan the
-    boundary by itself. ``root`` is ``plan`` as we read it.
+    """Describe the scans in the physical plan of a boundary; nothing if Spark cannot plan the
+    boundary by itself. ``root`` is the tree of ``plan``.
     """
     below = gateway.node(plan, boundary.path)
     above = root
     try:
         for length, child in enumerate(boundary.path):
-            if above.kind == WITH_CTE:  # what it defines may be read below
+            if above.kind == WITH_CTE:  # its definitions may be read below
                 below = gateway.with_plan(gateway.node(plan, boundary.path[:length]), below)
                 break
             above = above.children[child]
@@ -53,8 +53,8 @@ def scans_below(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -> S
 
 
 def columns_below(node: Node, ids: Iterable[int]) -> dict[int, str]:
-    """For attributes of an operator, the names of the columns at the bottom of the projections and
-    filters below it that they are; "" for those that are computed on the way.
+    """Map attributes of an operator to the names of the columns that they are at the bottom of the
+    projections and filters below it; to "" if they are computed on the way.
     """
     origins = {i: {i} for i in ids}
     names = dict.fromkeys(origins, "")
@@ -65,13 +65,13 @@ def columns_below(node: Node, ids: Iterable[int]) -> dict[int, str]:
     for tree in node.fields.get("output", []):
         for requested in origins.get(expr_id(tree[0]), ()):
             names[requested] = str(tree[0]["name"])
-    if "output" not in node.fields:  # not a relation: what is computed there is not known
+    if "output" not in node.fields:  # not a relation: its computed columns are not known
         return {i: name for i, name in names.items() if i not in set().union(*origins.values())}
     return names
 
 
 def split_list(text: str) -> list[str]:
-    """The parts of Spark's ``[a, f(b,c), d]``. A comma in brackets or quotes does not separate."""
+    """Split Spark's ``[a, f(b,c), d]``. A comma in brackets or quotes does not separate."""
     parts: list[str] = []
     depth = start = 0
     inner = text.strip().removeprefix("[").removesuffix("]")

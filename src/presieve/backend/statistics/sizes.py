@@ -1,4 +1,4 @@
-"""Untrusted. How large the local Parquet files of a plan's scans are. Nothing depends on it."""
+"""Untrusted. Measure the local Parquet files of a plan's scans. Nothing depends on it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from presieve.backend.statistics.footers import RELATION
 from presieve.cost.parquet import extent
 
 MOST_FILES = 256
-"""Of more files the footers are not read for a report."""
+"""Maximum number of files whose footers are read for a report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A scan: its columns, the rows of its files as their footers say, and their bytes on disk."""
+    """A scan: its columns, the rows of its files according to their footers, and their bytes on
+    disk.
+    """
 
     columns: tuple[str, ...]
     rows: int
@@ -26,7 +28,9 @@ class Size:
 
 
 def sizes(gateway: Gateway, plan: Handle, root: Node) -> tuple[Size, ...]:
-    """Of every scan whose files can all be read here; ``root`` is ``plan`` as we read it."""
+    """Return the sizes of all scans whose files can all be read here. ``root`` is the tree of
+    ``plan``.
+    """
     return tuple(_sizes(gateway, plan, root))
 
 
