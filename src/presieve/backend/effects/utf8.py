@@ -44,9 +44,7 @@ def valid_utf8(
     ``root`` is the tree of the plan.
     """
     top = node.path
-    origins = {
-        i: frozenset((i,)) for i in ids
-    }  # from an attribute at this operator to attributes in ids
+    origins = {i: frozenset((i,)) for i in ids}  # from attributes of the operator to those in ids
     valid: frozenset[int] = frozenset()
     tested: frozenset[int] = frozenset()
     while node.kind in ALWAYS_PASSED and origins:
