@@ -1,1 +1,1 @@
-"""Trusted. Where pipelines run: reading their plans, and building the rewritten ones."""
+"""Trusted. Read the plans of pipelines, and build the rewritten plans."""

@@ -1,9 +1,9 @@
-"""Trusted. Functions of groups in a plan, and the plan with Spark's own aggregates in their place.
+"""Trusted. Find functions of groups in a plan, and replace them by Spark's own aggregates.
 
-Lemma: what gives the same of every group, to the bit, in whatever order its rows come, may stand in
-a function's place, where it is given the same groups: grouping columns are those of which equal
-values are one. What is not proved of the aggregates themselves is that they are given these groups
-and the columns that the function is given.
+Lemma: an expression that gives the same result for every group, bit for bit, in whatever order the
+rows come, may replace a function if it gets the same groups: the equal values of grouping columns
+must be identical. No proof about the aggregates themselves covers that they get these groups and
+the columns of the function.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ if TYPE_CHECKING:
 class GroupCall:
     """An operator that calls functions of groups.
 
-    ``folds`` are what they give, ``bounded`` the same, knowing how many rows files have and which
-    values (as ``setting`` says), and ``outputs`` the columns that each of them makes. ``erases``: a
-    value may come that Python cannot hold, so that a function raises today. ``hidden`` are the
-    names of keys that scans must not be handed comparisons with.
+    ``folds`` are the lifted functions, ``bounded`` the same functions lifted with the number of
+    rows and the values of the files (as ``setting`` says), and ``outputs`` the columns that each of
+    them computes. ``erases``: there may be a value that Python cannot hold, for which a function
+    raises today. ``hidden`` are the names of keys whose comparisons scans must not be handed.
     """
 
     path: tuple[int, ...]
@@ -85,8 +85,8 @@ class GroupCall:
 
     @property
     def loses_errors(self) -> bool:
-        """Whether an error may be gone: Spark need not compute what nobody reads, and may leave out
-        groups that nobody asks for.
+        """Whether an error may vanish: Spark need not compute a result that nobody reads, and may
+        leave out groups that nobody asks for.
         """
         return self.erases or any(with_raised(x.fold).finish_raises != FALSE for x in self.folds)
 
@@ -102,8 +102,8 @@ class Groups:
 
 @or_declined
 def open_groups(opened: Opened, df: DataFrame, *, changed: bool) -> Groups:
-    """The functions of groups in the plan of ``df``, which is another one than was opened if it is
-    ``changed``.
+    """Read the functions of groups in the plan of ``df``. If ``changed``, this is another plan than
+    the opened one.
     """
     plan, root = with_calls_apart(opened, df, changed=changed)
     if root is None:
@@ -119,7 +119,7 @@ class _Reader:
     root: Node
 
     def calls(self) -> Iterator[GroupCall]:
-        """The operators that call functions of groups, and of nothing else."""
+        """Yield the operators that call functions of groups and none of Spark's own aggregates."""
         for node in walk(self.root):
             if not is_boundary(node) or not (node.kind == AGGREGATE or _is_flat_map(node)):
                 continue
@@ -200,8 +200,8 @@ def _with_keys(folds: Sequence[Lifted], names: Names) -> tuple[Lifted, ...]:
 
 
 def _check_groups(boundary: Boundary) -> None:
-    """Raise :class:`DeclineSignal` where Spark may group otherwise for a function than for its own
-    aggregates, which treat NaN and the two zeros as one value, and have a result of no rows.
+    """Raise :class:`DeclineSignal` if Spark may form other groups for a function than for its own
+    aggregates, which treat NaN and the two zeros as one value and give a result for no rows.
     """
     types = {a.id: a.type for a in boundary.inputs}
     plain = boundary.all_keys_plain and all(is_key_type(types[k]) for k in boundary.keys)
@@ -224,7 +224,7 @@ def _check_read(lifted_boundary: LiftedBoundary) -> None:
 
 
 def facts_of(groups: Groups, call: GroupCall) -> tuple[Fact, ...]:
-    """What is known of the columns that functions read. May open files' footers."""
+    """Return the facts about the columns that the functions read. May open files' footers."""
     assert call.input is not None
     read = {v for x in call.folds for v in variables(x.fold.step_raises, *_terms(x.fold))}
     options = [v for v in read if v.scope is not Scope.ACC and isinstance(v.sort, Option)]
@@ -245,7 +245,9 @@ def _terms(fold: Fold) -> Iterator[Term]:
 
 
 def check_of_groups(groups: Groups, call: GroupCall, condition: Term) -> Check | None:
-    """How to count the rows of a function's input that satisfy a condition, where that is cheap."""
+    """Prepare to count the rows of a function's input that satisfy a condition, if that is
+    cheap.
+    """
     opened = groups.opened
     try:
         assert call.input is not None
@@ -259,9 +261,9 @@ def check_of_groups(groups: Groups, call: GroupCall, condition: Term) -> Check |
 
 @dataclass(frozen=True, slots=True)
 class GroupValues:
-    """What Spark makes of the arguments of aggregates, by the names of their columns, and of the
-    expressions over them, by the names of outputs. Variables of the aggregates' columns are those
-    of the call's.
+    """Spark's reading of the arguments of aggregates, by the names of their columns, and of the
+    expressions over these columns, by the names of outputs. The variables of the aggregates'
+    columns are those of the call.
     """
 
     arguments: Mapping[str, tuple[ValueOf, ...]]
@@ -272,8 +274,8 @@ class GroupValues:
 
 @dataclass(frozen=True, slots=True)
 class ReplacedGroups:
-    """The DataFrame with aggregates in place of functions, and what they mean, by the number of the
-    operator.
+    """The DataFrame with aggregates in place of functions, and the meanings of these aggregates, by
+    the number of the operator.
     """
 
     df: DataFrame
@@ -286,8 +288,8 @@ def with_aggregates(
     texts: Mapping[int, GroupTexts],
     columns: Mapping[int, Mapping[str, AggregateColumn | ListColumn]],
 ) -> ReplacedGroups:
-    """The DataFrame with these texts in SQL for the operators of these numbers. ``columns`` are the
-    aggregates that they are said to call, by the names that the texts give them.
+    """Build the DataFrame with these SQL texts in place of the operators with these numbers.
+    ``columns`` are the aggregates that the texts claim to call, by their names in the texts.
     """
     gateway = groups.opened.gateway
     by_path = {groups.found[i].path: text for i, text in texts.items()}
@@ -312,7 +314,7 @@ def with_aggregates(
 
 
 def _holding(projections: Sequence[Node], call: GroupCall) -> Node | Declined:
-    """The projection that was put there, over its aggregate."""
+    """Return the projection that was inserted above its aggregate."""
     assert call.boundary is not None
     first = struct_id(call.outputs[0][0].id)
     holding = [n for n in projections if any(_makes(t, first) for t in n.fields["projectList"])]
@@ -332,8 +334,8 @@ def _read_back(
     columns: Mapping[str, AggregateColumn | ListColumn],
     timezone: str,
 ) -> GroupValues:
-    """What Spark makes of the texts that were put there. ``types`` are those of the aggregate's
-    columns.
+    """Read back the texts that were inserted, as Spark understands them. ``types`` are the types of
+    the aggregate's columns.
     """
     assert call.boundary is not None
     assert call.input is not None
@@ -365,11 +367,11 @@ def _read_back(
 
 
 def _expression(made_of: Mapping[int, Tree], attribute: int) -> Tree:
-    """The expression for an attribute, which may be a field of a struct."""
+    """Return the expression for an attribute, which may be a field of a struct."""
     tree = made_of[struct_id(attribute)][1:]
     if attribute >= 0:
         return tree
-    # A struct that is made is never NULL; a column that may be is made so by CASE.
+    # A constructed struct is never NULL; CASE makes a column of it that may be NULL.
     if tree[0]["class"].endswith(".CaseWhen"):
         condition, *values = children(tree, 0)
         if len(values) != 1 or not is_always(condition):
@@ -381,7 +383,7 @@ def _expression(made_of: Mapping[int, Tree], attribute: int) -> Tree:
 def _arguments(
     tree: Tree, column: AggregateColumn, inputs: Mapping[int, Var], timezone: str
 ) -> tuple[ValueOf, ...]:
-    """The arguments of an aggregate, which must be the function that it is said to be."""
+    """Return the arguments of an aggregate, which must be the function that ``column`` names."""
     native = native_call(tree)
     arguments = native.arguments
     is_expected = native.function == column.function and not native.condition

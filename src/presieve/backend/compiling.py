@@ -1,10 +1,11 @@
-"""Trusted. Functions of single rows in a plan, and the plan with expressions in their place.
+"""Trusted. Find functions of single rows in a plan, and replace them by expressions.
 
-Lemma: a deterministic function of a row may be computed by any expression that gives the same, to
-the bit, and raises where it does. What is not proved of an expression itself is what Python is
-handed and hands on. Spark hands a function of one argument the very object that another one
-returns (:mod:`presieve.backend.problems.chains`): so a function that is fed by another one, or
-feeds one, is replaced only where that object and the column's value are the same.
+Lemma: a deterministic function of a row may be computed by any expression that gives the same
+result, bit for bit, and raises for the same rows. No proof about an expression itself covers the
+objects that Python receives and passes on. Spark hands a function of one argument the very object
+that another one returns (:mod:`presieve.backend.problems.chains`). So a function whose input comes
+from another one, or that passes its result to one, is replaced only if that object and the column's
+value are the same.
 """
 
 from __future__ import annotations
@@ -53,17 +54,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RowCall:
-    """A function of single rows: a scalar UDF that is a column of a projection, or one from a table
-    to a table of its rows, each changed by itself.
+    """A function of single rows: a scalar UDF that is a column of a projection, or a function from
+    a table to a table of its rows, each changed by itself.
 
-    ``lifted``: what it gives, where each row is a group, or why that is not known. ``outputs`` are
-    the columns that it makes, ``positions`` their numbers in a projection (of tables there are
-    none), and ``row`` the name of the fold's output that says whether there is a row, if that is
-    not sure. ``columns`` are the variables that it reads, by attribute. ``as_returned``: every
-    object that a scalar UDF returns is the column's value; pandas chooses the type of a whole
-    column by all of its values. ``erases``: a value may come that Python cannot hold, so that the
-    function raises today. ``hidden`` are the names of variables that scans must not be handed
-    comparisons with (:func:`presieve.backend.effects.sources.columns_to_hide`).
+    ``lifted`` is the function's fold, where each row is a group, or the reason why it is not known.
+    ``outputs`` are the columns that it computes, ``positions`` their numbers in a projection (none
+    for a function of tables), and ``row`` is the name of the fold's output that says whether there
+    is a row, if that is not certain. ``columns`` are the variables that it reads, by attribute.
+    ``as_returned``: each object that a scalar UDF returns equals the column's value; pandas chooses
+    the type of a whole column by all of its values. ``erases``: there may be a value that Python
+    cannot hold, for which the function raises today. ``hidden`` are the names of variables whose
+    comparisons scans must not be handed (:func:`presieve.backend.effects.sources.columns_to_hide`).
     """
 
     path: tuple[int, ...]
@@ -90,8 +91,8 @@ class Calls:
 
 @or_declined
 def open_calls(opened: Opened, df: DataFrame, *, changed: bool) -> Calls:
-    """The functions of single rows in the plan of ``df``, which is another one than was opened if
-    it is ``changed``.
+    """Read the functions of single rows in the plan of ``df``. If ``changed``, this is another plan
+    than the opened one.
     """
     plan, root = with_calls_apart(opened, df, changed=changed)
     if root is None:
@@ -102,8 +103,8 @@ def open_calls(opened: Opened, df: DataFrame, *, changed: bool) -> Calls:
 
 
 def with_calls_apart(opened: Opened, df: DataFrame, *, changed: bool) -> tuple[Handle, Node | None]:
-    """The plan of ``df`` and its tree, in which calls of Python are columns of their own; no tree
-    where nothing is called. Raises :class:`DeclineSignal`.
+    """Return the plan of ``df`` and its tree, with calls of Python as columns of their own; no tree
+    if nothing is called. Raises :class:`DeclineSignal`.
     """
     gateway, plan, root = opened.gateway, opened.plan, opened.root
     if root is None or not gateway.calls_python(plan):
@@ -121,8 +122,9 @@ def with_calls_apart(opened: Opened, df: DataFrame, *, changed: bool) -> tuple[H
 
 
 MAX_CONDITION = 2_000
-"""Operators, columns and constants of a filter. Spark writes an expression below it into each of
-its conjuncts, generates no code of so many, and evaluates them as deep as they are nested.
+"""Maximum number of operators, columns and constants in a filter. Spark substitutes an expression
+below the filter into each of its conjuncts, generates no code for so many, and evaluates them as
+deeply as they are nested.
 """
 
 
@@ -135,8 +137,8 @@ def _too_large(root: Node) -> Declined | None:
 
 
 def check_place(gateway: Gateway, plan: Handle, node: Node) -> None:
-    """Raise :class:`DeclineSignal` where an operator's result comes out of the cache, or where it
-    is to run in a way of its own.
+    """Raise :class:`DeclineSignal` if an operator's result comes from the cache, or if the operator
+    must run in a special way.
     """
     if node.fields.get("isBarrier") or node.fields.get("profile"):
         raise DeclineSignal("operator", "it runs in a barrier stage or by a resource profile")
@@ -153,7 +155,7 @@ class _Reader:
     root: Node
 
     def calls(self, node: Node) -> Iterator[RowCall]:
-        """The functions of single rows in an operator. Scalar UDFs with arguments that are no
+        """Read the functions of single rows in an operator. Scalar UDFs whose arguments are not
         columns are left out.
         """
         if not is_boundary(node) or simple_kind(node) not in _OF_ROWS:
@@ -211,8 +213,8 @@ class _Reader:
         )
 
     def _columns(self, boundary: Boundary, lifted: Lifted) -> Mapping[int, Var]:
-        """The variables that the function reads, by attribute. Their names are those of one column
-        of the input.
+        """Return the variables that the function reads, by attribute. Each name must belong to one
+        column of the input.
         """
         fold = lifted.fold
         read = set(variables(fold.finish_raises, *(o.term for o in fold.outputs)))
@@ -222,9 +224,9 @@ class _Reader:
         return columns
 
     def _check_later(self, call: Call, lifted: Lifted) -> None:
-        """Raise :class:`DeclineSignal` where it hangs on what somebody makes of the DataFrame
-        whether an expression may stand in the function's place: another filter may have Spark
-        evaluate it for more rows, and another function may be handed what this one returns.
+        """Raise :class:`DeclineSignal` if it depends on later uses of the DataFrame whether an
+        expression may replace the function: another filter may make Spark evaluate the expression
+        for more rows, and another function may get the object that this one returns.
         """
         if self.opened.reading.at_once:
             return
@@ -234,9 +236,9 @@ class _Reader:
             raise DeclineSignal("argument-expression", _LATER.format(_AS_OBJECT))
 
     def _check_order(self, node: Node) -> None:
-        """Raise :class:`DeclineSignal` where an expression that raises may see more rows than the
-        function. Spark calls functions for rows that pass what else a filter asks, and evaluates
-        expressions in any order; it infers filters from joins, too.
+        """Raise :class:`DeclineSignal` if an expression that raises may see more rows than the
+        function. Spark calls functions for the rows that pass the filter's other conjuncts, but
+        evaluates expressions in any order; it also infers filters from joins.
         """
         if any(guards(n, node.path, {}) for n in walk(self.root)):
             raise DeclineSignal("may-add-error", _EARLIER)
@@ -244,7 +246,9 @@ class _Reader:
     def _of_bytes(
         self, lifted: Lifted, columns: Mapping[int, Var], call: Call, node: Node
     ) -> Lifted:
-        """The function of what a worker without Arrow makes of texts that may be no UTF-8."""
+        """Lift the function over texts that may not be UTF-8, as a worker without Arrow decodes
+        them.
+        """
         texts = {i: v for i, v in columns.items() if strip(v.sort) == STRING}
         if call.arrow or not texts:
             return lifted
@@ -272,8 +276,8 @@ _EARLIER = (
 
 
 def _as_objects(root: Node, calls: Collection[RowCall]) -> Iterator[RowCall]:
-    """The calls; those declined that are handed what another one returns, or hand something on that
-    is another object than the column's value.
+    """Return the calls. Decline calls that get the object that another function returns, and calls
+    that pass on another object than the column's value.
     """
     by_path = {n.path: n for n in walk(root)}
     takers = [(n, i) for n in by_path.values() for i in _sole_arguments(n)]
@@ -304,7 +308,7 @@ def _in(attribute: int, made_attributes: frozenset[int] | None) -> bool:
 def _takes(
     argument: int, call: RowCall, node: Node, made_attributes: frozenset[int] | None
 ) -> bool:
-    """Whether the argument of a function in ``node`` may be what a call below returns."""
+    """Whether the argument of a function in ``node`` may be the result of a call below."""
     of_call = computed_of(node.children[0], [a.id for a in call.outputs])
     return made_attributes is None or argument in of_call
 
@@ -324,7 +328,7 @@ _FEEDS = Declined(
 
 
 def _sole_arguments(node: Node) -> Iterator[int]:
-    """The columns that Python functions in an operator have as their only argument."""
+    """Iterate over the columns that are the only argument of a Python function in the operator."""
     for tree in trees(node) if node.children else ():
         for at in range(len(tree)):
             argument = _sole(tree[at : at + 2])
@@ -333,7 +337,7 @@ def _sole_arguments(node: Node) -> Iterator[int]:
 
 
 def _sole(tree: Tree) -> int | None:
-    """The column that is the only argument of a call."""
+    """Return the column that is the only argument of a call."""
     if tree[0]["class"] != PYTHON_UDF or int(tree[0]["num-children"]) != 1:
         return None
     return expr_id(tree[1]) if is_attribute(tree[1:]) else None
@@ -344,8 +348,8 @@ def _sole(tree: Tree) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What Spark makes of the expressions for a function's outputs, in order, and of the one that
-    says whether there is a row, if there is one.
+    """Spark's reading of the expressions for a function's outputs, in order, and of the expression
+    that says whether there is a row, if there is one.
     """
 
     outputs: tuple[ValueOf, ...]
@@ -354,8 +358,8 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The DataFrame with expressions in place of functions, and what they mean, by the number of
-    the call.
+    """The DataFrame with expressions in place of functions, and the meanings of these expressions,
+    by the number of the call.
     """
 
     df: DataFrame
@@ -364,7 +368,7 @@ class Replaced:
 
 @or_declined
 def with_expressions(calls: Calls, texts: Mapping[int, RowTexts]) -> Replaced:
-    """The DataFrame with these expressions in SQL for calls of these numbers."""
+    """Build the DataFrame with these SQL expressions in place of the calls with these numbers."""
     gateway = calls.opened.gateway
     columns: dict[tuple[int, ...], dict[int, str]] = {}
     tables: dict[tuple[int, ...], RowTexts] = {}
@@ -387,7 +391,7 @@ def with_expressions(calls: Calls, texts: Mapping[int, RowTexts]) -> Replaced:
 def _read_back(
     projections: Collection[Node], call: RowCall, row: str | None, timezone: str
 ) -> Values | Declined:
-    """What Spark makes of the expressions that were put there."""
+    """Read back the expressions that were inserted, as Spark understands them."""
     first = call.outputs[0].id
     holding = [n for n in projections if any(_makes(t, first) for t in n.fields["projectList"])]
     if len(holding) != 1:

@@ -1,8 +1,8 @@
-"""Trusted. What the rest of the backend asks of Spark, wherever its plans lie.
+"""Trusted. The interface between Spark and the rest of the backend, wherever Spark's plans are.
 
-A plan is a handle with which nothing can be done but to hand it back, and a tree in Catalyst's
-words (:mod:`presieve.backend.catalyst.trees`), in which everything is looked up. A path leads to
-the same operator in both.
+A plan is an opaque handle, which can only be handed back, and a tree in Catalyst's words
+(:mod:`presieve.backend.catalyst.trees`), in which everything is looked up. A path leads to the same
+operator in both.
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
 
 Handle: TypeAlias = Any
-"""A plan, expression or function where Spark has it: py4j, for one, knows no types."""
+"""A plan, expression or function inside Spark. Its type is ``Any`` because py4j, for one, has no
+types.
+"""
 
 
 class GatewayError(PresieveError):
-    """An interface of Spark is missing or refused. Becomes a :class:`Declined` in the backend."""
+    """An interface of Spark is missing or refused. The backend turns it into a
+    :class:`Declined`.
+    """
 
     @property
     def declined(self) -> Declined:
@@ -33,7 +37,9 @@ class GatewayError(PresieveError):
 
 
 def served(spark: object) -> Version:
-    """The version that a session runs. Raises :class:`GatewayError` where it is not served."""
+    """Return the version that a session runs. Raises :class:`GatewayError` if it is not
+    supported.
+    """
     version = version_of(spark)
     if isinstance(version, Declined):
         raise GatewayError(version.reason)
@@ -42,11 +48,11 @@ def served(spark: object) -> Version:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a leaf of a plan reads from: the ``names`` of the classes, or formats, that do it, the
-    outermost first; ``files``: files of Spark's own formats; ``raw``: it is handed conditions as
-    Catalyst has them, and not only those of a list. ``by_columns``: which rows there are, or what
-    is in one column, may depend on which other columns are read, as malformed ones are dropped or
-    recorded. ``aside``: the columns of which it must not be handed filters.
+    """The source of a leaf of a plan. ``names`` are the names of its classes or formats, the
+    outermost first. ``files``: it consists of files of Spark's own formats. ``raw``: it is handed
+    conditions in Catalyst's form, and not only conditions from a list. ``by_columns``: the rows, or
+    the values of one column, may depend on which other columns are read, because malformed records
+    are dropped or recorded. ``aside``: the columns whose filters it must not be handed.
     """
 
     names: tuple[str, ...]
@@ -57,26 +63,29 @@ class Source:
 
 
 class Gateway(Protocol):
-    """The interfaces of one session. Everything may raise :class:`GatewayError`."""
+    """The interfaces of one session. All methods may raise :class:`GatewayError`."""
 
     version: Version
-    """That of its Spark."""
+    """The version of its Spark."""
 
     # Plans
 
     def analyzed(self, df: DataFrame) -> Handle:
-        """The analyzed logical plan of a DataFrame."""
+        """Return the analyzed logical plan of a DataFrame."""
 
     def glance(self, plan: Handle, *, skip_hopeless: bool) -> bool:
-        """Whether there may be a boundary below a filter in the plan; perhaps without those past
-        which it is plain that nothing moves. Costs less than reading it.
+        """Whether there may be a boundary below a filter in the plan; with ``skip_hopeless``,
+        perhaps without boundaries past which clearly nothing moves. Costs less than reading the
+        plan.
         """
 
     def interesting(self, plan: Handle, *, skip_hopeless: bool) -> Node | None:
-        """The plan as a tree, or None where there is nothing to do in it and nothing to say."""
+        """Return the plan as a tree, or None if there is nothing to do and nothing to report
+        in it.
+        """
 
     def tree(self, plan: Handle) -> Node:
-        """The plan as a tree."""
+        """Return the plan as a tree."""
 
     def calls_python(self, plan: Handle) -> bool:
         """Whether there may be a Python function in the plan that no aggregate calls."""
@@ -88,121 +97,127 @@ class Gateway(Protocol):
         """Whether there may be a reference to a definition (WITH) in the plan."""
 
     def condensed(self, plan: Handle) -> Handle | None:
-        """A large plan that gives the same rows and is faster read, where there is one. Only to
-        look at: if no boundary in it has something to gain, none in the plan has.
+        """Return a large plan's condensed form, which gives the same rows and is read faster, if
+        there is one. It is only inspected: if no boundary in it has something to gain, none in the
+        plan has.
         """
 
     def inlined(self, plan: Handle) -> Handle:
-        """The plan with definitions (WITH) in place of the references to them, where Spark itself
-        puts them there; itself where there are none.
+        """Replace references to definitions (WITH) by the definitions, if Spark itself does so.
+        Return the plan itself if there are none.
         """
 
     def simplified(self, plan: Handle) -> Handle:
-        """The plan after rules of Spark's optimizer that change no rows: without columns that
-        nobody reads, where something is not deterministic, and with constants computed. Itself
-        where that changes nothing. What depends on the time is not computed.
+        """Apply rules of Spark's optimizer that change no rows: remove columns that nobody reads,
+        if something is not deterministic, and compute constants. Return the plan itself if that
+        changes nothing. Expressions that depend on the time are not computed.
         """
 
     def projected(self, plan: Handle, root: Node) -> Handle:
-        """The plan (``root`` is its tree) with what aggregates below filters compute with results
-        of their functions in projections above them. Itself where there is nothing of that kind.
+        """Move the computations of aggregates below filters, on the results of their functions, to
+        projections above them. ``root`` is the plan's tree. Return the plan itself if there are
+        none.
         """
 
     def separated(self, plan: Handle, root: Node, *, everywhere: bool = False) -> Handle:
-        """The plan (``root`` is its tree) with scalar UDFs inside filters and larger expressions as
-        columns of projections of their own: in filters and what is below them, or ``everywhere``.
-        Itself where there are none.
+        """Turn scalar UDFs inside filters and larger expressions into columns of projections of
+        their own: in filters and operators below them, or ``everywhere``. ``root`` is the plan's
+        tree. Return the plan itself if there are none.
         """
 
     def same(self, plan: Handle, other_plan: Handle) -> bool:
-        """Whether two plans are equal, down to the numbers of attributes."""
+        """Whether two plans are equal, including the numbers of attributes."""
 
     def same_output(self, plan: Handle, other_plan: Handle) -> bool:
         """Whether two plans have the same columns, of the same types and numbers."""
 
     def node(self, root: Handle, path: Sequence[int]) -> Handle:
-        """The node reached by following child numbers."""
+        """Return the node reached by following child numbers."""
 
     def attributes(self, plan: Handle) -> tuple[Attribute, ...]:
-        """The output attributes of a plan, in order. Raises :class:`DeclineSignal`."""
+        """Return the output attributes of a plan, in order. Raises :class:`DeclineSignal`."""
 
     def deterministic(self, plan: Handle) -> bool:
-        """Whether no expression of the plan or below it is non-deterministic."""
+        """Whether all expressions of the plan and below it are deterministic."""
 
     def repeatable(self, plan: Handle) -> bool:
         """Whether the leaves and expressions of a plan give the same whenever they are computed in
-        one execution. Of its operators this says nothing.
+        one execution. This says nothing about the plan's operators.
         """
 
     def unread(self, plan: Handle) -> Declined | None:
-        """What of the plan or below it is not understood, so that nothing is known of it."""
+        """Return why a part of the plan, or below it, is not understood, so that nothing is known
+        about the plan; None if everything is understood.
+        """
 
     def session_declines(self) -> Declined | None:
-        """Why nothing is moved in plans of this session, whatever they are."""
+        """Return the reason why nothing is moved in plans of this session, whatever they are."""
 
     def is_streaming(self, plan: Handle) -> bool:
-        """Whether a streaming source is below."""
+        """Whether there is a streaming source below."""
 
     # Expressions
 
     def condition(self, filter_: Handle) -> Handle:
-        """The condition of a filter."""
+        """Return the condition of a filter."""
 
     def condition_tree(self, plan: Handle) -> Tree | None:
-        """The condition as a tree; None where the plan is no filter."""
+        """Return the condition as a tree; None if the plan is no filter."""
 
     def operand(self, conjunction: Handle, side: str) -> Handle:
-        """The ``left`` or ``right`` operand of a conjunction."""
+        """Return the ``left`` or ``right`` operand of a conjunction."""
 
     def conjunction(self, left: Handle, right: Handle) -> Handle:
-        """``left AND right``."""
+        """Return ``left AND right``."""
 
     def sql(self, expression: Handle) -> str:
-        """An expression as SQL text, for a person."""
+        """Print an expression as SQL text, for a person."""
 
     # Building
 
     def filter(self, condition: Handle | None, filter_: Handle, child: Handle) -> Handle:
-        """The filter with another condition (None: it keeps every row) over another child."""
+        """Return the filter with another condition (None: it keeps every row) over another
+        child.
+        """
 
     def filter_sql(self, sql: str, child: Handle) -> Handle:
-        """A filter above ``child`` whose condition is resolved by name against it."""
+        """Put a filter above ``child``, whose condition is resolved by name against it."""
 
     def split(self, kept_rows: Handle, breaking: Handle, rows: Handle, by: Sequence[str]) -> Handle:
-        """The rows of ``kept`` whose class has no row in ``breaking``, and those of ``rows`` whose
-        class has one (:mod:`presieve.backend.guard`). ``by`` are the columns that say the class.
-        The three plans have the same columns.
+        """Return the rows of ``kept_rows`` whose class has no row in ``breaking``, and the rows of
+        ``rows`` whose class has one (:mod:`presieve.backend.guard`). ``by`` are the columns that
+        determine the class. The three plans have the same columns.
         """
 
     def with_children(self, node: Handle, children: Sequence[Handle]) -> Handle:
-        """The same node over other children."""
+        """Return the same node over other children."""
 
     def pruned(self, flat_map: Handle, kept_columns: Sequence[Collection[int]]) -> Handle:
-        """The operator that hands tables to a function, with these columns alone of each of its
-        inputs, by number.
+        """Return the operator that hands tables to a function, with only these columns of each of
+        its inputs, by number.
         """
 
     def with_expressions(self, project: Handle, expressions: Mapping[int, str]) -> Handle:
-        """The projection with these expressions of SQL, over its input, in its columns of these
-        numbers, which keep their names and numbers.
+        """Return the projection with these SQL expressions, over its input, in the columns with
+        these numbers. The columns keep their names and attribute numbers.
         """
 
     def own_readers(self, plan: Handle) -> Handle:
-        """The plan with sources that no other plan hands filters to. Raises :class:`GatewayError`
-        where they cannot be had.
+        """Return the plan with sources that no other plan hands filters to. Raises
+        :class:`GatewayError` if there are no such sources.
         """
 
     def own_listings(self, plan: Handle) -> Handle:
-        """The plan with relations whose files nobody lists anew. Raises :class:`GatewayError` where
-        these are other files than were listed.
+        """Return the plan with relations whose files nobody lists again. Raises
+        :class:`GatewayError` if the files are not the listed ones any more.
         """
 
     def as_projection(
         self, flat_map: Handle, expressions: Sequence[str], condition: str | None
     ) -> Handle:
-        """A projection in place of the operator that hands tables to a function: these expressions
-        of SQL, over the function's columns, for its outputs, of those rows for which ``kept`` is
-        true.
+        """Return a projection in place of the operator that hands tables to a function. It computes
+        these SQL expressions, over the function's columns, for the function's outputs, from the
+        rows for which ``condition`` is true.
         """
 
     def as_aggregate(
@@ -212,45 +227,53 @@ class Gateway(Protocol):
         aggregates: Mapping[str, str],
         outputs: Mapping[int, str],
     ) -> Handle:
-        """Aggregate functions in place of the operator that hands groups to functions: a projection
-        of these expressions of SQL for the functions' outputs, by attribute, over columns of
-        aggregates of these names, by the attributes ``keys`` of the function's input.
+        """Return aggregates in place of the operator that hands groups to functions: a projection
+        of these SQL expressions for the functions' outputs, by attribute, over columns with the
+        names of the ``aggregates``, grouped by the attributes ``keys`` of the functions' input.
         """
 
     def with_plan(self, with_cte: Handle, plan: Handle) -> Handle:
-        """Another plan under the same definitions (``WithCTE``)."""
+        """Put another plan under the same definitions (``WithCTE``)."""
 
     def children(self, node: Handle) -> list[Handle]:
-        """The children of a node."""
+        """Return the children of a node."""
 
     def subqueries(self, plan: Handle) -> list[Handle]:
-        """The plans of the subqueries in the expressions of a plan, and of those in these."""
+        """Return the plans of the subqueries in a plan's expressions, and of their own
+        subqueries.
+        """
 
     def dataframe(self, plan: Handle) -> DataFrame:
-        """A DataFrame of a logical plan, which is analyzed (and checked) on the way."""
+        """Make a DataFrame of a logical plan, which is analyzed (and checked) on the way."""
 
     # Functions
 
     def evaluation_mode(self, aggregate: Handle, position: int) -> str:
-        """What the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or ``TRY``."""
+        """Return what the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or
+        ``TRY``.
+        """
 
     def arithmetic_mode(self, aggregate: Handle, position: int, number: int) -> str:
-        """The same of the operator of that number in the output at ``position``, in pre-order."""
+        """Return the same for the operator with this number, in pre-order, in the output at
+        ``position``.
+        """
 
     def aggregate_function(self, aggregate: Handle, position: int) -> Handle:
-        """The Python function of ``Alias(AggregateExpression(PythonUDAF))`` at ``position``."""
+        """Return the Python function of ``Alias(AggregateExpression(PythonUDAF))`` at
+        ``position``.
+        """
 
     def row_function(self, project: Handle, position: int) -> Handle:
-        """The Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
+        """Return the Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
 
     def group_function(self, flat_map: Handle) -> Handle:
-        """The Python function of a ``FlatMapGroupsInPandas``."""
+        """Return the Python function of a ``FlatMapGroupsInPandas``."""
 
     def table_function(self, project: Handle) -> Handle:
-        """The Python class of a projection of the results of a table function."""
+        """Return the Python class of a projection of the results of a table function."""
 
     def load(self, python_function: Handle) -> object:
-        """What the pickled command of a Python function holds: a (function, type) pair.
+        """Load the pickled command of a Python function: a (function, type) pair.
 
         It was pickled by this process, or by one that the user started for the same job. Raises
         whatever loading the user's own objects raises.
@@ -259,8 +282,8 @@ class Gateway(Protocol):
     # Around the plan
 
     def conf(self, key: str, default: str) -> str:
-        """A configuration entry of the session: where it is not set, what Spark takes it to be, and
-        ``default`` only where Spark has no such entry.
+        """Return a configuration entry of the session. If it is not set, return Spark's default,
+        and ``default`` only if Spark has no such entry.
         """
 
     def cache_is_empty(self) -> bool:
@@ -270,43 +293,44 @@ class Gateway(Protocol):
         """Whether the result of exactly this plan is cached."""
 
     def parquet_files(self, relation: Handle) -> list[str]:
-        """The files of a relation over Parquet, as URIs that can be opened here; none for other
-        relations.
+        """Return the files of a relation over Parquet, as URIs that can be opened here; none for
+        other relations.
         """
 
     def file_stamps(self, relation: Handle) -> list[tuple[str, int, int]]:
-        """Path, length in bytes and time of modification, in milliseconds, of each file that a
-        relation reads; none where the files are not listed.
+        """Return path, length in bytes and modification time, in milliseconds, of each file that a
+        relation reads; none if the files are not listed.
         """
 
     def count(self, plan: Handle, most: int) -> int:
-        """The number of rows of a plan, which is run, or ``most`` where there are more."""
+        """Run a plan and return its number of rows, or ``most`` if there are more."""
 
     def skipped(self, relation: Handle, condition: str) -> float | None:
-        """The share of the rows of a relation over files of this machine that a scan of it skips by
-        a condition, of SQL: by directories, row groups and pages. An estimate, from a few files;
-        None where nothing is known.
+        """Return the share of the rows of a relation over local files that a scan skips by an SQL
+        condition: by directories, row groups and pages. This is an estimate from a few files; None
+        if nothing is known.
         """
 
     def stored_columns(self, relation: Handle) -> frozenset[str]:
-        """The columns of such a relation that Spark reads from the files by these names: not those
-        that directories are named for, nor any where columns are looked up by number.
+        """Return the columns of such a relation that Spark reads from the files by these names: no
+        columns that directories are named for, and none at all if columns are looked up by number.
         """
 
     def is_settled(self, plan: Handle, path: Sequence[int]) -> bool:
-        """Whether the relation at ``path`` reads the files of now when what is made of the plan is
-        executed: that is done at once, or the relation keeps its list of files, once it is one of
-        :meth:`own_listings`. The files of a view are those of the time when it is read.
+        """Whether the relation at ``path`` will read the present files when the rewritten plan is
+        executed: because the plan is executed at once, or because the relation keeps its list of
+        files, once it is one of :meth:`own_listings`. A view reads the files of the time when it is
+        read.
         """
 
     def source(self, leaf: Handle) -> Source:
-        """What a leaf reads from."""
+        """Return the source of a leaf."""
 
     def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
-        """Of every leaf of the physical plan: its name, and what it says about pushed filters.
+        """Return the name of each leaf of the physical plan, and its metadata about pushed filters.
 
-        Planned afresh, so that nothing is fixed in a DataFrame that somebody holds.
+        The plan is planned anew, so that nothing is fixed in a DataFrame that somebody holds.
         """
 
     def optimized_text(self, plan: Handle) -> str:
-        """Spark's drawing of the optimized logical plan."""
+        """Return Spark's drawing of the optimized logical plan."""

@@ -1,14 +1,15 @@
-"""Trusted. Guarded plans: a pre-filter for the groups of which the assumptions of its proof hold.
+"""Trusted. Guarded plans: apply a pre-filter only to groups that satisfy the assumptions of its
+proof.
 
-Let A be what a proof assumes of rows, P its pre-filter, and φ the filter above. The input is split
-by classes of groups: of a class without a row that breaks A, the rows that P keeps; of any other
-class, all rows. Then φ alone decides. It is right whatever the data hold: a group of the first
-kind obeys A, and a pre-filter that is right with some residual is right with φ itself; a group of
-the second kind has all its rows (``proofs/Guarded.v``). A class is what a hash of the grouping
-columns says, so that there are few of them: a group without a bad row that shares its class with
-another keeps all its rows, which is right, too.
+Let A be the assumptions of a proof about rows, P its pre-filter, and φ the filter above. The input
+is split by classes of groups. From a class without a row that breaks A, the rows that P keeps are
+taken; from any other class, all rows. Then φ alone decides. This is right whatever the data hold: a
+group of the first kind satisfies A, and a pre-filter that is right with some residual is right with
+φ itself; a group of the second kind has all its rows (``proofs/Guarded.v``). A class is a hash of
+the grouping columns, so there are few classes. A group without a bad row that shares its class with
+a group that has one keeps all its rows, which is right, too.
 
-Of a scalar function each row is a group of its own, and its class is that very row: P or not A.
+For a scalar function each row is a group of its own, and its class is that row: P or not A.
 
 The input is read more than once, and must give the same rows each time.
 """
@@ -36,13 +37,13 @@ from presieve.errors import DeclineSignal
 from presieve.sql.names import quote
 
 CLASSES = 65_536
-"""Classes of groups at most: a set of their numbers is small enough to be sent to every worker."""
+"""Maximum number of classes: a set of their numbers is small enough to be sent to every worker."""
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
 
 _ROWWISE = frozenset((FILTER, PROJECT, JOIN, UNION, GENERATE, SUBQUERY_ALIAS, VIEW, *MOVING))
-"""Operators that give the same rows for the same rows. Not so aggregates (a sum of doubles depends
-on the order), windows and limits (ties), samples, and what calls Python.
+"""Operators that give the same rows for the same rows. Aggregates (a sum of doubles depends on the
+order), windows and limits (ties), samples, and calls of Python do not.
 """
 
 
@@ -51,7 +52,9 @@ CLASS = "__presieve_class"
 
 
 def class_of(columns: Sequence[str]) -> str:
-    """The number of a row's class, as SQL: never NULL, the same for equal grouping columns."""
+    """Return SQL for the number of a row's class: never NULL, and the same for equal grouping
+    columns.
+    """
     if not columns:
         return "0"
     return f"CAST(pmod(xxhash64({', '.join(map(quote, columns))}), {CLASSES}) AS INT)"
@@ -60,9 +63,9 @@ def class_of(columns: Sequence[str]) -> str:
 def classes(
     gateway: Gateway, boundary: Boundary, input_: Node, plan: Handle
 ) -> tuple[str, ...] | None:
-    """The grouping columns by which the input of a boundary may be split; without any, all of it is
-    one class. None for a projection, where each row is a class. ``plan`` is the root. Raises
-    :class:`DeclineSignal` where the input cannot be read twice.
+    """Return the grouping columns by which the input of a boundary may be split. Without any, the
+    whole input is one class. None for a projection, where each row is a class. ``plan`` is the
+    root. Raises :class:`DeclineSignal` if the input cannot be read twice.
     """
     if boundary.kind == "Project":
         return None
@@ -85,7 +88,9 @@ def classes(
 
 
 def _columns(boundary: Boundary) -> Iterator[str]:
-    """The grouping columns, where all of them are plain columns of which equal values are one."""
+    """Iterate over the grouping columns, if all of them are plain columns whose equal values are
+    identical.
+    """
     inputs = {a.id: a for a in boundary.inputs}
     keys = [inputs[k] for k in boundary.keys]
     names = Counter(a.name.upper().lower() for a in boundary.inputs)

@@ -1,4 +1,6 @@
-"""Trusted. ``aggregateByKey`` over the rows of a classic DataFrame, its result as a DataFrame."""
+"""Trusted. Run ``aggregateByKey`` over the rows of a classic DataFrame; the result is a
+DataFrame.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,19 @@ from presieve.semantics.types import UNSUPPORTED, SchemaColumn
 from presieve.sql.emit import aside
 
 _OTHER_IN_ROWS = ("timestamp", "timestamp_ntz", "binary")
-"""Types whose values in ``Row`` are not those that lifting knows: local times, bytearrays."""
+"""Types whose values in ``Row`` differ from those that lifting assumes: local times, bytearrays."""
 
 _OTHER_AS_KEYS = ("double", "float")
-"""Python tells NaN from NaN, and Spark does not."""
+"""Python distinguishes one NaN from another, and Spark does not."""
 
 _PADDED = "__CHAR_VARCHAR_TYPE_STRING"
-"""Metadata of CHAR and VARCHAR columns, with which Spark compares padded texts."""
+"""Metadata of CHAR and VARCHAR columns, for which Spark compares padded texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyedFold:
     """A DataFrame whose rows are folded by key. ``schema`` has the columns as lifting sees them.
-    Spark pickles the aggregator when the result is asked for; here it is as it was before.
+    Spark pickles the aggregator when the result is requested; here it is as it was before.
     """
 
     df: DataFrame
@@ -42,8 +44,8 @@ class KeyedFold:
 
     @classmethod
     def of(cls, df: object, aggregator: object, keys: tuple[str, ...], returns: str) -> KeyedFold:
-        """Raises :class:`UsageError` for what is no classic DataFrame, and for names that are not
-        there or not unique.
+        """Check the names and freeze the aggregator. Raises :class:`UsageError` if ``df`` is not a
+        classic DataFrame, and for names that are missing or not unique.
         """
         if not is_classic(df):
             reason = "rdd.toDF(schema) makes one of an RDD; Spark Connect has no RDDs"
@@ -62,17 +64,19 @@ class KeyedFold:
 
     @property
     def schema(self) -> tuple[SchemaColumn, ...]:
-        """The columns of the rows; those that are none for lifting have a type of that sort."""
+        """The columns of the rows. Columns that lifting does not support have a type that says
+        so.
+        """
         return tuple(_column(f, f.name in self.keys) for f in self.df.schema.fields)
 
     @property
     def returns(self) -> tuple[SchemaColumn, ...]:
-        """The columns that the aggregator gives."""
+        """The columns of the aggregator's result."""
         return tuple(_column(f, False) for f in self.outputs.fields)
 
     def unread(self, where: str) -> str | None:
-        """The setting under which nothing is known of what the filters mean, if there is one, or
-        the version.
+        """Return the setting, or the version, under which the meaning of the filters is not known;
+        None if there is no such.
         """
         version = version_of(self.df.sparkSession)
         if isinstance(version, Declined):
@@ -89,7 +93,9 @@ class KeyedFold:
         return next(legacy, None)
 
     def scan_prefilter(self, prefilter: str) -> str | None:
-        """The pre-filter as the scans below may be given it; None where they may be given none."""
+        """Return the pre-filter in the form in which the scans below may get it; None if they may
+        get none.
+        """
         if prefilter == "true":
             return prefilter
         try:
@@ -101,7 +107,9 @@ class KeyedFold:
         return prefilter if sources.faithful and sources.narrow == frozenset() else aside(prefilter)
 
     def run(self, prefilter: str, residual: str, partitions: int | None) -> DataFrame:
-        """The results that ``residual`` accepts, of the rows that ``prefilter`` accepts."""
+        """Return the results that ``residual`` accepts, from the rows that ``prefilter``
+        accepts.
+        """
         rows = self.df if prefilter == "true" else self.df.filter(prefilter)
         key_fields = (self.df.schema[k] for k in self.keys)
         fields = [StructField(f.name, f.dataType, f.nullable) for f in key_fields]
@@ -132,8 +140,8 @@ def _column(field: StructField, key: bool) -> SchemaColumn:
 
 
 def _mappers(aggregator: Any, keys: tuple[str, ...], outputs: StructType) -> tuple[Any, Any]:
-    """From a row to key and row, and from key and state to the values of a result. They name
-    nothing of this module, so that workers need not have it.
+    """Make two functions: from a row to key and row, and from key and state to the values of a
+    result. They refer to nothing in this module, so workers need not have it.
     """
     names = list(outputs.names)
     doubles = [f.dataType.simpleString() == "double" for f in outputs.fields]

@@ -1,4 +1,6 @@
-"""Trusted. DataFrames: their boundaries as problems, and the DataFrame with them solved."""
+"""Trusted. Read the boundaries of a DataFrame as problems, and build the DataFrame with their
+solutions.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +48,10 @@ _CONFS = {
     "spark.sql.legacy.execution.pythonUDTF.pandas.conversion.enabled": "false",
     "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype": "false",
 }
-"""Settings that change what Python sees of a value or Spark of a result, and the values that the
-lifter's account of pandas was written for (PySpark 4.3, ``worker.py``, ``RunnerConf``). Safe
-conversion (on by default) is not among them: results are only lifted where they fit their type.
+"""Settings that change the values that Python gets or the results that Spark gets, and the values
+of these settings for which the lifter's model of pandas was written (PySpark 4.3, ``worker.py``,
+``RunnerConf``). Safe conversion (on by default) is not among them: results are only lifted if they
+fit their type.
 """
 
 
@@ -56,12 +59,12 @@ conversion (on by default) is not among them: results are only lifted where they
 class Reading:
     """How a plan is read.
 
-    ``pure`` are the functions that need not be read. ``for_report``: somebody wants to see all of
-    it. Else a plan with neither a Python function nor a filter and an aggregate is not read: it may
-    be large, and there is nothing in it to do; nor are the filters as Spark prints them.
-    ``skip_hopeless``: nobody asks why nothing is moved, so that boundaries past which nothing can
-    move need not be read, nor a large plan whose condensed form has nothing to gain. ``at_once``:
-    what is made of the DataFrame is executed before anything else happens.
+    ``pure`` are the functions that need not be read. ``for_report``: somebody wants to see the
+    whole plan. Otherwise a plan without a Python function and without a filter and an aggregate is
+    not read, because it may be large and offers nothing to do, and filters are not printed.
+    ``skip_hopeless``: nobody asks why nothing is moved. Then boundaries past which nothing can move
+    need not be read, nor a large plan whose condensed form has nothing to gain. ``at_once``: the
+    rewritten DataFrame is executed before anything else happens.
     """
 
     pure: tuple[Pure, ...] = ()
@@ -72,9 +75,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class OpenSite:
-    """A place where a filter meets a boundary: ``problem`` is what to prove, or why not.
+    """A place where a filter meets a boundary. ``problem`` is the problem to prove, or the reason
+    why there is none.
 
-    ``operator``, ``function`` and ``where`` are for the report; ``number`` is that of
+    ``operator``, ``function`` and ``where`` are for the report. ``number`` is the number of
     :class:`Site`, and ``path`` leads to the boundary.
     """
 
@@ -90,10 +94,11 @@ class OpenSite:
 class Opened:
     """A DataFrame's analyzed plan and its sites.
 
-    ``notes`` say why filters stay above functions where there is no site. ``numbers`` are those of
-    all boundaries that may be sites, be it once pre-filters of others are there. ``written`` is the
-    plan as it is written, where this is its condensed form: if no site here has something to gain,
-    none there has. ``root`` is the plan's tree, where it was read.
+    ``notes`` say why filters stay above functions if there is no site. ``numbers`` are the numbers
+    of all boundaries that may be sites, now or once the pre-filters of others are inserted.
+    ``written`` is the plan as written, if ``plan`` is its condensed form: if no site in the
+    condensed form has something to gain, none in the plan as written has. ``root`` is the plan's
+    tree, if it was read.
     """
 
     gateway: Gateway
@@ -108,7 +113,7 @@ class Opened:
 
     @property
     def setting(self) -> Setting:
-        """What lifting knows of the session."""
+        """The session's facts for lifting."""
         return Setting(self.timezone, self.reading.pure)
 
 
@@ -117,7 +122,7 @@ T = TypeVar("T")
 
 
 def or_declined(function: Callable[P, T]) -> Callable[P, T | Declined]:
-    """The function, with what it declines as a value, and what Spark refuses, too."""
+    """Wrap the function so that it returns :class:`Declined` if it declines or Spark refuses."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T | Declined:
@@ -131,7 +136,7 @@ def or_declined(function: Callable[P, T]) -> Callable[P, T | Declined]:
 
 @or_declined
 def open_plan(df: DataFrame, reading: Reading) -> Opened:
-    """The plan, or its condensed form where that is read first."""
+    """Read the plan, or its condensed form if that is read first."""
     gateway = _gateway(df, reading.at_once)
     plan = gateway.analyzed(df)
     opened = Opened(gateway, plan, reading)
@@ -147,21 +152,21 @@ def open_plan(df: DataFrame, reading: Reading) -> Opened:
 
 @or_declined
 def open_written(condensed: Opened) -> Opened:
-    """The plan as it is written, of which this is the condensed form."""
+    """Read the plan as written, given its condensed form."""
     return _open(replace(condensed, plan=condensed.written, written=None))
 
 
 @or_declined
 def reopen(opened: Opened, df: DataFrame, decided: Collection[int]) -> Opened:
-    """The plan once it was rewritten to that of ``df``, without the boundaries that are decided, by
-    number.
+    """Read the plan again after it was rewritten to the plan of ``df``, without the boundaries that
+    are decided, by number.
     """
     return _open(replace(opened, plan=opened.gateway.analyzed(df)), decided)
 
 
 def _gateway(df: DataFrame, at_once: bool) -> Gateway:
-    """The interfaces of the DataFrame's session. Spark Connect needs packages that classic sessions
-    do without.
+    """Return the interfaces of the DataFrame's session. Spark Connect needs packages that classic
+    sessions do without.
     """
     if is_classic(df):
         return ClassicGateway(df.sparkSession, at_once=at_once)
@@ -171,7 +176,7 @@ def _gateway(df: DataFrame, at_once: bool) -> Gateway:
 
 
 def _open(unread: Opened, decided: Collection[int] = ()) -> Opened:
-    """The plan with its sites read."""
+    """Read the sites of the plan."""
     gateway, reading = unread.gateway, unread.reading
     unread = replace(unread, timezone="UTC", sites=(), notes=(), numbers=frozenset(), root=None)
     plan = _simplify(gateway, unread.plan)
@@ -198,15 +203,17 @@ def _open(unread: Opened, decided: Collection[int] = ()) -> Opened:
 
 
 def _paths(boundary: Node) -> tuple[tuple[int, ...], ...]:
-    """The paths of a boundary: of a table function, also of the join that calls it."""
+    """Return the paths of a boundary; for a table function, also the path of the join that calls
+    it.
+    """
     join = table_function(boundary) is not None
     return (boundary.path, (*boundary.path, 0)) if join else (boundary.path,)
 
 
 def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tuple[Handle, Node]:
-    """The plan in the form in which it is read: definitions (WITH) stand where they are referred
-    to, and scalar UDFs and results of aggregate functions are columns of their own. Not where
-    something is cached: what is cached under the plan as it is written would not be found.
+    """Return the plan in the form in which it is read: definitions (WITH) replace the references to
+    them, and scalar UDFs and results of aggregate functions are columns of their own. The plan is
+    left as it is if anything is cached, because Spark finds cached data by the plan as written.
     """
     steps: list[Callable[[Handle, Node], Handle]] = [lambda p, _: gateway.inlined(p)]
     steps += [gateway.projected, *([gateway.separated] if python else [])]
@@ -216,13 +223,13 @@ def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tup
             if apart is not plan and gateway.cache_is_empty():
                 plan, root = apart, gateway.tree(apart)
     except GatewayError:
-        pass  # as it is written
+        pass  # the plan stays as written
     return plan, root
 
 
 def _simplify(gateway: Gateway, plan: Handle) -> Handle:
-    """The plan without what nobody reads and with constants computed. Not where something is
-    cached, as above, nor where its schema would be another one: a constant is not NULL.
+    """Remove columns that nobody reads, and compute constants. The plan is left as it is if
+    anything is cached, as above, or if its schema would change: a constant is not nullable.
     """
     try:
         simplified_plan = gateway.simplified(plan)
@@ -234,7 +241,9 @@ def _simplify(gateway: Gateway, plan: Handle) -> Handle:
 
 
 def session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
-    """Why nothing in this plan is moved, whatever it is."""
+    """Explain why nothing in this plan is moved, whatever the plan is; None if plans can be
+    moved.
+    """
     against = gateway.session_declines()
     if against is not None:
         return against
@@ -271,8 +280,8 @@ CACHED = "the result is cached, and recomputing it would not pay; filter before 
 
 
 def is_cached(gateway: Gateway, site: Site, plan: Handle) -> bool:
-    """Whether the boundary's result comes out of the cache: it, or something that contains it, or
-    all that a pre-filter would stand below.
+    """Whether the boundary's result comes from the cache: the boundary is cached, or an operator
+    that contains it, or all operators that a pre-filter would be below.
     """
     paths = {n.path for n in (site.boundary, *site.nodes)}
     paths |= {site.input.path[:n] for n in range(len(site.input.path))}
@@ -280,14 +289,14 @@ def is_cached(gateway: Gateway, site: Site, plan: Handle) -> bool:
 
 
 def _where(opened: Opened, site: Site) -> str:
-    """The filters as Spark prints them."""
+    """Print the filters as Spark prints them."""
     gateway = opened.gateway
     conditions = [gateway.condition(gateway.node(opened.plan, n.path)) for n in site.filters]
     return " AND ".join(gateway.sql(c) for c in conditions) or "a part of a join's condition"
 
 
 def function_name(node: Node) -> str:
-    """The names of the functions in an operator."""
+    """Return the names of the functions in an operator."""
     node = node.children[0] if is_pivot(node) else node
     lists = [node.fields.get(name, []) for name in ("aggregateExpressions", "projectList")]
     trees = [*lists[0], *lists[1], node.fields.get("functionExpr", [])]
@@ -306,14 +315,16 @@ def _is_call(node: JsonNode) -> bool:
 
 
 def input_names(site: SiteProblem) -> dict[str, Var]:
-    """What a fact about a row may name: the columns that the fold reads, and the keys."""
+    """Return the names that a fact about a row may use: the columns that the fold reads, and the
+    keys.
+    """
     fold = site.problem.fold
     rows = {c.name: fold.column(c.name) for c in fold.columns if not c.hidden}
     return {**rows, **{c.name: fold.key(c.name) for c in fold.keys}}
 
 
 def facts(opened: Opened, site: SiteProblem) -> tuple[Fact, ...]:
-    """What is known of the columns that assumptions are about. May open files' footers."""
+    """Return the facts about the columns of the assumptions. May open files' footers."""
     try:
         return known_facts(opened.gateway, opened.plan, site.input, site.problem.assumptions)
     except GatewayError:
@@ -321,8 +332,8 @@ def facts(opened: Opened, site: SiteProblem) -> tuple[Fact, ...]:
 
 
 def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assumption, str]]:
-    """The site with its functions lifted once more, knowing how many rows the files have and which
-    values, and the results and sums that fit their types because of that.
+    """Lift the site's functions once more, with the number of rows and the values of the files.
+    Return the site, and the results and sums that fit their types because of these bounds.
     """
     size_assumptions = [a for a in site.problem.assumptions if is_of_size(a)]
     if not size_assumptions:
@@ -343,12 +354,12 @@ def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assump
 
 @or_declined
 def plan_edit(opened: Opened, site: SiteProblem, prefilter: Term, residual: Term) -> SiteEdit:
-    """What a proven pushdown changes in the plan."""
+    """Return the changes of the plan for a proven pushdown."""
     return edit(site, prefilter, residual, opened.timezone)
 
 
 def data_check(opened: Opened, site: SiteProblem, condition: Term) -> Check | None:
-    """How to count the input rows of a site that satisfy a condition, where that is cheap."""
+    """Prepare to count the input rows of a site that satisfy a condition, if that is cheap."""
     try:
         return check_of(opened.gateway, opened.plan, site.input, condition, opened.timezone)
     except GatewayError:
@@ -359,8 +370,8 @@ def data_check(opened: Opened, site: SiteProblem, condition: Term) -> Check | No
 def plan_guarded(
     opened: Opened, site: SiteProblem, prefilter: Term, breaking: Term, about: Iterable[Var]
 ) -> SiteEdit:
-    """What a pushdown changes that is proved where no row is ``breaking`` an assumption, which is
-    ``about`` these columns.
+    """Return the changes for a pushdown that is proved if no row is ``breaking`` an assumption,
+    which is ``about`` these columns.
     """
     if _is_of_batches(site, about):
         raise DeclineSignal("assumption", "rows that break it are in one batch with others")
@@ -369,9 +380,9 @@ def plan_guarded(
 
 
 def _is_of_batches(site: SiteProblem, about: Iterable[Var]) -> bool:
-    """Whether a row that breaks an assumption may matter to what is made of others of its batch,
-    and a guard by rows changes the batches: where the function is not read, and where pandas
-    chooses the type of a column by whether there is a NULL in the batch.
+    """Whether a row that breaks an assumption may affect the results for other rows of its batch,
+    and a guard by rows changes the batches. That is so if the function is not read, and if pandas
+    chooses the type of a column by whether the batch contains a NULL.
     """
     boundary = site.boundary
     if site.opaque and boundary.single and boundary.kind != "Project":
@@ -382,7 +393,9 @@ def _is_of_batches(site: SiteProblem, about: Iterable[Var]) -> bool:
 
 @or_declined
 def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
-    """The DataFrame with all edits made: same columns with the same attribute numbers."""
+    """Build the DataFrame with all edits applied: the same columns with the same attribute
+    numbers.
+    """
     gateway = opened.gateway
     plan = rewrite_plan(gateway, opened.plan, edits, opened.timezone)
     if any(site_edit.site.sources().claims for site_edit in edits):
@@ -395,7 +408,7 @@ def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
 
 @or_declined
 def with_own_listings(opened: Opened, df: DataFrame) -> DataFrame:
-    """The DataFrame, reading the very files whose footers were read."""
+    """Make the DataFrame read the very files whose footers were read."""
     gateway = opened.gateway
     plan = gateway.analyzed(df)
     own = gateway.own_listings(plan)
@@ -411,7 +424,7 @@ def is_same(opened: Opened, df: DataFrame) -> bool:
 
 
 def peer_orders(opened: Opened, written: DataFrame, rewritten: DataFrame) -> tuple[PeerOrder, ...]:
-    """Where another order of peers may show in what was ``rewritten``."""
+    """Find places where another order of peers may show in the ``rewritten`` DataFrame."""
     gateway = opened.gateway
     try:
         plans = (gateway.inlined(gateway.analyzed(df)) for df in (written, rewritten))
@@ -421,7 +434,7 @@ def peer_orders(opened: Opened, written: DataFrame, rewritten: DataFrame) -> tup
 
 
 def scan_filters(opened: Opened, df: DataFrame) -> tuple[Scans, ...]:
-    """For each boundary of a DataFrame, by number, the filters that reach the scans below it."""
+    """Return the filters that reach the scans below each boundary of a DataFrame, by number."""
     gateway = opened.gateway
     try:
         plan = gateway.analyzed(df)
@@ -432,7 +445,7 @@ def scan_filters(opened: Opened, df: DataFrame) -> tuple[Scans, ...]:
 
 
 def drawing(opened: Opened, df: DataFrame) -> str:
-    """Spark's drawing of the optimized logical plan; empty where it cannot be had."""
+    """Return Spark's drawing of the optimized logical plan; empty if there is none."""
     try:
         return opened.gateway.optimized_text(opened.gateway.analyzed(df))
     except GatewayError:
@@ -440,7 +453,7 @@ def drawing(opened: Opened, df: DataFrame) -> str:
 
 
 def scan_contracts(opened: Opened, df: DataFrame) -> tuple[ScanContract, ...]:
-    """What the scans of a DataFrame evaluate of its filters; nothing on Spark Connect, whose
+    """Return how the scans of a DataFrame evaluate its filters; nothing on Spark Connect, whose
     clients do not see plans.
     """
     from presieve.backend.classic.gateway import ClassicGateway
@@ -451,7 +464,7 @@ def scan_contracts(opened: Opened, df: DataFrame) -> tuple[ScanContract, ...]:
 
 
 def scan_sizes(opened: Opened) -> tuple[Size, ...]:
-    """How large the files of the scans are, where that can be seen from here."""
+    """Return the sizes of the files of the scans, if they can be seen from here."""
     try:
         return sizes(opened.gateway, opened.plan, opened.gateway.tree(opened.plan))
     except (DeclineSignal, GatewayError):

@@ -1,7 +1,8 @@
-"""Trusted. Columns that functions of tables need not be handed, taken out of a plan.
+"""Trusted. Remove columns from a plan that functions of tables need not be handed.
 
-Below such a function Spark reads, exchanges and sends all columns: it does not look into it. With
-a projection there, it leaves out the others down to the scan (``ColumnPruning``).
+Spark reads, exchanges and sends all columns below such a function, because it does not look into
+it. With a projection below the function, it leaves out the other columns down to the scan
+(``ColumnPruning``).
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OtherFunction:
-    """A function that is not handed tables: what Spark calls its operator, and what it takes and
-    gives; ``unread`` is what people call its kind, where nothing reads that.
+    """A function that is not handed tables: Spark's name for its operator, and its input and
+    output. ``unread`` is the name of its kind for people, if no rule reads this kind.
     """
 
     operator: str
@@ -46,8 +47,8 @@ class OtherFunction:
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """A plan and what holds of its functions of tables; ``root`` is None where it has none.
-    ``others`` are asked for by reports only.
+    """A plan and the facts about its functions of tables. ``root`` is None if there are none. Only
+    reports ask for ``others``.
     """
 
     gateway: Gateway
@@ -59,8 +60,8 @@ class Functions:
 
 @or_declined
 def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> Functions:
-    """The functions of tables in the plan of ``df``, which is another one than was opened if it is
-    ``changed``.
+    """Read the functions of tables in the plan of ``df``. If ``changed``, this is another plan than
+    the opened one.
     """
     gateway, plan, root = opened.gateway, opened.plan, opened.root
     others = tuple(_others(root)) if root is not None and opened.reading.for_report else ()
@@ -88,7 +89,7 @@ def _others(root: Node) -> Iterator[OtherFunction]:
 
 
 def _decline_cached(gateway: Gateway, plan: Handle, node: Node) -> Declined | None:
-    """Whether the function's result, or something that contains it, comes out of the cache."""
+    """Decline if the function's result, or something that contains it, comes from the cache."""
     if gateway.cache_is_empty():
         return None
     paths = [node.path[:n] for n in reversed(range(len(node.path) + 1))]
@@ -98,11 +99,11 @@ def _decline_cached(gateway: Gateway, plan: Handle, node: Node) -> Declined | No
 
 
 def kept_columns(functions: Functions, *, strict: bool) -> Mapping[tuple[int, ...], KeptColumns]:
-    """The columns that are handed over from now on, by the paths of the operators that change.
-    ``strict``: those stay, too, of which computing or sending may raise.
+    """Return the columns that are handed over from now on, by the paths of the operators that
+    change. ``strict``: also keep the columns whose computation or transfer may raise.
 
-    Where several functions share an exchange, each is handed what one of them needs, so that they
-    go on sharing it.
+    If several functions share an exchange, each of them is handed all columns that one of them
+    needs, so that they continue to share it.
     """
     gateway, plan, root = functions.gateway, functions.plan, functions.root
     columns_by_path: dict[tuple[int, ...], KeptColumns] = {}
@@ -138,8 +139,8 @@ def _needed_columns(uses: list[ColumnUse]) -> KeptColumns:
 
 
 def erases(functions: Functions, use: ColumnUse, columns: KeptColumns) -> bool:
-    """Whether an error may be gone that computing a column raises that is left out, or sending
-    it.
+    """Whether an error may vanish that the computation or the transfer of a removed column
+    raises.
     """
     gateway, plan, root = functions.gateway, functions.plan, functions.root
     assert root is not None
@@ -152,7 +153,9 @@ def erases(functions: Functions, use: ColumnUse, columns: KeptColumns) -> bool:
 def prune(
     functions: Functions, columns_by_path: Mapping[tuple[int, ...], KeptColumns]
 ) -> DataFrame:
-    """The DataFrame with fewer columns handed to functions, by the paths of their operators."""
+    """Build the DataFrame with fewer columns handed to functions, by the paths of their
+    operators.
+    """
     gateway = functions.gateway
     df = gateway.dataframe(prune_plan(gateway, functions.plan, columns_by_path))
     if not gateway.same_output(functions.plan, gateway.analyzed(df)):

@@ -1,7 +1,7 @@
-"""Trusted. Builds the rewritten plan: pre-filters below boundaries, residuals above them.
+"""Trusted. Build the rewritten plan: pre-filters below boundaries, residuals above them.
 
-A predicate travels as SQL text, so it is read back: the condition that Spark made of it, with its
-attributes by number, must be the very term that was proved.
+A predicate is passed to Spark as SQL text, so it is read back: the condition that Spark made of the
+text, with its attributes by number, must be the very term that was proved.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from presieve.sql.storage import without_equalities
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A filter to insert: its text, its meaning, and which attributes its variables are.
-    ``aside``: in the form that scans are not given.
+    """A filter to insert: its text, its meaning, and the attributes of its variables. ``aside``: in
+    the form that scans are not given.
     """
 
     sql: str
@@ -40,8 +40,8 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """``breaking`` is true at least on the rows that break an assumption of the proof, and ``by``
-    are the columns that say a row's class (:mod:`presieve.backend.guard`).
+    """``breaking`` is true at least for the rows that break an assumption of the proof, and ``by``
+    are the columns that determine a row's class (:mod:`presieve.backend.guard`).
     """
 
     breaking: Predicate
@@ -50,13 +50,14 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class SiteEdit:
-    """What changes at one site.
+    """The changes at one site.
 
-    ``prefilter`` is None where nothing is put below the boundary (it stands there already, or it
-    is true), ``residual`` where nothing is put above it. ``removed`` are the conjuncts that the
-    residual replaces: (operator, conjunct) of the path. ``beside`` is the pre-filter of the second
-    input, where there is one. ``stays``: why the filters stay, although less of them may do;
-    empty where they do not. ``guard`` restricts the pre-filter to where its proof holds.
+    ``prefilter`` is None if nothing is inserted below the boundary (because it is there already, or
+    is true), and ``residual`` is None if nothing is inserted above it. ``removed`` are the
+    conjuncts that the residual replaces: (operator, conjunct) of the path. ``beside`` is the
+    pre-filter of the second input, if there is one. ``stays``: the reason why the filters stay,
+    although a weaker filter may suffice; empty if they do not stay. ``guard`` restricts the
+    pre-filter to the data for which its proof holds.
     """
 
     site: SiteProblem
@@ -69,12 +70,12 @@ class SiteEdit:
 
     @property
     def changes(self) -> bool:
-        """Whether the plan becomes another one."""
+        """Whether the edit changes the plan."""
         return bool(self.prefilter or self.residual or self.removed or self.beside)
 
 
 KeptColumns: TypeAlias = tuple[frozenset[int], ...]
-"""The numbers of the columns that a function of tables is handed, of each of its inputs."""
+"""The numbers of the columns that a function of tables is handed, for each of its inputs."""
 
 Expressions: TypeAlias = Mapping[int, str]
 """SQL over the input of a projection for some of its columns, by number."""
@@ -82,8 +83,8 @@ Expressions: TypeAlias = Mapping[int, str]
 
 @dataclass(frozen=True, slots=True)
 class RowTexts:
-    """SQL over the columns of a row for each of a function's outputs, and for whether there is a
-    row at all (None: there is).
+    """SQL over the columns of a row, for each output of a function and for whether there is a row
+    at all (None: there is).
     """
 
     outputs: tuple[str, ...]
@@ -92,9 +93,9 @@ class RowTexts:
 
 @dataclass(frozen=True, slots=True)
 class GroupTexts:
-    """SQL in place of functions of groups: over the rows, the ``aggregates`` of columns of these
-    names, by the attributes ``keys``; over those columns, each of the functions' ``outputs``, by
-    attribute.
+    """SQL in place of functions of groups. The ``aggregates``, over the rows and grouped by the
+    attributes ``keys``, define columns with these names; over these columns, there is an expression
+    for each of the functions' ``outputs``, by attribute.
     """
 
     keys: tuple[int, ...]
@@ -104,7 +105,7 @@ class GroupTexts:
 
 @dataclass(slots=True)
 class _Edits:
-    """All edits by the path of the node they concern."""
+    """All edits, by the path of the node to which they apply."""
 
     wrap: dict[tuple[int, ...], list[Predicate]] = field(default_factory=dict)
     guards: dict[tuple[int, ...], Guard] = field(default_factory=dict)
@@ -121,12 +122,12 @@ CALLED = "it makes Spark call functions that may raise an error"
 MOVABLE = "Spark may hand parts of it to a source that need not apply them as they say"
 NOT_SHOWN = "what would do reads columns that the result does not have"
 FIELDS = "filters on fields of a struct are not weakened"
-"""Why filters stay."""
+"""Reasons why filters stay."""
 
 
 def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
-    """What :func:`_edit` says, of both inputs where there are two. Where it is not sure that a
-    function is called which may raise, the filters stay: no row that is kept loses its error.
+    """Apply :func:`_edit` to both inputs, if there are two. If a function may raise and it is not
+    certain that it is called, the filters stay: no row that is kept loses its error.
     """
     site_edit = _edit(site, prefilter, site.taken if site.unsure else residual, timezone)
     less = site.unsure and normalized(residual) != normalized(site.taken)
@@ -136,7 +137,7 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
 
 
 def _for_sources(site: SiteProblem, planned: SiteEdit) -> SiteEdit:
-    """The edit, with pre-filters in a form that no source takes which may not apply them as they
+    """Put pre-filters into a form that no source takes, if a source may not apply them as they
     say.
     """
     read = (
@@ -152,7 +153,7 @@ def _for_sources(site: SiteProblem, planned: SiteEdit) -> SiteEdit:
 
 
 def _attributes_read(predicate: Predicate) -> Iterator[int]:
-    """The attributes that a predicate reads."""
+    """Return the attributes that a predicate reads."""
     read = set(variables(predicate.term))
     return (number for number, variable in predicate.attributes.items() if variable in read)
 
@@ -164,8 +165,8 @@ def guarded_edit(
     by: tuple[str, ...] | None,
     timezone: str,
 ) -> SiteEdit:
-    """The edit of a pre-filter that is right where no row is ``breaking`` an assumption. The
-    filters above stay. Without ``by`` each row is a class of its own. Raises
+    """Make the edit of a pre-filter that is right if no row is ``breaking`` an assumption. The
+    filters above stay. Without ``by``, each row is a class of its own. Raises
     :class:`DeclineSignal`.
     """
     if by is None:
@@ -175,7 +176,7 @@ def guarded_edit(
     _check_exposed(site, breaking)
     _check_names(site, breaking)
     if site_edit.prefilter is None:
-        return site_edit  # it is there already, and the rows are the same without a guard
+        return site_edit  # the filter is there already, and the rows are the same without a guard
     broken = predicate(breaking, input_vars(site.names), timezone)
     if site.sources().aside((*_attributes_read(site_edit.prefilter), *_attributes_read(broken))):
         raise DeclineSignal("source", "a source may evaluate filters differently")
@@ -183,7 +184,7 @@ def guarded_edit(
 
 
 def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | None:
-    """The pre-filter of the second input: the same of its own grouping columns."""
+    """Return the pre-filter of the second input: the same predicate on its own grouping columns."""
     side = site.boundary.beside
     if side is None or not sql_conjuncts(prefilter):
         return None
@@ -209,10 +210,10 @@ NULLABLE = "one grouping column of cogroup is NOT NULL and one is not; make both
 
 
 def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
-    """The edit that a proven pushdown calls for. Raises :class:`DeclineSignal`.
+    """Make the edit for a proven pushdown. Raises :class:`DeclineSignal`.
 
-    Where the residual is what the filters say that would be taken out, they stay where they are;
-    so they do where it reads a field of a struct.
+    If the residual equals the filters that would be removed, they stay where they are. They also
+    stay if the residual reads a field of a struct.
     """
     below = None
     _check_exposed(site, prefilter)
@@ -230,11 +231,11 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
         return SiteEdit(site, below, None, site.moved)
     shown = set(output_vars(site.names, site.problem.fold).values())
     if site.boundary.single and not set(variables(residual)) <= shown:
-        # It says again which rows the function gives: the filters say the rest.
+        # It also restricts the rows that the function gives: the filters do the rest.
         return SiteEdit(site, below, None, frozenset(), stays=NOT_SHOWN)
     fields = {a.name for a in site.names.outputs if struct_id(a.id) != a.id}
     if any(v.scope is Scope.OUT and v.name in fields for v in variables(residual)):
-        # What is proved with a weaker residual holds with the filter: it keeps less of the same.
+        # A proof with a weaker residual holds with the filter, too: it keeps fewer of these rows.
         return SiteEdit(site, below, None, frozenset(), stays=FIELDS)
     term, outputs = above(site.names, site.problem.fold, residual)
     return SiteEdit(site, below, predicate(term, outputs, timezone), site.moved)
@@ -260,14 +261,16 @@ def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
 
 
 def _check_names(site: SiteProblem, prefilter: Term) -> None:
-    """Names are resolved against all columns of the input, of which a fold may read but a few."""
+    """Check that names are unambiguous. They are resolved against all columns of the input, and a
+    fold may read only a few of them.
+    """
     read = {v.name.upper().lower() for v in variables(prefilter)}
     distinct((a for a in site.boundary.inputs if a.name.upper().lower() in read), "of the input")
 
 
 def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
-    """Whether the filter right below the boundary already says all that the pre-filter does, word
-    for word, or that a column is not NULL in that it compares it with something.
+    """Whether the filter right below the boundary already implies the pre-filter: conjunct by
+    conjunct, literally, or by comparing a column that must not be NULL with something.
     """
     node = site.site.input
     if node.kind != FILTER:
@@ -289,18 +292,18 @@ def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
 
 
 _COMPARISONS = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
-"""NULL, and so not true, where an operand is NULL."""
+"""Comparisons that are NULL, and so not true, if an operand is NULL."""
 
 
 def predicate(term: Term, attributes: Mapping[int, Var], timezone: str) -> Predicate:
-    """A condition on these attributes as a filter to insert. Raises :class:`DeclineSignal` where it
-    has no text.
+    """Write a condition on these attributes as a filter to insert. Raises :class:`DeclineSignal` if
+    it has no text.
     """
     names = {v.name: v for v in attributes.values()}
     try:
         sql = emit_checked(term, names, timezone)
     except PresieveError as error:
-        # No text of the same meaning, or a bug of ours that the check has found: both are safe.
+        # There is no text with the same meaning, or the check found a bug of ours: both are safe.
         raise DeclineSignal("no-text", f"a filter cannot be written as SQL: {error}") from error
     return Predicate(sql, term, attributes)
 
@@ -312,7 +315,7 @@ def rewrite_plan(
     timezone: str,
     at: tuple[int, ...] = (),
 ) -> Handle:
-    """The node at path ``at`` with all edits in it made. Raises :class:`DeclineSignal`."""
+    """Return the node at path ``at`` with all edits applied. Raises :class:`DeclineSignal`."""
     builder = _Builder(gateway, _collect(edits), timezone, not gateway.cache_is_empty())
     return builder.build(gateway.node(root, at), at)
 
@@ -320,7 +323,7 @@ def rewrite_plan(
 def prune_plan(
     gateway: Gateway, root: Handle, kept_columns: Mapping[tuple[int, ...], KeptColumns]
 ) -> Handle:
-    """The plan with fewer columns handed to the functions of tables at these paths. Raises
+    """Hand fewer columns to the functions of tables at these paths. Raises
     :class:`DeclineSignal`.
     """
     return _change_plan(gateway, root, _Edits(columns=kept_columns), kept_columns)
@@ -332,8 +335,8 @@ def replace_functions(
     columns: Mapping[tuple[int, ...], Expressions],
     tables: Mapping[tuple[int, ...], RowTexts],
 ) -> Handle:
-    """The plan with other expressions for columns of the projections at these paths, and with
-    projections in place of functions of tables. Raises :class:`DeclineSignal`.
+    """Replace columns of the projections at these paths by other expressions, and functions of
+    tables by projections. Raises :class:`DeclineSignal`.
     """
     edits = _Edits(expressions=columns, tables=tables)
     return _change_plan(gateway, root, edits, [*columns, *tables])
@@ -342,7 +345,7 @@ def replace_functions(
 def replace_groups(
     gateway: Gateway, root: Handle, groups: Mapping[tuple[int, ...], GroupTexts]
 ) -> Handle:
-    """The plan with aggregates of Spark's in place of the operators at these paths. Raises
+    """Replace the operators at these paths by aggregates of Spark. Raises
     :class:`DeclineSignal`.
     """
     return _change_plan(gateway, root, _Edits(groups=groups), groups)
@@ -351,9 +354,7 @@ def replace_groups(
 def insert_filters(
     gateway: Gateway, root: Handle, filters: Mapping[tuple[int, ...], Predicate], timezone: str
 ) -> Handle:
-    """The plan with filters on the output of the nodes at these paths. Raises
-    :class:`DeclineSignal`.
-    """
+    """Insert filters on the output of the nodes at these paths. Raises :class:`DeclineSignal`."""
     edits = _Edits(wrap={path: [filter_] for path, filter_ in filters.items()})
     return _change_plan(gateway, root, edits, filters, timezone)
 
@@ -387,7 +388,7 @@ def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
             gone = {number for where, number in site_edit.removed if where == level}
             if gone:
                 written_conjuncts = site_edit.site.site.conjuncts[level]
-                # Another site may have taken out some: what two sides of a join are asked for.
+                # Another site may have removed some, as for the two sides of a join.
                 parts = collected.keep.get(node.path, written_conjuncts)
                 taken = {written_conjuncts[i].route for i in gone}
                 collected.keep[node.path] = tuple(c for c in parts if c.route not in taken)
@@ -404,7 +405,7 @@ class _Builder:
     caches: bool
 
     def build(self, node: Handle, path: tuple[int, ...]) -> Handle:
-        """The node with everything in it edited; itself where nothing is."""
+        """Return the node with all edits in it applied; the node itself if there are none."""
         if path not in self.edits.paths:
             return node
         below = self.gateway.children(node)
@@ -433,7 +434,7 @@ class _Builder:
         return checked_filter(self.gateway, made_of, child, self.timezone)
 
     def _split(self, guard: Guard, kept_rows: Handle, rows: Handle) -> Handle:
-        """What the guard says of the rows below, and of those of them that are ``kept``."""
+        """Combine ``kept_rows`` and all ``rows`` below as the guard says."""
         breaking = self._filter(guard.breaking, rows)
         self._check_uncached(breaking)
         guarded_plan = self.gateway.split(kept_rows, breaking, rows, guard.by)
@@ -442,7 +443,7 @@ class _Builder:
         return guarded_plan
 
     def _check_uncached(self, new_node: Handle) -> None:
-        """A new node must not come out of the cache: what is there may be out of date."""
+        """Decline if a new node would come from the cache, which may be out of date."""
         if self.caches and self.gateway.is_cached(new_node):
             raise DeclineSignal("cached", "the plan would be read from the cache, which may be old")
 
@@ -466,7 +467,9 @@ class _Builder:
 
 
 def checked_filter(gateway: Gateway, made_of: Predicate, child: Handle, timezone: str) -> Handle:
-    """A filter above ``child``, read back. Raises :class:`DeclineSignal` on any difference."""
+    """Put a filter above ``child`` and read it back. Raises :class:`DeclineSignal` on any
+    difference.
+    """
     sql = aside(made_of.sql) if made_of.aside else made_of.sql
     new_filter = gateway.filter_sql(sql, child)
     tree = gateway.condition_tree(new_filter)

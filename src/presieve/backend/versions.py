@@ -1,7 +1,7 @@
-"""Trusted. The versions of Spark that are served, and which of them runs.
+"""Trusted. List the supported versions of Spark, and determine which of them runs.
 
-Nothing of PySpark is imported here: of a version that nobody knows it may be anywhere. What
-differs in the JVM is :mod:`presieve.backend.classic.versions`.
+This module imports nothing of PySpark, because in an unknown version everything may be somewhere
+else. Differences in the JVM are in :mod:`presieve.backend.classic.versions`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from weakref import WeakKeyDictionary
 from presieve.errors import Declined
 
 CONF = "spark.presieve.version"
-"""A session's configuration may say which version the Spark that runs is to be taken for."""
+"""The configuration entry that says which version the running Spark is to be treated as."""
 
 _ARROW_ROWS = 101
 _ARROW_TABLES = 301
 _BY_PANDAS = frozenset((_ARROW_ROWS, _ARROW_TABLES))
-"""Evaluation types whose values go through pandas before 4.1, so that an integer beside a NULL is a
+"""Evaluation types whose values go through pandas before 4.1, so an integer beside a NULL becomes a
 float (``worker.py``, ``wrap_arrow_batch_udf``, ``read_udtf``).
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version of Spark. ``unread`` are the evaluation types that do there what nothing here
-    describes; ``by_column`` is that of :class:`presieve.lift.forms.RowsFunction`. ``connect``:
+    """A version of Spark. ``unread`` are the evaluation types that behave differently there than
+    described here. ``by_column`` is that of :class:`presieve.lift.forms.RowsFunction`. ``connect``:
     plans of its Spark Connect are read, too. ``two_texts``: ``'a''b'`` is ``'a'`` and ``'b'``.
     ``subqueries``: scans are handed the values of scalar subqueries.
     """
@@ -42,7 +42,7 @@ class Version:
     subqueries: bool = True
 
     def reads(self, kinds: Collection[int]) -> frozenset[int]:
-        """Those of these evaluation types that are read."""
+        """Return the evaluation types in ``kinds`` that are read."""
         return frozenset(kinds) - self.unread
 
 
@@ -63,14 +63,14 @@ VERSIONS: Mapping[str, Version] = {
         Version("4.3"),
     )
 }
-"""All that are served, the oldest first."""
+"""All supported versions, the oldest first."""
 
 _NAMES = ", ".join(VERSIONS)
 _NUMBER = re.compile(r"\d+\.\d+")
 
 
 def version_of(spark: Any) -> Version | Declined:
-    """The version that a session runs, or is said to be taken for, if it is served."""
+    """Return the version that a session runs, or is to be treated as, if it is supported."""
     configured = spark.conf.get(CONF, None)
     if configured is not None:
         return VERSIONS.get(configured) or _decline(
@@ -92,7 +92,9 @@ def _decline(reason: str) -> Declined:
 
 
 def _numbers(spark: Any) -> tuple[str, str]:
-    """Major and minor version of PySpark here, and of the Spark that it talks to."""
+    """Return the major and minor version of PySpark here, and of the Spark that it is
+    connected to.
+    """
     if spark not in _known:
         client_version = str(sys.modules["pyspark"].__version__)
         _known[spark] = (_number(client_version), _number(str(spark.version)))

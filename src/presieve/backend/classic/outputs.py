@@ -63,12 +63,12 @@ def with_projections(parts: Parts, root: Handle, paths: Set[tuple[int, ...]]) ->
     wanted = {p for p in paths if parts.gateway.deterministic(parts.gateway.node(root, p))}
 
     def change(node: Handle, child: Handle, _: tuple[int, ...]) -> Handle | None:
-        return _projected(parts, node, child)
+        return _project_outputs(parts, node, child)
 
     return changed_at(parts, root, wanted, change)
 
 
-def _projected(parts: Parts, node: Handle, child: Handle) -> Handle | None:
+def _project_outputs(parts: Parts, node: Handle, child: Handle) -> Handle | None:
     keys = int(node.groupingExpressions().size())
     expressions = parts.gateway.expressions(node)
     grouping, outputs = expressions[:keys], expressions[keys:]

@@ -1,1 +1,1 @@
-"""Trusted. From the functions of a boundary to a problem: loaded, lifted, put together."""
+"""Trusted. Load and lift the functions of a boundary, and combine them into a problem."""

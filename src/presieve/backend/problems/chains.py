@@ -1,20 +1,20 @@
-"""Trusted. Scalar UDFs of what scalar UDFs of the projection below give, as functions of its input.
+"""Trusted. Compose scalar UDFs with scalar UDFs of the projection below, as functions of its input.
 
-Lemma: projections compose. ``project [u := f(a)] (project [a := g(s)] R)`` is
-``project [u := f(g(s))] R``, with the columns that both pass on; it raises on a row where g does,
-or f of what g gives. A filter on R goes below both. So a chain of functions is one boundary, whose
-input is that of the last projection.
+Lemma: projections compose. ``project [u := f(a)] (project [a := g(s)] R)`` is ``project [u :=
+f(g(s))] R``, with the columns that both pass on; it raises on a row if g does, or if f raises on
+the result of g. A filter on R goes below both. So a chain of functions is one boundary, whose input
+is the input of the last projection.
 
 Spark calls a chain in one worker (``ExtractPythonUDFs``), which hands on the very object that g
-returns (``worker.py``, ``chain``). So g's type must change none of its values (``converted``): an
-integer beyond 64 bits would be NULL or raise in a column, and with Arrow an integer would be a
+returns (``worker.py``, ``chain``). So g's type must change none of its values (``converted``): in a
+column, an integer beyond 64 bits would be NULL or raise, and with Arrow an integer would be a
 double.
 
-The same holds of a g that is not followed. It may return objects of any class, whatever its type,
-so that nothing is known of a function f of one argument which it computes. Spark makes a chain of
-them once all that is between them is moved away: filters, limits, unions (``CollapseProject``,
+The same holds if g is not followed. It may return objects of any class, whatever its type, so
+nothing is known about a function f of one argument that g computes. Spark makes a chain of them
+once all operators between them are moved away: filters, limits, unions (``CollapseProject``,
 ``PushProjectionThroughUnion``, ``PushProjectionThroughLimit``). A pre-filter that stays between
-them, above a limit, keeps it from that. A function of several arguments takes them from columns.
+them, above a limit, prevents that. A function of several arguments takes them from columns.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ from presieve.semantics.build import or_, substituted
 def composed(
     gateway: Gateway, site: Site, plan: Handle, read: LiftedBoundary, setting: Setting
 ) -> tuple[Site, LiftedBoundary]:
-    """The site and its boundary, with the projections below as far as they make what its functions
-    are given; ``plan`` is the root.
+    """Extend the boundary of the site by the projections below it, as far as they compute the
+    arguments of its functions. ``plan`` is the root.
     """
     node, stopped = site.boundary, None
     while read.boundary.kind == "Project":
@@ -78,11 +78,13 @@ def composed(
 
 
 _PASSED = frozenset(LOGICAL + name for name in ("Project", "Filter", "SubqueryAlias", "View"))
-"""Operators that are never between two functions: a filter on what both pass on goes below both."""
+"""Operators that are never between two functions: a filter on columns that both pass on goes below
+both.
+"""
 
 
 def check_chains(site: Site) -> None:
-    """Raise :class:`DeclineSignal` where it hangs on the place of a filter whether Spark hands a
+    """Raise :class:`DeclineSignal` if the place of a filter determines whether Spark hands a
     function the very object that another one returns.
     """
     for node in walk(site.boundary):
@@ -106,7 +108,7 @@ def _is_passed(node: Node) -> bool:
 
 
 def _of_one_argument(node: Node) -> Iterator[tuple[str, int]]:
-    """The Python functions of a projection that have one argument, a column."""
+    """Iterate over the Python functions of a projection that have one argument, a column."""
     for tree in node.fields["projectList"] if node.kind == PROJECT else ():
         if len(tree) == 3 and tree[1]["class"] == PYTHON_UDF and is_attribute(tree[2:]):
             yield str(tree[1]["name"]), expr_id(tree[2])
@@ -115,9 +117,9 @@ def _of_one_argument(node: Node) -> Iterator[tuple[str, int]]:
 def _without_open_calls(
     read: LiftedBoundary, of_udf: frozenset[int] | None, stopped: Declined | None
 ) -> LiftedBoundary:
-    """The boundary without functions that may be handed any object: those of one argument that
-    Python makes. ``stopped``: why the projection below is not part of it. Raises
-    :class:`DeclineSignal` where none is left.
+    """Remove functions that may get any object: functions of one argument that a Python function
+    computes. ``stopped``: the reason why the projection below is not part of the boundary. Raises
+    :class:`DeclineSignal` if no function is left.
     """
     calls = read.boundary.calls
     open_ = [c for c in calls if c.sole and (of_udf is None or not of_udf.isdisjoint(c.arguments))]
@@ -135,13 +137,15 @@ def _without_open_calls(
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """Two projections, one on the other."""
+    """Two projections, one directly on the other."""
 
     outer: LiftedBoundary
     inner: LiftedBoundary
 
     def joined(self) -> LiftedBoundary | None:
-        """Both as one; None where that is not possible. Raises :class:`DeclineSignal`."""
+        """Join both into one boundary; None if that is not possible. Raises
+        :class:`DeclineSignal`.
+        """
         made_values = self._inner_values()
         arguments = self.outer.boundary.arguments
         used = arguments & made_values.keys()
@@ -170,8 +174,8 @@ class _Link:
         return replace(self.outer, boundary=boundary, names=names, folds=new_folds)
 
     def _inner_values(self) -> dict[int, tuple[Term, Lifted]]:
-        """What the inner functions that are known of all rows give, by attribute, where it is the
-        same for the outer ones whether or not it has been in a column.
+        """Return, by attribute, the results of the inner functions that are known for all rows, if
+        it makes no difference to the outer functions whether the result has been in a column.
         """
         return {
             number: (o.term, x)
@@ -182,12 +186,12 @@ class _Link:
         }
 
     def _outputs(self, lifted: Lifted) -> dict[int, Output]:
-        """What one of the inner functions gives, by attribute."""
+        """Return the outputs of one of the inner functions, by attribute."""
         by_name = {a.name: a.id for a in self.inner.boundary.outputs}
         return {by_name[o.name]: o for o in lifted.fold.outputs if o.name in by_name}
 
     def _call(self, call: Call) -> Call:
-        """The call as one of the input of the inner functions."""
+        """Rewrite the call over the input of the inner functions."""
         makers = {i: c.arguments for c in self.inner.boundary.calls for i in c.outputs}
         read = (j for i in call.arguments for j in makers.get(i, (i,)))
         arguments = tuple(dict.fromkeys(read))
@@ -214,7 +218,7 @@ class _Link:
     def _values(
         self, inputs: dict[int, Var], made_values: dict[int, tuple[Term, Lifted]]
     ) -> dict[Var, Term] | None:
-        """What the variables of the outer functions are in terms of the input."""
+        """Map the variables of the outer functions to terms over the input."""
         outer_values: dict[Var, Term] = {}
         arguments = self.outer.boundary.arguments
         for number, variable in input_vars(self.outer.names).items():
@@ -229,8 +233,8 @@ class _Link:
     def _fold(
         self, lifted: Lifted, values: dict[Var, Term], made_values: dict[int, tuple[Term, Lifted]]
     ) -> Lifted | None:
-        """An outer function of the input; None where its meaning rests on something that is
-        assumed of a value that is made.
+        """Rewrite an outer function over the input; None if its meaning depends on an assumption
+        about a value that an inner function computes.
         """
         attribute_by_variable = {
             v: n for n, v in input_vars(self.outer.names).items() if n in made_values

@@ -1,4 +1,4 @@
-"""Trusted. The functions of a boundary as folds."""
+"""Trusted. Lift the functions of a boundary to folds."""
 
 from __future__ import annotations
 
@@ -52,11 +52,13 @@ from presieve.semantics.types import SchemaColumn
 
 @dataclass(frozen=True, slots=True)
 class LiftedBoundary:
-    """A boundary whose functions are ``folds``. ``unknown`` are the outputs, by number, of those of
-    Spark's own functions that are not known and never raise; ``why`` some function does not lift.
-    ``kept``: one more output, which says whether there is such a row at all, where each row is a
-    group. ``known``: of outputs that are known of some rows alone, by number, one more output each,
-    which says of which.
+    """A boundary with its functions as ``folds``.
+
+    ``unknown`` are the outputs, by number, of Spark's own functions that are not known and never
+    raise. ``why``: the reason why some function does not lift. ``kept``: if each row is a group,
+    the variable of an additional output that says whether there is such a row at all. ``known``:
+    for each output that is known for some rows only, by number, the variable of an additional
+    output that says for which rows.
     """
 
     boundary: Boundary
@@ -78,8 +80,8 @@ TWO_GROUPS = Declined(
 def read_lifted(
     gateway: Gateway, node: Handle, boundary: Boundary, setting: Setting
 ) -> LiftedBoundary:
-    """The boundary's functions lifted: of tables, those of whole groups, of single rows, or what
-    holds the key, whichever it is first. Raises :class:`DeclineSignal`.
+    """Lift the boundary's functions. For functions of tables, the first form that works is used:
+    whole groups, single rows, or the columns that hold the key. Raises :class:`DeclineSignal`.
     """
     functions = _Functions(gateway, node, boundary, read_names(boundary), setting)
     names = functions.names
@@ -118,9 +120,8 @@ class _Functions:
     setting: Setting
 
     def of_groups(self) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
-        """The calls as folds; and the outputs, by number, of those of Spark's own functions that
-        are not known and never raise: nothing need be known of them where nobody reads what they
-        give.
+        """Return the calls as folds, and the outputs, by number, of Spark's own functions that are
+        not known and never raise: if nobody reads their results, nothing need be known about them.
         """
         lifted: list[Lifted] = []
         unknown: dict[int, Declined] = {}
@@ -140,7 +141,7 @@ class _Functions:
         return tuple(lifted), unknown
 
     def of_rows(self) -> LiftedBoundary:
-        """The scalar UDFs that lift, as far as they do, and why the first of the others does not
+        """Lift the scalar UDFs as far as possible, and say why the first of the others does not
         lift as a whole.
         """
         lifted: list[Lifted] = []
@@ -162,8 +163,8 @@ class _Functions:
         return LiftedBoundary(self.boundary, self.names, tuple(lifted), why, known=known_flags)
 
     def _guards(self, call: Call) -> Lifted:
-        """A scalar UDF as far as it is known, where nobody misses a call of it. Raises
-        :class:`DeclineSignal`.
+        """Lift a scalar UDF for the rows for which it is known, if nobody would miss a call of it.
+        Raises :class:`DeclineSignal`.
         """
         function = self._load(call)
         if call.whole or not isinstance(function, FunctionType):
@@ -173,7 +174,7 @@ class _Functions:
         return self._python(call, partly=True)
 
     def row_by_row(self) -> LiftedBoundary:
-        """A function of tables that treats each row by itself: each row is a group."""
+        """Lift a function of tables that treats each row by itself: each row is a group."""
         boundary = self.boundary
         (call,) = boundary.calls
         function = self._load(call)
@@ -200,8 +201,8 @@ class _Functions:
         return LiftedBoundary(single, names, (replace(lifted, fold=fold),), kept=row_variable)
 
     def passed_on(self, why: Declined) -> LiftedBoundary:
-        """A function of tables that does not lift, with those outputs only that hold a column of
-        the row that they are made of, or else the group's key. Raises ``why`` where there are none.
+        """Describe a function of tables that does not lift by the outputs that hold a column of the
+        row that they are made from, or else the group's key. Raises ``why`` if there are none.
         """
         boundary, call = self.boundary, self.boundary.calls[0]
         if boundary.kind == "Aggregate" or not takes_pandas(boundary, call):
@@ -221,7 +222,7 @@ class _Functions:
         )
 
     def _rows_passed(self, unlifted_function: Unlifted, why: Declined) -> LiftedBoundary:
-        """Each row as a group. Raises ``why`` where no more than the key is passed on."""
+        """Take each row as a group. Raises ``why`` if only the key is passed on."""
         boundary = self.boundary
         single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
         names = read_names(single)
@@ -250,7 +251,7 @@ class _Functions:
         return replace(lifted, fold=replace(lifted.fold, outputs=named))
 
     def _python(self, call: Call, *, partly: bool = False) -> Lifted:
-        """A call of Python's. Raises :class:`DeclineSignal`."""
+        """Lift a call of a Python function. Raises :class:`DeclineSignal`."""
         function = self._load(call)
         boundary = self.boundary
         outputs = {a.id: a for a in boundary.outputs}
@@ -289,7 +290,7 @@ class _Functions:
         return load(self.gateway, handle(self.gateway, self.node, self.boundary, call), call)
 
     def _columns_read(self, call: Call) -> tuple[SchemaColumn, ...]:
-        """What a call reads, and the keys."""
+        """Return the columns that a call reads, and the keys."""
         by_id = {a.id: a for a in self.boundary.inputs}
         read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
         return tuple(schema_column(by_id[i]) for i in read)
@@ -309,7 +310,9 @@ def _lift_or_decline(function: object, form: Form, request: Request) -> Lifted:
 
 
 def _returns(outputs: list[Attribute], call: Call) -> tuple[SchemaColumn, ...]:
-    """The declared outputs: of a struct its fields, under the names that the function knows."""
+    """Return the declared outputs. For a struct, these are its fields under the names that the
+    function knows.
+    """
     declared = [schema_column(a) for a in outputs]
     if not call.fields:
         return tuple(declared)

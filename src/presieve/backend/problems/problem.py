@@ -1,4 +1,4 @@
-"""Trusted. From a site in a plan to its problem: functions and filters lifted."""
+"""Trusted. Build the problem of a site in a plan from lifted functions and filters."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ from presieve.sql.expressions.raising import can_raise
 
 @dataclass(frozen=True, slots=True)
 class BoundaryInput:
-    """What gives the rows of a boundary: the operator below it, which columns the variables of a
-    proof are there, and which scans are below (may raise :class:`DeclineSignal`).
+    """The input of a boundary: the operator that gives its rows, the proof's variables for its
+    columns, and the scans below (may raise :class:`DeclineSignal`).
     """
 
     node: Node
@@ -62,19 +62,20 @@ class BoundaryInput:
 
 @dataclass(frozen=True, slots=True)
 class SiteProblem:
-    """What is to be proved at a site, and what the variables of the proof are in the plan.
+    """The problem to prove at a site, and the plan's columns for the variables of the proof.
 
     The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
-    conjunct) numbers of those that it stands for, and ``taken`` their conjunction: the others are
-    copies. ``stuck`` says why what is not part of it stays where it is. ``functions`` are those
-    that were read. What can raise under the boundary (``input_errors``) and which scans are there
-    (``sources``, may raise :class:`DeclineSignal`) is asked of what is proved, since plans may be
-    large. ``sent`` says whether Python can hold every value that it is sent. ``opaque``: the fold
-    has not all outputs, only those that hold the group's key, or of a projection those that lift;
-    the others are functions of the group and may raise. ``unsure``: it is not sure that they are
-    called. Then the filters stay as they are, so that Spark calls what it called before, and what
-    solves the problem must solve the ``others``, too. ``partly``: a function is known of some rows
-    alone, so that the problem's filter keeps all others, and the filters above stay.
+    conjunct) numbers of the conjuncts that it replaces, and ``taken`` is their conjunction; the
+    other parts are copies. ``stuck`` says why the remaining conjuncts stay where they are.
+    ``functions`` are the functions that were read. ``input_errors`` (the expressions under the
+    boundary that can raise) and ``sources`` (the scans there, may raise :class:`DeclineSignal`) are
+    computed when a proof needs them, because plans may be large. ``sent`` says whether Python can
+    hold every value that it is sent. ``opaque``: the fold lacks some outputs. It has only those
+    that hold the group's key, or for a projection those that lift; the other outputs are functions
+    of the group and may raise. ``unsure``: it is not certain that the functions are called. Then
+    the filters stay as they are, so that Spark calls what it called before, and a solution of the
+    problem must solve the ``others``, too. ``partly``: a function is known for some rows only. Then
+    the problem's filter keeps all other rows, and the filters above stay.
     """
 
     site: Site
@@ -95,23 +96,23 @@ class SiteProblem:
 
     @property
     def input(self) -> BoundaryInput:
-        """What gives the rows."""
+        """The input of the boundary."""
         return BoundaryInput(self.site.input, self.names, self.sources)
 
     @property
     def is_exact(self) -> bool:
-        """Whether a pre-filter that is right for the plan is right for the problem, too."""
+        """Whether every pre-filter that is right for the plan is right for the problem, too."""
         return not self.partly and not self.boundary.finer
 
     @property
     def source(self) -> str:
-        """The user's text of the functions."""
+        """The functions' text as the user wrote it."""
         return "\n\n".join(dict.fromkeys(x.source for x in self.functions if x.source))
 
     def may_erase_error(self, valid: Collection[str] = ()) -> bool:
-        """Whether moving filters may keep Spark from evaluating something that raises, or from
+        """Whether moving filters may keep Spark from evaluating an expression that raises, or from
         sending Python a value that it cannot hold. ``valid`` are columns of texts, in lower case,
-        of which the caller says that they are UTF-8.
+        that the caller knows to be UTF-8.
         """
         grouping = self.site.boundary.fields.get("groupingExpressions", [])
         raises = self.input_errors().may_raise or any(can_raise(t) for t in grouping)
@@ -119,12 +120,12 @@ class SiteProblem:
         return raises or self.opaque or self.unsure or not self._arrives(valid)
 
     def _arrives(self, valid: Collection[str]) -> bool:
-        """Whether every value gets to a worker."""
+        """Whether every value reaches a worker."""
         return self.sent.arrives and {name.lower() for name in self.sent.texts} <= set(valid)
 
     def has_quiet_arguments(self, valid: Collection[str] = ()) -> bool:
-        """Whether nothing raises on the way to the functions: their arguments need not be computed
-        where Spark does not call them, which the checker knows nothing of. ``valid`` as above.
+        """Whether nothing raises on the way to the functions. Their arguments need not be computed
+        if Spark does not call them, and the checker knows nothing about that. ``valid`` as above.
         """
         if not self.problem.on_demand:
             return True
@@ -134,7 +135,7 @@ class SiteProblem:
 
 
 def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
-    """The problem of a site; ``plan`` is the root. Raises :class:`DeclineSignal`."""
+    """Read the problem of a site. ``plan`` is the root. Raises :class:`DeclineSignal`."""
     if not site.deterministic:
         reason = (
             "something below the filter is not deterministic, such as rand() or a function without "
@@ -153,8 +154,8 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
 
 
 def _with_read(boundary: Boundary, site: Site) -> Boundary:
-    """The boundary with those columns among its keys that a projection passes on, and that a filter
-    reads beside what its functions compute; of a pivot, with what no filter reads as one.
+    """Add to the boundary's keys the columns that a projection passes on and that a filter reads
+    beside a function's result. For a pivot, combine the outputs that no filter reads.
     """
     if is_pivot(site.boundary):
         read = frozenset[int]().union(*(m.reads for m in site.arriving))
@@ -227,7 +228,7 @@ def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -
 
 
 def _bytes(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -> list[Var]:
-    """The texts that may be no UTF-8 and are sent to workers without Arrow."""
+    """Return the texts that may not be UTF-8 and are sent to workers without Arrow."""
     sent = {i for c in read.boundary.calls if not c.arrow for i in c.arguments}
     columns = input_vars(read.names).items()
     texts = {i: v for i, v in columns if i in sent and strip(v.sort) == STRING}
@@ -240,14 +241,16 @@ def _bytes(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -> 
 def _text_encoding(
     read: LiftedBoundary, where: Term, texts: Collection[Var]
 ) -> tuple[Declined, ...]:
-    """Why less is known of a result, where Python may see another text than Spark compares."""
+    """Explain why less is known about a result, if Python may see another text than Spark
+    compares.
+    """
     byte_reads = ((x.fold, reads_bytes(x.fold, where, texts)) for x in read.folds)
     reasons = ((f, NOT_UTF8.format(v.name)) for f, v in byte_reads if v is not None)
     return tuple(Declined("text-encoding", why, fold.span) for fold, why in reasons)[:1]
 
 
 def of_bytes(lifted: Lifted, texts: Collection[Var]) -> Lifted:
-    """The function of what a worker without Arrow makes of these columns of texts."""
+    """Lift the function over the texts as a worker without Arrow decodes them."""
     fold = lifted.fold
     outputs = tuple(replace(o, term=as_decoded(o.term, texts)) for o in fold.outputs)
     raises = as_decoded(fold.finish_raises, texts)
@@ -257,9 +260,9 @@ def of_bytes(lifted: Lifted, texts: Collection[Var]) -> Lifted:
 def _input_errors(
     site: Site, boundary: Boundary, moved: tuple[tuple[Moved, Term], ...]
 ) -> InputErrors:
-    """What can raise below the inputs of a boundary."""
+    """Describe the errors below the inputs of a boundary."""
     guarded = is_guarded(site, moved)
-    # Of a chain of functions, what its projections compute may raise, too.
+    # The projections in a chain of functions may raise, too.
     input_ = site.input if site.below is None else site.boundary.children[0]
     below = errors_in_input(input_, site.root, guarded)
     if boundary.beside is None:
@@ -269,8 +272,9 @@ def _input_errors(
 
 
 def _of_read_columns(problem: Problem, *, partly: bool) -> Problem:
-    """A problem of single rows, with those columns only that matter to what is read of its results,
-    and what is assumed of these; or of all, where the function is known but ``partly``.
+    """Restrict a problem of single rows to the columns that matter to the results that are read,
+    and to the assumptions about these columns. If the function is known only ``partly``, keep the
+    columns of all assumptions.
     """
     fold = problem.fold
     outputs = [o.term for o in fold.outputs]
@@ -285,14 +289,16 @@ def _of_read_columns(problem: Problem, *, partly: bool) -> Problem:
 _Conjuncts: TypeAlias = tuple[
     tuple[tuple[Moved, Term], ...], tuple[Declined, ...], tuple[Term, ...]
 ]
-"""What moves, why something does not, and what stays as it reads keys alone."""
+"""The conjuncts that move, the reasons why others do not, and the conjuncts that stay because they
+read keys only.
+"""
 
 
 def _weaken_unknown(
     conjuncts: _Conjuncts, known_flags: Mapping[Var, Var], why: Declined | None
 ) -> _Conjuncts:
-    """The conjuncts as far as they are known to be false, where they read an output that is known
-    of some rows alone. ``why`` no more is known is said, too.
+    """Weaken the conjuncts that read an output that is known for some rows only: they are false
+    only where this output is known. Adds ``why`` no more is known.
     """
     moved, stuck, beside = conjuncts
     if not any(v in known_flags for _, t in moved for v in variables(t)):
@@ -302,7 +308,9 @@ def _weaken_unknown(
 
 
 def _where_known(conjunct: Moved, term: Term, known_flags: Mapping[Var, Var]) -> tuple[Moved, Term]:
-    """The conjunct, true where an output that it reads is not known, beside the one that stays."""
+    """Weaken the conjunct: it is true if an output that it reads is not known. The original
+    conjunct stays, too.
+    """
     unsure = dict.fromkeys(known_flags[v] for v in variables(term) if v in known_flags)
     if not unsure:
         return conjunct, term
@@ -311,17 +319,21 @@ def _where_known(conjunct: Moved, term: Term, known_flags: Mapping[Var, Var]) ->
 
 
 def _distinct_conditions(moved: Iterable[tuple[Moved, Term]]) -> Iterable[Term]:
-    """The conditions; what a filter and a copy of it say is said once."""
+    """Return the conditions, without repetitions by a filter and its copy."""
     return dict.fromkeys(term for _, term in moved)
 
 
 def _with_keys(fold: Fold, names: Names) -> Fold:
-    """The fold with all grouping columns that a filter may read, whether or not it reads them."""
+    """Give the fold all grouping columns that a filter may read, whether or not the fold reads
+    them.
+    """
     return replace(fold, keys=key_columns(names))
 
 
 def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
-    """The variables of the outputs. Their types are those that the plan declares, or decline."""
+    """Return the variables of the outputs. Declines if their types are not those that the plan
+    declares.
+    """
     types = {a.name: a.type for a in names.outputs}
     for output in fold.outputs:
         if types[output.name] != output.type:
@@ -336,7 +348,9 @@ def _conjuncts(
     unknown: dict[int, Declined],
     why: Declined | None,
 ) -> _Conjuncts:
-    """What moves and what does not; ``why`` a function does not lift says most if nothing does."""
+    """Divide the conjuncts into those that move and those that do not. If none moves, ``why`` a
+    function does not lift is the most informative reason.
+    """
     moved: list[tuple[Moved, Term]] = []
     stuck: list[Declined] = []
     beside: list[Term] = []
@@ -351,7 +365,7 @@ def _conjuncts(
         else:
             moved.append((conjunct, term))
     if not moved:
-        # Where no conjunct is understood, functions are not what is in the way.
+        # If no conjunct is understood, the functions are not the obstacle.
         own = stuck and why not in stuck
         raise DeclineSignal.of((stuck[0] if own else why) or KEYS_ONLY)
     if sum(size(term) for _, term in moved) > MAX_WHERE:
@@ -361,8 +375,8 @@ def _conjuncts(
 
 
 def _passes_by(boundary: Boundary, conjunct: Moved) -> bool:
-    """Whether a conjunct, understood or not, reads nothing that a projection's functions compute:
-    Spark moves it below them by itself.
+    """Whether a conjunct, understood or not, reads no result of a projection's functions: Spark
+    itself moves it below them.
     """
     if not boundary.single or not conjunct.reads:
         return False
@@ -370,7 +384,9 @@ def _passes_by(boundary: Boundary, conjunct: Moved) -> bool:
 
 
 MAX_WHERE = 500
-"""Operators, columns and constants of a filter beyond which the search would take too long."""
+"""Maximum number of operators, columns and constants in a filter. With more, the search would take
+too long.
+"""
 
 KEYS_ONLY = Declined(
     "keys-only", "the filter reads grouping columns only, and Spark itself pushes it"
@@ -381,7 +397,7 @@ def _over_keys(term: Term) -> bool:
     """Whether a conjunct reads grouping columns of an aggregate and nothing else.
 
     Such conjuncts stay where they are: Catalyst moves them (``PushPredicateThroughNonJoin``), so
-    that no proof of ours has to speak of them.
+    our proofs need not cover them.
     """
     read = variables(term)
     return bool(read) and all(v.scope is Scope.KEY for v in read)
@@ -394,9 +410,9 @@ def _over_outputs(
     why: Declined | None,
     shown: Mapping[int, str],
 ) -> Term | Declined:
-    """From attribute variables to those of OUT and KEY, which have the same sort up to NULL.
-    ``why`` a function does not lift is why nothing is known of its other columns. ``shown`` are
-    the columns' names and types, for messages.
+    """Rewrite attribute variables to OUT and KEY variables, which have the same sort up to NULL. If
+    ``why`` is given, a function does not lift and its other columns are unknown for this reason.
+    ``shown`` are the columns' names and types, for messages.
     """
     if isinstance(term, Declined):
         return term
@@ -415,7 +431,7 @@ _UNMODELLED = "a filter reads what proofs cannot model: column {}"
 
 
 def _needed_outputs(names: Names, read: frozenset[int], where: Term) -> set[str]:
-    """The outputs of which equality must be proved: those that somebody reads, or the filter."""
+    """Return the outputs whose equality must be proved: those that somebody or the filter reads."""
     used = {v.name for v in variables(where) if v.scope is Scope.OUT}
     return used | {a.name for a in names.outputs if a.id in read}
 
@@ -428,10 +444,11 @@ def _attributes_read(
 
 
 def _key_forms(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ...]:
-    """That it does not matter which of the equal values of a grouping column stands for its group.
+    """Return the assumption, for each key that is read, that it does not matter which of the equal
+    values of a grouping column stands for its group.
 
-    Spark shows the one that it meets first, be it -0.0 or 0.0, or the one or other spelling under
-    a collation, and promises no order. Once rows are dropped it may be another one.
+    Spark shows the value that it meets first: -0.0 or 0.0, or one of several spellings under a
+    collation. It promises no order, and once rows are dropped, the first value may be another one.
     """
     if boundary.single:
         return ()

@@ -133,9 +133,8 @@ def _skipping(before: Any, skipped: Skipped, written: dict[str, Any]) -> Any:
     def call(self: Any, *args: Any, **kwargs: Any) -> None:
         texts = [a for a in (*args, *kwargs.values()) if isinstance(a, str)]
         skipped(f"{name}({texts[0]!r})" if texts else name)
-        df = getattr(
-            self, "_df", None
-        )  # classic writers have the DataFrame, Connect's have its plan
+        # Classic writers have the DataFrame, those of Connect have its plan.
+        df = getattr(self, "_df", None)
         if texts and name in _KEEPING and df is not None:
             written[texts[0]] = df
 
