@@ -267,7 +267,9 @@ class Gateway(Protocol):
         """Return the Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
 
     def group_function(self, flat_map: Handle) -> Handle:
-        """Return the Python function of a ``FlatMapGroupsInPandas``."""
+        """Return the Python function of an operator that hands tables to it, such as a
+        ``FlatMapGroupsInPandas``.
+        """
 
     def table_function(self, project: Handle) -> Handle:
         """Return the Python class of a projection of the results of a table function."""

@@ -126,8 +126,9 @@ FIELDS = "filters on fields of a struct are not weakened"
 
 
 def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
-    """Apply :func:`_edit` to both inputs, if there are two. If a function may raise and it is not
-    certain that it is called, the filters stay: no row that is kept loses its error.
+    """Make the edit for a proven pushdown, for both inputs if there are two (see :func:`_edit`). If
+    a function may raise and it is not certain that it is called, the filters stay: no row that is
+    kept loses its error.
     """
     site_edit = _edit(site, prefilter, site.taken if site.unsure else residual, timezone)
     less = site.unsure and normalized(residual) != normalized(site.taken)

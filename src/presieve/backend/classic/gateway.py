@@ -403,8 +403,8 @@ class ClassicGateway:
 
     def _resolve(self, sql: str, child: Java, *, nullable: bool) -> Java:
         """Resolve an expression over a plan. ``nullable``: Spark must regard the column as
-        nullable, as it regards the function's result. A column with an expression around it has no
-        metadata.
+        nullable, as it regards the function's result. The expression has no metadata: a plain
+        column, which may have some, is put into a CASE.
         """
         expression = self._select(sql, child)
         if expression.children().isEmpty() or (nullable and not expression.nullable()):

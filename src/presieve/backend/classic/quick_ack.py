@@ -43,7 +43,7 @@ class _QuickAckStream:
 
 @contextmanager
 def quick_ack(jvm: Handle) -> Iterator[None]:
-    """Answer this thread's questions to the JVM without that pause."""
+    """Avoid that pause for this thread's calls of the JVM."""
     client = getattr(jvm, "_gateway_client", None)
     get = getattr(client, "get_thread_connection", None)
     connection = get() if get is not None else None

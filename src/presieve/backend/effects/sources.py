@@ -266,11 +266,11 @@ Kept: TypeAlias = tuple[Columns, Columns, Columns]
 
 
 def _kept_columns(gateway: Gateway, plan: Handle, root: Node) -> Kept:
-    """Return the columns of a plan whose filters are kept from scans: the columns by which sources
-    lose rows, and the columns of sources that are not known. Each set includes all columns that are
+    """Return the columns of a plan whose filters are kept from scans, as three sets: the columns by
+    which sources lose rows; the columns of sources that are not known; and the first set with the
+    columns by some of whose filters sources may lose rows. Each set includes all columns that are
     equal to these or computed from them, because Spark infers filters of one from filters of the
-    other (``InferFiltersFromConstraints``). The last set adds the columns by some of whose filters
-    sources may lose rows.
+    other (``InferFiltersFromConstraints``).
     """
     last_answer = _last.get("root")
     if last_answer is not None and last_answer[0] is root:

@@ -1,11 +1,10 @@
 """Untrusted. Replace PySpark's writers in a process that should find out what a job does without
 doing it.
 
-Writes are skipped: the writers of DataFrames and RDDs, ``foreach``, and SQL statements other than
-the statements listed here, which read or belong to the session. Reads run, because the job may go
-on with the rows. A checkpoint is not computed before it is read. If the job reads what it would
-have written, it gets a checkpoint of this, if the format keeps columns and types. Streams are
-refused.
+Writes are skipped: the writers of DataFrames and RDDs, ``foreach``, and all SQL statements except
+those listed here, which read or belong to the session. Reads run, because the job may go on with
+the rows. A checkpoint is not computed before it is read. A read of data that the job would have
+written gets a checkpoint of that data, if the format keeps columns and types. Streams are refused.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Surroundings:
     answers: int
 
     def undisturbed(self) -> bool:
-        """Whether no file has been asked since."""
+        """Whether no facts have been taken from files since."""
         return footers.answers() == self.answers
 
     def same(self, now: Surroundings) -> bool:

@@ -58,7 +58,8 @@ def known_facts(
     gateway: Gateway, root: Handle, source: BoundaryInput, assumptions: Iterable[Assumption]
 ) -> tuple[Fact, ...]:
     """Derive facts from the plan and the files about the columns in these assumptions: which
-    columns hold no NULL, and between which values integers lie.
+    columns hold no NULL, which doubles are neither NaN nor -0.0, between which values integers lie,
+    and what filters below say of these columns alone.
     """
     read = {v for a in assumptions for v in variables(a.term)}
     column_vars = {number: v for number, v in input_vars(source.names).items() if v in read}

@@ -39,7 +39,9 @@ def without_null(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int])
 
 
 def within_python(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
-    """Return the timestamps and dates whose values pandas and Python can all hold."""
+    """Return the timestamps and dates whose values pandas and Python can all hold, and the decimals
+    whose values all fit their type.
+    """
     return _good(gateway, root, node, ids, _holds)
 
 
@@ -323,8 +325,9 @@ microseconds.
 """
 _STANDARD_TIME = -2_208_988_800_000_000
 _DAYS = (-141_427, 2_932_896)
-"""Days until 9999-12-31. Spark may refuse to read moments before 1900 or days before 1582-10-15
-(its ``datetimeRebaseModeInRead`` EXCEPTION), or read them as something else than the file says.
+"""Days from 1582-10-15 to 9999-12-31. Spark may refuse to read moments before 1900 or days before
+1582-10-15 (its ``datetimeRebaseModeInRead`` EXCEPTION), or read them as something else than the
+file says.
 """
 
 
