@@ -75,8 +75,8 @@ class KeyedFold:
         return tuple(_column(f, False) for f in self.outputs.fields)
 
     def unread(self, where: str) -> str | None:
-        """Return the setting, or the version, under which the meaning of the filters is not known;
-        None if there is no such.
+        """Return the setting or version because of which the meaning of the filters is unknown;
+        None if it is known.
         """
         version = version_of(self.df.sparkSession)
         if isinstance(version, Declined):

@@ -89,9 +89,7 @@ def _kind(line: re.Match[str]) -> str:
 
 
 def _find_filtered(drawn: Sequence[tuple[int, str]], kinds: Collection[str]) -> Iterator[int]:
-    """Yield the line numbers of operators of these kinds that have a filtering operator above
-    them.
-    """
+    """Yield the positions of operators of these kinds that have a filtering operator above them."""
     filters: list[int] = []
     for place, (indent, kind) in enumerate(drawn):
         while filters and filters[-1] >= indent:

@@ -358,12 +358,12 @@ def _filter_side(ranges: KeyRanges, parts: Parts, side: Handle, of: KeyRange) ->
 def _keys(parts: Parts, side: Handle, key: Attribute) -> Handle:
     """Return the keys of a side that are not NULL, as a ``Dataset`` of its own."""
     at = [int(a.exprId().id()) for a in parts.output(side)].index(key.id)
-    fresh_side = _renew_columns(parts, side)
+    fresh_side = _renewed(parts, side)
     named = parts.alias(parts.output(fresh_side)[at], "key")
     return parts.gateway.dataset(parts.project([named], fresh_side)).filter("key IS NOT NULL")
 
 
-def _renew_columns(parts: Parts, node: Handle) -> Handle:
+def _renewed(parts: Parts, node: Handle) -> Handle:
     """Copy filters and projections over files, with new numbers for all columns. No number may
     occur twice in a plan, or the analyzer renews some of them (``DeduplicateRelations``).
     """
@@ -371,7 +371,7 @@ def _renew_columns(parts: Parts, node: Handle) -> Handle:
     if not int(node.children().size()):
         return node.newInstance()
     (below,) = gateway.children(node)
-    fresh_child = _renew_columns(parts, below)
+    fresh_child = _renewed(parts, below)
     jvm: Handle = gateway.spark._jvm
     pairs = zip(parts.output(below), parts.output(fresh_child), strict=True)
     tuple_ = java_class(jvm, "scala.Tuple2")

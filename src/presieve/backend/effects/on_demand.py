@@ -41,9 +41,9 @@ def called(
     beside: Sequence[Term],
     single: bool,
 ) -> Called:
-    """Return what must be solved for a problem on demand. ``beside`` are the conditions of the
-    filters above that stay. With ``single``, each row is a group, and its errors do not depend on
-    other rows.
+    """Return the problems that a solution on demand must solve. ``beside`` are the conditions of
+    the filters above that stay. With ``single``, each row is a group, and its errors do not depend
+    on other rows.
 
     Lemma: if some functions are evaluated and none raises, the outcome is right by the problem of
     the functions that are certainly called, and the result of each other function by the problem of

@@ -4,7 +4,7 @@ A data source may take a filter, claim that it was applied, and mean something e
 without regard to case, say. The known sources are listed here: their filters are Spark's own code,
 or are evaluated again above the scan. Other sources are handed no filter of ours: the pre-filter is
 added in a form that Spark gives to no source (:func:`presieve.sql.emit.aside`), and filters above
-the boundary stay as they are, so the source is handed what it was handed before.
+the boundary stay as they are, so the source is handed the same filters as before.
 
 Spark's Parquet reader itself has one such flaw. It reads the last 8 or 16 of the 32 bits in a file
 if the column has such a type, but compares statistics with all 32 bits. For doubles, dates and

@@ -147,9 +147,9 @@ def _read_back(module: str, name: str, methods: Iterable[str], written: dict[str
 
 
 def _reading(before: Any, written: dict[str, Any]) -> Any:
-    """Read a checkpoint of what was to be written. That DataFrame was reported when it was to be
-    written, so its checkpoint is made by a method that is not hooked, and it is not reported again
-    as a DataFrame of the job.
+    """Wrap a reader so that it returns a checkpoint of data that was to be written. The job's
+    DataFrame was reported when it was to be written, so its checkpoint is made by a method that is
+    not hooked, and it is not reported again.
     """
     checkpoint = ClassicDataFrame.localCheckpoint
 

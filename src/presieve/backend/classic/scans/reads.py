@@ -110,7 +110,9 @@ class Reader:
         self._used = False
 
     def of_all(self, uris: Sequence[str], limit: Limit = SECONDS) -> Reads:
-        """Sum up what is kept of these files; of fewer files if the time limit is reached."""
+        """Sum up the row groups and rows that are kept of these files; of fewer files if the time
+        limit is reached.
+        """
         until, total = limit.starts(), Reads()
         for uri in uris:
             total += self.of(uri)
@@ -120,8 +122,8 @@ class Reader:
 
     @guarded
     def of(self, uri: str) -> Reads:
-        """Determine what is kept of a file. The first file determines the schema and the reader's
-        form of the filters.
+        """Count the row groups and rows that are kept of a file. The first file determines the
+        schema and the reader's form of the filters.
         """
         file = self._input.fromPath(self._path(uri), self._conf)
         if self._options is None:
