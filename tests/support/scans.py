@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Run:
     """The rows of a DataFrame, and how many rows came out of its scans, in sum for each source.
 
-    ``scanned`` is None on Spark Connect, whose client has no plan with metrics, and in an enabled
-    session, where another plan runs.
+    ``scanned`` is None on Spark Connect, whose client has no plan with metrics, in an enabled
+    session, where another plan runs, and where Spark dropped stages from the plan that it had run.
     """
 
     rows: list[Row]
@@ -35,7 +35,17 @@ def run(df: DataFrame) -> Run:
         return Run(df.collect(), None)
     planned = df.select("*")
     rows = planned.collect()
-    return Run(rows, scanned(planned._jdf.queryExecution().executedPlan()))
+    execution = planned._jdf.queryExecution()
+    if _empties(execution.executedPlan()) > _empties(execution.sparkPlan()):
+        return Run(rows, None)
+    return Run(rows, scanned(execution.executedPlan()))
+
+
+def _empties(plan: Any) -> int:
+    """How many leaves have rows of their own. Adaptive execution puts one in the place of what it
+    finds to be empty once a part of it has run (``AQEPropagateEmptyRelation``).
+    """
+    return sum(_kind(leaf) in ("LocalTableScanExec", "EmptyRelationExec") for leaf in _leaves(plan))
 
 
 def scanned(plan: Any) -> Counter[str]:

@@ -183,9 +183,8 @@ def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -
     full_fold = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(full_fold, names)
     known_flags = {inside[i]: v for i, v in read.known.items() if i in inside}
-    moved, stuck, beside = _weaken_unknown(
-        _conjuncts(site, boundary, inside, unknown, why), known_flags, why
-    )
+    conjuncts = _conjuncts(site, boundary, inside, unknown, why)
+    moved, stuck, beside = _weaken_unknown(conjuncts, known_flags, why)
     row_conditions = () if read.kept is None else (read.kept,)
     where = sql_conjunction([*_distinct_conditions(moved), *row_conditions])
     stuck = (*stuck, *_text_encoding(read, where, texts))
