@@ -1,7 +1,7 @@
-"""Trusted. Certificates: what was claimed, and the independent check that it holds.
+"""Trusted. Certificates: the claim, and the independent check that it holds.
 
 Nothing is rewritten without a :class:`Verified`, and only :func:`check` makes one. This package
-imports nothing of the search that found the claim. Both use the IR, its meaning and the encoding
+imports nothing from the search that found the claim. Both use the IR, its meaning and the encoding
 for solvers.
 """
 

@@ -1,14 +1,13 @@
-"""Trusted. That aggregate functions of Spark's give what a function of groups gives.
+"""Trusted. Proves that Spark's aggregate functions give the result of a function of groups.
 
 The user's fold and the folds of the aggregates (:mod:`presieve.semantics.aggregates`) go over the
 same rows, side by side: one fold whose accumulator holds the fields of both. An invariant J of that
 accumulator relates them. For every row r and key that types and assumptions allow:
-
     Argument  the argument of an aggregate neither raises, wraps around nor rounds on r
-    Sums      no integer that is summed is so large that sums of so many rows as a group has may
-              not fit the aggregate's type; so sums and counts are bounded where it ends
-    Order     an aggregate gives the same, to the bit, in whatever order the rows come; of a fold of
-              a list of rows: J(s), or s is init  ->  step(step(s, r), q) = step(step(s, q), r)
+    Sums      every summed integer is small enough that sums over the largest possible group fit
+              the aggregate's type; so sums and counts are bounded at the end
+    Order     an aggregate gives the same, to the bit, whatever the order of the rows; for a fold
+              of a list of rows: J(s), or s is init  ->  step(step(s, r), q) = step(step(s, q), r)
     Step      J(s), or s is init  ->  the step of a fold of a list is safe and does not raise on r
     First     J(step(init, r))
     Next      J(s)  ->  J(step(s, r))
@@ -16,11 +15,11 @@ accumulator relates them. For every row r and key that types and assumptions all
                         does, and otherwise give its outputs, to the bit: NULL, NaN and -0.0 are
                         told apart
 
-A group has a row, so that nothing is said of none. Since the aggregates do not depend on order, the
-user's fold does not, either, where these hold. *Order* need not hold where the caller says that it
-makes no difference. Then both folds go over the rows in the order in which Spark puts them
-together, or all of them in the reverse order. Where the fold raises on a row, the group raises: a
-field says whether it has.
+A group has at least one row, so the conditions say nothing about empty groups. The aggregates do
+not depend on the order of rows, so where the conditions hold the user's fold does not, either.
+*Order* need not hold where the caller says that order makes no difference. Then both folds go over
+the rows in the order in which Spark puts them together, or both in the reverse order. If the fold
+raises on a row, the group raises: a field records it.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ _SEAL = object()
 
 @dataclass(frozen=True, slots=True)
 class AggregateText:
-    """A ``column`` of an aggregate: its ``text`` in SQL, and the conditions of sort Bool, over ROW
-    and KEY, under which what Spark makes of its argument is ``safe`` and ``raises``. ``most``: no
-    integer that is summed has a greater magnitude.
+    """A ``column`` of an aggregate: its ``text`` in SQL, and two conditions of sort Bool over ROW
+    and KEY: Spark's evaluation of the argument is ``safe``, and it ``raises``. No summed integer
+    has a greater magnitude than ``most``.
     """
 
     column: AggregateColumn
@@ -84,13 +83,15 @@ class AggregateText:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> AggregateText:
-        """Read one back. Raises what reading JSON that is none raises."""
+        """Inverse of :meth:`to_json`. Raises KeyError, TypeError, ValueError or
+        :class:`PresieveError` if ``data`` is malformed.
+        """
         name, function, type_ = (str(data[key]) for key in ("name", "function", "type"))
         argument, safe, raises = (parse_term(data[key]) for key in ("argument", "safe", "raises"))
         by = data.get("by")
-        chosen = None if by is None else parse_term(by)
+        by_term = None if by is None else parse_term(by)
         reverse = bool(data.get("reverse"))
-        column = AggregateColumn(name, function, type_, argument, chosen, reverse)
+        column = AggregateColumn(name, function, type_, argument, by_term, reverse)
         return cls(column, str(data["text"]), safe, raises, int(data["most"]))
 
 
@@ -113,7 +114,9 @@ class ListText:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> ListText:
-        """Read one back. Raises what reading JSON that is none raises."""
+        """Inverse of :meth:`to_json`. Raises KeyError, TypeError, ValueError or
+        :class:`PresieveError` if ``data`` is malformed.
+        """
         fields = []
         for f in data["fields"]:
             init, step = parse_term(f["init"]), parse_term(f["step"])
@@ -128,9 +131,9 @@ class ListText:
 class AggregatedCertificate:
     """The expressions over the aggregates may replace the outputs of the problem's fold.
 
-    ``rows``: no group has more. ``invariant`` is over ACC, the fields of the fold (with
-    :data:`RAISED`, where it may raise on a row) and of the aggregates; ``expressions`` are over KEY
-    and the aggregates' columns.
+    ``rows`` is the largest number of rows in a group. ``invariant`` is over ACC: the fields of the
+    fold (with :data:`RAISED`, if it may raise on a row) and of the aggregates. ``expressions`` are
+    over KEY and the aggregates' columns.
     """
 
     problem: Problem
@@ -160,17 +163,21 @@ class AggregatedCertificate:
 
     @property
     def results(self) -> dict[Var, Term]:
-        """What expressions over the columns may name, over the fields of the aggregates."""
+        """The variables that expressions over the columns may use, as terms over the aggregates'
+        fields.
+        """
         single = {a.column.result: a.column.state for a in self.aggregates}
         return {**single, **{v: v for a in self.lists for v in a.column.results}}
 
     def text(self) -> str:
-        """As JSON, the same for the same certificate."""
+        """The certificate as JSON; equal certificates give equal text."""
         return json.dumps(self.to_json(), indent=1) + "\n"
 
 
 def parse(data: Mapping[str, Any]) -> AggregatedCertificate:
-    """Read a certificate of this kind back. Raises what reading JSON that is none raises."""
+    """Read a certificate of this kind. Raises KeyError, TypeError, ValueError or
+    :class:`PresieveError` if ``data`` is malformed.
+    """
     return AggregatedCertificate(
         parse_problem("\n".join(data["problem"])),
         tuple(map(AggregateText.parse, data["aggregates"])),
@@ -184,7 +191,7 @@ def parse(data: Mapping[str, Any]) -> AggregatedCertificate:
 @dataclass(frozen=True, slots=True)
 class VerifiedAggregated:
     """A certificate that this checker has accepted; only :func:`check_aggregated` makes one.
-    ``seconds`` for each condition.
+    ``seconds`` is the time per condition.
     """
 
     certificate: AggregatedCertificate
@@ -203,7 +210,7 @@ class VerifiedAggregated:
 def check_aggregated(
     certificate: AggregatedCertificate, solver: SolverName = "z3", effort: Effort | None = None
 ) -> VerifiedAggregated | Rejected:
-    """Rebuild the conditions from the IR and decide each. Unknown is not accepted."""
+    """Rebuild the conditions from the IR and decide each. An unknown answer is not accepted."""
     effort = effort or Effort()
     try:
         _check_form(certificate)
@@ -220,7 +227,7 @@ def check_aggregated(
 def _conditions(
     certificate: AggregatedCertificate, relation: SideBySide
 ) -> Iterator[tuple[str, str]]:
-    """The scripts, by name."""
+    """Yield the name and the script of each condition."""
     reordered = any(REORDERED.says(a) for a in certificate.problem.assumptions)
     for a in certificate.aggregates:
         column = a.column
@@ -229,22 +236,24 @@ def _conditions(
             yield f"sums {column.name}", relation.of_row(_at_most(column.argument, a.most))
         if not reordered:
             yield f"order {column.name}", relation.of_two_rows(column)
-    for one in certificate.lists:
-        name = one.column.name
-        for script in relation.of_steps(and_(one.column.safe, negate(one.column.raises))):
+    for list_text in certificate.lists:
+        name = list_text.column.name
+        for script in relation.of_steps(
+            and_(list_text.column.safe, negate(list_text.column.raises))
+        ):
             yield f"step {name}", script
-        for script in () if reordered else relation.commuting(one.column):
+        for script in () if reordered else relation.commuting(list_text.column):
             yield f"order {name}", script
     yield "first", relation.first(certificate.invariant)
     yield "next", relation.next(certificate.invariant)
     fold = relation.problem.fold
-    given = {o.name: o.term for o in fold.outputs}
+    output_terms = {o.name: o.term for o in fold.outputs}
     columns = certificate.results
     for e in certificate.expressions:
         value, safe, raises = (
             rewrite(t, lambda v: columns.get(v, v)) for t in (e.value, e.safe, e.raises)
         )
-        same = app(Op.SAME, value, some(given[e.output]))
+        same = app(Op.SAME, value, some(output_terms[e.output]))
         claims = [
             safe,
             app(Op.SAME, raises, fold.finish_raises),
@@ -258,14 +267,14 @@ def _is_whole(column: AggregateColumn) -> bool:
 
 
 def _at_most(number: Term, most: int) -> Term:
-    """That an integer, if there is one, has no greater magnitude."""
+    """State that an integer, if present, has at most this magnitude."""
     value = get(number)
     low, high = app(Op.PY_LE, int_lit(-most), value), app(Op.PY_LE, value, int_lit(most))
     return or_(is_none(number), and_(low, high))
 
 
 def _totals(certificate: AggregatedCertificate) -> Iterator[Term]:
-    """What counts and sums of so many rows come to, at most."""
+    """Bound the counts and sums over the largest group."""
     for a in certificate.aggregates:
         if _is_whole(a.column):
             yield _at_most(a.column.state, a.most * certificate.rows)
@@ -274,8 +283,8 @@ def _totals(certificate: AggregatedCertificate) -> Iterator[Term]:
 
 
 def _check_form(certificate: AggregatedCertificate) -> None:
-    """A fold of groups; aggregates of its columns, and an expression of the right type over them
-    for each of its outputs.
+    """Check that the problem is a fold of groups, that the aggregates are over its columns, and
+    that each output has an expression of the right type over them.
     """
     problem, fold = certificate.problem, certificate.problem.fold
     check_problem(problem)
@@ -290,8 +299,8 @@ def _check_form(certificate: AggregatedCertificate) -> None:
     keys = {fold.key(c.name) for c in fold.keys}
     for a in certificate.aggregates:
         _check_call(a, rows | keys, certificate.rows)
-    for one in certificate.lists:
-        _check_list(one.column, rows | keys, keys)
+    for list_text in certificate.lists:
+        _check_list(list_text.column, rows | keys, keys)
     orders = {a.column.reverse for a in certificate.aggregates}
     if len(orders) > 1 or (certificate.lists and True in orders):
         raise IllFormed("aggregates go over the rows in two orders")
@@ -334,7 +343,7 @@ def _check_list(column: ListColumn, columns: set[Var], keys: set[Var]) -> None:
         raise IllFormed(f"the conditions of {column.name} are none")
 
 
-def _check_expressions(certificate: AggregatedCertificate, known: set[Var]) -> None:
+def _check_expressions(certificate: AggregatedCertificate, allowed_variables: set[Var]) -> None:
     outputs: Mapping[str, Output] = {o.name: o for o in certificate.problem.fold.outputs}
     if [e.output for e in certificate.expressions] != list(outputs):
         raise IllFormed("there must be one expression for each output")
@@ -343,5 +352,5 @@ def _check_expressions(certificate: AggregatedCertificate, known: set[Var]) -> N
             raise IllFormed(f"the expression for {e.output} is of another sort")
         if e.safe.sort != BOOL or e.raises.sort != BOOL:
             raise IllFormed(f"the conditions of {e.output} are none")
-        if not known.issuperset(variables(e.value, e.safe, e.raises)):
+        if not allowed_variables.issuperset(variables(e.value, e.safe, e.raises)):
             raise IllFormed(f"the expression for {e.output} reads what is no column")

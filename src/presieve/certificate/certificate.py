@@ -1,6 +1,6 @@
-"""Trusted. A certificate: a claim about a problem with all that is needed to check it again.
+"""Trusted. A certificate: a claim about a problem, with everything needed to check it again.
 
-Stored as JSON in which every term is the IR's text form, so that it is read back without loss.
+It is stored as JSON in which every term is in the IR's text form, so it is read back without loss.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from presieve.ir.text import parse_problem, parse_term, print_problem, print_ter
 FORMAT = 2
 _Claim = TypeVar("_Claim")
 _BEFORE = 1
-"""The format before this one, which is read, too: it had another word for ``optimal``."""
+"""The previous format, which is still read: it had another word for ``optimal``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Certificate:
 
     @property
     def calls_stay(self) -> bool:
-        """Whether everything that can raise is evaluated for rows that are kept as it was before:
-        what is evaluated on demand is where the filter stays as it is.
+        """Whether every expression that can raise is still evaluated for the rows that are kept.
+        Expressions that are evaluated on demand are, if the filter stays as it is.
         """
         fold = self.problem.fold
         total = fold.step_raises == fold.finish_raises == FALSE
@@ -62,7 +62,7 @@ class Certificate:
 
     @classmethod
     def of(cls, problem: Problem, pushdown: Pushdown) -> Certificate:
-        """The claim that a pushdown is right."""
+        """Make the claim that a pushdown is correct."""
         return cls(
             problem,
             pushdown.kind,
@@ -108,12 +108,12 @@ class Certificate:
         Path(path).write_text(self.text(), encoding="utf-8")
 
     def text(self) -> str:
-        """As JSON, the same for the same certificate."""
+        """The certificate as JSON; equal certificates give equal text."""
         return json.dumps(self.to_json(), indent=1) + "\n"
 
 
 def parse(data: object) -> Certificate:
-    """Read a certificate back. Raises :class:`PresieveError` where the data is none."""
+    """Read a certificate. Raises :class:`PresieveError` if ``data`` is not a certificate."""
     if not isinstance(data, dict) or "presieve" not in data:
         raise PresieveError(f'not a certificate: "presieve": {FORMAT} is missing')
     if data["presieve"] not in (_BEFORE, FORMAT):
@@ -125,7 +125,7 @@ def parse(data: object) -> Certificate:
 
 
 def read(how: Callable[[dict[str, Any]], _Claim], data: dict[str, Any]) -> _Claim:
-    """A claim from its stored form. Raises :class:`PresieveError` where the data is none."""
+    """Read a claim from its stored form. Raises :class:`PresieveError` if ``data`` is malformed."""
     try:
         return how(data)
     except KeyError as problem:
@@ -151,7 +151,7 @@ def _parse(data: dict[str, Any]) -> Certificate:
         )
         for w in _list(data["witnesses"])
     )
-    # certificates from before there were any have none
+    # Older certificates have no residual witnesses.
     residual_witnesses = tuple(
         ResidualWitness(
             int(w["conjunct"]), _values(w["key"]), tuple(_values(r) for r in _list(w["rows"]))
@@ -175,19 +175,21 @@ def _values(data: object) -> tuple[Term, ...]:
 
 
 def _list(data: object) -> list[Any]:
-    """What must be a list: a text or a dict is iterable too, and would pass for an empty one."""
+    """Return ``data`` if it is a list, else raise TypeError: a string or a dict is iterable too,
+    and would pass for an empty list.
+    """
     if not isinstance(data, list):
         raise TypeError(f"a list is expected, not {data!r}")
     return data
 
 
 def load(path: str | Path) -> Certificate:
-    """Read a certificate from a file. Raises :class:`UsageError` where there is none."""
+    """Read a certificate from a file. Raises :class:`UsageError` if there is none."""
     return read_file(path, parse)
 
 
 def read_file(path: str | Path, how: Callable[[object], _Claim]) -> _Claim:
-    """A claim from a file of JSON. Raises :class:`UsageError` where there is none."""
+    """Read a claim from a JSON file. Raises :class:`UsageError` if there is none."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as problem:

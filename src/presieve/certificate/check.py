@@ -60,7 +60,7 @@ class Rejected:
 
 
 def make_solver(name: SolverName) -> Solver:
-    """A fresh solver. :class:`presieve.errors.UsageError` where cvc5 is not installed."""
+    """Make a fresh solver. Raises :class:`presieve.errors.UsageError` if cvc5 is not installed."""
     if name == "cvc5":
         from presieve.smt.cvc5_solver import Cvc5Solver
 
@@ -79,9 +79,10 @@ def _ask(script: str, like: Solver, effort: Effort) -> Answer:
 def decided(
     premises: str, conditions: Iterable[tuple[str, str]], like: Solver, effort: Effort
 ) -> dict[str, float] | Rejected:
-    """The seconds that each condition took, of scripts by name that are unsatisfiable where it
-    holds; or the first that does not hold, or of which that is unknown. ``premises`` must be
-    satisfiable.
+    """Decide all conditions and return the seconds that each took.
+
+    ``conditions`` are named scripts, unsatisfiable if the condition holds; ``premises`` must be
+    satisfiable. Returns a rejection for the first condition that does not hold or is unknown.
     """
     if not isinstance(_ask(premises, like, effort), Sat):
         return Rejected("premises", "no row satisfies the assumptions, so the proof is vacuous")
@@ -101,7 +102,7 @@ def decided(
 def check(
     certificate: Certificate, solver: SolverName = "z3", effort: Effort | None = None
 ) -> Verified | Rejected:
-    """Rebuild the obligations from the IR and decide each. Unknown is not accepted."""
+    """Rebuild the obligations from the IR and decide each. An unknown answer is not accepted."""
     effort = effort or Effort()
     try:
         _check_form(certificate)
@@ -124,7 +125,7 @@ def check(
             return Rejected("kept", "a row that is kept may lose its error")
     if certificate.strength != "universe":
         started = time.perf_counter()
-        answer = _ask(_unwitnessed(certificate, claim), like, effort)
+        answer = _ask(_strength_script(certificate, claim), like, effort)
         seconds["strength"] = time.perf_counter() - started
         if not isinstance(answer, Unsat):
             return Rejected("strength", "rows are kept for which no witness speaks")
@@ -136,15 +137,17 @@ def check(
     return Verified(certificate, solver, seconds, erases, _SEAL)
 
 
-def _unwitnessed(certificate: Certificate, claim: Claim) -> str:
-    """Satisfiable if the claim of strength says more than the witnesses show."""
+def _strength_script(certificate: Certificate, claim: Claim) -> str:
+    """Build a script that is satisfiable if the claim of strength says more than the witnesses
+    show.
+    """
     if certificate.strength == "optimal":
         return obligations.without_need(claim, certificate.witnesses)
     return obligations.without_witness(claim, [w.region for w in certificate.witnesses])
 
 
 def _check_form(certificate: Certificate) -> None:
-    """The kind must be what the predicates say, and every term over its own variables."""
+    """Check that the kind fits the predicates, and that every term is over its own variables."""
     problem = certificate.problem
     check_problem(problem)
     check_words(problem)
@@ -167,8 +170,8 @@ def _check_form(certificate: Certificate) -> None:
 
 
 def _check_hidden(certificate: Certificate) -> None:
-    """Of a function that is not known nothing can be shown by tables: whether it ever gives the
-    values that they hold is not known either.
+    """Reject witnesses for an unknown function: tables show nothing about it, because it may never
+    give the values that they hold.
     """
     if not certificate.problem.fold.hidden:
         return
@@ -178,7 +181,7 @@ def _check_hidden(certificate: Certificate) -> None:
 
 
 def check_types(fold: Fold) -> None:
-    """Spark's types bound the values of columns, so they must be those of the sorts. Raises
+    """Check that columns have the sorts of their Spark types, which bound the values. Raises
     :class:`IllFormed`.
     """
     typed: tuple[Column | Output, ...] = (*fold.columns, *fold.keys, *fold.outputs)

@@ -1,4 +1,4 @@
-"""Trusted. That an expression of Spark gives what a function of single rows gives.
+"""Trusted. Proves that an expression of Spark gives the result of a function of single rows.
 
 Each script is the negation of a condition, for every row that types and assumptions allow:
 
@@ -6,9 +6,9 @@ Each script is the negation of a condition, for every row that types and assumpt
     Raises  an expression raises if and only if the function does
     Equal   where they do not, both give the same, to the bit: NULL, NaN and -0.0 are told apart
 
-Of assumptions, those are left out that the function's meaning does not rest on. *Equal* is of rows
-that get to a worker: a date that Python does not have raises on its way. Spark may evaluate an
-expression for more rows than a function, so that the others are of all rows.
+Assumptions that the function's meaning does not rest on are left out. *Equal* is about the rows
+that reach a worker: a date that Python does not have raises on its way. Spark may evaluate an
+expression for more rows than a function, so the other conditions are about all rows.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _SEAL = object()
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """What takes the place of an output: its ``text`` in SQL, and what Spark makes of that, over
-    KEY: the ``value``, an option; ``safe`` and ``raises``, of sort Bool.
+    """The replacement of an output: its ``text`` in SQL, and its meaning in Spark, over KEY: the
+    ``value``, an option; ``safe`` and ``raises``, of sort Bool.
     """
 
     output: str
@@ -58,17 +58,19 @@ class Expression:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> Expression:
-        """Read one back. Raises what reading JSON that is none raises."""
+        """Inverse of :meth:`to_json`. Raises KeyError, TypeError, ValueError or
+        :class:`PresieveError` if ``data`` is malformed.
+        """
         value, safe, raises = (parse_term(data[name]) for name in ("value", "safe", "raises"))
         return cls(str(data["output"]), str(data["text"]), value, safe, raises)
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledCertificate:
-    """The expressions may replace the outputs of the problem's fold, each row being a group.
+    """The expressions may replace the outputs of the problem's fold, where each row is a group.
 
-    ``row`` is the output that says whether the function gives a row, if it may give none: then rows
-    are filtered by the expression for it, which also keeps those on which the function raises.
+    ``row`` is the output that says whether the function gives a row, if it may give none. Then rows
+    are filtered by the expression for it, which also keeps the rows on which the function raises.
     """
 
     problem: Problem
@@ -86,21 +88,23 @@ class CompiledCertificate:
         }
 
     def text(self) -> str:
-        """As JSON, the same for the same certificate."""
+        """The certificate as JSON; equal certificates give equal text."""
         return json.dumps(self.to_json(), indent=1) + "\n"
 
 
 def parse(data: Mapping[str, Any]) -> CompiledCertificate:
-    """Read a certificate of this kind back. Raises what reading JSON that is none raises."""
-    found = tuple(map(Expression.parse, data["expressions"]))
+    """Read a certificate of this kind. Raises KeyError, TypeError, ValueError or
+    :class:`PresieveError` if ``data`` is malformed.
+    """
+    expressions = tuple(map(Expression.parse, data["expressions"]))
     row = str(data.get("row", ""))
-    return CompiledCertificate(parse_problem("\n".join(data["problem"])), found, row)
+    return CompiledCertificate(parse_problem("\n".join(data["problem"])), expressions, row)
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCompiled:
     """A certificate that this checker has accepted; only :func:`check_compiled` makes one.
-    ``seconds`` for each condition.
+    ``seconds`` is the time per condition.
     """
 
     certificate: CompiledCertificate
@@ -116,43 +120,45 @@ class VerifiedCompiled:
 def check_compiled(
     certificate: CompiledCertificate, solver: SolverName = "z3", effort: Effort | None = None
 ) -> VerifiedCompiled | Rejected:
-    """Rebuild the conditions from the IR and decide each. Unknown is not accepted."""
+    """Rebuild the conditions from the IR and decide each. An unknown answer is not accepted."""
     effort = effort or Effort()
     try:
         _check_form(certificate)
     except PresieveError as problem:
         return Rejected("form", str(problem))
     like = make_solver(solver)
-    conditions = ((n, _script(certificate, negate(c))) for n, c in _conditions(certificate))
-    seconds = decided(_script(certificate, TRUE), conditions, like, effort)
+    conditions = (
+        (n, _violation_script(certificate, negate(c))) for n, c in _conditions(certificate)
+    )
+    seconds = decided(_violation_script(certificate, TRUE), conditions, like, effort)
     if isinstance(seconds, Rejected):
         return seconds
     return VerifiedCompiled(certificate, solver, seconds, _SEAL)
 
 
 def _conditions(certificate: CompiledCertificate) -> Iterator[tuple[str, Term]]:
-    """What must hold of every row, by name."""
+    """Yield the conditions that must hold for every row, with their names."""
     fold, row = certificate.problem.fold, certificate.row
-    given = {o.name: o.term for o in fold.outputs}
+    output_terms = {o.name: o.term for o in fold.outputs}
     raises = fold.finish_raises
-    there = app(Op.SQL_IS_TRUE, given[row]) if row else TRUE
-    kept = or_(there, raises)
-    lost = negate(and_(*_arriving(fold)))
+    gives_row = app(Op.SQL_IS_TRUE, output_terms[row]) if row else TRUE
+    row_stays = or_(gives_row, raises)
+    lost = negate(and_(*_representable_in_python(fold)))
     for e in certificate.expressions:
         errors: Term
         equal: Term
         if e.output == row:
-            errors, equal = FALSE, app(Op.SAME, app(Op.SQL_IS_TRUE, e.value), kept)
+            errors, equal = FALSE, app(Op.SAME, app(Op.SQL_IS_TRUE, e.value), row_stays)
         else:
-            same = app(Op.SAME, e.value, given[e.output])
-            errors, equal = raises, or_(negate(kept), raises, same)
+            same = app(Op.SAME, e.value, output_terms[e.output])
+            errors, equal = raises, or_(negate(row_stays), raises, same)
         yield f"safe {e.output}", e.safe
         yield f"raises {e.output}", app(Op.SAME, e.raises, errors)
         yield f"equal {e.output}", or_(lost, equal)
 
 
-def _script(certificate: CompiledCertificate, wrong: Term) -> str:
-    """Satisfiable if there is a row of which something is true."""
+def _violation_script(certificate: CompiledCertificate, wrong: Term) -> str:
+    """Build a script that is satisfiable if some row makes ``wrong`` true."""
     runs = Runs(certificate.problem, [wrong])
     runs.encoder.fact(runs.encoder.boolean(wrong, runs.keys))
     return runs.encoder.take()
@@ -162,11 +168,11 @@ _PYTHON = {
     "date": (-719_162, 2_932_896),
     "timestamp_ntz": (-62_135_596_800_000_000, 253_402_300_799_999_999),
 }
-"""The days and microseconds since 1970 that Python has: of the years 1 to 9999."""
+"""The days and microseconds since 1970 that Python has: years 1 to 9999."""
 
 
-def _arriving(fold: Fold) -> Iterator[Term]:
-    """That columns hold values that Python has."""
+def _representable_in_python(fold: Fold) -> Iterator[Term]:
+    """State that columns hold values that Python has."""
     for column in fold.keys:
         if column.type in _PYTHON:
             low, high = _PYTHON[column.type]
@@ -177,7 +183,9 @@ def _arriving(fold: Fold) -> Iterator[Term]:
 
 
 def _check_form(certificate: CompiledCertificate) -> None:
-    """A fold of single rows, and an expression of the right type for each of its outputs."""
+    """Check that the fold is of single rows, and that each output has an expression of the right
+    type.
+    """
     problem, fold = certificate.problem, certificate.problem.fold
     check_problem(problem)
     check_words(problem)

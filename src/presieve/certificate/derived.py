@@ -1,10 +1,9 @@
-"""Trusted. That a filter derived for storage keeps every row for which a condition is true.
+"""Trusted. Proves that a filter derived for storage keeps every row for which a condition is true.
 
-Where the filter does not hold, all columns of one of its clauses lie outside of their sets. Such
-rows are a few boxes: products of intervals. In each box the condition is evaluated with intervals
-for values (:mod:`presieve.sql.evaluation`), and must not come out true. A condition may be about
-columns of other sources, too, which may have any values. Nothing here knows how the filter was
-found.
+The filter fails on a row if all columns of one of its clauses lie outside of their sets. Such rows
+form a few boxes: products of intervals. In each box the condition is evaluated on intervals
+(:mod:`presieve.sql.evaluation`), and must not come out true. A condition may also read columns of
+other sources, which may have any values. Nothing here knows how the filter was found.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ MAX_BOXES = 256
 class DerivedCertificate:
     """Where ``condition`` (an expression of Catalyst, as its JSON) is true, each of the ``clauses``
     holds: one of its columns, by number, has a value of its set. ``cuts`` are values of columns at
-    which boxes are divided; more of them prove more, and none proves anything wrong.
+    which boxes are divided; more cuts prove more, and no cut proves anything wrong.
     """
 
     condition: Sequence[Mapping[str, object]]
@@ -58,9 +57,11 @@ class DerivedCertificate:
                 [[n, [list(i) for i in s.intervals], s.null] for n, s in clause.items()]
                 for clause in self.clauses
             ],
-            "cuts": [[n, sorted(found)] for n, found in self.cuts.items()],
+            "cuts": [[n, sorted(points)] for n, points in self.cuts.items()],
             "zone": self.zones.session,
-            "offsets": {name: list(found) for name, found in self.zones.offsets.items()},
+            "offsets": {
+                name: list(offset_range) for name, offset_range in self.zones.offsets.items()
+            },
         }
 
 
@@ -77,15 +78,18 @@ def _plain(node: Mapping[str, object]) -> dict[str, object]:
 
 
 def parse(data: Mapping[str, Any]) -> DerivedCertificate:
-    """From what :meth:`DerivedCertificate.to_json` gives. KeyError, TypeError or ValueError where
-    it is something else.
+    """Read what :meth:`DerivedCertificate.to_json` writes. Raises KeyError, TypeError or ValueError
+    if ``data`` is anything else.
     """
     clauses = [
-        {int(n): values((tuple(i) for i in found), null=bool(null)) for n, found, null in clause}
+        {
+            int(n): values((tuple(i) for i in intervals), null=bool(null))
+            for n, intervals, null in clause
+        }
         for clause in data["clauses"]
     ]
     offsets = {str(n): (int(low), int(high)) for n, (low, high) in data["offsets"].items()}
-    cuts = {int(n): frozenset(found) for n, found in data["cuts"]}
+    cuts = {int(n): frozenset(points) for n, points in data["cuts"]}
     return DerivedCertificate(data["condition"], clauses, Zones(str(data["zone"]), offsets), cuts)
 
 
@@ -105,7 +109,9 @@ class VerifiedDerived:
 
 
 def check_derived(certificate: DerivedCertificate) -> VerifiedDerived | Rejected:
-    """Evaluate the condition outside of the filter. What cannot be decided is not accepted."""
+    """Evaluate the condition outside of the filter. A condition that cannot be decided is not
+    accepted.
+    """
     reason = _failure(certificate)
     if reason is not None:
         return Rejected("outside", reason)
@@ -113,7 +119,7 @@ def check_derived(certificate: DerivedCertificate) -> VerifiedDerived | Rejected
 
 
 def _failure(certificate: DerivedCertificate) -> str | None:
-    """Why the claim is not proved; None where it is."""
+    """Why the claim is not proved; None if it is."""
     try:
         node, end = build(certificate.condition, 0, 0)
     except DeclineSignal as signal:
@@ -130,26 +136,30 @@ def _failure(certificate: DerivedCertificate) -> str | None:
 
 
 class _Refutation:
-    """That a condition is not true in some boxes, which are divided as long as it may be."""
+    """Shows that a condition is not true in some boxes, which are divided up to :data:`MAX_BOXES`
+    times.
+    """
 
     def __init__(self, condition: ExprNode, certificate: DerivedCertificate) -> None:
         self._condition = condition
         self._zones = certificate.zones
         self._ends: dict[int, set[Point]] = defaultdict(set)
-        for number, found in (*turns(condition, self._zones), *certificate.cuts.items()):
-            self._ends[number].update(found)
-        self._left = 0
+        for number, points in (*turns(condition, self._zones), *certificate.cuts.items()):
+            self._ends[number].update(points)
+        self._boxes_left = 0
 
     def refutes(self, clause: Mapping[int, ValueSet]) -> bool:
-        """Outside of a clause, where none of its columns has a value of its set."""
-        self._left = MAX_BOXES
+        """Whether the condition is true nowhere outside of a clause, where no column has a value of
+        its set.
+        """
+        self._boxes_left = MAX_BOXES
         outside = {number: allowed.complement() for number, allowed in clause.items()}
         return self._empty(outside, [*outside, *(n for n in self._ends if n not in outside)])
 
     def _empty(self, box: Box, columns: Sequence[int]) -> bool:
-        """Whether the condition is true nowhere in a box, of which these columns are whole."""
-        self._left -= 1
-        if self._left < 0:
+        """Whether the condition is true nowhere in a box; the given columns are not yet divided."""
+        self._boxes_left -= 1
+        if self._boxes_left < 0:
             return False
         if not may_hold(self._condition, self._zones, box):
             return True
@@ -161,22 +171,24 @@ class _Refutation:
 
 
 def turns(node: ExprNode, zones: Zones) -> Iterator[tuple[int, Collection[Point]]]:
-    """Where functions of columns have other pieces: what is on both sides of that is unrelated."""
+    """Yield the columns and values at which functions change pieces: values on both sides are
+    unrelated.
+    """
     if node.children and short(node) not in TRUTH_VALUED:
-        known = monotone(node, zones)
-        if known is not None and short(known.argument) == "AttributeReference":
-            found = [end for p in known.pieces for end in p.within if end is not None]
-            yield number_of(known.argument), found
+        function = monotone(node, zones)
+        if function is not None and short(function.argument) == "AttributeReference":
+            ends = [end for p in function.pieces for end in p.within if end is not None]
+            yield number_of(function.argument), ends
     for child in node.children:
         yield from turns(child, zones)
 
 
-def _parts(found: ValueSet, ends: Collection[Point]) -> Iterator[ValueSet]:
-    """A set, divided at these ends."""
-    for interval in found.intervals:
+def _parts(allowed: ValueSet, ends: Collection[Point]) -> Iterator[ValueSet]:
+    """Divide a set at these ends."""
+    for interval in allowed.intervals:
         for part in _cut(interval, ends):
             yield values([part])
-    if found.null:
+    if allowed.null:
         yield NULL
 
 

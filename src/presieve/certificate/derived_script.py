@@ -1,12 +1,13 @@
 """Trusted. The claim of a derived filter as scripts for a solver.
 
 The checker of :mod:`presieve.certificate.derived` divides boxes; here a solver finds the cases by
-itself. All that is taken from the catalogue of functions is that they are monotone on their pieces,
-and their values at some points. So both agree, or one of them is wrong.
+itself. The scripts use only two facts from the catalogue of functions: functions are monotone on
+their pieces, and their values at some points are known. So both checks agree, or one of them is
+wrong.
 
 Values are integers in the order of their type (:mod:`presieve.semantics.intervals`). Texts are
-reals: only their order counts, and any finite number of texts can be put among the reals so that
-those that are constants here are in order.
+reals: only their order counts, and any finite number of texts can be placed among the reals so that
+the constants of the script are in order.
 """
 
 from __future__ import annotations
@@ -69,16 +70,16 @@ class _Truth:
 
 
 def check_by_solver(verified: VerifiedDerived, name: SolverName) -> VerifiedDerived | Rejected:
-    """What the checker has accepted, decided once more by a solver."""
+    """Decide again, by a solver, what the checker has accepted."""
     certificate = verified.certificate
     scripts = ((str(dict(c)), script(certificate, c)) for c in certificate.clauses)
-    found = decided("", scripts, make_solver(name), Effort())
-    return found if isinstance(found, Rejected) else verified
+    verdict = decided("", scripts, make_solver(name), Effort())
+    return verdict if isinstance(verdict, Rejected) else verified
 
 
 def script(certificate: DerivedCertificate, clause: Mapping[int, ValueSet]) -> str:
-    """Unsatisfiable if the condition is not true of any row for which the clause does not hold.
-    Raises :class:`presieve.errors.DeclineSignal` where the condition cannot be read.
+    """Build a script that is unsatisfiable if the condition is true of no row for which the clause
+    fails. Raises :class:`presieve.errors.DeclineSignal` if the condition cannot be read.
     """
     node, _ = build(certificate.condition, 0, 0)
     encoder = _Encoder(node, certificate, clause)
@@ -104,8 +105,8 @@ class _Encoder:
         self._variables: list[str] = []
         self._columns: dict[int, _Value] = {}
         self._points: dict[int, set[Point]] = {}
-        for number, found in (*turns(node, self._zones), *certificate.cuts.items()):
-            self._points.setdefault(number, set()).update(found)
+        for number, points in (*turns(node, self._zones), *certificate.cuts.items()):
+            self._points.setdefault(number, set()).update(points)
         for number, allowed in clause.items():
             self._points.setdefault(number, set()).update(_ends(allowed.intervals))
 
@@ -113,9 +114,7 @@ class _Encoder:
         self._facts.append(formula)
 
     def text(self) -> str:
-        """Everything that is declared and stated; texts are in order, and none between two that
-        are neighbours.
-        """
+        """All declarations and assertions; texts are in order, with none between two neighbours."""
         ordered = sorted(self._texts.items())
         order = [f"(< {a} {b})" for (_, a), (_, b) in pairwise(ordered)]
         order += [
@@ -159,7 +158,9 @@ class _Encoder:
         return self._texts[point]
 
     def column(self, number: int, allowed: ValueSet) -> _Value:
-        """A column of which the condition says nothing has a value of any kind."""
+        """The value of a column. If the condition does not read the column, its value is of any
+        kind.
+        """
         if number not in self._columns:
             self._columns[number] = self._any(_sort_of(_ends(allowed.intervals)))
         return self._columns[number]
@@ -172,7 +173,7 @@ class _Encoder:
     def _inside(self, term: str, interval: Interval) -> str:
         low, high = interval
         if low is not None and interval == only(low):
-            return s_eq(term, self.point(low))  # of texts, nothing is between these
+            return s_eq(term, self.point(low))  # between these there is no text
         least = () if low is None else (f"(<= {self.point(low)} {term})",)
         most = () if high is None else (f"(< {term} {self.point(high)})",)
         return s_and((*least, *most))
@@ -180,7 +181,7 @@ class _Encoder:
     # Values
 
     def value(self, node: ExprNode) -> _Value | None:
-        """None where nothing is known, not even that it is not NULL."""
+        """Encode an expression; None if nothing is known of it, not even that it is not NULL."""
         name = short(node)
         if name == "AttributeReference":
             return self._attribute(node)
@@ -191,8 +192,8 @@ class _Encoder:
         rule = _VALUES.get(name)
         if rule is not None:
             return rule(self, node)
-        known = monotone(node, self._zones)
-        return None if known is None else self._function(known)
+        function = monotone(node, self._zones)
+        return None if function is None else self._function(function)
 
     def _attribute(self, node: ExprNode) -> _Value:
         number, type_ = number_of(node), type_name(node)
@@ -200,10 +201,10 @@ class _Encoder:
             sort = _TEXTS if type_ == "string" else _INTEGERS
             within = domain(type_)
             points = {*self._points.get(number, ()), *_ends([within])}
-            made = self._any(sort, set(_same_kind(points, sort)))
-            self._columns[number] = made
+            value = self._any(sort, set(_same_kind(points, sort)))
+            self._columns[number] = value
             if sort == _INTEGERS:
-                self.fact(s_implies(made.there, self._inside(made.term, within)))
+                self.fact(s_implies(value.there, self._inside(value.term, within)))
         return self._columns[number]
 
     def _literal(self, node: ExprNode) -> _Value | None:
@@ -220,89 +221,94 @@ class _Encoder:
         null = s_not(s_or((truth.true, truth.false)))
         return _Value(s_ite(truth.true, "1", "0"), null, _INTEGERS, frozenset((0, 1)))
 
-    def _function(self, known: Monotone) -> _Value | None:
-        argument = self.value(known.argument)
+    def _function(self, function: Monotone) -> _Value | None:
+        argument = self.value(function.argument)
         if argument is None:
             return None
-        steps = [(piece, list(_steps(piece, argument.points))) for piece in known.pieces]
-        points = {p for _, found in steps for _, *bounds in found for p in bounds}
+        steps = [(piece, list(_steps(piece, argument.points))) for piece in function.pieces]
+        points = {p for _, step_bounds in steps for _, *bounds in step_bounds for p in bounds}
         if not points:
             return None
-        made = self._any(_sort_of(points), points)
-        self.fact(s_implies(argument.null, made.null))
-        for piece, found in steps:
-            here = s_and((argument.there, self._inside(argument.term, piece.within)))
-            self.fact(s_implies(here, made.there))
-            if (argument.sort, made.sort) == (_TEXTS, _TEXTS):
-                # It is a beginning of the text.
-                self.fact(s_implies(here, f"(<= {made.term} {argument.term})"))
-            for step in found:
-                self._monotone(here, (argument.term, made.term), step, rising=piece.rising)
-        return made
+        result = self._any(_sort_of(points), points)
+        self.fact(s_implies(argument.null, result.null))
+        for piece, piece_steps in steps:
+            in_piece = s_and((argument.there, self._inside(argument.term, piece.within)))
+            self.fact(s_implies(in_piece, result.there))
+            if (argument.sort, result.sort) == (_TEXTS, _TEXTS):
+                # The result is a beginning of the text.
+                self.fact(s_implies(in_piece, f"(<= {result.term} {argument.term})"))
+            for step in piece_steps:
+                self._monotone(in_piece, (argument.term, result.term), step, rising=piece.rising)
+        return result
 
     def _monotone(
-        self, here: str, terms: tuple[str, str], step: tuple[Point, Point, Point], *, rising: bool
+        self,
+        in_piece: str,
+        terms: tuple[str, str],
+        step: tuple[Point, Point, Point],
+        *,
+        rising: bool,
     ) -> None:
-        """What follows from the bounds of a function at one point, on the rest of a piece."""
+        """State, for the rest of a piece, what the function's bounds at one point imply."""
         (x, y), (p, least, most) = terms, map(self.point, step)
         above, below = f"(<= {p} {x})", f"(<= {x} {p})"
         if not rising:
             above, below = below, above
-        self.fact(s_implies(s_and((here, above)), f"(<= {least} {y})"))
-        self.fact(s_implies(s_and((here, below)), f"(<= {y} {most})"))
+        self.fact(s_implies(s_and((in_piece, above)), f"(<= {least} {y})"))
+        self.fact(s_implies(s_and((in_piece, below)), f"(<= {y} {most})"))
 
     def each(self, node: ExprNode) -> list[_Value] | None:
-        """The values of the children, as :meth:`_alike`."""
+        """The values of the children, converted by :meth:`_alike`."""
         return self._alike([self.value(child) for child in node.children])
 
-    def _alike(self, found: Sequence[_Value | None]) -> list[_Value] | None:
-        """Values of one sort; None where nothing is known of any, or sorts differ."""
-        sorts = {v.sort for v in found if v is not None}
+    def _alike(self, operands: Sequence[_Value | None]) -> list[_Value] | None:
+        """Return values of one sort; None if all values are unknown, or sorts differ."""
+        sorts = {v.sort for v in operands if v is not None}
         if len(sorts) != 1:
             return None
         (sort,) = sorts
-        return [self._any(sort) if v is None else v for v in found]
+        return [self._any(sort) if v is None else v for v in operands]
 
-    def chosen(self, node: ExprNode) -> _Value | None:
-        """A CASE, or an IF."""
+    def case_value(self, node: ExprNode) -> _Value | None:
+        """The value of a CASE or an IF."""
         parts = list(node.children)
-        other = [parts.pop()] if len(parts) % 2 else []
+        else_branch = [parts.pop()] if len(parts) % 2 else []
         tests = [self.truth(test).true for test in parts[::2]]
-        found = self._alike([self.value(one) for one in (*parts[1::2], *other)])
-        if found is None:
+        branch_values = self._alike([self.value(branch) for branch in (*parts[1::2], *else_branch)])
+        if branch_values is None:
             return None
-        points = _points(found)
-        sort = found[0].sort
-        end = found[len(tests)] if other else _Value(self._term(sort), "true", sort)
-        for test, value in reversed(list(zip(tests, found, strict=False))):
+        points = _points(branch_values)
+        sort = branch_values[0].sort
+        end = branch_values[len(tests)] if else_branch else _Value(self._term(sort), "true", sort)
+        for test, value in reversed(list(zip(tests, branch_values, strict=False))):
             term, null = s_ite(test, value.term, end.term), s_ite(test, value.null, end.null)
             end = _Value(term, null, sort, points)
         return end
 
     def first(self, node: ExprNode) -> _Value | None:
         """The first that is not NULL."""
-        found = self.each(node)
-        if found is None:
+        operands = self.each(node)
+        if operands is None:
             return None
-        points = _points(found)
-        *others, end = found
+        points = _points(operands)
+        *others, end = operands
         for value in reversed(others):
             term = s_ite(value.null, end.term, value.term)
             end = _Value(term, s_and((value.null, end.null)), value.sort, points)
         return end
 
     def extreme(self, node: ExprNode, sign: str) -> _Value | None:
-        """The least or the greatest of those that are not NULL."""
-        found = self.each(node)
-        if found is None:
+        """The least or the greatest of the operands that are not NULL."""
+        operands = self.each(node)
+        if operands is None:
             return None
-        made = self._any(found[0].sort, _points(found))
-        self.fact(s_eq(made.null, s_and(v.null for v in found)))
-        for v in found:
-            self.fact(s_implies(v.there, f"({sign} {made.term} {v.term})"))
-        one = s_or(s_and((v.there, s_eq(made.term, v.term))) for v in found)
-        self.fact(s_implies(made.there, one))
-        return made
+        extremum = self._any(operands[0].sort, _points(operands))
+        self.fact(s_eq(extremum.null, s_and(v.null for v in operands)))
+        for v in operands:
+            self.fact(s_implies(v.there, f"({sign} {extremum.term} {v.term})"))
+        equals_operand = s_or(s_and((v.there, s_eq(extremum.term, v.term))) for v in operands)
+        self.fact(s_implies(extremum.there, equals_operand))
+        return extremum
 
     def one_of(self, node: ExprNode) -> _Value | None:
         """The value of one of the children."""
@@ -310,33 +316,33 @@ class _Encoder:
             self._between(child) if short(child) == _BETWEEN else (self.value(child), "true")
             for child in node.children
         ]
-        found = self._alike([value for value, _ in parts])
-        if found is None:
+        alternatives = self._alike([value for value, _ in parts])
+        if alternatives is None:
             return None
-        made = self._any(found[0].sort, _points(found))
+        selected = self._any(alternatives[0].sort, _points(alternatives))
         same = [
-            s_and((exists, s_eq(made.null, v.null), s_eq(made.term, v.term)))
-            for v, (_, exists) in zip(found, parts, strict=True)
+            s_and((exists, s_eq(selected.null, v.null), s_eq(selected.term, v.term)))
+            for v, (_, exists) in zip(alternatives, parts, strict=True)
         ]
         self.fact(s_or(same))
-        return made
+        return selected
 
     def between(self, node: ExprNode) -> _Value | None:
-        """A generated value of a row, which there is."""
-        made, exists = self._between(node)
+        """A generated value of a row that exists."""
+        generated, exists = self._between(node)
         self.fact(exists)
-        return made
+        return generated
 
     def _between(self, node: ExprNode) -> tuple[_Value | None, str]:
-        """A value from that of one child to that of the other, and whether there is such a row."""
-        found = self.each(node)
-        if found is None:
+        """A value between those of the two children, and whether such a row exists."""
+        bounds = self.each(node)
+        if bounds is None:
             return None, "true"
-        a, b = (v.term for v in found)
-        made = _Value(self._term(found[0].sort), "false", found[0].sort, _points(found))
-        y = made.term
+        a, b = (v.term for v in bounds)
+        generated = _Value(self._term(bounds[0].sort), "false", bounds[0].sort, _points(bounds))
+        y = generated.term
         self.fact(f"(or (<= {a} {y} {b}) (<= {b} {y} {a}))")
-        return made, s_and(v.there for v in found)
+        return generated, s_and(v.there for v in bounds)
 
     # Predicates
 
@@ -358,30 +364,30 @@ class _Encoder:
         parts = [self.truth(child) for child in node.children]
         return _Truth(s_or(p.true for p in parts), s_and(p.false for p in parts))
 
-    def compared(self, node: ExprNode, sign: str) -> _Truth:
-        """A comparison that is NULL of NULL."""
-        found = self.each(node)
-        if found is None:
+    def comparison(self, node: ExprNode, sign: str) -> _Truth:
+        """A comparison that is NULL if an operand is NULL."""
+        operands = self.each(node)
+        if operands is None:
             return self._unknown()
-        left, right = found
-        there, holds = s_and((left.there, right.there)), f"({sign} {left.term} {right.term})"
-        return _Truth(s_and((there, holds)), s_and((there, s_not(holds))))
+        left, right = operands
+        both_present, holds = s_and((left.there, right.there)), f"({sign} {left.term} {right.term})"
+        return _Truth(s_and((both_present, holds)), s_and((both_present, s_not(holds))))
 
     def same(self, node: ExprNode) -> _Truth:
         """``<=>``."""
-        found = self.each(node)
-        if found is None:
+        operands = self.each(node)
+        if operands is None:
             return _two_valued(self._new("Bool"))
-        left, right = found
+        left, right = operands
         equal = s_and((left.there, right.there, s_eq(left.term, right.term)))
         return _two_valued(s_or((s_and((left.null, right.null)), equal)))
 
     def member(self, node: ExprNode) -> _Truth:
-        """``IN``, which may look a double up by its hash, so that the two zeros are not equal."""
-        found = self.each(node)
-        if found is None:
+        """``IN``, which may look a double up by its hash, and then the two zeros are not equal."""
+        operands = self.each(node)
+        if operands is None:
             return self._unknown()
-        value, *others = found
+        value, *others = operands
         equal = [s_eq(value.term, o.term) for o in others]
         if type_name(node.children[0]) in ("double", "float", ""):
             doubtful = s_eq(value.term, "0") if value.sort == _INTEGERS else "true"
@@ -403,8 +409,8 @@ class _Encoder:
             return _two_valued(self._new("Bool"))
         return _two_valued(s_and((value.there, s_eq(value.term, s_int(NAN)))))
 
-    def filled(self, node: ExprNode) -> _Truth:
-        """At least so many of the operands are neither NULL nor NaN."""
+    def at_least_n(self, node: ExprNode) -> _Truth:
+        """At least ``n`` of the operands are neither NULL nor NaN."""
         wanted = node.fields["n"]
         if not isinstance(wanted, int):
             return self._unknown()
@@ -414,13 +420,13 @@ class _Encoder:
     def _counts(self, node: ExprNode) -> str:
         value, type_ = self.value(node), type_name(node)
         if value is None or type_ in ("", "float"):
-            there = "true" if value is None else value.there
-            return s_and((there, self._new("Bool")))
+            present = "true" if value is None else value.there
+            return s_and((present, self._new("Bool")))
         number = type_ == "double"
         return s_and((value.there, *((s_not(s_eq(value.term, s_int(NAN))),) if number else ())))
 
-    def matched(self, node: ExprNode) -> _Truth:
-        """A text that begins otherwise than all that match a pattern does not match."""
+    def text_match(self, node: ExprNode) -> _Truth:
+        """A text does not match a pattern if it does not begin as all matching texts do."""
         text, pattern = node.children
         value, start = self.value(text), beginning_of(node, constant(pattern, self._zones))
         unknown = self._unknown()
@@ -431,8 +437,8 @@ class _Encoder:
 
     def field(self, node: ExprNode) -> _Value | None:
         """A field of a struct."""
-        found = field_of(node)
-        return None if found is None else self.value(found)
+        field_node = field_of(node)
+        return None if field_node is None else self.value(field_node)
 
 
 def _two_valued(true: str) -> _Truth:
@@ -440,13 +446,13 @@ def _two_valued(true: str) -> _Truth:
 
 
 def _ends(intervals: Collection[Interval]) -> set[Point]:
-    """The ends of intervals, and what is last before them."""
+    """The ends of intervals, and the last values before them."""
     ends = {end for interval in intervals for end in interval if end is not None}
     return ends | {before for end in ends if (before := last(end)) is not None}
 
 
 def _same_kind(points: Collection[Point], sort: str) -> Iterator[Point]:
-    """Values of a column's own type, and those beside them."""
+    """Keep values of the column's own type, and add the integers just below them."""
     kind = str if sort == _TEXTS else int
     for point in points:
         if isinstance(point, kind):
@@ -456,7 +462,7 @@ def _same_kind(points: Collection[Point], sort: str) -> Iterator[Point]:
 
 
 def _steps(piece: Piece, points: Collection[Point]) -> Iterator[tuple[Point, Point, Point]]:
-    """Points of a piece, and its ends, with the bounds of the function there."""
+    """Yield points of a piece, among them its ends, with the bounds of the function there."""
     low, high = piece.within
     for p in {*points, *_ends([piece.within])}:
         if (low is None or low <= p) and (high is None or p < high):  # type: ignore[operator]
@@ -468,15 +474,15 @@ def _sort_of(points: Collection[Point]) -> str:
     return _TEXTS if any(isinstance(p, str) for p in points) else _INTEGERS
 
 
-def _points(found: Sequence[_Value]) -> frozenset[Point]:
-    return frozenset().union(*(v.points for v in found))
+def _points(operands: Sequence[_Value]) -> frozenset[Point]:
+    return frozenset().union(*(v.points for v in operands))
 
 
 _Rule: TypeAlias = Callable[[_Encoder, ExprNode], _Truth]
 
 
 def _comparison(sign: str) -> _Rule:
-    return lambda e, node: e.compared(node, sign)
+    return lambda e, node: e.comparison(node, sign)
 
 
 _TRUTHS: Mapping[str, _Rule] = {
@@ -493,12 +499,12 @@ _TRUTHS: Mapping[str, _Rule] = {
     "IsNull": _Encoder.is_null,
     "IsNotNull": lambda e, node: e.is_null(node).opposite,
     "IsNaN": _Encoder.is_nan,
-    "AtLeastNNonNulls": _Encoder.filled,
-    **dict.fromkeys(BEGINNINGS, _Encoder.matched),
+    "AtLeastNNonNulls": _Encoder.at_least_n,
+    **dict.fromkeys(BEGINNINGS, _Encoder.text_match),
 }
 _VALUES: Mapping[str, Callable[[_Encoder, ExprNode], _Value | None]] = {
-    "CaseWhen": _Encoder.chosen,
-    "If": _Encoder.chosen,
+    "CaseWhen": _Encoder.case_value,
+    "If": _Encoder.case_value,
     "Coalesce": _Encoder.first,
     "Greatest": lambda e, node: e.extreme(node, ">="),
     "Least": lambda e, node: e.extreme(node, "<="),

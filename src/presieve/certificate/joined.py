@@ -1,4 +1,6 @@
-"""Trusted. That filters may stand below both sides of a join (:mod:`presieve.semantics.joins`)."""
+"""Trusted. Proves that filters may stand below both sides of a join
+(:mod:`presieve.semantics.joins`).
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ KIND = "join"
 @dataclass(frozen=True, slots=True)
 class JoinCertificate:
     """``left`` (over KEY) and ``right`` (over ROW) may stand below the join, where ``where`` (over
-    both) stands above it and stays there. ``keys`` and ``columns`` are what these read of the left
-    and of the right side.
+    both) stands above it and stays there. ``keys`` and ``columns`` are the columns of the left and
+    of the right side that these terms read.
     """
 
     keys: tuple[Column, ...]
@@ -47,12 +49,14 @@ class JoinCertificate:
         }
 
     def obligations(self) -> Iterator[tuple[str, Term]]:
-        """What must hold of every row of the left and every row of the right side."""
+        """Yield the conditions that must hold for every row of the left and every row of the right
+        side.
+        """
         return obligations(self.join, self.where, (self.left, self.right))
 
     def check_form(self) -> None:
-        """Raises :class:`presieve.errors.PresieveError` unless these are conditions over columns
-        that there are.
+        """Raises :class:`presieve.errors.PresieveError` unless these are conditions over existing
+        columns.
         """
         left, right = (self.keys, Scope.KEY), (self.columns, Scope.ROW)
         check_conditions((self.where, self.join.on), left, right)
@@ -60,7 +64,7 @@ class JoinCertificate:
         check_conditions((self.right,), right)
 
     def text(self) -> str:
-        """As JSON, the same for the same certificate."""
+        """The certificate as JSON; equal certificates give equal text."""
         return json.dumps(self.to_json(), indent=1) + "\n"
 
 
@@ -69,7 +73,9 @@ def _columns(columns: tuple[Column, ...]) -> list[list[object]]:
 
 
 def parse(data: Mapping[str, Any]) -> JoinCertificate:
-    """Read a certificate of this kind back. Raises what reading JSON that is none raises."""
+    """Read a certificate of this kind. Raises KeyError, TypeError, ValueError or
+    :class:`presieve.errors.PresieveError` if ``data`` is malformed.
+    """
     keys, columns = (
         tuple(filter(None, (column(str(n), str(t), bool(null)) for n, t, null in side)))
         for side in data["columns"]

@@ -1,6 +1,6 @@
-"""Trusted. That merging partial states gives what folding all the rows gives.
+"""Trusted. Proves that merging partial states gives the same as folding all the rows.
 
-With step(s, r) for ``reduce`` and an invariant J of the states that a fold can be in
+With step(s, r) for ``reduce`` and an invariant J of the states that a fold can reach:
 
     Init    J(init)
     Kept    J(s) and s does not raise on r  ->  J(step(s, r))
@@ -8,10 +8,10 @@ With step(s, r) for ``reduce`` and an invariant J of the states that a fold can 
     Append  J(s) and J(t)  ->  merge(s, t) does not raise, raises on r if and only if t does, and
                                otherwise merge(s, step(t, r)) = step(merge(s, t), r)
 
-By induction on ys, merge(fold xs, fold ys) = fold (xs ++ ys) with the same errors. So a result that
-is merged from the states of any number of partitions, in any order and grouping, is the fold of
-their rows one partition after the other, and what is proved of folds holds for it. A partition
-without a row of a key has no state of it; ``init`` is not merged in.
+By induction on ys, merge(fold xs, fold ys) = fold (xs ++ ys) with the same errors. So merging the
+states of any number of partitions, in any order and grouping, gives the fold of their rows, one
+partition after the other, and whatever is proved of folds holds for it. A partition without a row
+of a key has no state for it; ``init`` is not merged in.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def merge_agrees(
     solver: SolverName = "z3",
     effort: Effort | None = None,
 ) -> bool:
-    """Whether the four conditions are proved. Unknown is no.
+    """Whether the four conditions are proved. Unknown counts as no.
 
     ``merged`` has a term for each field of the fold, in order; ``raises`` says when ``merge`` does.
     Both are over ACC, the first state, and TWIN, the second.
@@ -58,7 +58,7 @@ class _Merges:
         return list(facts(self._problem.fold.fields))
 
     def agrees(self) -> bool:
-        invariant = self._invariant()
+        invariant = self._mine_invariant()
         return self._zero(invariant) and self._append(invariant)
 
     def _runs(self) -> Runs:
@@ -71,14 +71,16 @@ class _Merges:
 
     # --- the invariant ------------------------------------------------------------------------
 
-    def _invariant(self) -> list[Term]:
-        """Of the candidates those that hold at first and that all together are kept."""
-        found = [c for c in self._candidates if self._holds_at_first(c)]
+    def _mine_invariant(self) -> list[Term]:
+        """Keep the candidates that hold at first and that a step preserves, given all of them
+        together.
+        """
+        candidates = [c for c in self._candidates if self._holds_at_first(c)]
         while True:
-            kept = [c for c in found if self._is_kept(c, found)]
-            if len(kept) == len(found):
-                return kept
-            found = kept
+            preserved = [c for c in candidates if self._is_kept(c, candidates)]
+            if len(preserved) == len(candidates):
+                return preserved
+            candidates = preserved
 
     def _holds_at_first(self, fact: Term) -> bool:
         runs = self._runs()
@@ -128,8 +130,8 @@ class _Merges:
         row = runs.row("r")
         raised, merged = self._merge(runs, s, t)
         late, early = runs.step_raises(merged, row), runs.step_raises(t, row)
-        _, whole = self._merge(runs, s, runs.step(t, row))
-        differ = self._differ(whole, runs.step(merged, row))
+        _, merged_late = self._merge(runs, s, runs.step(t, row))
+        differ = self._differ(merged_late, runs.step(merged, row))
         wrong = s_or([raised, s_xor(late, early), s_and([s_not(early), differ])])
         runs.encoder.fact(wrong)
         return self._impossible(runs)

@@ -1,8 +1,8 @@
 """Trusted. The proof obligations of a pushdown, as self-contained SMT-LIB scripts.
 
-The four conditions on the lifted fold (docs/theory.md; Pusharoo, section 4, with the flag "has a
-row" and with errors added). Each script is the negation of a condition: unsatisfiable means proved.
-
+These are the four conditions on the lifted fold (docs/theory.md; Pusharoo, section 4, with the flag
+"has a row" and with errors added). Each script is the negation of a condition: unsatisfiable means
+proved.
     Init     I(false, init, false, init)
     Sync     I(n,s,n',s') and D(r) and     P(r) and s does not raise on r
                  ->  s' does not raise on r and I(true, step(s,r), true, step(s',r))
@@ -12,7 +12,7 @@ row" and with errors added). Each script is the negation of a condition: unsatis
     Final    I(n,s,n',s') and the original run has a result and does not raise
                  ->  the twin does not raise, and both are rejected, or both accepted and equal
 
-Where the function is evaluated on demand and the residual is not the filter, one more:
+If the function is evaluated on demand and the residual is not the filter, there is one more:
 
     Kept     I(n,s,n,s) and D(r) and P(r)
                  ->  s does not raise on r, and step(s,r) not at the end; nor does init
@@ -37,7 +37,7 @@ Condition = Literal["premises", "init", "sync", "stutter", "final"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is to be proved of a problem."""
+    """The claim to prove about a problem."""
 
     problem: Problem
     prefilter: Term
@@ -54,7 +54,7 @@ def _holds(runs: Runs, invariant: Iterable[Term], run: Run, twin: Run) -> str:
     return s_and(runs.encoder.boolean(t, env) for t in invariant)
 
 
-def _script(runs: Runs, premises: Iterable[str], conclusion: str) -> str:
+def _negated_script(runs: Runs, premises: Iterable[str], conclusion: str) -> str:
     for premise in premises:
         runs.encoder.fact(premise)
     runs.encoder.fact(s_not(conclusion))
@@ -71,10 +71,10 @@ def init(claim: Claim) -> str:
     """The invariant holds before any row."""
     runs = claim.runs()
     start = runs.initial()
-    return _script(runs, [], _holds(runs, claim.invariant, start, start))
+    return _negated_script(runs, [], _holds(runs, claim.invariant, start, start))
 
 
-def _kept(runs: Runs, claim: Claim, row: EncEnv) -> str:
+def _prefilter_holds(runs: Runs, claim: Claim, row: EncEnv) -> str:
     return runs.is_true(claim.prefilter, row)
 
 
@@ -82,9 +82,9 @@ def sync(claim: Claim) -> str:
     """A row that the pre-filter keeps is seen by both runs."""
     runs, run, twin, related = _start(claim)
     row = runs.row("r")
-    premises = [related, _kept(runs, claim, row), s_not(runs.step_raises(run, row))]
+    premises = [related, _prefilter_holds(runs, claim, row), s_not(runs.step_raises(run, row))]
     after = _holds(runs, claim.invariant, runs.step(run, row), runs.step(twin, row))
-    return _script(runs, premises, s_and([s_not(runs.step_raises(twin, row)), after]))
+    return _negated_script(runs, premises, s_and([s_not(runs.step_raises(twin, row)), after]))
 
 
 def stutter(claim: Claim) -> str:
@@ -92,21 +92,26 @@ def stutter(claim: Claim) -> str:
     runs, run, twin, related = _start(claim)
     row = runs.row("r")
     lost = runs.encoder.boolean(may_lose(claim.prefilter), row)
-    dropped = s_or([s_not(_kept(runs, claim, row)), lost])
+    dropped = s_or([s_not(_prefilter_holds(runs, claim, row)), lost])
     premises = [related, dropped, s_not(runs.step_raises(run, row))]
-    return _script(runs, premises, _holds(runs, claim.invariant, runs.step(run, row), twin))
+    return _negated_script(runs, premises, _holds(runs, claim.invariant, runs.step(run, row), twin))
 
 
 def final(claim: Claim) -> str:
-    """When the group ends, both pipelines give the same."""
+    """When the group ends, both pipelines give the same result."""
     runs, run, twin, related = _start(claim)
-    accepted, kept = runs.passes(run, claim.problem.where), runs.passes(twin, claim.residual)
-    conclusion = runs.result_agrees(run, twin, accepted, kept)
-    return _script(runs, [related, runs.matters(run)], conclusion)
+    accepted, accepted_twin = (
+        runs.passes(run, claim.problem.where),
+        runs.passes(twin, claim.residual),
+    )
+    conclusion = runs.result_agrees(run, twin, accepted, accepted_twin)
+    return _negated_script(runs, [related, runs.matters(run)], conclusion)
 
 
 def premises(claim: Claim) -> str:
-    """Not an obligation but its guard: rows as assumed must exist (this must be satisfiable)."""
+    """Build the guard of the obligations, not one of them: a script that is satisfiable if there
+    are rows that obey the assumptions.
+    """
     runs = claim.runs()
     runs.arbitrary("s")
     runs.arbitrary("t")
@@ -115,56 +120,61 @@ def premises(claim: Claim) -> str:
 
 
 def erases_error(claim: Claim) -> str:
-    """Satisfiable unless no related run raises where its twin does not: on a row that is dropped,
-    or at the end of a group. Never adding an error is part of Sync and Final.
+    """Build a script that is satisfiable unless no related run raises where its twin does not: on a
+    dropped row, or at the end of a group. Sync and Final prove that no error is added.
     """
     runs, run, twin, related = _start(claim)
     row = runs.row("r")
     lost = runs.encoder.boolean(may_lose(claim.prefilter), row)
-    dropped = s_and([s_or([s_not(_kept(runs, claim, row)), lost]), runs.step_raises(run, row)])
-    kept = s_and([runs.step_raises(run, row), s_not(runs.step_raises(twin, row))])
+    dropped = s_and(
+        [s_or([s_not(_prefilter_holds(runs, claim, row)), lost]), runs.step_raises(run, row)]
+    )
+    erased_on_kept_row = s_and([runs.step_raises(run, row), s_not(runs.step_raises(twin, row))])
     ends = s_and([runs.present(run), runs.finish_raises(run)])
     ends_twin = s_and([runs.present(twin), runs.finish_raises(twin)])
     runs.encoder.fact(related)
-    runs.encoder.fact(s_or([dropped, kept, s_and([ends, s_not(ends_twin)])]))
+    runs.encoder.fact(s_or([dropped, erased_on_kept_row, s_and([ends, s_not(ends_twin)])]))
     return runs.encoder.take()
 
 
 def kept_raises(claim: Claim) -> str:
-    """Satisfiable unless no run over rows that are kept raises, on a row or at its end.
+    """Build a script that is satisfiable unless no run over kept rows raises, on a row or at its
+    end.
 
-    The states that such runs reach are related to themselves. An end comes after a row, or is that
-    of no rows, where these have a result.
+    The states that such runs reach are related to themselves. An end comes after a row, or is the
+    end of a run over no rows, if that has a result.
     """
     runs = claim.runs()
     start, run = runs.initial(), runs.arbitrary("s")
     row = runs.row("r")
     raises = s_or([runs.step_raises(run, row), runs.finish_raises(runs.step(run, row))])
-    met = s_and([_holds(runs, claim.invariant, run, run), _kept(runs, claim, row), raises])
+    met = s_and(
+        [_holds(runs, claim.invariant, run, run), _prefilter_holds(runs, claim, row), raises]
+    )
     runs.encoder.fact(s_or([met, s_and([runs.present(start), runs.finish_raises(start)])]))
     return runs.encoder.take()
 
 
 def without_witness(claim: Claim, regions: Iterable[Term]) -> str:
-    """Satisfiable if a row is kept that lies in none of the regions that witnesses speak for."""
+    """Build a script that is satisfiable if a kept row lies in none of the witnesses' regions."""
     regions = tuple(regions)
     runs = Runs(claim.problem, [claim.prefilter, *regions])
     row = runs.row("r")
-    runs.encoder.fact(_kept(runs, claim, row))
+    runs.encoder.fact(_prefilter_holds(runs, claim, row))
     for region in regions:
         runs.encoder.fact(s_not(runs.is_true(region, row)))
     return runs.encoder.take()
 
 
 def without_need(claim: Claim, witnesses: Iterable[Witness]) -> str:
-    """Satisfiable if a row is kept that makes no difference to any of the witnesses' tables, when
-    it stands there in the place of the row in question, in a group of whatever key.
+    """Build a script that is satisfiable if a kept row makes no difference to any of the witnesses'
+    tables when it replaces the row in question, in a group of any key.
     """
     witnesses = tuple(witnesses)
     literals = [value for w in witnesses for row in w.rows for value in row]
     runs = Runs(claim.problem, [claim.prefilter, *literals])
     row = runs.row("r")
-    runs.encoder.fact(_kept(runs, claim, row))
+    runs.encoder.fact(_prefilter_holds(runs, claim, row))
     for w in witnesses:
         rows = [runs.literal_row(values) for values in w.rows]
         runs.encoder.fact(s_not(runs.needs(row, rows[: w.index], rows[w.index + 1 :])))

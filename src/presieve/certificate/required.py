@@ -1,9 +1,10 @@
-"""Trusted. Which assumptions without a condition a problem must list, and what it does not show.
+"""Trusted. The assumptions without a condition that a problem must list, and those it takes on
+trust.
 
-No proof rests on them, so that it still holds where one was deleted, but of another function: one
-whose results are integers of any size, say. Here they are derived from the problem itself. How
-that is done for each of them, or why it cannot be, is in the tables of
-:mod:`presieve.semantics.assumptions`.
+No proof rests on these assumptions. If one was deleted, the proof still holds, but for another
+function: for example, one whose results are integers of any size. Here they are derived from the
+problem itself. The tables of :mod:`presieve.semantics.assumptions` say how that is done for each of
+them, or why it cannot be done.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from presieve.semantics.types import SchemaColumn
 
 
 def check_required(problem: Problem) -> None:
-    """Raises :class:`IllFormed` where an assumption is missing that the problem must list."""
-    for output in _unbounded(problem.fold):
+    """Raises :class:`IllFormed` if the problem must list an assumption that it does not list."""
+    for output in _unbounded_results(problem.fold):
         fits = RESULT_FITS.of(name=output.name, type=output.type)
         if not output.checked and fits not in problem.assumptions:
             raise IllFormed(f"no assumption says that {fits.text}")
@@ -34,18 +35,18 @@ def check_required(problem: Problem) -> None:
 
 
 def taken_as_stored(problem: Problem) -> tuple[str, ...]:
-    """What the problem says and nothing in it shows, for a person."""
+    """List what the problem states and nothing in it shows, as sentences for a reader."""
     codes = ", ".join(f"[{code}]" for code in unseen_codes())
     checked = (
         f"that the result {o.name} is checked to fit in {o.type}, so that it never wraps around"
-        for o in _unbounded(problem.fold)
+        for o in _unbounded_results(problem.fold)
         if o.checked
     )
     return *checked, f"that it lists all that it assumes of the kinds {codes}"
 
 
-def _unbounded(fold: Fold) -> Iterator[Output]:
-    """The results that are integers, and of which it is not known that they fit their types."""
+def _unbounded_results(fold: Fold) -> Iterator[Output]:
+    """Yield the integer results that are not known to fit their types."""
     schema = tuple(SchemaColumn(c.name, c.type) for c in (*fold.columns, *fold.keys))
     ranges = field_ranges(fold.fields, column_ranges(schema))
     for output in fold.outputs:
@@ -54,25 +55,27 @@ def _unbounded(fold: Fold) -> Iterator[Output]:
 
 
 _SUM = re.compile(r"(?:u\d+\.)?sum\((.*)\)(?:#\d+)?", re.DOTALL)
-"""Fields that are sums of pandas or pyarrow, with the column, if it has a name. No variable of
-Python is called like that.
+"""Matches fields that are sums of pandas or pyarrow, with the column, if it has a name. No variable
+of Python has such a name.
 """
 
 
 def _bounded_sums(fold: Fold) -> Iterator[tuple[str, int]]:
-    """The sums of which the fold says that they raise at a limit, by their columns: it stands for
-    NumPy, which wraps around there, and for doubles, which round.
+    """Yield the sums that raise at a limit according to the fold, by their columns. The error
+    stands for NumPy, which wraps around there, and for doubles, which round.
     """
     for term in subterms(fold.step_raises, fold.finish_raises):
         match term:
             case App(Op.PY_GE, (Var(Scope.ACC, name, _), Lit(_, int() as limit))):
-                found = _SUM.fullmatch(name)
-                if found is not None and limit in SUM_WITHIN:
-                    yield found[1], limit
+                sum_name = _SUM.fullmatch(name)
+                if sum_name is not None and limit in SUM_WITHIN:
+                    yield sum_name[1], limit
 
 
 def _check_sum(problem: Problem, column: str, limit: int) -> None:
-    """A sum of a column is assumed in its name, and one of what is computed in that of its text."""
+    """Check the assumption about a sum: for a column it has the column's name, for a computed value
+    the text of the computation.
+    """
     sentence = SUM_WITHIN[limit]
     if column:
         wanted = sentence.of(what=f"the sum of {column}")

@@ -1,4 +1,4 @@
-"""Trusted. Certificates of all kinds as they are stored: which kind one is, and its checker."""
+"""Trusted. Stored certificates of all kinds: finds the kind of one, and its checker."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
     joined.KIND: joined.parse,
     derived.KIND: derived.parse,
 }
-"""By kind; those of pushdowns have kinds of their own."""
+"""By kind; certificates of pushdowns have kinds of their own."""
 
 
 def load(path: str | Path) -> Claim:
@@ -46,7 +46,7 @@ def load(path: str | Path) -> Claim:
 
 
 def parse(data: object) -> Claim:
-    """Read one back. Raises :class:`presieve.errors.PresieveError` where the data is none."""
+    """Read a certificate. Raises :class:`presieve.errors.PresieveError` if ``data`` is not one."""
     if isinstance(data, dict) and data.get("presieve") == certificate.FORMAT:
         parser = _PARSERS.get(str(data.get("kind")))
         if parser is not None:
@@ -69,11 +69,11 @@ def check_claim(claim: Claim, solver: SolverName) -> Accepted | Rejected:
 
 
 def _check_stored(claim: DerivedCertificate, solver: SolverName) -> VerifiedDerived | Rejected:
-    """Whoever derives a filter has asked for the offsets of zones; what is stored only names them,
-    so that they are compared first.
+    """Compare the offsets of zones first, then check the claim. The search asked for the offsets; a
+    stored certificate only states them.
     """
     misstated = misstated_offsets(claim)
     if misstated is not None:
         return Rejected("offsets", misstated)
-    found = check_derived(claim)
-    return found if isinstance(found, Rejected) else check_by_solver(found, solver)
+    verified = check_derived(claim)
+    return verified if isinstance(verified, Rejected) else check_by_solver(verified, solver)

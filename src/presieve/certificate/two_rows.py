@@ -1,6 +1,6 @@
-"""Trusted. Claims that filters may stand below an operator, which are decided on two rows.
+"""Trusted. Claims that filters may stand below an operator, decided on two rows.
 
-Each script is the negation of an obligation, for every two rows that the columns' types allow.
+Each script is the negation of an obligation, for any two rows that the columns' types allow.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ class TwoRowClaim(Protocol):
         """The columns of the other row."""
 
     def obligations(self) -> Iterator[tuple[str, Term]]:
-        """What must hold of every two rows, by name."""
+        """Yield the conditions that must hold for any two rows, with their names."""
 
     def check_form(self) -> None:
-        """Raises :class:`presieve.errors.PresieveError` where the certificate makes no sense."""
+        """Raises :class:`presieve.errors.PresieveError` if the certificate makes no sense."""
 
     def text(self) -> str:
-        """As JSON, the same for the same certificate."""
+        """The certificate as JSON; equal certificates give equal text."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedFilters:
     """A certificate that this checker has accepted; only :func:`check_filters` makes one.
-    ``seconds`` for each obligation.
+    ``seconds`` is the time per obligation.
     """
 
     certificate: TwoRowClaim
@@ -63,21 +63,23 @@ class VerifiedFilters:
 def check_filters(
     claim: TwoRowClaim, solver: SolverName = "z3", effort: Effort | None = None
 ) -> VerifiedFilters | Rejected:
-    """Rebuild the obligations and decide each. Unknown is not accepted."""
+    """Rebuild the obligations and decide each. An unknown answer is not accepted."""
     try:
         claim.check_form()
         must = list(claim.obligations())
     except (PresieveError, ValueError) as problem:
         return Rejected("form", str(problem))
-    scripts = ((name, _script(claim, negate(term))) for name, term in must)
-    seconds = decided(_script(claim, TRUE), scripts, make_solver(solver), effort or Effort())
+    scripts = ((name, _violation_script(claim, negate(term))) for name, term in must)
+    seconds = decided(
+        _violation_script(claim, TRUE), scripts, make_solver(solver), effort or Effort()
+    )
     if isinstance(seconds, Rejected):
         return seconds
     return VerifiedFilters(claim, solver, seconds, _SEAL)
 
 
-def _script(claim: TwoRowClaim, wrong: Term) -> str:
-    """Satisfiable if there are two rows of which something is true."""
+def _violation_script(claim: TwoRowClaim, wrong: Term) -> str:
+    """Build a script that is satisfiable if some two rows make ``wrong`` true."""
     fold = Fold("operator", claim.columns, claim.keys, (), ())
     runs = Runs(Problem(fold, SQL_TRUE, Mode.GROUPED), [wrong])
     runs.encoder.fact(runs.encoder.boolean(wrong, runs.row("other")))
@@ -85,14 +87,14 @@ def _script(claim: TwoRowClaim, wrong: Term) -> str:
 
 
 def check_reads(terms: Iterable[Term], *columns: tuple[Sequence[Column], Scope]) -> None:
-    """Raises :class:`IllFormed` where a term reads what is no column of these scopes."""
-    known = {Var(scope, c.name, c.sort) for every, scope in columns for c in every}
-    if not known.issuperset(variables(*terms)):
+    """Raises :class:`IllFormed` if a term reads anything but the columns of these scopes."""
+    allowed_variables = {Var(scope, c.name, c.sort) for every, scope in columns for c in every}
+    if not allowed_variables.issuperset(variables(*terms)):
         raise IllFormed("a term reads what is no column")
 
 
 def check_conditions(terms: Sequence[Term], *columns: tuple[Sequence[Column], Scope]) -> None:
-    """The same, and where one of them is no condition."""
+    """Check the same, and raise :class:`IllFormed` if one of the terms is not a condition."""
     check_reads(terms, *columns)
     if any(strip(t.sort) != BOOL for t in terms):
         raise IllFormed("a filter is no condition")

@@ -1,4 +1,4 @@
-"""Trusted. That a filter may stand below a window (:mod:`presieve.semantics.windows`)."""
+"""Trusted. Proves that a filter may stand below a window (:mod:`presieve.semantics.windows`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KIND = "window"
 @dataclass(frozen=True, slots=True)
 class WindowCertificate:
     """``prefilter`` (over ROW) may stand below the window, where ``where`` (over KEY) stands above
-    it and stays there. ``columns`` are those that these read, and the window.
+    it and stays there. ``columns`` are the columns that these terms and the window read.
     """
 
     columns: tuple[Column, ...]
@@ -50,7 +50,7 @@ class WindowCertificate:
             "columns": [[c.name, c.type, c.sort != strip(c.sort)] for c in self.columns],
             "partition": [print_term(t) for t in window.partition],
             "order": [[print_term(k.value), k.descending, k.nulls_first] for k in window.order],
-            "frames": [[_stored(f.lower), _stored(f.upper)] for f in window.frames],
+            "frames": [[_bound_to_json(f.lower), _bound_to_json(f.upper)] for f in window.frames],
             "raises": window.raises,
             "limits": window.limits,
             "wraps": window.wraps,
@@ -60,17 +60,17 @@ class WindowCertificate:
 
     @property
     def keys(self) -> tuple[Column, ...]:
-        """The columns of one of two rows."""
+        """The columns of one of the two rows."""
         return self.columns
 
     def obligations(self) -> Iterator[tuple[str, Term]]:
-        """What must hold of every two rows."""
+        """Yield the conditions that must hold for any two rows."""
         return obligations(self.window, self.where, self.prefilter)
 
     def check_form(self) -> None:
-        """Raises :class:`presieve.errors.PresieveError` unless these are conditions over columns
-        that there are. What is no window, and shows its rows as they are, has neither frames nor
-        keys.
+        """Raises :class:`presieve.errors.PresieveError` unless these are conditions over existing
+        columns. An operator that is not a window and shows its rows as they are has neither frames
+        nor keys.
         """
         window = self.window
         of_rows = (*window.partition, *(k.value for k in window.order))
@@ -84,41 +84,43 @@ class WindowCertificate:
         influence(window)
 
     def text(self) -> str:
-        """As JSON, the same for the same certificate."""
+        """The certificate as JSON; equal certificates give equal text."""
         return json.dumps(self.to_json(), indent=1) + "\n"
 
 
 def parse(data: Mapping[str, Any]) -> WindowCertificate:
-    """Read a certificate of this kind back. Raises what reading JSON that is none raises."""
+    """Read a certificate of this kind. Raises KeyError, TypeError, ValueError or
+    :class:`presieve.errors.PresieveError` if ``data`` is malformed.
+    """
     columns = [column(str(n), str(t), bool(nullable)) for n, t, nullable in data["columns"]]
     limits = data["limits"]
     order = tuple(SortKey(parse_term(v), bool(d), bool(n)) for v, d, n in data["order"])
     window = Window(
         tuple(map(parse_term, data["partition"])),
         order,
-        tuple(Frame(*(_bound(x, order) for x in f)) for f in data["frames"]),
+        tuple(Frame(*(_parse_bound(x, order) for x in f)) for f in data["frames"]),
         bool(data["raises"]),
         None if limits is None else (int(limits[0]), int(limits[1])),
         bool(data["wraps"]),
     )
-    known = tuple(c for c in columns if c is not None)
+    known_columns = tuple(c for c in columns if c is not None)
     where, prefilter = parse_term(data["where"]), parse_term(data["prefilter"])
-    return WindowCertificate(known, window, where, prefilter)
+    return WindowCertificate(known_columns, window, where, prefilter)
 
 
 _NAMES = {kind.__name__.lower(): kind for kind in DISTANCES.values()}
 
 
-def _stored(bound: Bound) -> object:
-    """None, 0 for the current row, or a number and what it counts."""
+def _bound_to_json(bound: Bound) -> object:
+    """Return None, 0 for the current row, or a number and the unit that it counts."""
     if isinstance(bound, Distance):
         return [bound.number, type(bound).__name__.lower()]
     return None if bound is None else 0
 
 
-def _bound(data: Any, order: tuple[SortKey, ...]) -> Bound:
-    """Inverse of :func:`_stored`. A number by itself, as it was stored before, counts what the sort
-    key counts.
+def _parse_bound(data: Any, order: tuple[SortKey, ...]) -> Bound:
+    """Inverse of :func:`_bound_to_json`. A number by itself, as older certificates stored it,
+    counts in the unit of the sort key.
     """
     if data is None or data == 0:
         return None if data is None else CURRENT_ROW

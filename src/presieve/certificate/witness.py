@@ -1,4 +1,4 @@
-"""Trusted. Witnesses of strength, of pre-filter and of residual, checked by running them on the
+"""Trusted. Checks witnesses of strength, for pre-filters and residuals, by running them on the
 reference interpreter.
 """
 
@@ -40,7 +40,7 @@ def check_witnesses(certificate: Certificate) -> None:
     """Raises :class:`PresieveError` unless every witness shows what it claims: its row lies in its
     region, all rows obey the assumptions, and leaving the row out changes the result.
 
-    Neither table may raise. Where the smaller one does, the row need not be kept: a pre-filter may
+    Neither table may raise. If the smaller one does, the row need not be kept: a pre-filter may
     drop it together with the rows that raise without it (``proofs/Witnesses.v``).
     """
     groups = _Groups(certificate.problem)
@@ -52,16 +52,16 @@ def check_witnesses(certificate: Certificate) -> None:
 
 def check_residual_witnesses(certificate: Certificate) -> None:
     """Raises :class:`PresieveError` unless every witness of the residual shows what it claims: it
-    is a table of rows that obey the assumptions, which the filter rejects without raising, although
-    the residual without the conjunct accepts what the pre-filter keeps of it.
+    is a table of rows that obey the assumptions, and the filter rejects it without raising,
+    although the residual without the conjunct accepts the rows that the pre-filter keeps.
     """
     conjuncts = residual_conjuncts(certificate.kind, certificate.residual)
     groups = _Groups(certificate.problem)
     for w in certificate.residual_witnesses:
         if not 0 <= w.conjunct < len(conjuncts):
             raise PresieveError(f"a witness refers to conjunct {w.conjunct}, which does not exist")
-        rest = sql_conjunction(c for j, c in enumerate(conjuncts) if j != w.conjunct)
-        if not groups.of(w.key).refutes(w, certificate.prefilter, rest):
+        other_conjuncts = sql_conjunction(c for j, c in enumerate(conjuncts) if j != w.conjunct)
+        if not groups.of(w.key).refutes(w, certificate.prefilter, other_conjuncts):
             raise PresieveError(f"a witness does not show that conjunct {w.conjunct} is needed")
 
 
@@ -83,7 +83,7 @@ class _Groups:
 
 
 class _Group:
-    """The tables of one key. Witnesses differ in few rows, so that runs are kept by their rows."""
+    """The tables of one key. Witnesses differ in few rows, so runs are cached by their rows."""
 
     def __init__(self, problem: Problem, key: Literals) -> None:
         self._problem = problem
@@ -95,27 +95,29 @@ class _Group:
         self._runs = _Evaluated(start(fold, self._key), {})
 
     def shows(self, witness: Witness) -> bool:
-        """Whether leaving out the row at the witness's index, of its region, tells."""
+        """Whether the row at the witness's index lies in its region, and leaving it out changes the
+        result.
+        """
         rows, at = witness.rows, witness.index
         if not self._typed or not 0 <= at < len(rows):
             return False
         if any(self._row(row) is None for row in rows):
             return False
-        if not holds(witness.region, self._here(self._row(rows[at]) or {})):
+        if not holds(witness.region, self._row_env(self._row(rows[at]) or {})):
             return False
         before, after = self._outcome(rows), self._outcome(rows[:at] + rows[at + 1 :])
         return not isinstance(after, Raised) and not agree(before, after)
 
     def refutes(self, witness: ResidualWitness, prefilter: Term, residual: Term) -> bool:
-        """Whether the filter rejects the table, and the residual accepts what is kept of it."""
+        """Whether the filter rejects the table, and the residual accepts the rows that are kept."""
         rows = witness.rows
         if not self._typed or any(self._row(row) is None for row in rows):
             return False
-        kept = tuple(r for r in rows if holds(prefilter, self._here(self._row(r) or {})))
-        before, after = self._outcome(rows), self._outcome(kept, residual)
+        passing_rows = tuple(r for r in rows if holds(prefilter, self._row_env(self._row(r) or {})))
+        before, after = self._outcome(rows), self._outcome(passing_rows, residual)
         return isinstance(before, Nothing) and isinstance(after, Result)
 
-    def _here(self, row: Row) -> Env:
+    def _row_env(self, row: Row) -> Env:
         return {**self._key, **{(Scope.ROW, n): v for n, v in row.items()}}
 
     def _row(self, literals: Literals) -> Row | None:
@@ -125,7 +127,7 @@ class _Group:
             row = _values(literals, columns)
             facts = [a.term for a in self._problem.assumptions]
             good = all(_holds(c, row[c.name]) for c in columns)
-            good = good and all(evaluate(fact, self._here(row)) is True for fact in facts)
+            good = good and all(evaluate(fact, self._row_env(row)) is True for fact in facts)
             self._rows[literals] = row if good else None
         return self._rows[literals]
 
@@ -139,7 +141,7 @@ class _Group:
         return filtered(self._problem, outputs, self._key, post)
 
     def _state(self, rows: tuple[Literals, ...]) -> State | Raised:
-        """The state after these rows, from the longest beginning that was run before."""
+        """The state after these rows, starting from their longest prefix that ran before."""
         run = self._runs
         for literals in rows:
             after = run.after.get(literals)
@@ -165,12 +167,12 @@ class _Evaluated:
 def _values(terms: Literals, columns: Sequence[Column]) -> dict[str, Value]:
     if len(terms) != len(columns):
         raise PresieveError("a witness has the wrong number of columns")
-    found: dict[str, Value] = {}
+    values_by_column: dict[str, Value] = {}
     for column, term in zip(columns, terms, strict=True):
         if not isinstance(term, Lit) or term.sort != column.sort:
             raise PresieveError("a witness contains something other than values")
-        found[column.name] = literal_value(term)
-    return found
+        values_by_column[column.name] = literal_value(term)
+    return values_by_column
 
 
 def _holds(column: Column, value: Value) -> bool:

@@ -1,14 +1,14 @@
-"""Trusted. The offsets of time zones that a stored claim names, compared with those that they have.
+"""Trusted. Compares the offsets of time zones that a stored claim states with the real ones.
 
-A condition on instants is evaluated by the least and the greatest offset that a zone ever had or
-will have (:mod:`presieve.sql.piecewise`). Whoever searches asks Java for them, by whose rules Spark
-reads instants. A certificate only says what they were, so whoever checks one compares them with the
-data of this machine. A range that is wider than the zone's claims less, and is right, too.
+A condition on instants is evaluated with the least and the greatest offset that a zone ever had or
+will have (:mod:`presieve.sql.piecewise`). The search asks Java for them, because Spark reads
+instants by Java's rules. A certificate only states what they were, so the checker compares them
+with the data of this machine. A range that is wider than the zone's claims less, and is right, too.
 
-The releases of that data differ in some offsets before 1970, when clocks were set by each town: a
-certificate of a zone that another release has otherwise is refused, and tells both ranges. Of a
-zone that is not known here nothing can be compared. Its certificate is refused, too, because a
-reader would have to know the offsets to judge it.
+The releases of that data differ in some offsets before 1970, when each town set its own clocks. So
+a certificate is refused if this machine's release gives its zone other offsets; the message states
+both ranges. A certificate with a zone that is not known here is refused, too, because its offsets
+cannot be compared, and a reader would have to know them to judge it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from presieve.sql.piecewise import SECOND, Offsets
 
 
 def assumed_offsets(certificate: DerivedCertificate) -> Mapping[str, Offsets]:
-    """The zones in which instants are read, with the offsets that the proof gives them. Of other
-    zones it does not matter what the certificate says.
+    """The zones in which instants are read, with the offsets that the proof assumes. What the
+    certificate says about other zones does not matter.
     """
     named = (node.get("timeZoneId") for node in certificate.condition)
     offsets = certificate.zones.offsets
@@ -36,7 +36,7 @@ def assumed_offsets(certificate: DerivedCertificate) -> Mapping[str, Offsets]:
 
 
 def misstated_offsets(certificate: DerivedCertificate) -> str | None:
-    """Why the offsets of a certificate are not those of its zones; None where they cover them."""
+    """Why the offsets of a certificate are not those of its zones; None if they cover them."""
     for zone, (low, high) in assumed_offsets(certificate).items():
         real = _offsets(zone)
         if real is None:
@@ -45,43 +45,47 @@ def misstated_offsets(certificate: DerivedCertificate) -> str | None:
                 "be compared"
             )
         if low > real[0] or high < real[1]:
-            return f"{offsets_text(zone, real)}, and the certificate has it {_between((low, high))}"
+            return (
+                f"{offsets_text(zone, real)}, and the certificate has it {_range_text((low, high))}"
+            )
     return None
 
 
 def offsets_text(zone: str, offsets: Offsets) -> str:
-    """What is said of a zone, for a person."""
-    return f"the time zone {zone} is {_between(offsets)} of UTC"
+    """Describe a zone's offsets for a reader."""
+    return f"the time zone {zone} is {_range_text(offsets)} of UTC"
 
 
-def _between(offsets: Offsets) -> str:
+def _range_text(offsets: Offsets) -> str:
     low, high = map(_clock, offsets)
     return f"between {low} and {high}"
 
 
 def _clock(offset: int) -> str:
-    """As ``+hh:mm``, with seconds where there are any, and their fraction."""
-    minutes, rest = divmod(abs(offset), 60 * SECOND)
+    """Format as ``+hh:mm``, with seconds if there are any, and their fraction."""
+    minutes, microseconds = divmod(abs(offset), 60 * SECOND)
     text = f"{'-' if offset < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"
-    whole, fraction = divmod(rest, SECOND)
-    return text + (f":{whole:02}" if rest else "") + (f".{fraction:06}" if fraction else "")
+    seconds, fraction = divmod(microseconds, SECOND)
+    return (
+        text + (f":{seconds:02}" if microseconds else "") + (f".{fraction:06}" if fraction else "")
+    )
 
 
 def _offsets(zone: str) -> Offsets | None:
-    """The least and the greatest offset of a zone; None where it is not known on this machine."""
+    """The least and the greatest offset of a zone; None if it is not known on this machine."""
     fixed = Zone(zone).fixed()
     if fixed is not None:
         return fixed, fixed
     data = _data(zone) if zone in available_timezones() else None
     if data is None:
         return None
-    every = [*_listed(data), *_yearly(data)]
+    every = [*_listed_offsets(data), *_yearly_offsets(data)]
     return min(every) * SECOND, max(every) * SECOND
 
 
 def _data(zone: str) -> bytes | None:
-    """The file of a zone: of the package ``tzdata``, which merges zones before 1970 as Java does,
-    or else of the system, which may not.
+    """Read the file of a zone: from the package ``tzdata``, which merges zones before 1970 as Java
+    does, or else from the system, which may not.
     """
     try:
         return resources.files("tzdata").joinpath("zoneinfo", *zone.split("/")).read_bytes()
@@ -96,13 +100,13 @@ def _data(zone: str) -> bytes | None:
 
 
 _HEADER = struct.Struct(">4sc15x6l")
-"""RFC 9636: what a file begins with, and its version; how many flags of UTC, flags of standard
-time, leap seconds, transitions, types of local time, and characters of abbreviations there are.
+"""RFC 9636: the magic bytes of a file and its version; then the numbers of UTC flags, standard-time
+flags, leap seconds, transitions, local time types, and abbreviation characters.
 """
 
 
-def _listed(data: bytes) -> Iterator[int]:
-    """All offsets that a zone has had, in seconds, by the types of local time in its file. The
+def _listed_offsets(data: bytes) -> Iterator[int]:
+    """Yield all offsets that a zone has had, in seconds, from the local time types in its file. The
     second half of the file has all of them, with times of eight bytes.
     """
     _, version, *counts = _HEADER.unpack_from(data)
@@ -119,11 +123,11 @@ def _listed(data: bytes) -> Iterator[int]:
 
 
 _LATER = dt.datetime(2400, 1, 1)
-"""When every zone goes by the rule for all years to come."""
+"""A time at which every zone follows its rule for all years to come."""
 
 
-def _yearly(data: bytes) -> Iterator[int]:
-    """The offsets of a year in the future: a file may only have the rule for them."""
+def _yearly_offsets(data: bytes) -> Iterator[int]:
+    """Yield the offsets of a future year, because a file may have only the rule for them."""
     zone = ZoneInfo.from_file(io.BytesIO(data))
     for day in range(366):
         offset = zone.utcoffset(_LATER + dt.timedelta(days=day))
