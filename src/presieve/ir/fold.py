@@ -1,7 +1,8 @@
-"""Trusted. A fold, a filter on its output, and what is assumed of the rows.
+"""Trusted. A fold, a filter on its output, and the assumptions about the rows.
 
-``finish(step(... step(step(init, r1), r2) ..., rn))``, with the conditions under which Python
-raises kept beside the values, because a rewrite may erase an error but must never add one.
+The result is ``finish(step(... step(step(init, r1), r2) ..., rn))``. The conditions under which
+Python raises are kept beside the values, because a rewrite may erase an error but must never add
+one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from presieve.ir.terms import FALSE, NONEMPTY, Scope, Term, Var
 
 
 class Mode(Enum):
-    """What the fold of no rows is: nothing (GROUP BY), or the output of the initial state."""
+    """The fold over no rows: nothing (GROUP BY), or the output of the initial state."""
 
     GROUPED = "grouped"
     GLOBAL = "global"
@@ -23,11 +24,11 @@ class Mode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """An input or key column: ``sort`` is an ``Option`` where the column is nullable.
+    """An input or key column: ``sort`` is an ``Option`` if the column is nullable.
 
-    ``type`` is Spark's simple name (``bigint``, ``double``...): it bounds the integers. ``hidden``:
-    the step sees a value there that Spark does not have, the result of a function of the row of
-    which nothing else is known. A proof holds for every value of it, and no pre-filter names it.
+    ``type`` is Spark's simple name (``bigint``, ``double``...) and bounds the integers. ``hidden``:
+    the step sees a value that Spark does not have, the result of an unknown function of the row. A
+    proof holds for every value of it, and no pre-filter names it.
     """
 
     name: str
@@ -50,8 +51,8 @@ class Field:
 class Output:
     """An output column, coerced to its declared Spark ``type``; ``term`` is over ACC and KEY.
 
-    ``checked``: whatever gives an integer that does not fit the type, be it Arrow or Spark, raises
-    or gives something else, and the fold says so. Elsewhere it may wrap around without a word.
+    ``checked``: if an integer does not fit the type, Arrow or Spark raises or gives something else,
+    and the fold says so. Otherwise the integer may wrap around silently.
     """
 
     name: str
@@ -79,7 +80,7 @@ class Fold:
     span: Span | None = field(default=None, compare=False)
 
     def column(self, name: str) -> Var:
-        """The variable of an input column. KeyError where there is none of that name."""
+        """The variable of an input column. Raises KeyError if there is none of that name."""
         return {c.name: Var(Scope.ROW, c.name, c.sort) for c in self.columns}[name]
 
     @property
@@ -88,12 +89,12 @@ class Fold:
         return frozenset(Var(Scope.ROW, c.name, c.sort) for c in self.columns if c.hidden)
 
     def key(self, name: str) -> Var:
-        """The variable of a grouping column. KeyError where there is none of that name."""
+        """The variable of a grouping column. Raises KeyError if there is none of that name."""
         return {c.name: Var(Scope.KEY, c.name, c.sort) for c in self.keys}[name]
 
 
 PURE = "pure"
-"""The code of the assumption that a function which is not read is one of its arguments alone."""
+"""The code of the assumption that an unread function depends on its arguments alone."""
 CONSTANT = "constant"
 """The code of the assumption that workers see the same object under a name as the driver does."""
 
@@ -114,8 +115,8 @@ class Assumption:
 class Problem:
     """Keep the groups whose output satisfies ``where`` (three-valued, over OUT and KEY).
 
-    ``on_demand``: the function is evaluated only where somebody reads what it gives. Once the
-    filter is weakened that may be nobody, and an error of a row that is kept would be gone.
+    ``on_demand``: the function is evaluated only where its result is read. If the filter is
+    weakened, nobody may read it, and an error of a row that is kept would be lost.
     """
 
     fold: Fold

@@ -1,9 +1,9 @@
 """Trusted. The functions of single values that both Python and Spark have, by their sorts.
 
-A function is strict: of none it is none, so that one operator serves Python, which never calls it
-with None, and Spark, where NULL gives NULL. :mod:`presieve.semantics.functions` says what it means,
-:mod:`presieve.semantics.preimages` which conditions on it are conditions on its argument, and
-:mod:`presieve.sql.functions` how Spark SQL writes it.
+Functions are strict: applied to none they give none. So one operator serves Python, which never
+calls it with None, and Spark, where NULL gives NULL. :mod:`presieve.semantics.functions` defines
+their meaning, :mod:`presieve.semantics.preimages` turns conditions on them into conditions on their
+arguments, and :mod:`presieve.sql.functions` writes them in Spark SQL.
 """
 
 from __future__ import annotations

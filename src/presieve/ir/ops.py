@@ -1,7 +1,7 @@
 """Trusted. The sort of every operator's result, and the smart constructors.
 
-:func:`app` builds the very term that it is given and checks sorts, so that a printed term is the
-term that was built. Connectives flatten, and leave out the constants that change nothing.
+:func:`app` builds exactly the term that it is asked for and checks sorts, so a printed term is the
+term that was built. Connectives flatten, and leave out constants that change nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Te
 
 Sorts: TypeAlias = tuple[Sort, ...]
 Rule: TypeAlias = Callable[[Sorts], Sort | None]
-"""From argument sorts to the result's sort; None where the arguments do not fit."""
+"""From argument sorts to the result's sort; None if the arguments do not fit."""
 
 OPTION_BOOL = Option(BOOL)
 
@@ -120,7 +120,7 @@ def _sql_int(s: Sorts) -> Sort | None:
 
 
 def _sql_int_add(s: Sorts) -> Sort | None:
-    """Of integers, or so many days after a date, or microseconds after a moment."""
+    """Add integers, or days to a date, or microseconds to a moment."""
     numbers = (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
     fits = len(s) == 2 and strip(s[0]) in numbers and strip(s[1]) == INT
     return option(strip(s[0])) if fits else None
@@ -196,7 +196,7 @@ RULES: dict[Op, Rule] = {
 
 
 def app(op: Op, *args: Term) -> App:
-    """Apply ``op``. Raises :class:`SortError` where the arguments' sorts do not fit."""
+    """Apply ``op``. Raises :class:`SortError` if the arguments' sorts do not fit."""
     if op is Op.ITEM:
         return _item(args)
     if op is Op.DECIMAL_WIDEN:
@@ -210,34 +210,34 @@ def app(op: Op, *args: Term) -> App:
 
 
 def _is_divisor(term: Term) -> bool:
-    """A constant by which a division never raises."""
+    """Whether the term is a constant by which a division never raises."""
     return isinstance(term, Lit) and term.value is not None and literal_value(term) != 0
 
 
 def _item(args: tuple[Term, ...]) -> App:
-    """``ITEM`` needs its index, a literal, to know its sort."""
-    whole, index = args
-    if not isinstance(whole.sort, Tuple) or not isinstance(index, Lit) or index.sort != INT:
+    """Build an ``ITEM``, whose index, a literal, determines its sort."""
+    components, index = args
+    if not isinstance(components.sort, Tuple) or not isinstance(index, Lit) or index.sort != INT:
         raise SortError(f"item does not take {[a.sort for a in args]}")
     position = int(index.value or 0)
-    if not 0 <= position < len(whole.sort.of):
-        raise SortError(f"item {position} of a tuple of {len(whole.sort.of)}")
-    return App(Op.ITEM, args, whole.sort.of[position])
+    if not 0 <= position < len(components.sort.of):
+        raise SortError(f"item {position} of a tuple of {len(components.sort.of)}")
+    return App(Op.ITEM, args, components.sort.of[position])
 
 
 def _widen(args: tuple[Term, ...]) -> App:
-    """``DECIMAL_WIDEN`` needs the number of further digits, a literal, to know its sort."""
+    """Build a ``DECIMAL_WIDEN``, whose number of further digits, a literal, determines its sort."""
     number, digits = args
     if not isinstance(number.sort, Decimal) or not isinstance(digits, Lit) or digits.sort != INT:
         raise SortError(f"decimal-widen does not take {[a.sort for a in args]}")
-    more = int(digits.value or 0)
-    if more < 0:
+    added_digits = int(digits.value or 0)
+    if added_digits < 0:
         raise SortError("decimal-widen takes no digits away")
-    return App(Op.DECIMAL_WIDEN, args, Decimal(number.sort.scale + more))
+    return App(Op.DECIMAL_WIDEN, args, Decimal(number.sort.scale + added_digits))
 
 
 def _function(op: Op, args: tuple[Term, ...]) -> App:
-    """A function of single values: none of none, with literals for parameters."""
+    """Build a function of single values: strict, with literals for parameters."""
     signature = SIGNATURES[op]
     values = args[: len(signature.arguments)]
     parameters = args[len(values) :]
@@ -261,7 +261,7 @@ def negate(term: Term) -> Term:
 
 
 def conjunction(terms: Iterable[Term]) -> Term:
-    """Two-valued conjunction; none is true, one is itself, nested ones are flattened."""
+    """Two-valued conjunction; no terms give true, one gives itself, nested ones are flattened."""
     parts = [t for term in terms for t in conjuncts(term)]
     if FALSE in parts:
         return FALSE
@@ -269,7 +269,7 @@ def conjunction(terms: Iterable[Term]) -> Term:
 
 
 def disjunction(terms: Iterable[Term]) -> Term:
-    """Two-valued disjunction; none is false, one is itself."""
+    """Two-valued disjunction; no terms give false, one gives itself."""
     parts = [t for t in terms if t != FALSE]
     if TRUE in parts:
         return TRUE
@@ -286,26 +286,28 @@ def conjuncts(term: Term) -> tuple[Term, ...]:
 
 
 def sql_conjunction(terms: Iterable[Term]) -> Term:
-    """Three-valued conjunction; none is true, one is itself, nested ones are flattened."""
+    """Three-valued conjunction; no terms give true, one gives itself, nested ones are flattened."""
     parts = [t for term in terms for t in sql_conjuncts(term)]
     return SQL_TRUE if not parts else parts[0] if len(parts) == 1 else app(Op.SQL_AND, *parts)
 
 
 def sql_disjunction(terms: Iterable[Term]) -> Term:
-    """Three-valued disjunction; none is false, one is itself, nested ones are flattened."""
+    """Three-valued disjunction; no terms give false, one gives itself, nested ones are
+    flattened.
+    """
     parts = [t for term in terms for t in sql_disjuncts(term)]
     return SQL_FALSE if not parts else parts[0] if len(parts) == 1 else app(Op.SQL_OR, *parts)
 
 
 def sql_disjuncts(term: Term) -> tuple[Term, ...]:
-    """The parts of a three-valued disjunction. One that is true makes the whole true."""
+    """The parts of a three-valued disjunction. If one is true, the disjunction is true."""
     if isinstance(term, App) and term.op is Op.SQL_OR:
         return tuple(t for a in term.args for t in sql_disjuncts(a))
     return (term,)
 
 
 def sql_conjuncts(term: Term) -> tuple[Term, ...]:
-    """The parts of a three-valued conjunction. Each must be true for the whole to be true."""
+    """The parts of a three-valued conjunction. All must be true for the conjunction to be true."""
     if term in (SQL_TRUE, TRUE):
         return ()
     if isinstance(term, App) and term.op is Op.SQL_AND:

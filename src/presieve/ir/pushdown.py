@@ -1,4 +1,4 @@
-"""Trusted. The words for what a pushdown is: found by the search, claimed by certificates."""
+"""Trusted. The vocabulary for pushdowns: the search finds them, certificates claim them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Kind: TypeAlias = Literal["exact", "split", "partial", "empty", "none"]
 empty: the filter can never hold; none: nothing to push."""
 
 Strength: TypeAlias = Literal["optimal", "regions", "universe"]
-"""optimal: no right pre-filter keeps fewer rows, since each row that is kept changes the result of
-one of the witnesses' tables; regions: every region of rows that is kept, as the search tells rows
-apart, has a witness, so that none keeps fewer of them; universe: strongest among the candidates
-tried."""
+"""optimal: no correct pre-filter keeps fewer rows, since each kept row changes the result of one of
+the witnesses' tables; regions: every kept region of rows, as the search tells rows apart, has a
+witness, so no correct pre-filter drops one of these regions; universe: strongest among the
+candidates tried."""
 
 
 ResidualStrength: TypeAlias = Literal["needed", "unshown"]
 """needed: without any one conjunct of the residual the pushdown is wrong, and a table shows it;
-unshown: not of all of them."""
+unshown: this is not shown for all conjuncts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Witness:
     """Why the pre-filter cannot be stronger on one region of rows.
 
     ``rows`` are an input table of one group; without the row at ``index`` the original pipeline
-    gives another result. ``region`` is a predicate: the rows that the witness speaks for. Where the
-    claim is "optimal" it speaks for every row that tells in the place of that at ``index``, in a
-    group of whatever key.
+    gives another result. ``region`` is a predicate: the rows that the witness speaks for. For the
+    claim "optimal" the witness speaks for every row that changes the result when it takes the place
+    of the row at ``index``, in a group of any key.
     """
 
     region: Term
@@ -44,8 +44,8 @@ class Witness:
 class ResidualWitness:
     """Why the residual cannot do without one of its conjuncts.
 
-    ``rows`` are an input table of one group, which the filter rejects. What the pre-filter keeps of
-    them is accepted by the residual without its conjunct number ``conjunct`` (from 0, in order).
+    ``rows`` are an input table of one group, which the filter rejects. The residual without its
+    conjunct number ``conjunct`` (from 0, in order) accepts the rows that the pre-filter keeps.
     """
 
     conjunct: int
@@ -54,7 +54,7 @@ class ResidualWitness:
 
 
 def residual_conjuncts(kind: Kind, residual: Term) -> tuple[Term, ...]:
-    """The conjuncts that a residual checks: none where the filter can never hold."""
+    """The conjuncts that a residual checks: none if the filter can never hold."""
     return () if kind == "empty" else sql_conjuncts(residual)
 
 

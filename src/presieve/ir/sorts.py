@@ -1,9 +1,9 @@
-"""Trusted. The sorts of the IR: what kinds of value a term can denote.
+"""Trusted. The sorts of the IR: the kinds of value that a term can denote.
 
-``Int`` is unbounded (Python's int); ``Date`` counts days and ``Timestamp`` microseconds
-since the epoch (UTC instants, as Spark stores them). ``TimestampNTZ`` is what a clock on the wall
-shows, of no zone; it never meets an instant without a conversion. ``Decimal(scale)`` counts units
-of ``10**-scale``. ``Option(of)`` adds one further value, none, which is Python's ``None`` and SQL's
+``Int`` is unbounded (Python's int); ``Date`` counts days and ``Timestamp`` microseconds since the
+epoch (UTC instants, as Spark stores them). ``TimestampNTZ`` is the time on a wall clock, without a
+zone; it never meets an instant without a conversion. ``Decimal(scale)`` counts units of
+``10**-scale``. ``Option(of)`` adds one further value, none, which is Python's ``None`` and SQL's
 NULL; it never nests.
 """
 
@@ -38,7 +38,7 @@ class String:
 @dataclass(frozen=True, slots=True)
 class Binary:
     """Sequences of bytes, ordered as numbers from 0 to 255. A value is written as a string of the
-    characters with these numbers, whose order is the same.
+    characters with these numbers, which have the same order.
     """
 
 
@@ -66,8 +66,8 @@ class Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """Doubles in the order in which they came. What is made of them depends on all of them and on
-    their places, as a sum does that rounds.
+    """Doubles in their order of arrival. Results computed from a sequence depend on all of its
+    numbers and their positions, as a rounding sum does.
     """
 
 
@@ -132,7 +132,7 @@ TEXTS: tuple[Sort, ...] = (STRING, BINARY)
 
 
 def option(of: Sort) -> Option:
-    """``Option(of)``, or ``of`` itself where it is an option already (options never nest)."""
+    """``Option(of)``, or ``of`` itself if it is already an option (options never nest)."""
     return of if isinstance(of, Option) else Option(of)
 
 
@@ -144,8 +144,8 @@ def strip(sort: Sort) -> Sort:
 def join(a: Sort, b: Sort) -> Sort:
     """The least sort that holds the values of both, up to ``Option``.
 
-    Raises :class:`SortError` where there is none: Int and Float do not join, since Python keeps
-    them apart and converting one to the other is not exact. Nor do decimals of different scales.
+    Raises :class:`SortError` if there is none: Int and Float do not join, since Python keeps them
+    apart and converting one to the other is not exact. Nor do decimals of different scales.
     """
     if a == b:
         return a

@@ -99,23 +99,25 @@ class Op(Enum):
     FLOAT_ADD = "float+"
     FLOAT_SUB = "float-"
     FLOAT_MUL = "float*"
-    FLOAT_DIV = "float/"  # the divisor is not zero: Python raises there, and lifting says so
+    FLOAT_DIV = "float/"  # the divisor is not zero, where Python raises: lifting adds that
     FLOAT_NEG = "float-neg"
     INT_TO_FLOAT = "int->float"
     IS_NAN = "nan?"
-    OPEN_ZERO = "open-zero"  # the number; where the second holds, of a zero with either sign
-    INSTANT = "instant"  # when a clock so many microseconds ahead of UTC shows the time
+    OPEN_ZERO = "open-zero"  # the number; if the second holds, a zero may have either sign
+    INSTANT = (
+        "instant"  # the instant at which a clock this many microseconds ahead of UTC shows the time
+    )
     # decimals: the same number with k more digits after the point (k is a literal)
     DECIMAL_WIDEN = "decimal-widen"
-    # sequences of doubles, and what pandas makes of one
+    # sequences of doubles, and the results that pandas computes from one
     SEQ_EMPTY = "seq-empty"
     SEQ_ADD = "seq-add"  # one more number at the end
     SEQ_SUM = "seq-sum"
     SEQ_VAR = "seq-var"
     SEQ_STD = "seq-std"
     SEQ_MEDIAN = "seq-median"
-    # functions of single values, which are none of none; what is in brackets is a literal
-    TEXT_DECODED = "decoded"  # as a worker without Arrow sees the bytes of a text
+    # functions of single values, strict in none; arguments in brackets are literals
+    TEXT_DECODED = "decoded"  # the bytes of a text as a worker without Arrow sees them
     TEXT_UPPER = "upper"
     TEXT_LOWER = "lower"
     TEXT_STRIP = "strip"  # [characters] taken away at both ends
@@ -131,19 +133,19 @@ class Op(Enum):
     TEXT_COUNT = "count"  # how often the [part], which is not empty, occurs without overlaps
     TEXT_REPLACE = "replace"  # [part], not empty, by [another]
     TEXT_TRANSLATE = "translate"  # [characters], different ones, by [others] one by one
-    TEXT_PART = "part"  # what stands between [separators] at [place], "" where there is none
+    TEXT_PART = "part"  # the part between [separators] at [place], "" if there is none
     TEXT_MATCHES = "matches"  # whether the regular expression [pattern] with [flags] fits at 0
-    TEXT_IS = "is"  # of this [kind]: what Python's method of that name, float() or int() takes
-    TEXT_TO_FLOAT = "text->float"  # as float() reads a text that it takes
+    TEXT_IS = "is"  # is of this [kind]: Python's method of that name, float() or int() accepts it
+    TEXT_TO_FLOAT = "text->float"  # as float() reads a text that it accepts
     TEXT_TO_INT = "text->int"  # as int() does
     TEXT_CONCAT = "concat"
     TEXT_OF_INT = "int->text"
     INT_QUOTIENT = "quotient"  # rounded down, by a positive [divisor]
     INT_REMAINDER = "remainder"  # of that: from 0 on, below the divisor
-    FLOAT_FLOOR = "floor"  # of a finite number, as those that follow
+    FLOAT_FLOOR = "floor"  # of a finite number; so are the next two
     FLOAT_CEIL = "ceil"
     FLOAT_TRUNC = "trunc"
-    FLOAT_ROUND = "round"  # to so many [digits] after the point; infinite ones and NaN as they are
+    FLOAT_ROUND = "round"  # to [digits] after the point; infinities and NaN stay
     FLOAT_SQRT = "sqrt"  # of a number that is not negative, or NaN
     DATE_DAYS = "days"  # since 1970-01-01
     DATE_YEAR = "year"  # in the proleptic calendar, also beyond the dates that Python has
@@ -172,14 +174,14 @@ class Op(Enum):
     SQL_FLOAT_MUL = "sql-float*"
     SQL_FLOAT_DIV = "sql-float/"  # the divisor is a literal other than zero: Spark raises there
     SQL_INT_TO_FLOAT = "sql-int->float"
-    SQL_INT_ADD = "sql-int+"  # exact, whatever the size; to a date days, to a moment microseconds
+    SQL_INT_ADD = "sql-int+"  # exact at any size; adds days to a date, microseconds to a moment
     SQL_INT_SUB = "sql-int-"
     SQL_INT_MUL = "sql-int*"
     SQL_IS_TRUE = "sql-true?"  # from three values to two: NULL counts as not true
 
 
 NONEMPTY = "$nonempty"
-"""Name of the flag "this run's group has a row" in scopes ACC and TWIN (no Python name has a $)."""
+"""The name of the flag "this run's group has a row" in ACC and TWIN (no Python name has a $)."""
 
 
 def float_bits(value: float) -> int:

@@ -163,7 +163,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def read(text: str) -> SExp:
-    """One s-expression. Raises :class:`TextError` where the text is not exactly one."""
+    """Read one s-expression. Raises :class:`TextError` if the text is not exactly one."""
     stack: list[list[SExp]] = [[]]
     for token in _tokens(text):
         if token == "(":
@@ -171,8 +171,8 @@ def read(text: str) -> SExp:
         elif token == ")":
             if len(stack) == 1:
                 raise TextError("a parenthesis is closed that was not opened")
-            done = stack.pop()
-            stack[-1].append(done)
+            closed_list = stack.pop()
+            stack[-1].append(closed_list)
         else:
             stack[-1].append(token)
     if len(stack) != 1 or len(stack[0]) != 1:
@@ -215,7 +215,7 @@ def _parse_leaf(text: str) -> Term:
     raise TextError(f"neither a variable nor a literal: {text!r}")
 
 
-def _parse_literal(text: str, sort: Sort, whole: str) -> Lit:
+def _parse_literal(text: str, sort: Sort, atom: str) -> Lit:
     base = sort.of if isinstance(sort, Option) else sort
     if text == "none" and isinstance(sort, Option):
         return Lit(sort, None)
@@ -228,7 +228,7 @@ def _parse_literal(text: str, sort: Sort, whole: str) -> Lit:
     counts = base in (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ) or isinstance(base, Decimal)
     if counts and re.fullmatch(r"-?\d+", text):
         return Lit(sort, int(text))
-    raise TextError(f"not a literal of its sort: {whole!r}")
+    raise TextError(f"not a literal of its sort: {atom!r}")
 
 
 def _term(node: SExp, names: dict[str, Term]) -> Term:
@@ -249,7 +249,7 @@ def _term(node: SExp, names: dict[str, Term]) -> Term:
 
 
 def parse_term(text: str) -> Term:
-    """Inverse of :func:`print_term`. Raises :class:`PresieveError` where the text is no term."""
+    """Inverse of :func:`print_term`. Raises :class:`PresieveError` if the text is not a term."""
     return _term(read(text), {})
 
 
@@ -285,10 +285,10 @@ def _fold(node: SExp) -> Fold:
             case ["field", name, sort, init, step]:
                 sort_ = parse_sort(_atom(sort))
                 fields.append(Field(_string(name), sort_, _term(init, {}), _term(step, {})))
-            case ["output", name, sort, type_, term, *more] if more in ([], ["checked"]):
+            case ["output", name, sort, type_, term, *flags] if flags in ([], ["checked"]):
                 sort_ = parse_sort(_atom(sort))
                 value = _term(term, {})
-                outputs.append(Output(_string(name), sort_, _string(type_), value, bool(more)))
+                outputs.append(Output(_string(name), sort_, _string(type_), value, bool(flags)))
             case ["raises", step, finish]:
                 raises = (_term(step, {}), _term(finish, {}))
             case _:
@@ -306,7 +306,7 @@ def _fold(node: SExp) -> Fold:
 
 
 def parse_fold(text: str) -> Fold:
-    """Inverse of :func:`print_fold`, but for the span."""
+    """Inverse of :func:`print_fold`, except for the span."""
     return _fold(read(text))
 
 

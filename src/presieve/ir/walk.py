@@ -1,4 +1,6 @@
-"""Trusted. Walking terms. Terms are shared (a DAG), so every walk remembers what it has seen."""
+"""Trusted. Walking terms. Terms are shared (a DAG), so every walk remembers the nodes it has
+visited.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,15 @@ from presieve.ir.terms import App, Lit, Scope, Term, Var
 
 def subterms(*terms: Term) -> Iterator[Term]:
     """Every distinct subterm object, arguments before the terms that use them."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     for term in terms:
         stack: list[tuple[Term, bool]] = [(term, False)]
         while stack:
             node, expanded = stack.pop()
             if expanded:
                 yield node
-            elif id(node) not in seen:
-                seen.add(id(node))
+            elif id(node) not in visited:
+                visited.add(id(node))
                 if isinstance(node, App):
                     stack.append((node, True))
                     stack += [(a, False) for a in reversed(node.args)]
@@ -43,12 +45,12 @@ def literals(*terms: Term) -> tuple[Lit, ...]:
 
 
 def depth(*terms: Term) -> int:
-    """How many operators stand within one another, at most."""
-    found: dict[int, int] = {}
+    """The greatest number of nested operators."""
+    depths: dict[int, int] = {}
     for node in subterms(*terms):
-        inner = [found[id(a)] for a in node.args] if isinstance(node, App) else []
-        found[id(node)] = 1 + max(inner, default=-1)
-    return max((found[id(t)] for t in terms), default=0)
+        inner = [depths[id(a)] for a in node.args] if isinstance(node, App) else []
+        depths[id(node)] = 1 + max(inner, default=-1)
+    return max((depths[id(t)] for t in terms), default=0)
 
 
 def rewrite(term: Term, leaf: Callable[[Var], Term]) -> Term:
@@ -57,21 +59,21 @@ def rewrite(term: Term, leaf: Callable[[Var], Term]) -> Term:
 
 
 def replace_nodes(term: Term, by: Callable[[Term], Term | None]) -> Term:
-    """Replace every node by what ``by`` gives for it, where that is not None; whole subterms before
-    what is in them.
+    """Replace every node by the result of ``by``, unless that is None; whole subterms are replaced
+    before their own subterms.
     """
-    done: dict[int, Term] = {}
+    new_nodes: dict[int, Term] = {}
     for node in subterms(term):
         new = by(node)
         if new is not None:
-            done[id(node)] = new
+            new_nodes[id(node)] = new
         elif isinstance(node, App):
-            args = tuple(done[id(a)] for a in node.args)
+            args = tuple(new_nodes[id(a)] for a in node.args)
             same = all(a is b for a, b in zip(args, node.args, strict=True))
-            done[id(node)] = node if same else app(node.op, *args)
+            new_nodes[id(node)] = node if same else app(node.op, *args)
         else:
-            done[id(node)] = node
-    return done[id(term)]
+            new_nodes[id(node)] = node
+    return new_nodes[id(term)]
 
 
 def substitute(term: Term, mapping: Mapping[Var, Term]) -> Term:
@@ -85,7 +87,7 @@ def to_scope(term: Term, source: Scope, target: Scope) -> Term:
 
 
 def size(term: Term) -> int:
-    """How many nodes the term has as a tree (shared ones counted each time)."""
+    """The number of nodes of the term as a tree (shared nodes count each time)."""
     counts: dict[int, int] = {}
     for node in subterms(term):
         counts[id(node)] = 1 + (

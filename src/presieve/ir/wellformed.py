@@ -1,6 +1,6 @@
-"""Trusted. What makes a fold, a problem and the predicates of a pushdown well-formed.
+"""Trusted. Defines when a fold, a problem and the predicates of a pushdown are well-formed.
 
-Sorts are right by construction (:func:`presieve.ir.ops.app`); here it is checked which variables
+Sorts are right by construction (:func:`presieve.ir.ops.app`). This module checks which variables
 may occur where, and which operators a predicate may use that Spark will evaluate.
 """
 
