@@ -1,7 +1,7 @@
 """Trusted. The solver protocol on cvc5, for replaying certificates; only this module imports it.
 
-Only what replaying needs: scripts and yes-or-no answers, no models. The package is an extra;
-importing this module raises :class:`UsageError` where it is not installed.
+It offers only what replaying needs: scripts and yes-or-no answers, no models. The package is an
+extra; importing this module raises :class:`UsageError` if it is not installed.
 """
 
 from __future__ import annotations

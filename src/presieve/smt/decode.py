@@ -1,7 +1,7 @@
 """Untrusted. Values of the IR from a solver's model, as near as the model allows.
 
-The model's reals need not be doubles and its strings are points of an order, so what comes back is
-a suggestion: whoever uses it runs it.
+The model's reals need not be doubles and its strings are points of an order, so a decoded value is
+only a suggestion: the caller runs it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def decode(enc: Enc, sort: Sort, solver: Solver, points: Mapping[str, Fraction])
     match enc:
         case OptionEnc(present, inner):
             assert isinstance(sort, Option)
-            there = solver.booleans([present])[0]
-            return decode(inner, sort.of, solver, points) if there else None
+            is_present = solver.booleans([present])[0]
+            return decode(inner, sort.of, solver, points) if is_present else None
         case TupleEnc(items):
             sorts = getattr(sort, "of", ())
             pairs = zip(items, sorts, strict=True)
@@ -36,7 +36,7 @@ def decode(enc: Enc, sort: Sort, solver: Solver, points: Mapping[str, Fraction])
     if sort == BOOL:
         return solver.booleans([enc])[0]
     if sort == SEQUENCE:
-        return ()  # which one it is, nobody knows
+        return ()  # the model does not say which one
     number = solver.numbers([enc])[0]
     if sort not in TEXTS:
         return int(number)
@@ -66,7 +66,7 @@ def _double(is_nan: bool, is_negzero: bool, value: Fraction) -> float:
 
 
 def _text(point: Fraction, points: Mapping[str, Fraction]) -> str:
-    """A string at, or between, the strings whose points are known."""
+    """A string at a point, or between the known strings around it."""
     below = ""
     for text, p in sorted(points.items()):
         if p == point:

@@ -1,10 +1,11 @@
 """Trusted. Terms of the IR as SMT-LIB text.
 
 Options are flattened to (is present, value) and tuples to their components, so no datatypes reach
-the solver. Strings become points of a dense order (sound: every total order embeds in the reals,
-and validity without quantifiers carries over); dates, timestamps and decimals integers. Doubles:
-see :mod:`presieve.smt.floats`; functions of single values: :mod:`presieve.smt.functions`. What a
-term "unspecified" in the IR means (GET of none) is any value.
+the solver. Strings become points of a dense order, which is sound because every total order embeds
+in the reals and validity without quantifiers carries over. Dates, timestamps and decimals become
+integers. For doubles see :mod:`presieve.smt.floats`, for functions of single values
+:mod:`presieve.smt.functions`. A term that the IR leaves unspecified (GET of none) may have any
+value.
 """
 
 from __future__ import annotations
@@ -65,21 +66,23 @@ _SQL_INTS = {Op.SQL_INT_ADD: "+", Op.SQL_INT_SUB: "-", Op.SQL_INT_MUL: "*"}
 class Encoder:
     """Writes one script: declarations, definitions and facts, in :attr:`lines`.
 
-    ``relevant`` are all terms that will ever be encoded: their string literals fix the points of
-    the order, and whether infinities must be spoken of.
+    ``relevant`` are all terms that will ever be encoded: their string literals determine the points
+    of the order, and their terms determine whether the script needs infinities.
     """
 
     def __init__(self, relevant: Sequence[Term]) -> None:
         self._functions = Functions(relevant)
-        known = (t for facts in self._functions.facts.values() for t in facts)
-        nodes = list(subterms(*relevant, *known))
-        found = dict.fromkeys(n for n in nodes if isinstance(n, Lit))
-        texts = sorted({str(x.value) for x in found if _is(x, *TEXTS) and x.value is not None})
+        fact_terms = (t for facts in self._functions.facts.values() for t in facts)
+        nodes = list(subterms(*relevant, *fact_terms))
+        literal_nodes = dict.fromkeys(n for n in nodes if isinstance(n, Lit))
+        texts = sorted(
+            {str(x.value) for x in literal_nodes if _is(x, *TEXTS) and x.value is not None}
+        )
         self.points = {text: Fraction(i) for i, text in enumerate(texts)}
         self.lines: list[str] = []
         self._names = 0
         self._memos: dict[int, tuple[Env, dict[int, Enc], list[Term]]] = {}
-        numbers = [literal_value(x) for x in found if _is(x, FLOAT)]
+        numbers = [literal_value(x) for x in literal_nodes if _is(x, FLOAT)]
         arithmetic = any(_is_float_arithmetic(n) for n in nodes)
         self.lines += floats.prelude([x for x in numbers if isinstance(x, float)], arithmetic)
         self._bounded = bool(self.lines)
@@ -109,7 +112,9 @@ class Encoder:
         return f"e{self._names}"
 
     def declare(self, name: str, sort: Sort) -> Enc:
-        """A fresh constant of a sort; facts that hold of all values of the sort are asserted."""
+        """Declare a fresh constant of a sort, and assert the facts that hold of all values of the
+        sort.
+        """
         match sort:
             case Option(of):
                 self.lines.append(f"(declare-const {name}.p Bool)")
@@ -138,12 +143,12 @@ class Encoder:
         return enc
 
     def term(self, term: Term, env: Env) -> Enc:
-        """Any term, under an environment that says what its variables are."""
+        """Encode any term in an environment that gives the values of its variables."""
         if id(env) not in self._memos:
-            self._memos[id(env)] = (env, {}, [])  # ids must stay theirs, also those of the terms
-        _, memo, kept = self._memos[id(env)]
+            self._memos[id(env)] = (env, {}, [])  # keeps ids valid, also those of the terms
+        _, memo, pinned_terms = self._memos[id(env)]
         if id(term) not in memo:
-            kept.append(term)
+            pinned_terms.append(term)
             waiting = [term]
             while waiting:
                 node = waiting[-1]
@@ -153,11 +158,11 @@ class Encoder:
                 if len(waiting) == before:
                     waiting.pop()
                     if id(node) not in memo:
-                        memo[id(node)] = self._named(self._node(node, env, memo), node.sort)
+                        memo[id(node)] = self._name_parts(self._node(node, env, memo), node.sort)
                         self._state(node, env)
         return memo[id(term)]
 
-    def _named(self, enc: Enc, sort: Sort) -> Enc:
+    def _name_parts(self, enc: Enc, sort: Sort) -> Enc:
         if isinstance(enc, str):
             if len(enc) <= _LONG:
                 return enc
@@ -165,11 +170,11 @@ class Encoder:
         match enc:
             case OptionEnc(present, value):
                 of = sort.of if isinstance(sort, Option) else sort
-                return OptionEnc(self.name(present), self._named(value, of))
+                return OptionEnc(self.name(present), self._name_parts(value, of))
             case TupleEnc(items):
                 assert isinstance(sort, Tuple)
                 return TupleEnc(
-                    tuple(self._named(i, s) for i, s in zip(items, sort.of, strict=True))
+                    tuple(self._name_parts(i, s) for i, s in zip(items, sort.of, strict=True))
                 )
             case FloatEnc(nan, value, negzero):
                 return FloatEnc(self.name(nan), self.name(value, "Real"), self.name(negzero))
@@ -226,8 +231,8 @@ class Encoder:
         if op in floats.ARITHMETIC:
             return self._float(op, [e for e in encs if isinstance(e, FloatEnc)])
         match op, encs:
-            case Op.ITE, [condition, then, other]:
-                return choose(as_text(condition), then, other)
+            case Op.ITE, [condition, then, otherwise]:
+                return choose(as_text(condition), then, otherwise)
             case Op.SAME, [a, b]:
                 return same_encoding(a, b)
             case Op.SOME, [a]:
@@ -270,14 +275,14 @@ class Encoder:
         raise AssertionError(f"no encoding of {op} to {sort}")
 
     def _state(self, node: Term, env: Env) -> None:
-        """Assert what holds of a function's value, once."""
+        """Assert the facts about a function's value, once."""
         if node in self._functions.facts and (id(env), node) not in self._stated:
             self._stated.add((id(env), node))
-            for known in self._functions.facts.get(node, ()):
-                self.fact(self.boolean(known, env))
+            for fact_term in self._functions.facts.get(node, ()):
+                self.fact(self.boolean(fact_term, env))
 
     def _function(self, node: App, encs: list[Enc]) -> Enc:
-        """A function of a value: the same for the same."""
+        """Encode a function of values: equal arguments give equal results."""
         values = encs[: len(SIGNATURES[node.op].arguments)]
         pairs = [e if isinstance(e, OptionEnc) else OptionEnc(TRUE, e) for e in values]
         result, lines = self._functions.applied(node, [p.value for p in pairs], self._bounded)
@@ -293,8 +298,8 @@ class Encoder:
         return value
 
     def _open_zero(self, x: FloatEnc, is_open: str) -> FloatEnc:
-        """The number, and where it is a zero and its sign open, any of both: proofs hold for each,
-        and for one in one run and the other in the other.
+        """Encode the number; a zero whose sign is open may have either sign. Proofs then hold for
+        each sign, and for different signs in the two runs.
         """
         self._names += 1
         sign = f"z{self._names}"
@@ -314,45 +319,47 @@ class Encoder:
 
     def _sql(self, op: Op, encs: list[Enc], args: tuple[Term, ...]) -> Enc:
         pairs = [e if isinstance(e, OptionEnc) else OptionEnc(TRUE, e) for e in encs]
-        there = s_and(p.present for p in pairs)
+        all_present = s_and(p.present for p in pairs)
         values = [p.value for p in pairs]
         if op in ORDER_OPS:
             a, b = (as_number(v, x.sort) for v, x in zip(values, args, strict=True))
-            return OptionEnc(there, order(op, a, b, sql=True))
+            return OptionEnc(all_present, order(op, a, b, sql=True))
         if op in _SQL_INTS:
-            return OptionEnc(there, f"({_SQL_INTS[op]} {as_text(values[0])} {as_text(values[1])})")
+            return OptionEnc(
+                all_present, f"({_SQL_INTS[op]} {as_text(values[0])} {as_text(values[1])})"
+            )
         if op in _SQL_FLOATS:
             numbers = [v for v in values if isinstance(v, FloatEnc)]
-            return OptionEnc(there, self._float(_SQL_FLOATS[op], numbers))
+            return OptionEnc(all_present, self._float(_SQL_FLOATS[op], numbers))
         texts = [v if isinstance(v, str) else FALSE for v in values]
         if op is Op.SQL_INT_TO_FLOAT:
-            return OptionEnc(there, self._of_int(texts[0]))
+            return OptionEnc(all_present, self._of_int(texts[0]))
         match op:
             case Op.SQL_AND:
                 return kleene(pairs, absorbing=False)
             case Op.SQL_OR:
                 return kleene(pairs, absorbing=True)
             case Op.SQL_NOT:
-                return OptionEnc(there, s_not(texts[0]))
+                return OptionEnc(all_present, s_not(texts[0]))
             case Op.SQL_EQ:
-                return OptionEnc(there, sql_equal(values[0], values[1]))
+                return OptionEnc(all_present, sql_equal(values[0], values[1]))
             case Op.SQL_EQ_NULLSAFE:
-                both = s_and([there, sql_equal(values[0], values[1])])
+                both = s_and([all_present, sql_equal(values[0], values[1])])
                 neither = s_and(s_not(p.present) for p in pairs)
                 return OptionEnc(TRUE, s_or([both, neither]))
             case Op.SQL_IS_NULL:
-                return OptionEnc(TRUE, s_not(there))
+                return OptionEnc(TRUE, s_not(all_present))
             case Op.SQL_IS_NAN:
                 number = values[0]
                 assert isinstance(number, FloatEnc)
-                return OptionEnc(TRUE, s_and([there, number.nan]))
+                return OptionEnc(TRUE, s_and([all_present, number.nan]))
             case Op.SQL_IS_NEGATIVE_ZERO:
                 number = values[0]
                 assert isinstance(number, FloatEnc)
                 zero = [s_not(number.nan), f"(= {number.value} 0.0)", number.negzero]
-                return OptionEnc(there, s_and(zero))
+                return OptionEnc(all_present, s_and(zero))
             case Op.SQL_IS_TRUE:
-                return s_and([there, texts[0]])
+                return s_and([all_present, texts[0]])
         raise AssertionError(f"no encoding of {op} of {[a.sort for a in args]}")
 
 

@@ -1,4 +1,4 @@
-"""Trusted. What encodings of values are, and what comparing and choosing among them means.
+"""Trusted. Encodings of values, and how to compare them and choose among them.
 
 See :mod:`presieve.smt.encode`, which writes terms with these.
 """
@@ -18,7 +18,7 @@ from presieve.smt.text import s_and, s_eq, s_implies, s_ite, s_not, s_or
 
 @dataclass(frozen=True, slots=True)
 class OptionEnc:
-    """Whether a value is there, and the value (any, where it is not)."""
+    """Whether a value is present, and the value (any value if it is absent)."""
 
     present: str
     value: Enc
@@ -53,7 +53,7 @@ def as_text(enc: Enc) -> str:
 
 
 def order(op: Op, a: Enc, b: Enc, *, sql: bool) -> str:
-    """Order of two values; SQL's puts NaN above every number, Python's has none for it."""
+    """Compare two values by order; SQL puts NaN above every number, Python gives it no order."""
     sign = ORDER_OPS[op]
     if isinstance(a, FloatEnc) and isinstance(b, FloatEnc):
         return floats.sql_order(sign, a, b) if sql else floats.py_order(sign, a, b)

@@ -1,12 +1,12 @@
 """Trusted. Doubles in the solver: exact order, uninterpreted arithmetic.
 
-A double is (is NaN, its exact real value, is -0.0). Comparison and selection are therefore exact:
-every double but NaN has a real value, and the two zeros share one value but stay apart. Infinity
-is a real above all literals. Reals that are no doubles are allowed too, which can only lose proofs.
+A double is (is NaN, its exact real value, is -0.0). So comparison and selection are exact: every
+double but NaN has a real value, and the two zeros share one value but stay apart. Infinity is a
+real above all literals. Reals that are no doubles are allowed, too, which can only lose proofs.
 
-Sums, products and quotients are uninterpreted functions of the real values, with facts that hold
-of IEEE 754 rounding to nearest at each place of use: when a result is NaN and when it is -0.0 is
-exact; its value obeys monotonicity and sign rules (rounding is monotone and keeps doubles).
+Sums, products and quotients are uninterpreted functions of the real values. At each use, facts of
+IEEE 754 rounding to nearest are added: when a result is NaN and when it is -0.0 is exact; its value
+obeys monotonicity and sign rules (rounding is monotone and keeps doubles).
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ Arithmetic = Callable[..., tuple[FloatEnc, Lemmas]]
 
 
 def prelude(numbers: Sequence[float], arithmetic: bool) -> list[str]:
-    """Declarations and facts needed once: infinity and the arithmetic functions, if spoken of."""
+    """Declarations and facts that are needed once: infinity and the arithmetic functions,
+    if used.
+    """
     if not arithmetic and not any(math.isinf(x) for x in numbers):
         return []
     lines = ["(declare-const pinf Real)"]
@@ -51,7 +53,7 @@ def prelude(numbers: Sequence[float], arithmetic: bool) -> list[str]:
 
 
 def declare(name: str, bounded: bool) -> tuple[list[str], FloatEnc, list[str]]:
-    """Any double; ``bounded`` where infinity is spoken of."""
+    """Declare any double; ``bounded``: the script uses infinity."""
     lines = [
         f"(declare-const {name}.nan Bool)",
         f"(declare-const {name} Real)",

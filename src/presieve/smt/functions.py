@@ -1,9 +1,10 @@
-"""Trusted. Functions of single values in the solver: uninterpreted, with facts about preimages, but
-for those that it can calculate.
+"""Trusted. Functions of single values in the solver: uninterpreted, with facts about preimages,
+except for those that it can calculate.
 
-Of a function's value at one place of use the solver knows how it compares with every literal of its
-sort that occurs, as a condition on the argument (:mod:`presieve.semantics.preimages`). These
-conditions may hold further literals, which functions inside of the argument are compared with.
+For a function's value at one place of use, the solver knows how it compares with every literal of
+its sort that occurs, as a condition on the argument (:mod:`presieve.semantics.preimages`). These
+conditions may contain further literals, and functions inside the argument are compared with those,
+too.
 """
 
 from __future__ import annotations
@@ -25,22 +26,24 @@ from presieve.smt.text import s_and, s_floordiv, s_implies, s_int, s_ite, s_not
 
 _COMPARED = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
 _ENOUGH = (Op.SQL_GT, Op.SQL_GE)
-"""Of doubles, whose order the solver knows, these say all."""
+"""For doubles, whose order the solver knows, these comparisons suffice."""
 _FEW = 12
-"""Constants that a calculated value is compared with."""
+"""The maximum number of constants that a calculated value is compared with."""
 _MOST = 40
-"""Literals that one function is compared with: of more, nothing is known."""
+"""The maximum number of literals that one function is compared with; nothing is known of the
+others.
+"""
 
 
 _DAY = 86_400_000_000
 
 
-def _divided(by: int, modulo: int = 0, plus: int = 0) -> Callable[[Enc, Sequence[Term]], str]:
+def _floor_divide(by: int, modulo: int = 0, plus: int = 0) -> Callable[[Enc, Sequence[Term]], str]:
     """``(x + plus) // by % modulo``, rounded down."""
 
     def calculate(value: Enc, _: Sequence[Term]) -> str:
-        whole = s_floordiv(f"(+ {as_text(value)} {plus})" if plus else as_text(value), s_int(by))
-        return _remainder(whole, s_int(modulo)) if modulo else whole
+        quotient = s_floordiv(f"(+ {as_text(value)} {plus})" if plus else as_text(value), s_int(by))
+        return _remainder(quotient, s_int(modulo)) if modulo else quotient
 
     return calculate
 
@@ -58,17 +61,17 @@ CALCULATED: dict[Op, Callable[[Enc, Sequence[Term]], str]] = {
     Op.INT_QUOTIENT: lambda value, args: s_floordiv(as_text(value), _parameter(args)),
     Op.INT_REMAINDER: lambda value, args: _remainder(as_text(value), _parameter(args)),
     Op.DATE_DAYS: lambda value, _: as_text(value),
-    Op.DATE_WEEKDAY: _divided(1, 7, plus=3),
-    Op.CLOCK_DATE: _divided(_DAY),
-    Op.CLOCK_HOUR: _divided(_DAY // 24, 24),
-    Op.CLOCK_MINUTE: _divided(60_000_000, 60),
-    Op.CLOCK_SECOND: _divided(1_000_000, 60),
+    Op.DATE_WEEKDAY: _floor_divide(1, 7, plus=3),
+    Op.CLOCK_DATE: _floor_divide(_DAY),
+    Op.CLOCK_HOUR: _floor_divide(_DAY // 24, 24),
+    Op.CLOCK_MINUTE: _floor_divide(60_000_000, 60),
+    Op.CLOCK_SECOND: _floor_divide(1_000_000, 60),
 }
-"""Functions of integers that the solver can calculate: dates and times are some."""
+"""Functions of integers that the solver can calculate; dates and times are integers, too."""
 
 
 class Functions:
-    """The functions of one script. ``facts`` are what holds of each, whatever the arguments are:
+    """The functions of one script. ``facts`` hold for each function, whatever its arguments are:
     conditions of sort Bool.
     """
 
@@ -78,38 +81,40 @@ class Functions:
         self.facts: dict[Term, tuple[Term, ...]] = {}
         self._names: dict[tuple[Op, tuple[Term, ...]], str] = {}
         self._note(relevant)
-        done: set[tuple[Term, Lit]] = set()
+        stated_pairs: set[tuple[Term, Lit]] = set()
         while self.facts:
-            new = [pair for pair in self._pairs() if pair not in done]
+            new = [pair for pair in self._pairs() if pair not in stated_pairs]
             if not new:
                 break
-            done.update(new)
+            stated_pairs.update(new)
             for node, constant in new:
-                known = tuple(_compared(node, constant))
-                self.facts[node] += known
-                self._note(known)
-                if _is_function(node):  # of what is calculated it may be a function
-                    self._computed |= dict.fromkeys(_literals_compared(known))
+                new_facts = tuple(_comparison_facts(node, constant))
+                self.facts[node] += new_facts
+                self._note(new_facts)
+                if _is_function(node):  # its argument may be a calculated value
+                    self._computed |= dict.fromkeys(_literals_compared(new_facts))
 
     def _pairs(self) -> Iterator[tuple[Term, Lit]]:
         for node in self.facts:
-            known = list(self._literals.get(strip(node.sort), ()))[:_MOST]
-            for constant in known if _is_function(node) else list(self._computed):
+            constants = list(self._literals.get(strip(node.sort), ()))[:_MOST]
+            for constant in constants if _is_function(node) else list(self._computed):
                 yield node, constant
 
     def _note(self, terms: Sequence[Term]) -> None:
-        """The functions and literals that occur in these."""
+        """Collect the functions and literals that occur in these terms."""
         for node in subterms(*terms):
             if isinstance(node, Lit) and node.value is not None:
                 plain = Lit(strip(node.sort), node.value)
                 self._literals.setdefault(plain.sort, {}).setdefault(plain)
             elif isinstance(node, App) and node not in self.facts and has_facts(node):
                 self.facts[node] = ()
-                self.facts[node] = known = tuple(_of_itself(node))
-                self._note(known)
+                self.facts[node] = own_facts = tuple(_own_facts(node))
+                self._note(own_facts)
 
     def applied(self, node: App, values: Sequence[Enc], bounded: bool) -> tuple[Enc, list[str]]:
-        """The function's value, and lines to write before. ``bounded``: infinity is named."""
+        """Return the function's value and the lines to write before it. ``bounded``: the script
+        names infinity.
+        """
         if node.op in CALCULATED:
             return CALCULATED[node.op](values[0], node.args), []
         signature = SIGNATURES[node.op]
@@ -119,20 +124,22 @@ class Functions:
         if name is None:
             name = f"{node.op.name.lower()}.{len(self._names)}"
             self._names[node.op, parameters] = name
-            lines += _declared(name, signature.arguments, signature.result)
-        given = " ".join(part for v in values for part in _parts(v))
+            lines += _declare(name, signature.arguments, signature.result)
+        arguments = " ".join(part for v in values for part in _parts(v))
         if signature.result != FLOAT:
-            return f"({name} {given})", lines
-        found = FloatEnc(f"({name}.nan {given})", f"({name} {given})", f"({name}.nz {given})")
-        facts = [s_implies(found.negzero, f"(= {found.value} 0.0)")]
+            return f"({name} {arguments})", lines
+        value = FloatEnc(
+            f"({name}.nan {arguments})", f"({name} {arguments})", f"({name}.nz {arguments})"
+        )
+        facts = [s_implies(value.negzero, f"(= {value.value} 0.0)")]
         if bounded:
-            facts.append(floats.in_range(found.value))
-        return found, [*lines, *(f"(assert {text})" for text in facts)]
+            facts.append(floats.in_range(value.value))
+        return value, [*lines, *(f"(assert {text})" for text in facts)]
 
 
 def has_facts(node: Term) -> bool:
-    """Whether this is a function's value, or one of a column that is calculated with constants, of
-    which some may be chosen by a condition.
+    """Whether this is a function's value, or arithmetic on a column and constants, where a
+    condition may choose some of the constants.
     """
     if _is_function(node):
         return True
@@ -140,15 +147,15 @@ def has_facts(node: Term) -> bool:
 
 
 def _choice(node: Term) -> tuple[Term, Term, Term] | None:
-    """Of a sum, product or quotient one part of which is one constant or another: the condition,
-    and what it is with each.
+    """For a sum, product or quotient with a part that is one constant or another: the condition,
+    and the term with each of the constants.
     """
     if not isinstance(node, App) or node.op not in floats.ARITHMETIC:
         return None
     for i, arg in enumerate(node.args):
         match arg:
-            case App(Op.ITE, (test, Lit() as then, Lit() as other)):
-                chosen: tuple[Term, Term, Term] | None = (test, then, other)
+            case App(Op.ITE, (test, Lit() as then, Lit() as otherwise)):
+                chosen: tuple[Term, Term, Term] | None = (test, then, otherwise)
             case _:
                 chosen = _choice(arg)
         if chosen is not None:
@@ -164,16 +171,16 @@ def _is_function(node: Term) -> bool:
 
 
 def _literals_compared(terms: Sequence[Term]) -> Iterator[Lit]:
-    """The doubles that something is compared with, the first few."""
-    found = dict[Lit, None]()
+    """The first few doubles that something is compared with."""
+    constants = dict[Lit, None]()
     for node in subterms(*terms):
         if isinstance(node, App) and node.op in (*AS_SPARK, *_COMPARED):
-            found |= dict.fromkeys(a for a in node.args if isinstance(a, Lit))
-    doubles = (c for c in found if strip(c.sort) == FLOAT and c.value is not None)
+            constants |= dict.fromkeys(a for a in node.args if isinstance(a, Lit))
+    doubles = (c for c in constants if strip(c.sort) == FLOAT and c.value is not None)
     return islice((Lit(FLOAT, c.value) for c in doubles), _FEW)
 
 
-def _compared(node: Term, constant: Lit) -> Iterator[Term]:
+def _comparison_facts(node: Term, constant: Lit) -> Iterator[Term]:
     for op in _COMPARED if _is_function(node) else _ENOUGH:
         meant = preimage(op, node, constant)
         if meant is not None:
@@ -181,7 +188,7 @@ def _compared(node: Term, constant: Lit) -> Iterator[Term]:
             yield app(Op.SQL_IS_TRUE, alike)
 
 
-def _of_itself(node: App) -> Iterator[Term]:
+def _own_facts(node: App) -> Iterator[Term]:
     chosen = _choice(node)
     if chosen is not None:
         yield app(Op.SAME, node, app(Op.ITE, *chosen))
@@ -191,23 +198,25 @@ def _of_itself(node: App) -> Iterator[Term]:
     yield from extent(node)
 
 
-def _declared(name: str, arguments: Sequence[Sort], result: Sort) -> list[str]:
-    given = " ".join(part for sort in arguments for part in _kinds(sort))
-    lines = [f"(declare-fun {name} ({given}) {_kinds(result)[-2 if result == FLOAT else 0]})"]
+def _declare(name: str, arguments: Sequence[Sort], result: Sort) -> list[str]:
+    argument_sorts = " ".join(part for sort in arguments for part in _kinds(sort))
+    lines = [
+        f"(declare-fun {name} ({argument_sorts}) {_kinds(result)[-2 if result == FLOAT else 0]})"
+    ]
     if result == FLOAT:
-        lines += [f"(declare-fun {name}.{part} ({given}) Bool)" for part in ("nan", "nz")]
+        lines += [f"(declare-fun {name}.{part} ({argument_sorts}) Bool)" for part in ("nan", "nz")]
     return lines
 
 
 def _kinds(sort: Sort) -> list[str]:
-    """The solver's sorts of a value's parts."""
+    """The solver's sorts for the parts of a value."""
     if sort == FLOAT:
         return ["Bool", "Real", "Bool"]
     return ["Bool" if sort == BOOL else "Real" if sort in TEXTS else "Int"]
 
 
 def _parts(value: Enc) -> list[str]:
-    """A value's parts: NaN has no value, which must not tell two apart."""
+    """The parts of a value. NaN gets a fixed value, so that two NaNs cannot differ."""
     match value:
         case FloatEnc(nan, number, negzero):
             return [nan, s_ite(nan, "0.0", number), s_and([s_not(nan), negzero])]

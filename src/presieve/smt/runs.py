@@ -1,7 +1,7 @@
 """Trusted. The two runs of a problem as solver terms: original and pre-filtered, side by side.
 
-The obligations of a pushdown (of the lifted fold: the state carries a flag "has a row")
-are built from these pieces, by the checker and by the search alike.
+Both the checker and the search build the obligations of a pushdown from these pieces. They are
+those of the lifted fold: the state carries a flag "has a row".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STORED = {
     "date": INT_RANGES["int"],
     **dict.fromkeys(("timestamp", "timestamp_ntz"), INT_RANGES["bigint"]),
 }
-"""What Spark stores days and microseconds as."""
+"""The ranges in which Spark stores days and microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Run:
 
 
 def all_terms(problem: Problem, extra: Iterable[Term]) -> list[Term]:
-    """Everything of a problem that will be encoded, with predicates and invariants besides."""
+    """All terms of a problem that will be encoded, with extra predicates and invariants."""
     fold = problem.fold
     return [
         problem.where,
@@ -59,7 +59,9 @@ def all_terms(problem: Problem, extra: Iterable[Term]) -> list[Term]:
 
 
 class Runs:
-    """Vocabulary of one problem in one encoder: keys are declared once, runs and rows as needed."""
+    """The vocabulary of one problem in one encoder: keys are declared once, runs and rows as
+    needed.
+    """
 
     def __init__(self, problem: Problem, extra: Iterable[Term]) -> None:
         self.problem = problem
@@ -79,8 +81,9 @@ class Runs:
         return self.problem.fold
 
     def _column(self, prefix: str, column: Column) -> Enc:
-        """A column's value: any of its sort, within the range of its Spark type. Of a decimal in a
-        Parquet file nobody checks that it has no more digits than its type.
+        """Declare a column's value: any value of its sort, within the range of its Spark type. A
+        decimal gets no range, because nobody checks that a decimal in a Parquet file has no more
+        digits than its type.
         """
         value = self.encoder.declare(prefix, column.sort)
         limits = bounds(column.type) or _STORED.get(column.type)
@@ -121,10 +124,10 @@ class Runs:
 
     def step(self, run: Run, row: EncEnv) -> Run:
         """The run after one more row (meaningful where :meth:`step_raises` is false)."""
-        here = self.here(run, row)
+        step_env = self.here(run, row)
         env: EncEnv = dict(self.keys)
         for f in self.fold.fields:
-            env[Scope.ACC, f.name] = self.encoder.term(f.step, here)
+            env[Scope.ACC, f.name] = self.encoder.term(f.step, step_env)
         env[Scope.ACC, NONEMPTY] = TRUE
         return Run(env)
 
@@ -141,8 +144,8 @@ class Runs:
         return self.encoder.boolean(self.fold.step_raises, self.here(run, row))
 
     def here(self, run: Run, row: EncEnv) -> EncEnv:
-        """A run and the row it comes to. One object for both, so that what is said of it twice is
-        written once.
+        """The environment of a run and the row that it comes to. The same pair gives the same
+        object, so that facts about it are written once.
         """
         pair = id(run), id(row)
         if pair not in self._met:
@@ -171,13 +174,13 @@ class Runs:
     # --- predicates -----------------------------------------------------------------------
 
     def is_true(self, predicate: Term, env: EncEnv) -> str:
-        """A filter keeps: NULL does not count as true."""
+        """The filter keeps the row: NULL does not count as true."""
         return self.encoder.boolean(app(Op.SQL_IS_TRUE, predicate), env)
 
     def pair(self, run: Run, twin: Run) -> EncEnv:
         """The environment of terms that relate the original run (ACC) and its twin (TWIN)."""
-        other = {(Scope.TWIN, n): v for (s, n), v in twin.env.items() if s is Scope.ACC}
-        return {**run.env, **other}
+        twin_env = {(Scope.TWIN, n): v for (s, n), v in twin.env.items() if s is Scope.ACC}
+        return {**run.env, **twin_env}
 
     def present(self, run: Run) -> str:
         """The run has a result at all: under GROUP BY only if it has a row."""
@@ -200,8 +203,9 @@ class Runs:
         return s_and([s_not(raises), s_or([both, neither])])
 
     def yields_differ(self, first: tuple[str, Run], second: tuple[str, Run]) -> str:
-        """Two runs (each with whether it has raised) of the same pipeline do not end alike: not
-        both in raising, both rejected, or both accepted with equal outputs.
+        """State that two runs (each with whether it has raised) of the same pipeline end
+        differently: they neither both raise, nor are both rejected, nor are both accepted with
+        equal outputs.
         """
         where = self.problem.where
         (a, run), (b, twin) = first, second
@@ -214,11 +218,13 @@ class Runs:
         return s_or([s_xor(a, b), s_and([s_not(a), s_not(b), s_not(agrees)])])
 
     def needs(self, row: EncEnv, before: Sequence[EncEnv], after: Sequence[EncEnv]) -> str:
-        """A row between others tells: with and without it the pipeline gives different results, and
-        raises neither time. The others obey the assumptions.
+        """State that a row between others matters: with and without it the pipeline gives different
+        results, and raises neither time. The other rows obey the assumptions.
         """
         facts = [a.term for a in self.problem.assumptions]
-        lawful = [self.encoder.boolean(f, other) for other in (*before, *after) for f in facts]
+        lawful = [
+            self.encoder.boolean(f, other_row) for other_row in (*before, *after) for f in facts
+        ]
         raised, start = self.through(self.initial(), before)
         ends = [self.through(start, rows) for rows in ([row, *after], after)]
         (late, run), (early, twin) = ends

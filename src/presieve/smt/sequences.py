@@ -1,8 +1,7 @@
 """Trusted. Sequences of doubles in the solver: points without structure.
 
-Appending and reducing are functions of which nothing is known. So a proof shows that the sequences
-of both runs are one and the same, which holds for whatever is computed of them and in whatever
-order it rounds.
+Appending and reducing are uninterpreted functions. So a proof shows that the sequences of both runs
+are one and the same, and then any result computed from them is the same, whatever its rounding.
 """
 
 from __future__ import annotations
@@ -36,15 +35,17 @@ def prelude() -> list[str]:
 
 
 def added(sequence: str, number: FloatEnc) -> str:
-    """One more number: NaN has no value, which must not tell two apart."""
+    """Append a number. NaN gets a fixed value, so that two NaNs cannot differ."""
     value = s_ite(number.nan, "0.0", number.value)
     negzero = s_and([f"(not {number.nan})", number.negzero])
     return f"(seq.add {sequence} {number.nan} {value} {negzero})"
 
 
 def reduced(op: Op, sequence: str, bounded: bool) -> tuple[FloatEnc, list[str]]:
-    """What a reduction gives, with what holds of every double; ``bounded``: infinity is named."""
+    """Return the result of a reduction, with the facts that hold of every double; ``bounded``: the
+    script names infinity.
+    """
     f = name_of(op)
-    found = FloatEnc(f"({f}.nan {sequence})", f"({f} {sequence})", f"({f}.nz {sequence})")
-    facts = [s_implies(found.negzero, f"(= {found.value} 0.0)")]
-    return found, [*facts, floats.in_range(found.value)] if bounded else facts
+    result = FloatEnc(f"({f}.nan {sequence})", f"({f} {sequence})", f"({f}.nz {sequence})")
+    facts = [s_implies(result.negzero, f"(= {result.value} 0.0)")]
+    return result, [*facts, floats.in_range(result.value)] if bounded else facts

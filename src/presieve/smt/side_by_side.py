@@ -1,6 +1,6 @@
-"""Trusted. A fold and aggregates of Spark's over the same rows, side by side, as solver scripts.
+"""Trusted. A fold and aggregates of Spark over the same rows, side by side, as solver scripts.
 
-The checker of :mod:`presieve.certificate.aggregated` and the search are built from them alike.
+Both the checker of :mod:`presieve.certificate.aggregated` and the search use them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ RAISED = "raised"
 
 
 def with_raised(fold: Fold) -> Fold:
-    """The fold with a field that says whether it has raised on a row, and no step that raises."""
+    """The fold with a field that records whether it has raised on a row, and without steps that
+    raise.
+    """
     if fold.step_raises == FALSE:
         return fold
     raised = Var(Scope.ACC, RAISED, BOOL)
@@ -37,7 +39,7 @@ def _fields(column: AggregateColumn | ListColumn) -> tuple[Field, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """What is to be shown of both folds, as scripts that are unsatisfiable where it holds.
+    """The conditions on both folds, as scripts that are unsatisfiable if the condition holds.
 
     ``problem`` is that of a fold whose accumulator holds the fields of the user's fold and those of
     the aggregates; ``invariant`` are terms over them.
@@ -53,7 +55,7 @@ class SideBySide:
         columns: Sequence[AggregateColumn | ListColumn],
         invariant: tuple[Term, ...] = (),
     ) -> SideBySide:
-        """The user's problem and these aggregates. Raises :class:`DeclineSignal`."""
+        """Combine the user's problem with these aggregates. Raises :class:`DeclineSignal`."""
         fold = with_raised(problem.fold)
         fields = (*fold.fields, *(f for c in columns for f in _fields(c)))
         return cls(replace(problem, fold=replace(fold, fields=fields)), invariant)
@@ -70,12 +72,12 @@ class SideBySide:
         return self._not(runs, claims, runs.step(after, runs.row("q")))
 
     def next(self, claims: Sequence[Term]) -> str:
-        """The claims hold after a row before which the invariant did."""
+        """The claims hold after a row if the invariant held before it."""
         runs, state = self._state(claims)
         return self._not(runs, claims, runs.step(state, runs.row("r")))
 
     def final(self, claims: Sequence[Term], premises: Sequence[Term] = ()) -> str:
-        """The claims hold where the invariant and the premises do."""
+        """The claims hold if the invariant and the premises do."""
         runs, state = self._state([*claims, *premises])
         for premise in premises:
             runs.encoder.fact(runs.encoder.boolean(premise, state.env))
@@ -88,45 +90,47 @@ class SideBySide:
         return runs.encoder.take()
 
     def of_steps(self, claim: Term) -> Iterator[str]:
-        """The claim holds of every state and the row that it comes to."""
+        """The claim holds of every state and the row that follows it."""
         for first in (True, False):
-            runs, state = self._reached([claim], first=first)
+            runs, state = self._before_row([claim], first=first)
             env = runs.here(state, runs.row("r"))
             runs.encoder.fact(s_not(runs.encoder.boolean(claim, env)))
             yield runs.encoder.take()
 
     def commuting(self, column: ListColumn) -> Iterator[str]:
-        """Any two rows, one after the other, give the same state in both orders: then so do all
-        rows in any order.
+        """Any two rows, one after the other, give the same state in both orders; hence all rows in
+        any order do.
         """
         for first in (True, False):
-            runs, state = self._reached([], first=first)
+            runs, state = self._before_row([], first=first)
             a, b = runs.row("a"), runs.row("b")
-            _, here = runs.through(state, [a, b])
-            _, there = runs.through(state, [b, a])
+            _, state_ab = runs.through(state, [a, b])
+            _, state_ba = runs.through(state, [b, a])
             names = [(Scope.ACC, f.name) for f in column.fields]
-            same = s_and(same_encoding(here.env[n], there.env[n]) for n in names)
+            same = s_and(same_encoding(state_ab.env[n], state_ba.env[n]) for n in names)
             runs.encoder.fact(s_not(same))
             yield runs.encoder.take()
 
     def of_two_rows(self, column: AggregateColumn) -> str:
         """An aggregate does not depend on the order of rows."""
-        here, there = (
+        first_arguments, second_arguments = (
             [Var(Scope.ACC, f"{name}.{i}", a.sort) for i, a in enumerate(column.arguments)]
             for name in ("here", "there")
         )
-        claim = same_in_any_order(column.function, here, there)
+        claim = same_in_any_order(column.function, first_arguments, second_arguments)
         runs = self._runs([*column.arguments, claim])
         env: EncEnv = dict(runs.keys)
-        for name, found in (("here", here), ("there", there)):
+        for name, argument_vars in (("here", first_arguments), ("there", second_arguments)):
             row = runs.row(name)
-            for var, argument in zip(found, column.arguments, strict=True):
+            for var, argument in zip(argument_vars, column.arguments, strict=True):
                 env[Scope.ACC, var.name] = runs.encoder.term(argument, row)
         runs.encoder.fact(s_not(runs.encoder.boolean(claim, env)))
         return runs.encoder.take()
 
     def premises(self) -> str:
-        """Not a condition but its guard: there are rows as assumed (this must be satisfiable)."""
+        """Build the guard of the conditions, not one of them: a script that is satisfiable if there
+        are rows that obey the assumptions.
+        """
         runs = self._runs([])
         runs.row("r")
         return runs.encoder.take()
@@ -141,8 +145,8 @@ class SideBySide:
             runs.encoder.fact(runs.encoder.boolean(term, state.env))
         return runs, state
 
-    def _reached(self, claims: Sequence[Term], *, first: bool) -> tuple[Runs, Run]:
-        """The state before the first row, or any other."""
+    def _before_row(self, claims: Sequence[Term], *, first: bool) -> tuple[Runs, Run]:
+        """The state before the first row, or any state that the invariant allows."""
         if not first:
             return self._state(claims)
         runs = self._runs(claims)

@@ -1,7 +1,7 @@
 """Trusted. The protocol of a solver: SMT-LIB text in, one of three answers out.
 
 ``Unknown`` is an answer of its own and never reads as either of the others. Budgets count the
-solver's own work where it offers that, so that runs repeat; wall clock is only the last guard.
+solver's own work if it offers that, so that runs repeat; wall clock is only the last guard.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Sat:
 
 @dataclass(frozen=True, slots=True)
 class Unsat:
-    """There is none; ``core`` are assumptions that suffice for that."""
+    """There is no model; the assumptions in ``core`` suffice for that."""
 
     core: tuple[str, ...]
 
@@ -36,7 +36,7 @@ Answer: TypeAlias = Sat | Unsat | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much one call may cost: ``work`` in the solver's own units, ``seconds`` as last guard.
+    """The limits of one call: ``work`` in the solver's own units, ``seconds`` as last guard.
 
     ``small_core`` asks for an unsatisfiable core without needless members.
     """
@@ -53,7 +53,7 @@ class Solver(Protocol):
     calls: int
 
     def fresh(self) -> Solver:
-        """Another one that knows nothing; what is expensive to make may be shared with it."""
+        """Another solver that knows nothing; it may share what is expensive to make."""
 
     def add(self, script: str) -> None:
         """Declarations, definitions and assertions; names stay known to later scripts."""

@@ -11,18 +11,30 @@ FALSE = "false"
 
 def s_and(parts: Iterable[str]) -> str:
     """Conjunction without true parts; false swallows all."""
-    kept = list(dict.fromkeys(p for p in parts if p != TRUE))
-    if FALSE in kept:
+    conjuncts = list(dict.fromkeys(p for p in parts if p != TRUE))
+    if FALSE in conjuncts:
         return FALSE
-    return TRUE if not kept else kept[0] if len(kept) == 1 else f"(and {' '.join(kept)})"
+    return (
+        TRUE
+        if not conjuncts
+        else conjuncts[0]
+        if len(conjuncts) == 1
+        else f"(and {' '.join(conjuncts)})"
+    )
 
 
 def s_or(parts: Iterable[str]) -> str:
     """Disjunction without false parts; true swallows all."""
-    kept = list(dict.fromkeys(p for p in parts if p != FALSE))
-    if TRUE in kept:
+    disjuncts = list(dict.fromkeys(p for p in parts if p != FALSE))
+    if TRUE in disjuncts:
         return TRUE
-    return FALSE if not kept else kept[0] if len(kept) == 1 else f"(or {' '.join(kept)})"
+    return (
+        FALSE
+        if not disjuncts
+        else disjuncts[0]
+        if len(disjuncts) == 1
+        else f"(or {' '.join(disjuncts)})"
+    )
 
 
 def s_not(part: str) -> str:
@@ -54,15 +66,15 @@ def s_xor(a: str, b: str) -> str:
     return s_not(s_eq(a, b))
 
 
-def s_ite(condition: str, then: str, other: str) -> str:
+def s_ite(condition: str, then: str, otherwise: str) -> str:
     """If-then-else; constants fold."""
-    if condition == TRUE or then == other:
+    if condition == TRUE or then == otherwise:
         return then
     if condition == FALSE:
-        return other
-    if (then, other) == (TRUE, FALSE):
+        return otherwise
+    if (then, otherwise) == (TRUE, FALSE):
         return condition
-    return f"(ite {condition} {then} {other})"
+    return f"(ite {condition} {then} {otherwise})"
 
 
 def s_int(value: int) -> str:

@@ -12,10 +12,10 @@ from presieve.smt.solver import Answer, Effort, Sat, Unknown, Unsat
 
 
 class Z3Solver:
-    """One z3 instance in a context of its own, so that answers do not depend on what ran before.
+    """One z3 instance in a context of its own, so that answers do not depend on earlier questions.
 
-    A context takes milliseconds to make, so that the solvers of one search, and those of one check,
-    share theirs (:meth:`fresh`): what ran before is then the same each time.
+    A context takes milliseconds to make, so the solvers of one search, and those of one check,
+    share theirs (:meth:`fresh`): the earlier questions are then the same each time.
 
     ``quick`` is for many small questions of linear arithmetic, where z3's older simplex and no
     relevancy are faster by a quarter.
@@ -119,8 +119,8 @@ def _fraction(value: Any) -> Fraction:
 
 
 def solve_horn(script: str, seconds: float) -> str | None:
-    """Constrained Horn clauses to z3's Spacer: definitions of the unknown predicates as SMT-LIB
-    text; None where it finds none in time. Whoever uses them checks them.
+    """Solve constrained Horn clauses with z3's Spacer. Returns definitions of the unknown
+    predicates as SMT-LIB text; None if it finds none in time. The caller checks them.
     """
     solver = z3.SolverFor("HORN", ctx=z3.Context())
     solver.set("timeout", max(1, int(seconds * 1000)))
