@@ -1,9 +1,9 @@
 """Untrusted. The search, stage by stage: needed cells, candidate, proof, repair, witnesses.
 
-After the decoupling theorem (docs/theory.md): the strongest pre-filter keeps exactly the rows that
-some table needs. Concrete runs find the needed cells in milliseconds; what they miss comes to light
-when a proof fails, as a wrong table found by bounded model checking, and the candidate is weakened
-by exactly that cell. Deterministic: every random choice has a fixed seed.
+It follows the decoupling theorem (docs/theory.md): the strongest pre-filter keeps exactly the rows
+that some table needs. Concrete runs find the needed cells in milliseconds. A cell that they miss
+shows up when a proof fails, as a wrong table found by bounded model checking, and the candidate is
+weakened by exactly that cell. The search is deterministic: every random choice has a fixed seed.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ def synthesize(
     stronger: SearchResult | None = None,
     record: events.Recorder = events.discard,
 ) -> SearchResult:
-    """As strong a pre-filter and as weak a residual as could be proved within the budget.
+    """Find as strong a pre-filter and as weak a residual as can be proved within the budget.
 
-    ``stronger`` is what was found for the same problem under more assumptions. Its witnesses hold
-    here, too, and the search ends as soon as a row turns out to be needed that is dropped there.
+    ``stronger`` is the result for the same problem under more assumptions. Its witnesses hold here,
+    too, and the search ends as soon as a row is needed that ``stronger`` drops.
     """
-    keys_only, rest = split(problem)
-    space = Space(rest, chosen=tuple(keys_only))
+    keys_only, remaining_problem = split(problem)
+    space = Space(remaining_problem, chosen=tuple(keys_only))
     search = Search(space, Budget(budget), stronger, Tracer(record))
     if not space.is_inhabited:
-        return _result(search, problem, None, Declined("premises", NO_ROWS))
+        return _build_result(search, problem, None, Declined("premises", NO_ROWS))
     if keys_only:
         record(events.Keys(tuple(keys_only)))
     proven, declined = None, _too_many_regions(search)
     if declined is None:
         proven = _prefilter(search)
-        declined = None if proven else _unproved(search)
+        declined = None if proven else _decline_unproved(search)
     if proven is None and keys_only:
         proven = keep_all(search)
-    pushdown = _pushdown(search, problem, keys_only, proven) if proven else None
-    return _result(search, problem, pushdown, declined)
+    pushdown = _build_pushdown(search, problem, keys_only, proven) if proven else None
+    return _build_result(search, problem, pushdown, declined)
 
 
 # --- the pre-filter, with a residual and an invariant -------------------------------------------
@@ -69,8 +69,8 @@ def _too_many_regions(search: Search) -> Declined | None:
 
 
 def _prefilter(search: Search) -> Proven | None:
-    """By samples of the scaled problem where the filter counts far, then of the problem itself; of
-    one with scaled sums where the filter accepts no table of it.
+    """Search by samples of the scaled problem if the filter counts far, then of the problem itself;
+    then of one with scaled sums if the filter accepts no table of the problem.
     """
     search.budget.begin(MOST)
     proven = _by_scaling(search)
@@ -94,7 +94,7 @@ def _by_scaling(search: Search, *, sums: bool = False) -> Proven | None:
     return replace(proven, strength=search.lift(proven.strength))
 
 
-def _unproved(search: Search) -> Declined | None:
+def _decline_unproved(search: Search) -> Declined | None:
     if search.candidate() == SQL_TRUE:
         return None
     late = search.budget.is_used_up
@@ -105,10 +105,10 @@ def _unproved(search: Search) -> Declined | None:
 # --- what it is, and the tables that show it ----------------------------------------------------
 
 
-def _pushdown(
+def _build_pushdown(
     search: Search, problem: Problem, keys_only: Sequence[Term], proven: Proven
 ) -> Pushdown | None:
-    """Kind and strength, with the conjuncts over keys put back."""
+    """Determine kind and strength, and put the conjuncts over keys back."""
     proof, strength = proven.proof, proven.strength
     prefilter, invariant = put_below(keys_only, proof.prefilter, proof.invariant)
     kind, residual = pushdown_kind(problem, prefilter, proof.residual, search.budget.solver())
@@ -116,20 +116,20 @@ def _pushdown(
         return None
     if not all(search.space.is_chosen(n.key) for n in search.finding.needs.values()):
         search.tracer.record(events.Weaker("keys"))
-        strength = "universe"  # a witness in a group that the filter rejects by its key is none
+        strength = "universe"  # a group that the filter rejects by its key is no witness
     if problem.fold.hidden:  # tables with values that may never occur show nothing
         search.tracer.record(events.Weaker("hidden"))
         return Pushdown(kind, "universe", prefilter, residual, invariant)
     pushdown = Pushdown(kind, strength, prefilter, residual, invariant)
     space = search.original.of(problem, tuple(keys_only))
-    pushdown = _strengthened(search, problem, pushdown)
+    pushdown = _with_witnesses(search, problem, pushdown)
     conjuncts = residual_witnesses(space, search.evidence, kind, prefilter, residual)
     return replace(pushdown, residual_witnesses=conjuncts)
 
 
-def _strengthened(search: Search, problem: Problem, pushdown: Pushdown) -> Pushdown:
-    """The pushdown with tables that show how strong it is: of every row that is kept if such are
-    found, else of every region.
+def _with_witnesses(search: Search, problem: Problem, pushdown: Pushdown) -> Pushdown:
+    """Add tables that show the strength of the pushdown: for every kept row if such tables are
+    found, else for every region.
     """
     search.budget.begin()
     space, needs = search.original.of(problem), search.finding.needs
@@ -145,7 +145,7 @@ def _strengthened(search: Search, problem: Problem, pushdown: Pushdown) -> Pushd
     return replace(pushdown, witnesses=witnesses)
 
 
-def _result(
+def _build_result(
     search: Search, problem: Problem, pushdown: Pushdown | None, declined: Declined | None
 ) -> SearchResult:
     space, budget = search.space, search.budget

@@ -1,7 +1,7 @@
-"""Untrusted. What a search did, in order: small records, of which reports make text.
+"""Untrusted. The steps of a search, in order: small records from which reports make text.
 
-Nothing rests on them. They hold terms and rows as the search has them, never times, and a result
-of running rows is left to whoever tells of them.
+Nothing rests on them. They hold terms and rows as the search has them, never times. They hold no
+results of running rows; a report runs the rows itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Group:
 @dataclass(frozen=True, slots=True)
 class Searched:
     """A search begins. ``without`` are assumptions that it tries to do without; ``computed`` are
-    columns of the problem that stand for something computed from a row, each with what.
+    columns of the problem that stand for a term computed from a row, each with that term.
     """
 
     problem: Problem
@@ -46,7 +46,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class CountsScaled:
-    """Tables are of this problem from now on, in which the filter does not count as far."""
+    """From now on tables are of this problem, in which the filter does not count as far."""
 
     problem: Problem
 
@@ -54,7 +54,7 @@ class CountsScaled:
 @dataclass(frozen=True, slots=True)
 class Needed:
     """A region of rows has to be kept: without the row at ``index`` the group gives another result;
-    or, where it ``raises``, it raises then, which would be an error that was not there.
+    or, if ``raises``, it then raises an error that was not there before.
     """
 
     region: Term
@@ -65,8 +65,8 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """Tables were run: how many that the filter accepts were kept, how many regions of rows there
-    are, and those that some table cannot do without.
+    """Tables were run: how many accepted ones were kept, how many regions of rows there are, and
+    the regions that some table cannot do without.
     """
 
     accepted: int
@@ -76,7 +76,7 @@ class Explored:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A candidate: it drops the regions of which no table needs a row, as far as is known."""
+    """A candidate: it drops the regions that no table needs, as far as is known."""
 
     prefilter: Term
 
@@ -103,7 +103,7 @@ class PutBack:
 @dataclass(frozen=True, slots=True)
 class Mined:
     """Candidates for the invariant: ``clauses`` over ``leaves`` that hold on all ``pairs`` of
-    states that ``tables`` went through in both runs. Not ``asked``: too many for the solver.
+    states that ``tables`` went through in both runs. Not ``attempted``: too many for the solver.
     """
 
     tables: int
@@ -118,10 +118,11 @@ Obligation: TypeAlias = Literal["sync", "stutter", "alone"]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of Houdini: of so many clauses these were ``killed``.
+    """One round of Houdini: it started with this many clauses, and these were ``killed``.
 
-    By a model of ``sync`` or ``stutter`` (a row that passes, or does not), or ``alone``: the
-    joint question was too hard, and of these clauses by themselves it stayed open as well.
+    ``by`` a model of ``sync`` or ``stutter`` (a row that passes, or does not), or ``alone``: the
+    joint question was too hard, and the question about each of these clauses by itself stayed open
+    as well.
     """
 
     clauses: int
@@ -131,8 +132,9 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What came of the rounds: these clauses are inductive, and they imply, or not, that both
-    pipelines agree at the end. ``None``: they are what was left when no more could be said.
+    """The outcome of the rounds: these clauses are inductive, and ``final`` says whether they imply
+    that both pipelines agree at the end. ``None``: they are the remaining clauses when nothing more
+    could be decided.
     """
 
     clauses: tuple[Term, ...]
@@ -141,12 +143,12 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Something weaker was put in the place of a part of the filter in the residual: ``standin``,
-    or nothing at all (None).
+    """Something weaker replaced a part of the filter in the residual: ``standin``, or nothing at
+    all (None).
 
-    ``refuted``: ``group``, of rows that pass ``prefilter``, is accepted by ``residual`` (the whole
-    of it, said of the group's problem) and not by the filter; ``unproved``: no such group is known,
-    and no proof was found; ``taken``.
+    ``refuted``: ``residual`` (as a whole, stated for the group's problem) accepts ``group``, whose
+    rows pass ``prefilter``, and the filter does not; ``unproved``: no such group is known, and no
+    proof was found; ``taken``.
     """
 
     part: Term
@@ -159,7 +161,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Stays:
-    """A conjunct stays in the residual. ``group``, if one was found, is of rows that pass the
+    """A conjunct stays in the residual. The rows of ``group``, if one was found, pass the
     pre-filter: the filter rejects it, and the residual without the conjunct, ``rest``, does not.
     """
 
@@ -171,7 +173,7 @@ class Stays:
 
 @dataclass(frozen=True, slots=True)
 class Minimised:
-    """Of so many inductive clauses the proof rests on these."""
+    """The proof rests on this part of the inductive clauses."""
 
     clauses: int
     invariant: tuple[Term, ...]
@@ -179,7 +181,7 @@ class Minimised:
 
 @dataclass(frozen=True, slots=True)
 class BoxesTried:
-    """The candidate could be neither proved nor refuted: so many boxes of what it drops are tried
+    """The candidate could be neither proved nor refuted: this many boxes of dropped rows are tried
     one by one, and those proved are joined.
     """
 
@@ -193,10 +195,10 @@ Reason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Weaker:
-    """Why the answer is not shown to be optimal, or there is none.
+    """Why the answer is not shown to be optimal, or why there is none.
 
     ``guards``: some regions are kept only because tables raise without them; ``resists``: a
-    stronger candidate was neither proved nor refuted; ``raised``: a witness that counts less far
+    stronger candidate was neither proved nor refuted; ``raised``: a witness of the scaled problem
     could not be made one of the problem; ``keys``: a witness is in a group that the filter rejects
     by its key; ``computed``: over computed columns; ``regions``: there are too many; ``nothing``:
     every region is needed; ``time``: the budget is used up.
@@ -207,7 +209,7 @@ class Weaker:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of one search, and what it found."""
+    """The end of one search, and its result."""
 
     problem: Problem
     pushdown: Pushdown | None
@@ -215,10 +217,10 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Relaxed:
-    """What came of doing without assumptions.
+    """The outcome of doing without assumptions.
 
-    ``rows``: rows that obey all of them would have to be kept; ``weaker``: the answer would be a
-    weaker one; ``taken``.
+    ``rows``: rows that obey all of them would have to be kept; ``weaker``: the answer would be
+    weaker; ``taken``.
     """
 
     without: tuple[Assumption, ...]
@@ -227,8 +229,8 @@ class Relaxed:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the independent checker said of the last answer: nothing against it, or why it is
-    refused. With which kind of pushdown it ends.
+    """The verdict of the independent checker on the last answer: ``refused`` is empty or says why.
+    Also the pushdown that it ends with.
     """
 
     problem: Problem
@@ -262,9 +264,9 @@ Recorder: TypeAlias = Callable[[Event], None]
 
 
 def discard(_: Event) -> None:
-    """Without a trace. Where ``record is discard``, nothing is computed for a trace alone."""
+    """Discard an event. If ``record is discard``, nothing is computed for a trace alone."""
 
 
 def recorder(event_log: EventLog | None) -> Recorder:
-    """What adds to a log of events, if there is one."""
+    """The function that adds to a log of events, or discards events if there is no log."""
     return discard if event_log is None else event_log.append

@@ -1,7 +1,7 @@
-"""Untrusted. The strongest filters below a join of which the checker can be convinced.
+"""Untrusted. The strongest filters below a join that the checker accepts.
 
-What holds of a pair that matches is read with one column for each that it equals. So a condition on
-``coalesce(l.k, r.k)`` is one on ``l.k`` on the left and on ``r.k`` on the right side.
+In a pair that matches, some columns of both sides are equal. So a condition on ``coalesce(l.k,
+r.k)`` is a condition on ``l.k`` for the left side and on ``r.k`` for the right side.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ Sides = tuple[Term, Term]
 
 
 def filters(on: Term, where: Term, accepted: Callable[[Sides], bool]) -> Sides:
-    """What the filters below consist of. ``accepted`` asks the checker about a pair of them."""
-    found: list[Sides] = []
+    """Choose the filters below. ``accepted`` asks the checker about a pair of them."""
+    chosen_sides: list[Sides] = []
     for conjunct in asked(on, where):
         pairs = _alternatives(on, conjunct)
         chosen = next(filter(accepted, pairs), None)
         if chosen is not None:
-            found.append(chosen)
-    return _all(left for left, _ in found), _all(right for _, right in found)
+            chosen_sides.append(chosen)
+    return _all(left for left, _ in chosen_sides), _all(right for _, right in chosen_sides)
 
 
 def asked(on: Term, where: Term) -> Iterator[Term]:
-    """The conjuncts that read both sides, or say something of the one that they do not read. Others
-    Spark moves itself (``PushPredicateThroughJoin``).
+    """The conjuncts that read both sides, or imply a condition on the side that they do not read.
+    Spark moves all others itself (``PushPredicateThroughJoin``).
     """
     for conjunct in sql_conjuncts(where):
         if len({v.scope for v in variables(conjunct)}) > 1 or any(_of_others(on, conjunct)):
@@ -37,7 +37,9 @@ def asked(on: Term, where: Term) -> Iterator[Term]:
 
 
 def _of_others(on: Term, conjunct: Term) -> Iterator[Term | None]:
-    """The condition on the left and on the right side, where it reads the other one, too."""
+    """The condition on the left and on the right side, if the conjunct reads the other
+    side, too.
+    """
     read = {v.scope for v in variables(conjunct)}
     for scope in (Scope.KEY, Scope.ROW):
         yield None if read <= {scope} else _of_side(on, conjunct, scope)
@@ -45,7 +47,7 @@ def _of_others(on: Term, conjunct: Term) -> Iterator[Term | None]:
 
 def _alternatives(on: Term, conjunct: Term) -> Iterator[Sides]:
     """Both sides, or one of them. A condition on one side alone goes below that side, too: Spark
-    would move it there, but not before other operators below are looked at.
+    would move it there, but not before other operators below are considered.
     """
     left, right = _of_others(on, conjunct)
     alone = {v.scope for v in variables(conjunct)}
@@ -62,50 +64,65 @@ def _alternatives(on: Term, conjunct: Term) -> Iterator[Sides]:
 
 
 def _of_side(on: Term, conjunct: Term, scope: Scope) -> Term | None:
-    """The condition with nothing but columns of one side, if all of the others equal one."""
+    """Rewrite the condition to columns of one side, if each column of the other side equals one of
+    them.
+    """
     equal = _equalities(on, scope)
     if not all(v.scope is scope or v in equal for v in variables(conjunct)):
         return None
-    return _simplified(rewrite(conjunct, lambda v: v if v.scope is scope else equal[v]))
+    return _simplify(rewrite(conjunct, lambda v: v if v.scope is scope else equal[v]))
 
 
 def _equalities(on: Term, scope: Scope) -> Mapping[Var, Var]:
-    """Of columns of the other side the one of this side that it equals."""
-    found: dict[Var, Var] = {}
+    """Map columns of the other side to the equal columns of this side."""
+    equal_columns: dict[Var, Var] = {}
     for conjunct in sql_conjuncts(on):
         match conjunct:
-            case App(Op.SQL_EQ | Op.SQL_EQ_NULLSAFE, (Var() as one, Var() as other)):
-                pairs = ((one, other), (other, one))
-                found |= {a: b for a, b in pairs if b.scope is scope and a.scope is not scope}
-    return found
+            case App(Op.SQL_EQ | Op.SQL_EQ_NULLSAFE, (Var() as first, Var() as second)):
+                pairs = ((first, second), (second, first))
+                equal_columns |= {
+                    a: b for a, b in pairs if b.scope is scope and a.scope is not scope
+                }
+    return equal_columns
 
 
-def _simplified(term: Term) -> Term:
-    """``c AND x OR NOT c AND x`` is ``x``, if c is never NULL; the checker is asked about it."""
+def _simplify(term: Term) -> Term:
+    """Reduce ``c AND x OR NOT c AND x`` to ``x``, which is right if c is never NULL; the checker
+    decides.
+    """
     match term:
         case App(Op.SQL_AND, args):
-            return _all(map(_simplified, args))
+            return _all(map(_simplify, args))
         case App(Op.SQL_OR, args):
-            return _either([dict.fromkeys(sql_conjuncts(_simplified(a))) for a in args])
+            return _either([dict.fromkeys(sql_conjuncts(_simplify(a))) for a in args])
     return term
 
 
 def _either(cases: list[dict[Term, None]]) -> Term:
-    """One of several conjunctions, of which two that differ in one condition are one."""
+    """Combine several conjunctions by OR; two that differ in one condition become one."""
     cases = [c for c in cases if not any(n in c for term in c for n in _inner(term))]
-    for i, one in enumerate(cases):
-        for other in cases[i + 1 :]:
-            (here, *more), (there, *rest) = _differ(one, other), _differ(other, one)
-            if not more and not rest and there in (app(Op.SQL_NOT, here), *_inner(here)):
-                common = {c: None for c in one if c != here}
-                left = [c for c in cases if c is not one and c is not other]
-                return _either([*left, common])
+    for i, first in enumerate(cases):
+        for second in cases[i + 1 :]:
+            (condition, *further), (opposite, *others) = (
+                _differ(first, second),
+                _differ(second, first),
+            )
+            if (
+                not further
+                and not others
+                and opposite in (app(Op.SQL_NOT, condition), *_inner(condition))
+            ):
+                common = {c: None for c in first if c != condition}
+                remaining_cases = [c for c in cases if c is not first and c is not second]
+                return _either([*remaining_cases, common])
     return sql_disjunction(dict.fromkeys(map(_all, cases)))
 
 
-def _differ(one: Iterable[Term], other: Mapping[Term, None]) -> list[Term]:
-    """What only the first one has; a condition that is none if there is nothing."""
-    return [c for c in one if c not in other] or [SQL_TRUE]
+def _differ(case: Iterable[Term], other_case: Mapping[Term, None]) -> list[Term]:
+    """The conditions that only the first case has; SQL_TRUE, which is no condition, if there are
+    none.
+    """
+    return [c for c in case if c not in other_case] or [SQL_TRUE]
 
 
 def _inner(term: Term) -> tuple[Term, ...]:

@@ -1,4 +1,4 @@
-"""Untrusted. What a search gives."""
+"""Untrusted. The result of a search."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from presieve.universe.boxes import Cell
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a search gives. ``pushdown`` is None where nothing can be pushed.
+    """The result of a search. ``pushdown`` is None if nothing can be pushed.
 
-    ``cells`` are the regions that rows can be in, ``needs`` those that must stay as
-    far as runs have shown, ``witnesses`` the runs that show it.
+    ``cells`` are the regions that rows can be in, ``needs`` those that must stay as far as runs
+    have shown, ``witnesses`` the runs that show it.
     """
 
     problem: Problem

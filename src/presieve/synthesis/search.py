@@ -1,6 +1,6 @@
-"""Untrusted. What one search knows: its tables, which rows they need, and the next candidate.
+"""Untrusted. The state of one search: its tables, the rows that they need, and the next candidate.
 
-Samples may be of a scaled problem (``forms/count_scaling.py``); what is proved is the original one.
+Samples may be of a scaled problem (``forms/count_scaling.py``); proofs are of the original one.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from presieve.synthesis.witness.lifting import lift_witnesses
 from presieve.universe.boxes import predicate
 
 _SEEDS = range(1, 7)
-"""Rows of a first accepted table that the solver is asked for."""
+"""The numbers of rows of a first accepted table that the solver is asked for."""
 _RANDOM_WALKS = 75
 _SWEEPS = 4
 _WALKED = 30
-"""Tables to begin with that walks of a scaled problem find."""
+"""The number of initial tables from walks of a scaled problem."""
 
 
 @dataclass
 class Search:
-    """The search of one problem, whose space is ``original``; what its stages share.
+    """The search of one problem, whose space is ``original``, and the state that its stages share.
 
-    ``stronger`` is what was found under more assumptions. ``space`` is the one that tables are of.
+    ``stronger`` is the result under more assumptions. ``space`` is the space of the tables.
     """
 
     original: Space
@@ -67,12 +67,14 @@ class Search:
         return self.scaling is not None
 
     def unscale(self) -> None:
-        """Back to the original problem, of which nothing is known yet."""
+        """Go back to the original problem, without any findings yet."""
         self.space, self.scaling, self.finding = self.original, None, Finding()
         self.tracer.counts_scaled(self.original.problem)
 
     def lift(self, strength: Strength) -> Strength:
-        """Make witnesses of the original problem of those of the scaled one, as far as it goes."""
+        """Turn witnesses of the scaled problem into witnesses of the original one, as far as
+        possible.
+        """
         assert self.scaling is not None
         if strength != "regions":
             return strength
@@ -86,7 +88,9 @@ class Search:
     # --- tables -------------------------------------------------------------------------------
 
     def explore(self) -> None:
-        """Accepted tables and needed cells, by running; a first one by the solver or climbing."""
+        """Find accepted tables and needed cells by running; a first table by the solver or by
+        climbing.
+        """
         walked = walks.accepted_tables(self.space, Random(4)) if self.scaling else ()
         self._explore(list(islice(walked, _WALKED)))
         if self.finding.accepted:
@@ -104,17 +108,17 @@ class Search:
             self._explore(near)
 
     def _explore(self, seeds: list[tuple[Table, State]]) -> None:
-        known = self.stronger.witnesses if self.stronger and not self.scaling else {}
-        self.finding = explore(self.space, self._random, self.budget.until, seeds, known)
+        known_witnesses = self.stronger.witnesses if self.stronger and not self.scaling else {}
+        self.finding = explore(self.space, self._random, self.budget.until, seeds, known_witnesses)
 
     def sweep(self, refuted: Term | None = None) -> bool:
-        """Learn from random walks until they have nothing more to tell. True if they had.
+        """Learn from random walks until they teach nothing new. True if they taught something.
 
-        What is found first speaks against the candidate ``refuted``, if one is given.
+        The first wrong table is recorded against the candidate ``refuted``, if one is given.
         """
         before = len(self.finding.kept)
         for _ in range(_SWEEPS):
-            known = len(self.finding.kept)
+            kept_before_sweep = len(self.finding.kept)
             for table, key in walks.wrong_tables(
                 self.space, self._walking, lambda: self.finding.kept
             ):
@@ -125,7 +129,7 @@ class Search:
                     self.tracer.refuted(self.space, refuted, wrong, "walks")
                     refuted = None
                 self.learn(wrong)
-            if len(self.finding.kept) == known:
+            if len(self.finding.kept) == kept_before_sweep:
                 break
         return len(self.finding.kept) > before
 
@@ -135,8 +139,8 @@ class Search:
         return generalize(self.space, self.finding, group, self._random, self.budget.deadline)
 
     def gather(self) -> Evidence:
-        """Tables to learn invariants from: accepted ones, their witnesses, random ones, and those
-        that are not the same to both runs.
+        """Collect tables to learn invariants from: accepted ones, their witnesses, random ones, and
+        tables on which the two runs differ.
         """
         space = self.space
         tables: dict[tuple[Table, State], None] = dict.fromkeys(self.finding.accepted)
@@ -156,7 +160,7 @@ class Search:
     # --- candidates ---------------------------------------------------------------------------
 
     def candidate(self) -> Term:
-        """The strongest pre-filter that nothing seen so far speaks against."""
+        """The strongest pre-filter that nothing seen so far refutes."""
         return predicate(self.space.partitions, self.finding.kept, self.space.absent)
 
     def is_weaker(self) -> bool:

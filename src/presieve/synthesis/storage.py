@@ -1,10 +1,10 @@
-"""Untrusted. From a condition on the rows of a source to the strongest filters that storage knows.
+"""Untrusted. Derives the strongest filters that storage knows from a condition on rows of a source.
 
-Storage compares columns with constants. Of each expression that the condition compares, the
-preimage of what it is compared with is a set of values of the expression's argument, and so on down
-to a column. What is not understood may have any value. The result is a conjunction of clauses, each
-of which says of one of its columns that its value belongs to a set. Proved elsewhere
-(:mod:`presieve.certificate.derived`).
+Storage compares columns with constants. For each expression that the condition compares, the
+preimage of the values that satisfy the comparison is a set of values of the expression's argument,
+and so on down to a column. An expression that is not understood may have any value. The result is a
+conjunction of clauses; each clause says that the value of one of its columns belongs to a set. The
+proof is elsewhere (:mod:`presieve.certificate.derived`).
 """
 
 from __future__ import annotations
@@ -63,56 +63,58 @@ _NAN = values([only(NAN)])
 
 
 def necessary(condition: ExprNode, zones: Zones) -> Clauses:
-    """What holds of the columns of each row for which the condition is true."""
-    found = _to_the_end(condition, zones)[1]
-    return tuple(c for c in found if not any(map(_any_value, c.values())))
+    """Conditions on the columns that hold for each row for which ``condition`` is true."""
+    clauses = _to_the_end(condition, zones)[1]
+    return tuple(c for c in clauses if not any(map(_any_value, c.values())))
 
 
 def cuts(condition: ExprNode, zones: Zones) -> dict[int, frozenset[Point]]:
-    """Values of columns from which on parts of the condition may have other values."""
+    """Values of columns at which parts of the condition may change their values."""
     search = _to_the_end(condition, zones)[0]
-    return {n: frozenset(found) for n, found in search.ends.items()}
+    return {n: frozenset(points) for n, points in search.ends.items()}
 
 
 def _to_the_end(condition: ExprNode, zones: Zones) -> tuple[_Search, Clauses]:
-    """What is known of a column is a bound for those that it is compared with, and so on."""
+    """Search repeatedly: what is known of a column bounds the columns that are related to it, and
+    so on.
+    """
     search = _Search(zones, {})
-    found = search.true(condition)
+    clauses = search.true(condition)
     for _ in range(_MOST_ROUNDS if search.compares_columns else 0):
-        known = {n: s for clause in found if len(clause) == 1 for n, s in clause.items()}
-        if known == search.known:
+        column_sets = {n: s for clause in clauses if len(clause) == 1 for n, s in clause.items()}
+        if column_sets == search.known:
             break
-        search = _Search(zones, known)
-        found = search.true(condition)
-    return search, found
+        search = _Search(zones, column_sets)
+        clauses = search.true(condition)
+    return search, clauses
 
 
 def _any_value(allowed: ValueSet) -> bool:
-    """Whether it only excludes NULL, of which Spark knows by itself."""
+    """Whether the set only excludes NULL, which Spark does by itself."""
     return len(allowed.intervals) == 1 and allowed.intervals[0] in _WHOLE
 
 
 class _Search:
-    """The necessary conditions of expressions, if columns are known to have values of sets."""
+    """The necessary conditions of expressions, if columns are known to have values in sets."""
 
-    def __init__(self, zones: Zones, known: Box) -> None:
+    def __init__(self, zones: Zones, column_sets: Box) -> None:
         self._zones = zones
-        self.known = known
+        self.known = column_sets
         self.ends: dict[int, set[Point]] = {}
         self.compares_columns = False
 
     def true(self, node: ExprNode) -> Clauses:
-        """Of a predicate that is true."""
+        """The conditions if a predicate is true."""
         rule = _TRUE_OF.get(short(node))
         return self.has(node, _YES) if rule is None else rule(self, node)
 
     def false(self, node: ExprNode) -> Clauses:
-        """Of a predicate that is false."""
+        """The conditions if a predicate is false."""
         rule = _FALSE_OF.get(short(node))
         return self.has(node, _NO) if rule is None else rule(self, node)
 
     def has(self, node: ExprNode, wanted: ValueSet) -> Clauses:
-        """Of an expression that has one of these values."""
+        """The conditions if an expression has one of these values."""
         if wanted.is_all:
             return _TRUE
         if wanted.is_nothing:
@@ -133,10 +135,10 @@ class _Search:
             return rule(self, node, wanted)
         if name in _TRUE_OF:
             return self._truth(node, wanted)
-        known = monotone(node, self._zones)
-        if known is None:
+        function = monotone(node, self._zones)
+        if function is None:
             return _TRUE
-        return self.has(known.argument, _preimage(known.pieces, wanted))
+        return self.has(function.argument, _preimage(function.pieces, wanted))
 
     def _literal(self, node: ExprNode, wanted: ValueSet) -> Clauses:
         if is_null(node):
@@ -147,7 +149,7 @@ class _Search:
         return _FALSE if values([only(value)]).intersection(wanted).is_nothing else _TRUE
 
     def _truth(self, node: ExprNode, wanted: ValueSet) -> Clauses:
-        """Of a predicate that is true, false or NULL, by which of them are wanted."""
+        """The conditions if a predicate has one of the wanted truth values: true, false or NULL."""
         ways = []
         if not wanted.intersection(_YES).is_nothing:
             ways.append(self.true(node))
@@ -170,7 +172,7 @@ class _Search:
     def both_false(self, node: ExprNode) -> Clauses:
         return _and(self.false(c) for c in node.children)
 
-    def compared(self, node: ExprNode, name: str) -> Clauses:
+    def comparison(self, node: ExprNode, name: str) -> Clauses:
         """``left name right`` is true."""
         left, right = node.children
         value = constant(right, self._zones)
@@ -182,12 +184,14 @@ class _Search:
         if is_null(left) or is_null(right):
             return _FALSE
         self.compares_columns = True
-        return _and((self._bounded(left, name, right), self._bounded(right, _MIRRORED[name], left)))
+        return _and(
+            (self._by_bounds(left, name, right), self._by_bounds(right, _MIRRORED[name], left))
+        )
 
-    def _bounded(self, node: ExprNode, name: str, other: ExprNode) -> Clauses:
-        """``node name other``, by what is known of the other one."""
+    def _by_bounds(self, node: ExprNode, name: str, operand: ExprNode) -> Clauses:
+        """``node name operand``, from the known values of the operand."""
         try:
-            bounds = Evaluation(self._zones, self.known).value(other).intervals
+            bounds = Evaluation(self._zones, self.known).value(operand).intervals
         except NoRowError:
             return _FALSE
         return self.has(node, values(map(_BOUNDED[name], bounds)))
@@ -209,20 +213,20 @@ class _Search:
         """``value IN (...)`` is true, or false."""
         value, *others = node.children
         points = [constant(o, self._zones) for o in others]
-        known = values(only(p) for p in points if p is not None)
+        listed_values = values(only(p) for p in points if p is not None)
         if among:
             unknown = any(p is None and not is_null(o) for p, o in zip(points, others, strict=True))
-            return self.has(value, PRESENT if unknown else known)
+            return self.has(value, PRESENT if unknown else listed_values)
         if any(map(is_null, others)):
             return _FALSE
-        return self.has(value, known.complement().intersection(PRESENT))
+        return self.has(value, listed_values.complement().intersection(PRESENT))
 
     def null(self, node: ExprNode) -> Clauses:
         """The only operand is NULL."""
         return self.has(node.children[0], NULL)
 
     def present(self, node: ExprNode) -> Clauses:
-        """It is not."""
+        """The only operand is not NULL."""
         (operand,) = node.children
         if short(operand) in _STRICT:
             return _and(self.has(c, PRESENT) for c in operand.children)
@@ -235,15 +239,17 @@ class _Search:
             return self.has(operand, PRESENT) if wanted else _TRUE
         return self.has(operand, _NAN if wanted else _NAN.complement())
 
-    def filled(self, node: ExprNode, *, wanted: bool) -> Clauses:
-        """So many operands, all or one of them, are neither NULL nor NaN, or not so many."""
+    def at_least_n(self, node: ExprNode, *, wanted: bool) -> Clauses:
+        """At least ``n`` operands are neither NULL nor NaN (``wanted``), or fewer are; known only
+        if ``n`` is 1 or the number of operands.
+        """
         every = node.fields["n"] == len(node.children)
         if not every and node.fields["n"] != 1:
             return _TRUE
         parts = [self.has(c, missing_and_there(c)[wanted]) for c in node.children]
         return (_and if every is wanted else _or)(parts)
 
-    def matched(self, node: ExprNode) -> Clauses:
+    def text_match(self, node: ExprNode) -> Clauses:
         """A text begins as a pattern does."""
         text, pattern = node.children
         start = beginning_of(node, constant(pattern, self._zones))
@@ -251,30 +257,35 @@ class _Search:
             return self.has(text, PRESENT)
         return self.has(text, values([beginning_with(start)]))
 
-    def chosen(self, node: ExprNode, wanted: ValueSet) -> Clauses:
-        """One of the branches of a CASE has such a value, where its condition is true, and those
-        before are not. The latter makes many clauses, so that it is asked for beside the former.
+    def case_value(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """One of the branches of a CASE has such a value, and its condition is true. A second
+        conjunct adds that the conditions before it are not true; it may have too many clauses, so
+        it stands beside the first.
         """
         parts = list(node.children)
-        other = parts.pop() if len(parts) % 2 else None
+        else_branch = parts.pop() if len(parts) % 2 else None
         ways, first = [], []
         before = _TRUE
         for test, value in zip(parts[::2], parts[1::2], strict=True):
-            here = _and((self.true(test), self.has(value, wanted)))
-            ways.append(here)
-            first.append(_and((before, here)))
+            branch = _and((self.true(test), self.has(value, wanted)))
+            ways.append(branch)
+            first.append(_and((before, branch)))
             before = _and((before, self.has(test, _NO.union(NULL))))
-        last_ = (_TRUE if wanted.null else _FALSE) if other is None else self.has(other, wanted)
+        last_ = (
+            (_TRUE if wanted.null else _FALSE)
+            if else_branch is None
+            else self.has(else_branch, wanted)
+        )
         return _and((_or((*ways, last_)), _or((*first, _and((before, last_))))))
 
     def first(self, node: ExprNode, wanted: ValueSet) -> Clauses:
         """The first operand that is not NULL has such a value."""
         *before, final = node.children
         ways = [self.has(final, wanted)]
-        there = wanted.intersection(PRESENT)
+        not_null = wanted.intersection(PRESENT)
         for operand in reversed(before):
-            here = self.has(operand, there)
-            ways = [here, _and((self.has(operand, NULL), _or(ways)))]
+            by_operand = self.has(operand, not_null)
+            ways = [by_operand, _and((self.has(operand, NULL), _or(ways)))]
         return _or(ways)
 
     def one_of(self, node: ExprNode, wanted: ValueSet) -> Clauses:
@@ -283,17 +294,17 @@ class _Search:
 
     def field(self, node: ExprNode, wanted: ValueSet) -> Clauses:
         """A field of a struct has such a value."""
-        found = field_of(node)
-        return _TRUE if found is None else self.has(found, wanted)
+        field_node = field_of(node)
+        return _TRUE if field_node is None else self.has(field_node, wanted)
 
     def between(self, node: ExprNode, wanted: ValueSet) -> Clauses:
-        """Some value between those of two children is one of these."""
+        """Some value between those of two children is one of these values."""
         if not wanted.intervals:
             return _FALSE
         low, high = wanted.intervals[0][0], wanted.intervals[-1][1]
         sides = [values([(None, high)]), values([(low, None)]), PRESENT]
-        below, above, there = ([self.has(c, s) for c in node.children] for s in sides)
-        return _and((_or(below), _or(above), *there))
+        below, above, not_null = ([self.has(c, s) for c in node.children] for s in sides)
+        return _and((_or(below), _or(above), *not_null))
 
     def extreme(self, node: ExprNode, wanted: ValueSet, *, greatest: bool) -> Clauses:
         """The greatest, or least, of the operands that are not NULL has such a value."""
@@ -324,7 +335,7 @@ _BOUNDED: Mapping[str, Callable[[Interval], Interval]] = {
     "GreaterThan": lambda i: (None if i[0] is None else after(i[0]), None),
     "GreaterThanOrEqual": lambda i: (i[0], None),
 }
-"""The values that compare so with some value of an interval."""
+"""The values that satisfy the comparison with some value of an interval."""
 _MIRRORED = {
     "EqualTo": "EqualTo",
     "LessThan": "GreaterThan",
@@ -339,21 +350,21 @@ _OPPOSITE = {
     "GreaterThanOrEqual": "LessThan",
 }
 _STRICT = frozenset(_COMPARED)
-"""NULL of an operand gives NULL, and nothing else does."""
+"""Predicates that are NULL if and only if an operand is NULL."""
 _NULL_OF_NULL = _STRICT | {"In", "And", "Or", "Not"}
-"""Only NULL of an operand gives NULL."""
+"""Predicates that are NULL only if an operand is NULL."""
 _NEVER_NULL = frozenset(("IsNull", "IsNotNull", "EqualNullSafe", "IsNaN", "AtLeastNNonNulls"))
 
 
-def _writable(found: ValueSet, type_: str) -> ValueSet:
-    """A set with at least these values whose ends can be written as constants."""
+def _writable(allowed: ValueSet, type_: str) -> ValueSet:
+    """Widen a set so that its ends can be written as constants."""
     low, high = ORDINARY.get(type_, EVERYTHING)
     first, end = domain(type_)
     below, above = values([(first, low)]), values([(high, end)])
-    wider = found
-    for rest, known in ((below, low), (above, high)):
-        if known is not None and found.intersection(rest).intervals:
-            wider = wider.union(rest)
+    wider = allowed
+    for edge, bound in ((below, low), (above, high)):
+        if bound is not None and allowed.intersection(edge).intervals:
+            wider = wider.union(edge)
     return wider
 
 
@@ -371,7 +382,7 @@ _Predicate: TypeAlias = Callable[[_Search, ExprNode], Clauses]
 
 
 def _comparing(name: str) -> _Predicate:
-    return lambda search, node: search.compared(node, name)
+    return lambda search, node: search.comparison(node, name)
 
 
 _TRUE_OF: Mapping[str, _Predicate] = {
@@ -384,26 +395,26 @@ _TRUE_OF: Mapping[str, _Predicate] = {
     "IsNull": _Search.null,
     "IsNotNull": _Search.present,
     "IsNaN": lambda search, node: search.nan(node, wanted=True),
-    "AtLeastNNonNulls": lambda search, node: search.filled(node, wanted=True),
-    **dict.fromkeys(BEGINNINGS, _Search.matched),
+    "AtLeastNNonNulls": lambda search, node: search.at_least_n(node, wanted=True),
+    **dict.fromkeys(BEGINNINGS, _Search.text_match),
 }
 _FALSE_OF: Mapping[str, _Predicate] = {
     "And": _Search.one_false,
     "Or": _Search.both_false,
     "Not": lambda search, node: search.true(node.children[0]),
-    **{name: _comparing(other) for name, other in _OPPOSITE.items()},
+    **{name: _comparing(opposite) for name, opposite in _OPPOSITE.items()},
     "EqualTo": _unequal,
     "EqualNullSafe": lambda search, node: search.same(node, equal=False),
     "In": lambda search, node: search.member(node, among=False),
     "IsNull": _Search.present,
     "IsNotNull": _Search.null,
     "IsNaN": lambda search, node: search.nan(node, wanted=False),
-    "AtLeastNNonNulls": lambda search, node: search.filled(node, wanted=False),
+    "AtLeastNNonNulls": lambda search, node: search.at_least_n(node, wanted=False),
     **dict.fromkeys(BEGINNINGS, lambda *_: _TRUE),
 }
 _VALUES_OF: Mapping[str, Callable[[_Search, ExprNode, ValueSet], Clauses]] = {
-    "CaseWhen": _Search.chosen,
-    "If": _Search.chosen,
+    "CaseWhen": _Search.case_value,
+    "If": _Search.case_value,
     "Coalesce": _Search.first,
     "Greatest": lambda search, node, wanted: search.extreme(node, wanted, greatest=True),
     "Least": lambda search, node, wanted: search.extreme(node, wanted, greatest=False),
@@ -416,20 +427,22 @@ _VALUES_OF: Mapping[str, Callable[[_Search, ExprNode, ValueSet], Clauses]] = {
 
 
 def _preimage(pieces: Sequence[Piece], wanted: ValueSet) -> ValueSet:
-    """The arguments whose value may be one of these: all of those outside of the pieces."""
-    known = values(p.within for p in pieces)
-    found = list(known.complement().intervals)
+    """The arguments whose value may be one of these; these include all arguments outside of the
+    pieces.
+    """
+    covered = values(p.within for p in pieces)
+    intervals = list(covered.complement().intervals)
     for piece in pieces:
         for interval in wanted.intervals:
-            found.append(intersection(_pulled(piece, interval), piece.within))
-    return values(found, null=wanted.null)
+            intervals.append(intersection(_interval_preimage(piece, interval), piece.within))
+    return values(intervals, null=wanted.null)
 
 
-def _pulled(piece: Piece, wanted: Interval) -> Interval:
+def _interval_preimage(piece: Piece, wanted: Interval) -> Interval:
     """The arguments of a piece whose value may be in the interval."""
     low, high = wanted
     if not _of_integers(piece.within):
-        return _pulled_text(piece, low, high)
+        return _text_preimage(piece, low, high)
     if piece.rising:
         first = None if low is None else _first(piece, lambda x: not piece.most(x) < low)  # type: ignore[operator]
         end = None if high is None else _first(piece, lambda x: not piece.least(x) < high)  # type: ignore[operator]
@@ -447,7 +460,7 @@ _ENDS = (-(2**64), 2**64)
 
 
 def _first(piece: Piece, holds: Callable[[int], bool]) -> int:
-    """The first argument of a piece from which on it holds, or the end of the piece."""
+    """The first argument of a piece from which on ``holds`` is true, or the end of the piece."""
     low, end = piece.within
     first = low if isinstance(low, int) else _ENDS[0]
     last = end if isinstance(end, int) else _ENDS[1]
@@ -457,8 +470,10 @@ def _first(piece: Piece, holds: Callable[[int], bool]) -> int:
     return first
 
 
-def _pulled_text(piece: Piece, low: Point | None, high: Point | None) -> Interval:
-    """Of the first characters of a text: as many as the function keeps of a long one."""
+def _text_preimage(piece: Piece, low: Point | None, high: Point | None) -> Interval:
+    """The preimage for the first characters of a text: as many as the function keeps of a long
+    text.
+    """
     size = len(str(piece.least("\0" * 4096)))
     first = low[:size] if isinstance(low, str) else None
     if not isinstance(high, str):
@@ -476,53 +491,53 @@ def _and(parts: Iterable[Clauses]) -> Clauses:
 
 
 def _or(parts: Iterable[Clauses]) -> Clauses:
-    """Each clause of one with each of the others, as long as they are not too many."""
-    found: Clauses = _FALSE
+    """Combine each clause of one part with each clause of the others, unless there are too many."""
+    combined: Clauses = _FALSE
     for part in parts:
-        pairs = product(found, part)
-        if len(found) * len(part) > _MOST_CLAUSES:
+        pairs = product(combined, part)
+        if len(combined) * len(part) > _MOST_CLAUSES:
             return _TRUE
-        found = _simple(_joined(a, b) for a, b in pairs)
-    return found
+        combined = _simple(_union(a, b) for a, b in pairs)
+    return combined
 
 
-def _joined(a: Clause, b: Clause) -> Clause:
+def _union(a: Clause, b: Clause) -> Clause:
     return {n: a.get(n, NOTHING).union(b.get(n, NOTHING)) for n in a.keys() | b.keys()}
 
 
 def _simple(clauses: Iterable[Clause]) -> Clauses:
-    """Without those that always hold; those about one column are one."""
+    """Remove clauses that always hold, and merge the clauses about one column."""
     alone: dict[int, ValueSet] = {}
     others: list[Clause] = []
     for clause in clauses:
         if any(s.is_all for s in clause.values()):
             continue
-        kept = {n: _few(s) for n, s in clause.items() if not s.is_nothing}
-        if not kept:
+        nonempty_sets = {n: _few(s) for n, s in clause.items() if not s.is_nothing}
+        if not nonempty_sets:
             return (clause,)
-        if len(kept) == 1:
-            ((number, allowed),) = kept.items()
+        if len(nonempty_sets) == 1:
+            ((number, allowed),) = nonempty_sets.items()
             alone[number] = alone.get(number, ALL).intersection(allowed)
-        elif kept not in others:
-            others.append(kept)
+        elif nonempty_sets not in others:
+            others.append(nonempty_sets)
     for number, allowed in alone.items():
         if allowed.is_nothing:
             return ({number: allowed},)
     single = tuple({n: s} for n, s in alone.items())
-    return (*single, *(c for c in others if not _implied(c, alone)))
+    return (*single, *(c for c in others if not _is_implied(c, alone)))
 
 
-def _implied(clause: Clause, alone: Mapping[int, ValueSet]) -> bool:
-    """Whether a column's own clause says as much."""
+def _is_implied(clause: Clause, alone: Mapping[int, ValueSet]) -> bool:
+    """Whether the own clause of a column says as much."""
     return any(alone.get(n, ALL).intersection(s.complement()).is_nothing for n, s in clause.items())
 
 
-def _few(found: ValueSet) -> ValueSet:
-    """The set, or its hull where it has many parts."""
-    if len(found.intervals) <= _MOST_INTERVALS:
-        return found
-    hull = (found.intervals[0][0], found.intervals[-1][1])
-    return values([hull], null=found.null)
+def _few(allowed: ValueSet) -> ValueSet:
+    """The set, or its hull if it has many parts."""
+    if len(allowed.intervals) <= _MOST_INTERVALS:
+        return allowed
+    hull = (allowed.intervals[0][0], allowed.intervals[-1][1])
+    return values([hull], null=allowed.null)
 
 
 # --- what Spark does not push ----------------------------------------------------------------
@@ -533,11 +548,11 @@ def beyond(conditions: Sequence[ExprNode], zones: Zones) -> list[Clause]:
     follow from comparisons of columns with constants, which Spark hands to scans by itself.
     """
     every = _or(necessary(c, zones) for c in conditions)
-    given = _or(
+    pushed_by_spark = _or(
         _and(necessary(p, zones) for p in _conjuncts(c) if _is_direct(p)) for c in conditions
     )
-    alone = {n: s for clause in given for n, s in clause.items() if len(clause) == 1}
-    return [c for c in every if c not in given and not _implied(c, alone)]
+    alone = {n: s for clause in pushed_by_spark for n, s in clause.items() if len(clause) == 1}
+    return [c for c in every if c not in pushed_by_spark and not _is_implied(c, alone)]
 
 
 def _conjuncts(condition: ExprNode) -> list[ExprNode]:
@@ -551,7 +566,7 @@ _DIRECT = frozenset((*_COMPARED, "EqualNullSafe", "In", "IsNull", "IsNotNull", "
 
 
 def _is_direct(condition: ExprNode) -> bool:
-    """Whether Spark hands it to a scan as it is."""
+    """Whether Spark hands the condition to a scan as it is."""
     name = short(condition)
     if name in _COMBINING:
         return all(_is_direct(c) for c in condition.children)

@@ -1,4 +1,4 @@
-"""Untrusted. Records what a search does with its candidates, with tables as small as they come."""
+"""Untrusted. Records the candidates of a search, with tables made as small as possible."""
 
 from __future__ import annotations
 
@@ -14,35 +14,37 @@ from presieve.universe.boxes import Cell
 
 
 class Tracer:
-    """Remembers which regions were recorded. Computes nothing where events are discarded."""
+    """Remembers which regions were recorded. Computes nothing if events are discarded."""
 
     def __init__(self, record: events.Recorder) -> None:
         self.record = record
         self._known = frozenset[Cell]()
 
     def counts_scaled(self, problem: Problem) -> None:
-        """Tables are of this problem from now on."""
+        """From now on tables are of this problem."""
         self._known = frozenset()
         self.record(events.CountsScaled(problem))
 
     def explored(self, space: Space, finding: Finding) -> None:
-        """What running tables has shown."""
+        """Record the findings from running tables."""
         self.record(events.Explored(len(finding.accepted), space.size, self._needs(space, finding)))
 
     def put_back(self, space: Space, finding: Finding, why: events.Reason | None = None) -> None:
-        """The regions that turned out to be needed since, if any; why it stops here, if it does."""
+        """Record the regions found to be needed since, if any, and why the search stops here, if it
+        does.
+        """
         if needs := self._needs(space, finding):
             self.record(events.PutBack(needs))
         if why:
             self.record(events.Weaker(why))
 
     def proposed(self, space: Space, finding: Finding, prefilter: Term) -> None:
-        """The next candidate, after what speaks against the last one."""
+        """Record the next candidate, after the findings against the last one."""
         self.put_back(space, finding)
         self.record(events.Proposed(prefilter))
 
     def refuted(self, space: Space, prefilter: Term, wrong: Wrong, by: events.By) -> None:
-        """A table on which the candidate goes wrong."""
+        """Record a table on which the candidate goes wrong."""
         if self.record is not events.discard:
             with clock.free():
                 small = _smaller_table(space, prefilter, wrong)
@@ -50,32 +52,32 @@ class Tracer:
             self.record(events.Refuted(prefilter, group, by))
 
     def _needs(self, space: Space, finding: Finding) -> tuple[events.Needed, ...]:
-        """What was not recorded yet of the cells that must stay."""
+        """The cells that must stay and were not recorded yet."""
         if self.record is events.discard:
             return ()
-        known, self._known = self._known, frozenset(finding.kept)
+        recorded, self._known = self._known, frozenset(finding.kept)
         with clock.free():
             return tuple(
-                _needed(space, c, n, raises=c not in finding.needs)
+                _needed_event(space, c, n, raises=c not in finding.needs)
                 for c, n in finding.kept.items()
-                if c not in known
+                if c not in recorded
             )
 
 
-def _needed(space: Space, cell: Cell, need: Need, *, raises: bool) -> events.Needed:
+def _needed_event(space: Space, cell: Cell, need: Need, *, raises: bool) -> events.Needed:
     small = _smaller_need(space, need)
     group = events.Group(space.problem, need.key, small.table)
     return events.Needed(region(space, cell), group, small.index, raises)
 
 
 def _smaller_table(space: Space, prefilter: Term, wrong: Wrong) -> Table:
-    """A table on which a pre-filter goes wrong, without the rows that it also does so without."""
+    """A table on which a pre-filter goes wrong, without rows that are not necessary for that."""
     differ = differs(space, prefilter, space.problem.where)
     return shrunk(wrong.table, lambda rows: differ(rows, wrong.key))
 
 
 def _smaller_need(space: Space, need: Need) -> Need:
-    """The same shown without the other rows that it can be shown without."""
+    """The same need, without other rows that are not necessary to show it."""
     before, after = need.table[: need.index], need.table[need.index + 1 :]
     row = need.table[need.index]
     change = difference(space, need.table, need.key, need.index)
