@@ -1,1 +1,1 @@
-"""Untrusted. Aggregate functions of Spark's that give what a fold gives."""
+"""Untrusted. Aggregate functions of Spark that give the results of a fold."""

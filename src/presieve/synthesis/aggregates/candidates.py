@@ -1,9 +1,9 @@
-"""Untrusted. What the fields of a fold may be: an aggregate of what each row alone makes of them.
+"""Untrusted. Candidates for the fields of a fold: an aggregate of a term over each single row.
 
-A field is often what some function combines of single rows: with one row it is the step of the
-initial value, so that this, over the row, is what the aggregate is of. ``n = max(n, x)`` from 0
-on is the maximum of ``max(0, x)``; ``n += 1`` where c holds, from 5 on, is 5 and the number of rows
-where c does. Whether that is so of more rows is what the search asks.
+A field often combines single rows by some function. With one row it is the step of the initial
+value, so that term, over the row, is the argument of the aggregate. ``n = max(n, x)`` from 0 on is
+the maximum of ``max(0, x)``; ``n += 1`` where c holds, from 5 on, is 5 plus the number of rows
+where c holds. The search decides whether a candidate is right for more rows.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ from presieve.sql.operands import TYPE_NAMES
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """That a ``field`` is ``image``, a term over the column of ``call`` and over KEY."""
+    """Claims that a ``field`` is ``image``, a term over the column of ``call`` and over KEY."""
 
     field: Var
     image: Term
     call: AggregateColumn | None = None
 
     def claim(self, fold: Fold) -> Term:
-        """What that says of the fields of both folds, where nothing has raised."""
+        """The claim about the fields of both folds, if nothing has raised."""
         image: Term = self.image
-        there: Term = TRUE
+        present: Term = TRUE
         if self.call is not None:
             column, state = self.call.result, self.call.state
             image = substituted(image, {column: state})
             optional = isinstance(self.field.sort, Option)
             if not optional and not _is_rounded(self.call.function, self.call.argument):
-                there = negate(is_none(state))
-        claim = and_(there, app(Op.SAME, self.field, image))
+                present = negate(is_none(state))
+        claim = and_(present, app(Op.SAME, self.field, image))
         return claim if self.field.name == RAISED else unless_raised(fold, claim)
 
 
 def unless_raised(fold: Fold, term: Term) -> Term:
-    """The term, where the fold has not raised."""
+    """The term, unless the fold has raised."""
     if all(f.name != RAISED for f in fold.fields):
         return term
     return or_(Var(Scope.ACC, RAISED, BOOL), term)
@@ -70,10 +70,10 @@ def unless_raised(fold: Fold, term: Term) -> Term:
 def candidates(
     fold: Fold, prefix: str, *, reordered: bool, reverse: bool = False
 ) -> Iterator[Candidate]:
-    """For each field, what it may be; better ones first. Aggregates of equal arguments are one.
-    Their columns' names begin with ``prefix``. ``reordered``: sums of doubles may be rounded
-    otherwise, and of several rows that are equally good any may be taken; ``reverse``: the fold
-    takes the first where Spark takes the last.
+    """Yield candidates for each field, better ones first. Aggregates of equal arguments are one.
+    The names of their columns begin with ``prefix``. ``reordered``: sums of doubles may be rounded
+    in another order, and any of several equally good rows may be taken; ``reverse``: the fold takes
+    the first row where Spark takes the last.
     """
     starts: dict[Var, Term] = {Var(Scope.ACC, f.name, f.sort): f.init for f in fold.fields}
     calls: dict[tuple[str, Term, Term | None], AggregateColumn] = {}
@@ -85,8 +85,8 @@ def candidates(
             yield Candidate(field, alone)
         elif f.sort == BOOL:
             yield Candidate(field, f.init)
-        found = [t for t in _aggregates(f, alone, field) if reordered or not _is_rounded(*t)]
-        tried: list[tuple[str, Term, Term | None]] = [(*t, None) for t in found]
+        aggregates = [t for t in _aggregates(f, alone, field) if reordered or not _is_rounded(*t)]
+        tried: list[tuple[str, Term, Term | None]] = [(*t, None) for t in aggregates]
         tried += _of_one_row(f, alone, extrema) if reordered else ()
         for function, argument, by in tried:
             call = calls.get((function, argument, by))
@@ -99,7 +99,7 @@ def candidates(
 
 
 def _extrema(fold: Fold, starts: Mapping[Var, Term]) -> Iterator[tuple[Var, Term]]:
-    """What a row is chosen by: of each field the value that a row alone gives it."""
+    """For each field the value that a row alone gives it: a row may be chosen by that."""
     for f in fold.fields:
         alone = simplified(substituted(f.step, starts))
         if strip(f.sort) != BOOL and is_ordered(strip(f.sort)):
@@ -109,15 +109,15 @@ def _extrema(fold: Fold, starts: Mapping[Var, Term]) -> Iterator[tuple[Var, Term
 def _of_one_row(
     f: Field, alone: Term, extrema: Mapping[Var, Term]
 ) -> Iterator[tuple[str, Term, Term]]:
-    """Aggregates that take a value from one row of the group: one with the greatest or the least
-    value of what decides on the step, or the last row that counts. That is the last one of which
-    ``max_by`` is of something that is the same for all; ``last`` is not deterministic for Spark,
-    which would leave filters above it.
+    """Aggregates that take a value from one row of the group: the row with the greatest or the
+    least value of the term that decides on the step, or the last row that counts. The last row is
+    ``max_by`` of a constant; Spark's ``last`` is not deterministic, so Spark would leave filters
+    above it.
     """
     field = Var(Scope.ACC, f.name, f.sort)
     read = [v for v in variables(f.step) if v.scope is Scope.ACC]
     if set(read) <= {field}:
-        counts = _sets(f.step, field) if field not in _tested(f.step) else None
+        counts = _sets(f.step, field) if field not in _condition_variables(f.step) else None
         counts = negate(is_none(some(alone))) if counts is None else counts
         yield "max_by", some(alone), ite(counts, some(int_lit(1)), none_lit(INT))
     for v in read:
@@ -127,18 +127,22 @@ def _of_one_row(
 
 
 def _sets(step: Term, field: Var) -> Term:
-    """Where a step gives something else than the field as it is."""
+    """The condition under which a step changes the field."""
     match step:
-        case App(Op.ITE, (condition, then, other)):
-            return ite(condition, _sets(then, field), _sets(other, field))
+        case App(Op.ITE, (condition, then, otherwise)):
+            return ite(condition, _sets(then, field), _sets(otherwise, field))
     return FALSE if step == field else TRUE
 
 
-def _tested(step: Term) -> set[Var]:
-    """What the conditions of a step read."""
+def _condition_variables(step: Term) -> set[Var]:
+    """The variables that the conditions of a step read."""
     match step:
-        case App(Op.ITE, (condition, then, other)):
-            return {*variables(condition), *_tested(then), *_tested(other)}
+        case App(Op.ITE, (condition, then, otherwise)):
+            return {
+                *variables(condition),
+                *_condition_variables(then),
+                *_condition_variables(otherwise),
+            }
     return set()
 
 
@@ -149,19 +153,19 @@ def _is_rounded(function: str, argument: Term) -> bool:
 def _aggregates(f: Field, alone: Term, field: Var) -> Iterator[tuple[str, Term]]:
     sort = strip(f.sort)
     if sort == FLOAT:
-        yield "sum", _added(f.step, field)
+        yield "sum", _summand(f.step, field)
     if f.sort == BOOL:
         yield "bool_or", some(alone)
         yield "bool_and", some(alone)
     elif f.sort == INT:
-        more = _less_start(alone, f.init)
-        counts = _counts(more)
+        increment = _less_start(alone, f.init)
+        counts = _counts(increment)
         if counts == TRUE:
             yield "count", some(int_lit(1))
         elif counts is not None:
             yield "count_if", some(counts)
         else:
-            yield "sum", some(more)
+            yield "sum", some(increment)
     elif sort == INT and f.init == Lit(f.sort, None):
         yield "sum", alone
     if sort != BOOL and is_ordered(sort):
@@ -169,13 +173,13 @@ def _aggregates(f: Field, alone: Term, field: Var) -> Iterator[tuple[str, Term]]
         yield "min", some(alone)
 
 
-def _added(step: Term, field: Var) -> Term:
-    """What a step adds to a field of doubles; an option, none where it adds nothing."""
+def _summand(step: Term, field: Var) -> Term:
+    """The number that a step adds to a field of doubles; an option, none if it adds nothing."""
     match step:
-        case App(Op.ITE, (condition, then, other)):
-            return ite(condition, _added(then, field), _added(other, field))
+        case App(Op.ITE, (condition, then, otherwise)):
+            return ite(condition, _summand(then, field), _summand(otherwise, field))
         case App(Op.SOME, (inner,)):
-            return _added(inner, field)
+            return _summand(inner, field)
         case App(Op.FLOAT_ADD, (a, b)):
             own = (field, get(field), float_lit(0.0))
             return some(b if a in own else a if b in own else step)
@@ -202,12 +206,12 @@ def _type(sort: Sort) -> str:
 
 
 def _less_start(term: Term, start: Term) -> Term:
-    """``term - start``, of the branches of a choice each by itself."""
+    """``term - start``, with each branch of a choice on its own."""
     if start == int_lit(0):
         return term
     match term:
-        case App(Op.ITE, (condition, then, other)):
-            return ite(condition, _less_start(then, start), _less_start(other, start))
+        case App(Op.ITE, (condition, then, otherwise)):
+            return ite(condition, _less_start(then, start), _less_start(otherwise, start))
         case App(Op.INT_ADD, (a, b)) if start in (a, b):
             return b if a == start else a
         case Lit() if isinstance(start, Lit):
@@ -219,20 +223,20 @@ def _less_start(term: Term, start: Term) -> Term:
 
 
 def _counts(term: Term) -> Term | None:
-    """When the term is one, if else it is zero."""
+    """The condition under which the term is one, if it is zero otherwise; None for other terms."""
     match term:
         case Lit(_, 0):
             return FALSE
         case Lit(_, 1):
             return TRUE
-        case App(Op.ITE, (condition, then, other)):
-            a, b = _counts(then), _counts(other)
+        case App(Op.ITE, (condition, then, otherwise)):
+            a, b = _counts(then), _counts(otherwise)
             return None if a is None or b is None else ite(condition, a, b)
     return None
 
 
 def facts(calls: Sequence[AggregateColumn]) -> Iterator[Term]:
-    """What may hold of the aggregates after the first row."""
+    """Facts that may hold of the aggregates after the first row."""
     for call in calls:
         state = call.state
         if isinstance(state.sort, Option):
@@ -244,20 +248,22 @@ def facts(calls: Sequence[AggregateColumn]) -> Iterator[Term]:
             yield app(Op.PY_GE, state, int_lit(1))
             yield app(Op.PY_GE, state, int_lit(0))
         if call.by is not None:
-            chosen = _chosen(call)
+            chosen = _choosing_value(call)
             yield negate(is_none(chosen))
             yield or_(is_none(chosen), negate(is_none(state)))
             yield or_(negate(is_none(chosen)), is_none(state))
-            if strip(chosen.sort) == INT:  # of the last row that counts
+            if strip(chosen.sort) == INT:  # for the last row that counts
                 yield or_(is_none(chosen), app(Op.SAME, get(chosen), int_lit(1)))
             function = call.function.removesuffix("_by")
-            for other in calls:
-                if (other.function, other.argument) == (function, call.by):
-                    yield app(Op.SAME, chosen, other.state)
+            for extremum in calls:
+                if (extremum.function, extremum.argument) == (function, call.by):
+                    yield app(Op.SAME, chosen, extremum.state)
 
 
 def values(fold: Fold) -> Iterator[Term]:
-    """That a field has one of the constants that it is set to, where there are no others."""
+    """State that a field has one of the constants that it is set to, if it is set to constants
+    only.
+    """
     for f in fold.fields:
         field = Var(Scope.ACC, f.name, f.sort)
         constants = _constants(f.step, field)
@@ -267,7 +273,7 @@ def values(fold: Fold) -> Iterator[Term]:
 
 
 def starts(fold: Fold) -> Iterator[Term]:
-    """That a field is never below, or never above, the constant that it begins with."""
+    """State that a field is never below, or never above, its initial constant."""
     for f in fold.fields:
         field = Var(Scope.ACC, f.name, f.sort)
         if isinstance(f.init, Lit) and not isinstance(f.sort, Option) and is_ordered(f.sort):
@@ -276,52 +282,56 @@ def starts(fold: Fold) -> Iterator[Term]:
 
 
 def between(fold: Fold, calls: Sequence[AggregateColumn]) -> Iterator[Term]:
-    """That a maximum, or what a row is chosen by, is a value that columns of these types have."""
+    """State that a maximum, or the value that chooses a row, is within the range of its columns'
+    types.
+    """
     columns = (*fold.columns, *fold.keys)
     ranges = column_ranges([SchemaColumn(c.name, c.type) for c in columns])
     for call in calls:
         state, of = call.state, call.argument
         if call.by is not None:
-            state, of = _chosen(call), call.by
+            state, of = _choosing_value(call), call.by
         elif call.function not in ("max", "min"):
             continue
-        found = ranges.interval(of)
-        if found is not None and strip(of.sort) == INT:
-            ends = zip((Op.PY_GE, Op.PY_LE), found, strict=True)
+        limits = ranges.interval(of)
+        if limits is not None and strip(of.sort) == INT:
+            ends = zip((Op.PY_GE, Op.PY_LE), limits, strict=True)
             within = and_(*(app(op, get(state), int_lit(end)) for op, end in ends))
             yield or_(is_none(state), within)
 
 
-def _chosen(call: AggregateColumn) -> Var:
+def _choosing_value(call: AggregateColumn) -> Var:
     """The value by which a row is chosen."""
     best = call.fold.fields[0]
     return Var(Scope.ACC, best.name, best.sort)
 
 
 def _constants(step: Term, field: Var) -> list[Lit] | None:
-    """The constants that a step may give besides the field as it is."""
+    """The constants that a step may give besides the unchanged field; None if it may give other
+    values.
+    """
     match step:
         case Lit():
             return [step]
-        case App(Op.ITE, (_, then, other)):
-            a, b = _constants(then, field), _constants(other, field)
+        case App(Op.ITE, (_, then, otherwise)):
+            a, b = _constants(then, field), _constants(otherwise, field)
             return None if a is None or b is None else a + b
     return [] if step == field else None
 
 
 def links(calls: Sequence[AggregateColumn], states: Sequence[Var] = ()) -> Iterator[Term]:
-    """What may relate two aggregates, or states of other folds: that one is there where the other
-    is, or counts rows.
+    """Facts that may relate two aggregates, or states of other folds: one is present, or has
+    counted rows, if the other is or has.
     """
     options = [(v.name, negate(is_none(v))) for v in states]
     met = [*((call.name, _is_met(call)) for call in calls), *options]
-    for (_, here), (_, there) in permutations(met, 2):
-        if here is not None and there is not None:
-            yield or_(negate(here), there)
+    for (_, premise), (_, conclusion) in permutations(met, 2):
+        if premise is not None and conclusion is not None:
+            yield or_(negate(premise), conclusion)
 
 
 def _is_met(call: AggregateColumn) -> Term | None:
-    """Whether a row has counted for it, where that can be seen."""
+    """Whether a row has counted for the aggregate, if its state shows that."""
     state = call.state
     if call.function == "bool_or":
         return and_(negate(is_none(state)), get(state))

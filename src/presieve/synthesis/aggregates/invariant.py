@@ -1,7 +1,7 @@
-"""Untrusted. What a search for aggregates finds, and the greatest invariant among candidates.
+"""Untrusted. The result of a search for aggregates, and the greatest invariant among candidates.
 
-Of all candidates those are kept that hold after the first row and that all together are kept by
-every other row (Houdini): the greatest set of them that is an invariant.
+It consists of the candidates that hold after the first row and that every other row preserves,
+given all of them together (Houdini): the greatest set of candidates that is an invariant.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from presieve.smt.solver import Answer, Effort, Unsat
 from presieve.smt.z3_solver import Z3Solver
 
 EFFORT = Effort(seconds=1.0)
-"""For each question of the search."""
+"""The limits of each question of the search."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregates:
-    """Aggregates, the invariant that relates the fold to them, and what each field of the fold that
-    its outputs read is over their columns. ``problem`` has the assumptions that it rests on.
+    """Aggregates, the invariant that relates the fold to them, and for each field of the fold that
+    its outputs read, a term over the aggregates' columns. ``problem`` has the assumptions that this
+    rests on.
     """
 
     problem: Problem
@@ -44,34 +45,36 @@ class Aggregates:
 
 
 def declined(why: str) -> Declined:
-    """No aggregates are found."""
+    """Decline because no aggregates are found."""
     return Declined("no-aggregate", why)
 
 
 def ask(script: str) -> Answer:
-    """The answer to a script of its own."""
+    """Answer one script in a solver of its own."""
     solver = Z3Solver()
     solver.add(script)
     return solver.check([], EFFORT)
 
 
 def holds(script: str) -> bool:
-    """Whether a script is refuted."""
+    """Whether a script is unsatisfiable."""
     return isinstance(ask(script), Unsat)
 
 
 def invariant(
     problem: Problem, columns: Sequence[AggregateColumn | ListColumn], claims: Iterable[Term]
 ) -> list[Term]:
-    """Those of the claims that hold after the first row and that all together are kept."""
+    """The claims that hold after the first row and that rows preserve, given all of them
+    together.
+    """
     both = SideBySide.of(problem, columns)
-    found = [c for c in dict.fromkeys(claims) if holds(both.first([c]))]
+    candidates = [c for c in dict.fromkeys(claims) if holds(both.first([c]))]
     while True:
-        here = replace(both, invariant=tuple(found))
-        kept = [c for c in found if holds(here.next([c]))]
-        if len(kept) == len(found):
-            return kept
-        found = kept
+        relation = replace(both, invariant=tuple(candidates))
+        preserved = [c for c in candidates if holds(relation.next([c]))]
+        if len(preserved) == len(candidates):
+            return preserved
+        candidates = preserved
 
 
 def is_reordered(problem: Problem) -> bool:
@@ -80,10 +83,10 @@ def is_reordered(problem: Problem) -> bool:
 
 
 def without_negative_zero(problem: Problem, columns: Iterable[Var]) -> Problem:
-    """The problem, assuming that doubles of these columns are no negative zeros."""
+    """The problem, assuming that these columns have no negative zeros."""
     doubles = [v for v in columns if strip(v.sort) == FLOAT]
-    more = [a for a in map(_no_negative_zero, doubles) if a not in problem.assumptions]
-    return replace(problem, assumptions=(*problem.assumptions, *dict.fromkeys(more)))
+    added = [a for a in map(_no_negative_zero, doubles) if a not in problem.assumptions]
+    return replace(problem, assumptions=(*problem.assumptions, *dict.fromkeys(added)))
 
 
 def _no_negative_zero(column: Var) -> Assumption:

@@ -1,7 +1,7 @@
 """Untrusted. A fold as a fold of the list of all rows of a group.
 
-The step is that of the user's fold over the fields of a struct. Whether the order of the list makes
-no difference is what is asked of it.
+The step is that of the user's fold over the fields of a struct. The order of the list must make no
+difference to it.
 """
 
 from __future__ import annotations
@@ -40,21 +40,20 @@ from presieve.synthesis.order.commute import only_live, with_dependencies
 
 def as_list(problem: Problem, prefix: str, tried: Sequence[Candidate]) -> Aggregates | None:
     """The fold as a fold of a list, if the order of rows makes no difference, beside aggregates of
-    Spark's for those fields that may be some (``tried``). None where it does, or where that is not
-    proved.
+    Spark for fields that may be aggregates (``tried``). None if the order matters, or may matter.
     """
     live = with_raised(only_live(problem).fold)
     every = frozenset(f.name for f in live.fields)
     others = every - {c.field.name for c in tried}
-    for rest in dict.fromkeys((with_dependencies(live, others) or every, every)):
-        fold = replace(live, fields=tuple(f for f in live.fields if f.name in rest))
+    for listed in dict.fromkeys((with_dependencies(live, others) or every, every)):
+        fold = replace(live, fields=tuple(f for f in live.fields if f.name in listed))
         column = _column(fold, f"{prefix}list")
         rows = [v for v in variables(*(f.step for f in fold.fields)) if v.scope is Scope.ROW]
-        beside = [c for c in tried if c.field.name not in rest]
+        beside = [c for c in tried if c.field.name not in listed]
         for assumed in dict.fromkeys((problem, without_negative_zero(problem, rows))):
-            found = _with_list(assumed, live, column, beside)
-            if found is not None:
-                return found
+            aggregates = _with_list(assumed, live, column, beside)
+            if aggregates is not None:
+                return aggregates
     return None
 
 
@@ -68,7 +67,7 @@ def _with_list(
     sorts = {f.name: Var(Scope.ACC, f.name, f.sort) for f in fold.fields}
     images = {sorts[name]: _image(sorts[name], b) for b, name in own.items()}
     claims = {v: _claim(fold, v, image) for v, image in images.items()}
-    more = {c: c.claim(fold) for c in others}
+    other_claims = {c: c.claim(fold) for c in others}
     calls = tuple(dict.fromkeys(c.call for c in others if c.call is not None))
     about = [
         *values(fold),
@@ -78,19 +77,21 @@ def _with_list(
         *of_calls(calls),
         *links(calls, column.results),
     ]
-    kept = invariant(problem, (*calls, column), (*about, *claims.values(), *more.values()))
-    for c, claim in more.items():
-        if claim in kept:
+    proved = invariant(
+        problem, (*calls, column), (*about, *claims.values(), *other_claims.values())
+    )
+    for c, claim in other_claims.items():
+        if claim in proved:
             images.setdefault(c.field, c.image)
-    if not set(claims.values()) <= set(kept) or len(images) < len(fold.fields):
+    if not set(claims.values()) <= set(proved) or len(images) < len(fold.fields):
         return None
     used = [c for c in others if images[c.field] == c.image]
     if len(used) < len(others):
         return _with_list(problem, fold, column, used)
-    both = SideBySide.of(problem, (*calls, column), tuple(kept))
+    both = SideBySide.of(problem, (*calls, column), tuple(proved))
     if not commutes and not all(map(holds, both.commuting(column))):
         return None
-    return Aggregates(problem, tuple(kept), images, calls, (column,))
+    return Aggregates(problem, tuple(proved), images, calls, (column,))
 
 
 def _claim(fold: Fold, state: Var, image: Term) -> Term:
