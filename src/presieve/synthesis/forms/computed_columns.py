@@ -1,19 +1,19 @@
-"""Untrusted. Computed columns: what a step computes from the row alone becomes a column.
+"""Untrusted. Computed columns: terms that a step computes from the row alone become columns.
 
-``price * qty > 1000`` is no region of ``price`` or of ``qty``, nor is ``opened < closed``. The
-maximal float terms over one row, its conditions that compare columns with each other, and what
-functions make of its values (``len(name)``) are therefore replaced by columns of their own, the
-smaller problem is solved as any other, and the columns are put back as Spark SQL. Where all columns
-have too many regions, conditions over several columns become columns, too. What holds for every
-value of such a column holds for those that it can have; the checker proves the result over the
-original columns anyway.
+``price * qty > 1000`` is no region of ``price`` or of ``qty``, nor is ``opened < closed``. So these
+are replaced by columns of their own: the maximal float terms over one row, its conditions that
+compare columns with each other, and the results of functions of its values (``len(name)``). The
+smaller problem is solved as any other, and the columns are replaced by Spark SQL terms. If the
+columns together have too many regions, conditions over several columns become columns, too. What
+holds for every value of such a column holds for the values that it can have; the checker proves the
+result over the original columns anyway.
 
-Computed columns take combinations of values in the smaller problem that occur on no row of the
-original one, but for those that :mod:`presieve.synthesis.sampling.correlated` excludes. So strength
+In the smaller problem, computed columns take combinations of values that occur on no row of the
+original one, except those that :mod:`presieve.synthesis.sampling.correlated` excludes. So strength
 is shown anew, by tables of original rows.
 
 A product of numbers can be NaN (zero times infinity), so "no NaN" is an assumption on the computed
-column, as it is on others. What is computed of a hidden column is hidden.
+column, as it is on others. A column that is computed from a hidden column is hidden.
 """
 
 from __future__ import annotations
@@ -62,15 +62,15 @@ _TYPES: dict[Sort, str] = {
     DATE: "date",
 }
 _EFFORT = Effort(seconds=1.0)
-"""Of a question about strength."""
+"""The limits of a question about strength."""
 
 _NAN = float_lit(float("nan"))
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A computed column: its variable in the smaller problem, what Python computes, the same in
-    Spark SQL, and for arithmetic the optional assumption that it is a number.
+    """A computed column: its variable in the smaller problem, the term in Python, the same in Spark
+    SQL, and for arithmetic the optional assumption that it is a number.
     """
 
     variable: Var
@@ -86,20 +86,20 @@ class Computed:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """The smaller problem, and what its new columns stand for."""
+    """The smaller problem, and the terms that its new columns stand for."""
 
     original: Problem
     problem: Problem
     computed: tuple[Computed, ...]
 
     def restored(self, result: SearchResult) -> SearchResult:
-        """What was found for the smaller problem, said of the original one."""
+        """Restate the result for the smaller problem as a result for the original one."""
         if result.pushdown is None:
             return result
         back = {c.variable: c.sql for c in self.computed}
         numbers = {c.number: _number(c) for c in self.computed if c.number}
-        known = [a for a in result.problem.assumptions if a.code != CORRELATED]
-        assumptions = tuple(numbers.get(a, a) for a in known)
+        uncorrelated = [a for a in result.problem.assumptions if a.code != CORRELATED]
+        assumptions = tuple(numbers.get(a, a) for a in uncorrelated)
         prefilter = put_back(result.pushdown.prefilter, back)
         if prefilter != SQL_FALSE:
             prefilter = with_bounds(self.original, prefilter, Z3Solver(), _EFFORT)
@@ -115,7 +115,7 @@ class Derivation:
             return replace(result, problem=problem, pushdown=pushdown)
         space, groups = Space(problem), list[tuple[Table, State]]()
         if all(c.is_condition for c in self.computed):
-            pushdown = self._strengthened(problem, result.pushdown.witnesses, pushdown)
+            pushdown = self._with_witnesses(problem, result.pushdown.witnesses, pushdown)
             groups = self._originals(problem, Z3Solver()).groups(pushdown.residual_witnesses)
         conjuncts = by_running(space, pushdown.kind, pushdown.prefilter, pushdown.residual, groups)
         pushdown = replace(pushdown, residual_witnesses=conjuncts)
@@ -124,11 +124,11 @@ class Derivation:
     def _originals(self, problem: Problem, solver: Solver) -> Originals:
         return Originals(problem, self.problem, _meanings(self.computed), solver, _EFFORT)
 
-    def _strengthened(
+    def _with_witnesses(
         self, problem: Problem, witnesses: Sequence[Witness], pushdown: Pushdown
     ) -> Pushdown:
-        """The pushdown with tables of original rows that show that none is stronger, if there are
-        such.
+        """Add tables of original rows which show that no pre-filter is stronger, if there
+        are such.
         """
         space, solver = Space(problem), Z3Solver()
         tables = self._originals(problem, solver.fresh()).tables(witnesses)
@@ -140,7 +140,7 @@ class Derivation:
 
 
 def _number(computed: Computed) -> Assumption:
-    """The assumption, over the original columns."""
+    """The assumption that a computed column is a number, over the original columns."""
     assert computed.number is not None
     optional = isinstance(computed.variable.sort, Option)
     meaning = computed.sql if optional else computed.python
@@ -149,44 +149,46 @@ def _number(computed: Computed) -> Assumption:
 
 
 def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation | None:
-    """The problem with computed columns, or None where its steps compute nothing of that kind.
+    """The problem with computed columns, or None if its steps compute nothing of that kind.
 
     Assumptions of the ``optional`` codes on columns that are no longer read are left out; ``code``
-    is that of the new ones.
+    is the code of the new assumptions.
     """
     fold = problem.fold
-    tested = _tested(problem)
+    tested = _condition_columns(problem)
     fields = tuple(replace(f, step=regrouped(f.step, tested)) for f in fold.fields)
     fold = replace(fold, fields=fields, step_raises=regrouped(fold.step_raises, tested))
     terms = [*(f.step for f in fold.fields), fold.step_raises]
-    found = dict.fromkeys(t for term in terms for t in _maximal(term))
-    computed = [c for i, t in enumerate(found) if (c := _computed(i, t, code)) is not None]
+    float_terms = dict.fromkeys(t for term in terms for t in _maximal(term))
+    computed = [
+        c for i, t in enumerate(float_terms) if (c := _arithmetic_column(i, t, code)) is not None
+    ]
     compared = dict.fromkeys(t for term in terms for t in conditions(term, tested))
     computed += [c for i, t in enumerate(compared) if (c := _condition(i, t)) is not None]
-    *steps, raises = _replaced(terms, computed)
+    *steps, raises = _replace_computed(terms, computed)
     called = dict.fromkeys(t for term in (*steps, raises) for t in _functions(term))
     functions = [c for i, t in enumerate(called) if (c := _function(i, t)) is not None]
     computed += functions
     if not computed:
         return None
-    *steps, raises = _replaced((*steps, raises), functions)
+    *steps, raises = _replace_computed((*steps, raises), functions)
     fields = tuple(replace(f, step=s) for f, s in zip(fold.fields, steps, strict=True))
     read = {v for v in variables(*(f.step for f in fields), raises) if v.scope is Scope.ROW}
-    kept = [
+    retained = [
         a for a in problem.assumptions if a.code not in optional or set(variables(a.term)) <= read
     ]
-    read |= {v for a in kept for v in variables(a.term) if v.scope is Scope.ROW}
+    read |= {v for a in retained for v in variables(a.term) if v.scope is Scope.ROW}
     smaller = _with_columns(replace(fold, fields=fields, step_raises=raises), read, computed)
     meant, columns = _meanings(computed), [v for v in read if v.scope is Scope.ROW]
-    known = facts(problem, meant, columns, Z3Solver()) if meant else ()
-    assumptions = (*kept, *(c.number for c in computed if c.number), *known)
+    correlations = facts(problem, meant, columns, Z3Solver()) if meant else ()
+    assumptions = (*retained, *(c.number for c in computed if c.number), *correlations)
     return Derivation(
         problem, replace(problem, fold=smaller, assumptions=assumptions), tuple(computed)
     )
 
 
-def _tested(problem: Problem) -> frozenset[Var]:
-    """Columns that are not looked at one by one, as there are too many regions of all columns."""
+def _condition_columns(problem: Problem) -> frozenset[Var]:
+    """Columns that are not treated one by one, because all columns have too many regions."""
     fold = problem.fold
     if Space(problem).size <= MAX_CELLS:
         return frozenset()
@@ -195,20 +197,20 @@ def _tested(problem: Problem) -> frozenset[Var]:
 
 
 def _meanings(computed: Iterable[Computed]) -> dict[Var, Term]:
-    """What the conditions among the columns say of an original row."""
+    """The conditions among the columns, as terms over an original row."""
     return {c.variable: app(Op.SQL_IS_TRUE, c.sql) for c in computed if c.is_condition}
 
 
-def _replaced(terms: Sequence[Term], computed: Iterable[Computed]) -> list[Term]:
-    """The terms with these columns for what they stand for."""
+def _replace_computed(terms: Sequence[Term], computed: Iterable[Computed]) -> list[Term]:
+    """Replace the terms that these columns stand for by the columns."""
     views = {c.python: _view(c) for c in computed}
     return [replace_nodes(t, views.get) for t in terms]
 
 
 def numbers(problem: Problem, optional: Collection[str], code: str) -> tuple[Assumption, ...]:
-    """The optional assumptions that what the steps compute from a row is a number."""
-    found = derive(problem, optional, code)
-    return tuple(_number(c) for c in found.computed if c.number) if found else ()
+    """The optional assumptions that the terms which the steps compute from a row are numbers."""
+    derivation = derive(problem, optional, code)
+    return tuple(_number(c) for c in derivation.computed if c.number) if derivation else ()
 
 
 def _with_columns(fold: Fold, read: Collection[Var], computed: list[Computed]) -> Fold:
@@ -226,10 +228,10 @@ def _with_columns(fold: Fold, read: Collection[Var], computed: list[Computed]) -
 
 
 def _functions(term: Term) -> Iterator[Term]:
-    """What functions make of the values of a row, as large as they come."""
-    found = variables(term)
+    """The largest calls of functions on the values of a row."""
+    operands = variables(term)
     if isinstance(term, App) and term.op in SIGNATURES and term.sort != BOOL:
-        if found and all(v.scope is Scope.ROW for v in found):
+        if operands and all(v.scope is Scope.ROW for v in operands):
             yield term
             return
     if isinstance(term, App):
@@ -238,7 +240,7 @@ def _functions(term: Term) -> Iterator[Term]:
 
 
 def _function(number: int, python: Term) -> Computed | None:
-    """A column that has a value also where an argument is none: then nobody asks for it."""
+    """A column that also has a value where an argument is none; the step does not read it there."""
     sql = value_as_sql(python)
     if sql is None:
         return None
@@ -246,7 +248,7 @@ def _function(number: int, python: Term) -> Computed | None:
 
 
 def _maximal(term: Term) -> Iterator[Term]:
-    """Float terms over the row alone that are not inside of another one."""
+    """Float terms over the row alone that are not inside another such term."""
     if _is_computed(term):
         yield term
     elif isinstance(term, App):
@@ -257,19 +259,19 @@ def _maximal(term: Term) -> Iterator[Term]:
 def _is_computed(term: Term) -> bool:
     if not isinstance(term, App) or term.op not in _AS_SQL:
         return False
-    found = variables(term)
-    return bool(found) and all(v.scope is Scope.ROW for v in found)
+    operands = variables(term)
+    return bool(operands) and all(v.scope is Scope.ROW for v in operands)
 
 
-def _computed(number: int, python: Term, code: str) -> Computed | None:
+def _arithmetic_column(number: int, python: Term, code: str) -> Computed | None:
     sql = _as_sql(python)
     if sql is None:
         return None
     nullable = any(isinstance(v.sort, Option) for v in variables(python))
     v = Var(Scope.ROW, f"${number}", Option(FLOAT) if nullable else FLOAT)
     if nullable:
-        there = negate(app(Op.IS_NONE, v))
-        term = conjunction([there, negate(app(Op.IS_NAN, app(Op.GET, v)))])
+        present = negate(app(Op.IS_NONE, v))
+        term = conjunction([present, negate(app(Op.IS_NAN, app(Op.GET, v)))])
     else:
         term = negate(app(Op.IS_NAN, v))
     return Computed(v, python, sql, assumed(code, term))
@@ -283,7 +285,7 @@ def _condition(number: int, python: Term) -> Computed | None:
 
 
 def _view(computed: Computed) -> Term:
-    """What Python sees of the column: NaN where it is NULL."""
+    """The column as Python sees it: NaN if it is NULL."""
     v = computed.variable
     if not isinstance(v.sort, Option):
         return v
@@ -291,7 +293,9 @@ def _view(computed: Computed) -> Term:
 
 
 def _as_sql(term: Term) -> Term | None:
-    """The term in Spark SQL, NULL where Python has NaN for a NULL; None where there is none."""
+    """The term in Spark SQL, NULL where Python has NaN for a NULL; None if Spark has no
+    such term.
+    """
     match term:
         case Var(Scope.ROW, _, sort) if strip(sort) == FLOAT:
             return term

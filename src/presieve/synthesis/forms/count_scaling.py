@@ -1,14 +1,13 @@
 """Untrusted. Filters that count far, as filters that count to two or four.
 
-``times > 7 AND prices > 18`` accepts no table of fewer than 27 rows, and short tables are what the
-search learns from. A counter is an integer of the state to which steps add constants; the constants
-that it is compared with are therefore scaled down, in order and with room between them, and the
-search runs on the scaled problem. Its samples speak for the original one: a leaf ``times > 7``
-there is ``times > 2`` here. What is proved is the original problem: scaling can only miss
-something.
+``times > 7 AND prices > 18`` accepts no table of fewer than 27 rows, and the search learns from
+short tables. A counter is an integer of the state to which steps add constants. The constants that
+it is compared with are scaled down, in order and with room between them, and the search runs on the
+scaled problem. Its samples speak for the original one: a leaf ``times > 7`` there is ``times > 2``
+here. Proofs are of the original problem, so scaling can only miss something.
 
-A sum of columns is scaled on request, to a few of the largest constants that its columns meet:
-a sum of amounts up to 100 reaches a million after ten thousand rows only.
+A sum of columns is scaled on request, to a few of the largest constants that its columns meet: a
+sum of amounts up to 100 reaches a million after ten thousand rows only.
 """
 
 from __future__ import annotations
@@ -35,21 +34,21 @@ SHORT = 4
 """Counts up to this one are reached by short tables."""
 
 LONGEST = 3000
-"""Rows of a witness, at most."""
+"""The maximum number of rows of a witness."""
 
 WAYS = 12
-"""Rows whose repetition is tried, for one way of reading a table."""
+"""The number of rows whose repetition is tried, for one way of reading a table."""
 
 _Number: TypeAlias = int | float
 _Scale: TypeAlias = Mapping[_Number, _Number]
-"""From the constants of a counter to the scaled ones: strictly increasing, zero to zero."""
+"""Maps the constants of a counter to the scaled ones: strictly increasing, zero to zero."""
 
 
 @dataclass(frozen=True)
 class CountScaling:
     """The scaled problem, and how its constants stand for those of the original one.
 
-    ``scales`` has the counters of the state, and whatever else meets their values.
+    ``scales`` has the counters of the state, and all other variables that meet their values.
     """
 
     original: Problem
@@ -57,12 +56,12 @@ class CountScaling:
     scales: Mapping[Var, _Scale]
 
     def term(self, term: Term) -> Term:
-        """A term of the original problem, said of the scaled one."""
-        return _scaled(term, self.scales, None)
+        """Rewrite a term of the original problem for the scaled one."""
+        return _scale_term(term, self.scales, None)
 
     def lifted(self, space: Space, scaled: Space, need: Need) -> Need | None:
-        """A witness of the original problem, whose space is ``space``, made of a scaled one. None
-        where that takes more than :data:`LONGEST` rows, or shows nothing.
+        """Turn a witness of the scaled problem into one of the original problem, whose space is
+        ``space``. None if that takes more than :data:`LONGEST` rows, or shows nothing.
         """
         for longer in self.repetitions(space, scaled, need):
             if difference(space, longer.table, longer.key, longer.index) == "result":
@@ -70,15 +69,14 @@ class CountScaling:
         return None
 
     def repetitions(self, space: Space, scaled: Space, need: Need) -> Iterator[Need]:
-        """The table with rows repeated until the counters have gone as far as the original
-        constants ask for, in each way of reading them, where that takes no more than
-        :data:`LONGEST` rows.
+        """Repeat rows of the table until the counters have gone as far as the original constants
+        ask for, in each way of reading them, if that takes at most :data:`LONGEST` rows.
         """
         end = scaled.machine.run(need.table, need.key)
         if end is None:
             return
         fields = state_vars(self.original.fold, Scope.ACC)
-        # Sums of doubles round: they go as far as the counters take them.
+        # Sums of doubles round, so they are no goals; they follow the counters.
         counters = [
             (i, self.scales[v], end[i])
             for i, v in enumerate(fields)
@@ -89,7 +87,7 @@ class CountScaling:
                 _Goal(i, _original_count(s, v, a), a)
                 for (i, s, v), a in zip(counters, above, strict=True)
             ]
-            yield from islice(_repeated(space, need, goals), WAYS)
+            yield from islice(_repeat_rows(space, need, goals), WAYS)
 
 
 def _original_count(scale: _Scale, value: Value, above: bool) -> int:
@@ -104,30 +102,34 @@ def _original_count(scale: _Scale, value: Value, above: bool) -> int:
 
 
 class _Goal(NamedTuple):
-    """The value that a field is to end with, or as little as can be ``above`` or below it."""
+    """The value that a field should end with, or the nearest possible one ``above`` or below it."""
 
     field: int
     value: int
     above: bool
 
 
-def _repeated(space: Space, need: Need, goals: Sequence[_Goal]) -> Iterator[Need]:
-    """Tables with rows repeated so that these fields reach their goals."""
+def _repeat_rows(space: Space, need: Need, goals: Sequence[_Goal]) -> Iterator[Need]:
+    """Yield tables with rows repeated so that these fields reach their goals."""
 
-    def counted(counts: Sequence[int], left: Sequence[_Goal]) -> Iterator[Sequence[int]]:
+    def extend_counts(
+        counts: Sequence[int], remaining_goals: Sequence[_Goal]
+    ) -> Iterator[Sequence[int]]:
         if sum(counts) > LONGEST:
             return
-        if not left:
+        if not remaining_goals:
             yield counts
             return
-        goal, *others = left
+        goal, *others = remaining_goals
         choices = _repeatable(space, need, counts, goal)
         if choices == []:
-            yield from counted(counts, others)
-        for _, row, more in sorted(choices or ()):
-            yield from counted([n + more * (i == row) for i, n in enumerate(counts)], others)
+            yield from extend_counts(counts, others)
+        for _, row, repeats in sorted(choices or ()):
+            yield from extend_counts(
+                [n + repeats * (i == row) for i, n in enumerate(counts)], others
+            )
 
-    for counts in counted([1] * len(need.table), goals):
+    for counts in extend_counts([1] * len(need.table), goals):
         rows = tuple(r for r, n in zip(need.table, counts, strict=True) for _ in range(n))
         yield Need(rows, need.key, sum(counts[: need.index]))
 
@@ -135,12 +137,15 @@ def _repeated(space: Space, need: Need, goals: Sequence[_Goal]) -> Iterator[Need
 def _repeatable(
     space: Space, need: Need, counts: Sequence[int], goal: _Goal
 ) -> list[tuple[tuple[bool, int, bool], int, int]] | None:
-    """Rows whose repetition takes a field to its goal, with the number of repetitions, those that
-    hit it and change least first; none where it is there, None where no row does.
+    """The rows whose repetition takes a field to its goal, with the number of repetitions; rows
+    that hit the goal and change least come first. Empty if the field is there already, None if no
+    row does it.
     """
     machine, field = space.machine, goal.field
     state: State | None = machine.start(need.key)
-    steps: list[tuple[int, int, int]] = []  # fields changed, the row's number, by how much
+    steps: list[
+        tuple[int, int, int]
+    ] = []  # fields changed, the row's number, the change of the field
     for i, (row, count) in enumerate(zip(need.table, counts, strict=True)):
         for _ in range(count):
             state = machine.step(state, row, need.key) if state else None
@@ -164,8 +169,8 @@ def _number(value: Value) -> int:
 
 
 def scale_counts(problem: Problem, classes: Classes, *, sums: bool = False) -> CountScaling | None:
-    """The problem with scaled constants, or None where it does not count far. With ``sums``, also
-    those that sums of columns are compared with.
+    """The problem with scaled constants, or None if it does not count far. With ``sums``, the
+    constants that sums of columns are compared with are scaled, too.
     """
     fold = problem.fold
     free = [fold.column(c.name) for c in fold.columns] + [fold.key(c.name) for c in fold.keys]
@@ -188,12 +193,12 @@ def scale_counts(problem: Problem, classes: Classes, *, sums: bool = False) -> C
 
 
 def _unit(problem: Problem, classes: Classes, v: Var, sums: bool) -> _Number | None:
-    """What a field counts by; None for one that does not count."""
+    """The unit by which a field counts; None if it does not count."""
     fold = problem.fold
     own = state_vars(fold, Scope.ACC)
     family = [w for w in own if classes.together(v, w)]
     steps = [n for w in family for n in _increments(w, _step(problem, w))]
-    # The longest run of a counter counts by what the counter does.
+    # The longest run of a counter counts by the unit of the counter.
     steps += [n for w in own for n in _increments(w, _step(problem, v))]
     if steps and strip(v.sort) == INT:
         return gcd(*steps)
@@ -231,8 +236,8 @@ def _increments(v: Var, step: Term) -> Iterator[int]:
 
 
 def scale_of(constants: Sequence[_Number], unit: _Number) -> _Scale:
-    """Constants moved closer to zero and to each other, with room between them as far as there was
-    any, and multiples of the unit of counting still multiples.
+    """Move constants closer to zero and to each other, with room between them if there was any, and
+    keep multiples of the counting unit multiples.
     """
     scale: dict[_Number, _Number] = {0: 0}
     for sign in (1, -1):
@@ -248,14 +253,14 @@ def _problem(problem: Problem, scales: Mapping[Var, _Scale]) -> Problem:
     fold = problem.fold
     fields = []
     for f, v in zip(fold.fields, state_vars(fold, Scope.ACC), strict=True):
-        init, step = (_scaled(t, scales, scales.get(v)) for t in (f.init, f.step))
+        init, step = (_scale_term(t, scales, scales.get(v)) for t in (f.init, f.step))
         fields.append(replace(f, init=init, step=step))
     outputs = [
-        replace(o, term=_scaled(o.term, scales, scales.get(output_var(o.name, o.sort))))
+        replace(o, term=_scale_term(o.term, scales, scales.get(output_var(o.name, o.sort))))
         for o in fold.outputs
     ]
     step_raises, finish_raises = (
-        _scaled(t, scales, None) for t in (fold.step_raises, fold.finish_raises)
+        _scale_term(t, scales, None) for t in (fold.step_raises, fold.finish_raises)
     )
     smaller = replace(
         fold,
@@ -264,11 +269,11 @@ def _problem(problem: Problem, scales: Mapping[Var, _Scale]) -> Problem:
         step_raises=step_raises,
         finish_raises=finish_raises,
     )
-    return replace(problem, fold=smaller, where=_scaled(problem.where, scales, None))
+    return replace(problem, fold=smaller, where=_scale_term(problem.where, scales, None))
 
 
-def _scaled(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> Term:
-    """The term with those literals scaled that meet a counter, or are (under ``scale``) one."""
+def _scale_term(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> Term:
+    """Scale the literals that meet a counter, or that are (under ``scale``) a counter's value."""
     if isinstance(term, Lit):
         if scale is None or strip(term.sort) not in (INT, FLOAT):
             return term
@@ -289,5 +294,5 @@ def _scaled(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> T
             inside = [met[0] if met else None] * len(term.args)
         case _:
             inside = [None] * len(term.args)
-    args = [_scaled(a, scales, s) for a, s in zip(term.args, inside, strict=True)]
+    args = [_scale_term(a, scales, s) for a, s in zip(term.args, inside, strict=True)]
     return app(term.op, *args)

@@ -1,4 +1,4 @@
-"""Untrusted. A pushdown that somebody wrote by hand: an invariant for it, or a table against it."""
+"""Untrusted. A pushdown written by hand: finds an invariant for it, or a table against it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NOT_REPRODUCED = (
     "it is wrong for some results that a function which is declared pure might give, "
     "but no table was found on which its own results tell"
 )
-"""Said where no table is a real one."""
+"""The reason if no table could be reproduced."""
 
 _LENGTHS = range(1, 6)
 _RANDOM_TABLES = 1500
@@ -63,7 +63,7 @@ class Undecided:
 Judgement: TypeAlias = Wrong | Invariant | Undecided
 
 PureResults: TypeAlias = Callable[[Table, State], Table | None]
-"""From rows and key to the same rows with the results that pure functions really give."""
+"""Maps rows and key to the same rows with the results that pure functions really give."""
 
 
 def judge(
@@ -75,29 +75,28 @@ def judge(
 ) -> Judgement:
     """Try to refute by running, then to prove, then to refute by bounded model checking.
 
-    Where the problem has hidden columns, what is refuted is refuted by a table of
-    ``pure_results``.
+    If the problem has hidden columns, a refutation needs a table from ``pure_results``.
     """
     deadline = clock.now() + budget
     closed = Space(zeros.settled(problem), (prefilter, residual))
-    found = _Claim(closed, prefilter, residual, deadline, pure_results).judged()
+    judgement = _Claim(closed, prefilter, residual, deadline, pure_results).decide()
     space = Space(problem, (prefilter, residual))
     if zeros.has_open(problem):
-        match found:
+        match judgement:
             case Invariant(clauses):
-                found = Invariant((*clauses, *zeros.closed_signs(problem)))
+                judgement = Invariant((*clauses, *zeros.closed_signs(problem)))
             case Wrong(table, key) if not refute(space, prefilter, residual, [(table, key)]):
-                found = Undecided("the signs of two zeros tell, which are open")
-    if pure_results is None or not problem.fold.hidden or not isinstance(found, Wrong):
-        return found
-    rows = pure_results(found.table, found.key)
-    wrong = refute(space, prefilter, residual, [(rows, found.key)] if rows is not None else [])
+                judgement = Undecided("the signs of two zeros tell, which are open")
+    if pure_results is None or not problem.fold.hidden or not isinstance(judgement, Wrong):
+        return judgement
+    rows = pure_results(judgement.table, judgement.key)
+    wrong = refute(space, prefilter, residual, [(rows, judgement.key)] if rows is not None else [])
     return wrong or Undecided(NOT_REPRODUCED)
 
 
 @dataclass(frozen=True)
 class _Claim:
-    """A pushdown to judge. ``space`` has both predicates among its further ones."""
+    """A pushdown to judge. ``space`` has both predicates in its ``extra`` ones."""
 
     space: Space
     prefilter: Term
@@ -105,14 +104,14 @@ class _Claim:
     deadline: float
     pure_results: PureResults | None
 
-    def judged(self) -> Judgement:
-        """By the first stage that finds a proof or a table."""
+    def decide(self) -> Judgement:
+        """The answer of the first stage that finds a proof or a table."""
         if not self.space.is_inhabited:
             return Undecided(NO_ROWS)
         stages = (self._by_running, self._of_single_rows, self._scaled_proof, self._proof)
         for stage in (*stages, self._by_walking, self._by_model_checking):
-            if (found := stage()) is not None:
-                return found
+            if (answer := stage()) is not None:
+                return answer
         return Undecided("no invariant was found, and no table on which the two differ")
 
     def _effort(self) -> Effort:
@@ -136,8 +135,8 @@ class _Claim:
         return scale_counts(self.space.problem, self.space.classes, sums=True)
 
     @cached_property
-    def _scaled(self) -> Space:
-        """The space of the scaled problem, where the filter counts far."""
+    def _scaled_space(self) -> Space:
+        """The space of the scaled problem, if the filter counts far."""
         if self._scaling is None:
             return self.space
         return Space(self._scaling.problem, (self.prefilter, self._scaling.term(self.residual)))
@@ -165,31 +164,33 @@ class _Claim:
     def _scaled_proof(self) -> Invariant | None:
         if self._scaling is None:
             return None
-        tables = self._tables_of(self._scaled)
-        evidence = Evidence(self._scaled, tables, Z3Solver, self._effort, self.space, self._scaling)
-        return self._proved(evidence)
+        tables = self._tables_of(self._scaled_space)
+        evidence = Evidence(
+            self._scaled_space, tables, Z3Solver, self._effort, self.space, self._scaling
+        )
+        return self._prove(evidence)
 
     def _proof(self) -> Invariant | None:
         evidence = Evidence(self.space, self._tables, Z3Solver, self._effort, self.space)
-        return self._proved(evidence)
+        return self._prove(evidence)
 
-    def _proved(self, evidence: Evidence) -> Invariant | None:
+    def _prove(self, evidence: Evidence) -> Invariant | None:
         space, prefilter = evidence.space, self.prefilter
         pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
-        found = provers(evidence, prefilter, pairs, self.residual)
-        prover = next(filter(None, found), None)
+        attempts = provers(evidence, prefilter, pairs, self.residual)
+        prover = next(filter(None, attempts), None)
         return Invariant(prover.terms(prover.minimised([FINAL]))) if prover else None
 
     def _by_walking(self) -> Wrong | None:
-        """By random walks, of the scaled problem first where there is one."""
+        """Refute by random walks, of the scaled problem first if there is one."""
         if self._is_large:
             return None
-        space, scaling, prefilter = self._scaled, self._scaling, self.prefilter
+        space, scaling, prefilter = self._scaled_space, self._scaling, self.prefilter
         residual = scaling.term(self.residual) if scaling else self.residual
         differ = differs(space, prefilter, residual)
         pushed = replace(space.machine, accepts=accepts(space, residual))
-        kept = keeps(space, prefilter)
-        for table, key in walks.refuting_tables(space, Random(6), kept, pushed):
+        keeps_row = keeps(space, prefilter)
+        for table, key in walks.refuting_tables(space, Random(6), keeps_row, pushed):
             if scaling is None:
                 return self._small(Wrong(table, key))
             few = _fewest_rows(differ, table, key)
@@ -202,8 +203,8 @@ class _Claim:
     def _by_model_checking(self) -> Wrong | None:
         for rows in _LENGTHS:
             query = bmc.TableQuery(self.space, rows, Z3Solver(), self._effort())
-            found = bmc.wrong_table(query, self.prefilter, self.residual)
-            wrong = self._refute([found] if found else [])
+            suspect = bmc.wrong_table(query, self.prefilter, self.residual)
+            wrong = self._refute([suspect] if suspect else [])
             if wrong is not None:
                 return self._small(wrong)
         return None
@@ -215,14 +216,16 @@ class _Claim:
         return differs(self.space, self.prefilter, self.residual)
 
     def _small(self, wrong: Wrong | None) -> Wrong | None:
-        """As few rows as can be, with the simplest key and the simplest values that do."""
+        """The same refutation with as few rows as possible, and the simplest key and values that
+        work.
+        """
         if wrong is None:
             return None
         space, fold = self.space, self.space.problem.fold
         differ = self._differ
         key = next((k for k in space.keys if differ(wrong.table, k)), wrong.key)
         few = _fewest_rows(differ, wrong.table, key)
-        if fold.hidden:  # what a function gives for another value is not known here
+        if fold.hidden:  # the function's result for another value is not known here
             return Wrong(few, key)
 
         def still(table: Table, key: State) -> bool:
@@ -234,7 +237,7 @@ class _Claim:
 
 
 def _fewest_rows(differ: Callable[[Table, State], bool], table: Table, key: State) -> Table:
-    """The table with every row left out without which the two still differ."""
+    """Leave out every row that is not necessary for the difference."""
     return minimize_rows(table, lambda rows: differ(rows, key))
 
 
@@ -245,15 +248,15 @@ def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
     near = [] if finding.accepted else list(climbed(space, random))
     if near:
         finding = explore(space, random, deadline, near)
-    found: dict[tuple[Table, State], None] = dict.fromkeys(finding.accepted)
+    tables: dict[tuple[Table, State], None] = dict.fromkeys(finding.accepted)
     for table, key in finding.accepted[:_AROUND]:
         for i in range(min(len(table), 8)):
-            found.setdefault((table[:i] + table[i + 1 :], key))
+            tables.setdefault((table[:i] + table[i + 1 :], key))
         for cell in space.cells_of(key)[:200]:
             for row in space.rows_in(cell, random, 2)[-1:]:
                 at = random.randrange(len(table) + 1)
-                found.setdefault(((*table[:at], row, *table[at:]), key))
-    return found | _random_tables(space, random)
+                tables.setdefault(((*table[:at], row, *table[at:]), key))
+    return tables | _random_tables(space, random)
 
 
 def _random_tables(space: Space, random: Random) -> dict[tuple[Table, State], None]:
@@ -264,22 +267,22 @@ def _random_tables(space: Space, random: Random) -> dict[tuple[Table, State], No
 def _tables_of_solver(
     space: Space, effort: Callable[[], Effort]
 ) -> dict[tuple[Table, State], None]:
-    """The same where the regions of rows are too many to go through: what the solver finds the
-    filter to accept, with one value of a row changed, and random ones.
+    """Tables to run if the regions of rows are too many to enumerate: tables that the filter
+    accepts by the solver, with one value of a row changed, and random ones.
     """
     random = Random(0)
-    found: dict[tuple[Table, State], None] = {}
+    tables: dict[tuple[Table, State], None] = {}
     for rows in _LENGTHS:
         seed = bmc.accepted_table(bmc.TableQuery(space, rows, Z3Solver(), effort()))
         if seed is None:
             continue
         table, key = seed
-        found.setdefault(seed)
+        tables.setdefault(seed)
         for i, row in enumerate(table):
-            found.setdefault(((*table[:i], *table[i + 1 :]), key))
+            tables.setdefault(((*table[:i], *table[i + 1 :]), key))
             for j, column in enumerate(space.rows):
                 for value in (r.samples[0] for r in column.regions if r.possible):
                     changed = (*row[:j], value, *row[j + 1 :])
-                    found.setdefault(((*table[:i], changed, *table[i + 1 :]), key))
-                    found.setdefault(((*table, changed), key))
-    return found | _random_tables(space, random)
+                    tables.setdefault(((*table[:i], changed, *table[i + 1 :]), key))
+                    tables.setdefault(((*table, changed), key))
+    return tables | _random_tables(space, random)

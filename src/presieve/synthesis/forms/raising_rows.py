@@ -1,6 +1,7 @@
-"""Untrusted. Conjuncts of a pre-filter that drop nothing but rows on which the function raises.
+"""Untrusted. Conjuncts of a pre-filter that drop only rows on which the function raises.
 
-To push such a conjunct saves no work in a job that succeeds, and lets one succeed that should fail.
+Pushing such a conjunct saves no work in a job that succeeds, and lets a job succeed that should
+fail.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _EFFORT = Effort(seconds=0.5)
 
 
 def drops_errors_only(problem: Problem, others: Term, conjunct: Term) -> bool:
-    """Whether a conjunct drops rows on which the function raises, whatever came before, and none on
-    which it does not. What others drop as well does not count.
+    """Whether a conjunct drops rows on which the function raises, whatever came before, and no
+    others. Rows that the other conjuncts drop as well do not count.
     """
     raises = _raises(problem)
     if raises == FALSE or _drops(problem, others, conjunct, negate(raises)) is not False:
@@ -33,8 +34,8 @@ def drops_errors_only(problem: Problem, others: Term, conjunct: Term) -> bool:
 
 
 def weakened(problem: Problem, pushdown: Pushdown) -> Iterator[Pushdown]:
-    """The pushdown without one or another conjunct that does so. It is not known whether the proof
-    can do without it.
+    """Yield the pushdown without each such conjunct. Its proof may not hold without the
+    conjunct.
     """
     conjuncts = sql_conjuncts(pushdown.prefilter)
     for conjunct in conjuncts:
@@ -44,25 +45,25 @@ def weakened(problem: Problem, pushdown: Pushdown) -> Iterator[Pushdown]:
         invariant = pushdown.invariant
         if is_single(problem):
             invariant = Single(problem, _EFFORT.seconds).invariant(others)
-        # That the rows which are kept now are needed is shown by no table.
+        # No table shows that the rows which are now kept are needed.
         weaker = replace(pushdown, strength="universe", witnesses=())
         yield replace(weaker, prefilter=others, invariant=invariant)
 
 
 def _raises(problem: Problem) -> Term:
-    """Where the function raises because of a row, or because of its key."""
+    """The condition under which the function raises because of a row, or because of its key."""
     fold = problem.fold
     of_key = all(v.scope is Scope.KEY for v in variables(fold.finish_raises))
     return or_(fold.step_raises, fold.finish_raises if of_key else FALSE)
 
 
 def _drops(problem: Problem, others: Term, conjunct: Term, where: Term) -> bool | None:
-    """Whether a row of these is dropped by a conjunct alone; None where that is not known."""
+    """Whether only the conjunct drops one of these rows; None if that is unknown."""
     runs = Runs(problem, [others, conjunct, where])
-    here = runs.here(runs.arbitrary("s"), runs.row("r"))
+    env = runs.here(runs.arbitrary("s"), runs.row("r"))
     dropped = negate(app(Op.SQL_IS_TRUE, conjunct))
     for condition in (app(Op.SQL_IS_TRUE, others), dropped, where):
-        runs.encoder.fact(runs.encoder.boolean(condition, here))
+        runs.encoder.fact(runs.encoder.boolean(condition, env))
     solver = Z3Solver(quick=True).fresh()
     solver.add(runs.encoder.take())
     match solver.check([], _EFFORT):

@@ -1,8 +1,8 @@
 """Untrusted. Folds that read nothing but their key: functions of a row, as groups of one row.
 
-Such a fold has no state, so that there is nothing to search: the filter's condition is put in
-Spark's words. The invariant says that a run which has a row has a key that the pre-filter keeps,
-and that no run which the filter accepts loses its row.
+Such a fold has no state, so there is nothing to search: the filter's condition is written in
+Spark's operators. The invariant says that a run which has a row has a key that the pre-filter
+keeps, and that no run which the filter accepts loses its row.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ from presieve.synthesis.residual.kinds import pushdown_kind
 from presieve.synthesis.result import SearchResult
 
 MAX_CONDITION = 500
-"""Operators, columns and constants of a condition that is put in Spark's words."""
+"""The maximum size of a condition that is written in Spark's operators: operators, columns,
+constants.
+"""
 
 
 def is_single(problem: Problem) -> bool:
-    """Whether a fold reads its key only, and computes something of it."""
+    """Whether a fold reads its key only, and computes something from it."""
     fold = problem.fold
     plain = not fold.columns and not fold.fields and problem.mode is Mode.GROUPED
     computes = any(not isinstance(o.term, Var) for o in fold.outputs)
@@ -46,7 +48,7 @@ def is_single(problem: Problem) -> bool:
 
 
 class Single:
-    """Questions about such a problem: what a key is accepted for, and what then holds."""
+    """Questions about such a problem: which keys are accepted, and what holds then."""
 
     def __init__(self, problem: Problem, budget: float) -> None:
         self.problem = problem
@@ -59,28 +61,30 @@ class Single:
         self._effort = Effort(seconds=max(budget, 0.1))
 
     def true(self, post: Term) -> Term:
-        """That a predicate on the outputs is true, said of the key."""
+        """The condition on the key under which a predicate on the outputs is true."""
         return substitute(app(Op.SQL_IS_TRUE, post), self.outputs)
 
     def keeps(self, prefilter: Term) -> bool:
-        """Whether every key that is accepted is kept, by the scan too."""
-        kept = conjunction([app(Op.SQL_IS_TRUE, prefilter), negate(may_lose(prefilter))])
-        return self._holds(self.wanted, kept)
+        """Whether every accepted key is kept, also by the scan."""
+        row_stays = conjunction([app(Op.SQL_IS_TRUE, prefilter), negate(may_lose(prefilter))])
+        return self._holds(self.wanted, row_stays)
 
     def suffices(self, prefilter: Term, residual: Term) -> bool:
-        """Whether nothing is accepted of what is kept that the filter does not accept."""
-        kept = app(Op.SQL_IS_TRUE, prefilter)
-        return self._holds(conjunction([kept, self.quiet, self.true(residual)]), self.accepted)
+        """Whether the filter accepts all kept keys that the residual accepts."""
+        row_stays = app(Op.SQL_IS_TRUE, prefilter)
+        return self._holds(conjunction([row_stays, self.quiet, self.true(residual)]), self.accepted)
 
     def invariant(self, prefilter: Term) -> tuple[Term, ...]:
-        """What proves a pre-filter that keeps all, with a residual that suffices."""
+        """An invariant that proves a pre-filter that keeps all accepted keys, with a residual that
+        suffices.
+        """
         twin = nonempty(Scope.TWIN)
         lossless = app(Op.IMPLIES, nonempty(Scope.ACC), twin)
-        kept = app(Op.IMPLIES, twin, app(Op.SQL_IS_TRUE, prefilter))
-        return kept, app(Op.IMPLIES, self.wanted, lossless)
+        twin_passes = app(Op.IMPLIES, twin, app(Op.SQL_IS_TRUE, prefilter))
+        return twin_passes, app(Op.IMPLIES, self.wanted, lossless)
 
     def solver(self) -> Solver:
-        """A fresh one, counted."""
+        """Make a fresh solver and count it."""
         self.calls += 1
         return self._solver.fresh()
 
@@ -95,13 +99,15 @@ class Single:
 
 
 def search_single(problem: Problem, budget: float) -> SearchResult:
-    """The predicate on the key that the filter implies, and what of the filter has to stay."""
+    """The predicate on the key that the filter implies, and the part of the filter that has to
+    stay.
+    """
     started = time.perf_counter()
     single = Single(problem, budget)
     # On demand no row that raises may be kept.
     aim = single.wanted if problem.on_demand else single.accepted
     exact = implied(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
-    tried = dict.fromkeys((_unscanned(exact), exact, _guarded(exact)))
+    tried = dict.fromkeys((_hide_from_scans(exact), exact, _guard_all_doubles(exact)))
     prefilter = next((p for p in tried if single.keeps(p)), SQL_TRUE)
     residual = list(sql_conjuncts(problem.where))
     for part in list(residual):
@@ -118,9 +124,9 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     return SearchResult(problem, pushdown, (), single.calls, time.perf_counter() - started)
 
 
-def _unscanned(prefilter: Term) -> Term:
-    """With ``OR isnan`` beside comparisons that NaN passes: such are not given to a scan, whose
-    statistics may not know of it. A conjunct that excludes NaN makes that needless.
+def _hide_from_scans(prefilter: Term) -> Term:
+    """Add ``OR isnan`` to comparisons that NaN passes: they are then not given to a scan, whose
+    statistics may not know of NaN. If another conjunct excludes NaN, that is not necessary.
     """
     parts = sql_conjuncts(prefilter)
     excluded = {
@@ -129,20 +135,22 @@ def _unscanned(prefilter: Term) -> Term:
         if isinstance(p, App) and p.op is Op.SQL_NOT
         if isinstance(p.args[0], App) and p.args[0].op is Op.SQL_IS_NAN
     }
-    found = []
+    conjuncts = []
     for part in parts:
         doubles = [v for v in variables(part) if strip(v.sort) == FLOAT and v not in excluded]
         nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
         alone = isinstance(part, App) and part.op in (Op.SQL_GT, Op.SQL_GE)
-        found.append(app(Op.SQL_OR, part, *nan) if alone and nan else part)
-    return sql_conjunction(found)
+        conjuncts.append(app(Op.SQL_OR, part, *nan) if alone and nan else part)
+    return sql_conjunction(conjuncts)
 
 
-def _guarded(prefilter: Term) -> Term:
-    """With ``OR isnan`` of every double column in every conjunct: a scan is given none of them."""
-    found = []
+def _guard_all_doubles(prefilter: Term) -> Term:
+    """Add ``OR isnan`` of every double column to every conjunct, so that a scan is given none of
+    them.
+    """
+    conjuncts = []
     for part in sql_conjuncts(prefilter):
         doubles = [v for v in variables(part) if strip(v.sort) == FLOAT]
         nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
-        found.append(sql_disjunction(dict.fromkeys((*sql_disjuncts(part), *nan))))
-    return sql_conjunction(found)
+        conjuncts.append(sql_disjunction(dict.fromkeys((*sql_disjuncts(part), *nan))))
+    return sql_conjunction(conjuncts)

@@ -1,7 +1,7 @@
-"""Untrusted. Folds of which the sign of a zero is open, searched as if it were not.
+"""Untrusted. Folds with zeros whose sign is open, searched as if it were not.
 
-What is found so is claimed of the fold as it is: first without an assumption, which holds where no
-accepted result is a zero with an open sign, then with the one that columns hold no -0.0, so that no
+The result is claimed for the fold as it is: first without an assumption, which holds if no accepted
+result is a zero with an open sign, then with the assumption that columns hold no -0.0, so that no
 sign is ever open. The checker decides.
 """
 
@@ -21,32 +21,32 @@ OPEN_ZERO = "open-zero"
 
 
 def settled(problem: Problem) -> Problem:
-    """The problem with zeros as they come, without what tells whether their sign is open."""
+    """The problem with zeros as they come, without the flags that record open signs."""
     fold = problem.fold
     outputs = tuple(replace(o, term=_plain(o.term)) for o in fold.outputs)
     ends = _plain(fold.finish_raises)
     flags = {v.name for v in _flags(problem)}
-    rest = [f.step for f in fold.fields if f.name not in flags]
-    read = {v.name for v in variables(ends, *rest, *(o.term for o in outputs))}
+    other_steps = [f.step for f in fold.fields if f.name not in flags]
+    read = {v.name for v in variables(ends, *other_steps, *(o.term for o in outputs))}
     fields = tuple(f for f in fold.fields if f.name not in flags or f.name in read)
     plain = replace(fold, outputs=outputs, finish_raises=ends, fields=fields)
     return replace(problem, fold=plain, assumptions=_others(problem))
 
 
 def claims(result: SearchResult, problem: Problem) -> Iterator[SearchResult]:
-    """What was found for the settled problem, said of the problem itself, the best first."""
+    """Restate the result for the settled problem for the problem itself, the best claim first."""
     mine = [a for a in problem.assumptions if a.code == OPEN_ZERO]
-    whole = replace(problem, assumptions=result.problem.assumptions)
-    yield replace(result, problem=whole)
+    claimed = replace(problem, assumptions=result.problem.assumptions)
+    yield replace(result, problem=claimed)
     if result.pushdown is not None and mine:
         never = closed_signs(problem)
-        whole = replace(problem, assumptions=(*result.problem.assumptions, *mine))
+        claimed = replace(problem, assumptions=(*result.problem.assumptions, *mine))
         pushdown = replace(result.pushdown, invariant=(*result.pushdown.invariant, *never))
-        yield replace(result, problem=whole, pushdown=pushdown)
+        yield replace(result, problem=claimed, pushdown=pushdown)
 
 
 def closed_signs(problem: Problem) -> tuple[Term, ...]:
-    """That no sign is open in any of the two runs, where that is assumed of all columns."""
+    """State that no sign is open in either run, if all columns are assumed to have no -0.0."""
     if all(a.code != OPEN_ZERO for a in problem.assumptions):
         return ()
     both = (v for name in _flags(problem) for v in (name, replace(name, scope=Scope.TWIN)))
@@ -59,7 +59,7 @@ def has_open(problem: Problem) -> bool:
 
 
 def _flags(problem: Problem) -> tuple[Var, ...]:
-    """The fields that tell whether a sign is open."""
+    """The fields that record whether a sign is open."""
     fold = problem.fold
     nodes = subterms(fold.finish_raises, *(o.term for o in fold.outputs))
     tests = [n.args[1] for n in nodes if isinstance(n, App) and n.op is Op.OPEN_ZERO]
@@ -72,16 +72,16 @@ def _others(problem: Problem) -> tuple[Assumption, ...]:
 
 
 def _plain(term: Term) -> Term:
-    """Each number itself."""
-    done: dict[int, Term] = {}
+    """Replace each zero with an open sign by the number itself."""
+    plain_nodes: dict[int, Term] = {}
     for node in subterms(term):
         match node:
             case App(Op.OPEN_ZERO, (number, _)):
-                done[id(node)] = done[id(number)]
+                plain_nodes[id(node)] = plain_nodes[id(number)]
             case App(op, args):
-                new = tuple(done[id(a)] for a in args)
+                new = tuple(plain_nodes[id(a)] for a in args)
                 same = all(a is b for a, b in zip(new, args, strict=True))
-                done[id(node)] = node if same else app(op, *new)
+                plain_nodes[id(node)] = node if same else app(op, *new)
             case _:
-                done[id(node)] = node
-    return done[id(term)]
+                plain_nodes[id(node)] = node
+    return plain_nodes[id(term)]
