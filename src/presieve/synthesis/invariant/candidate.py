@@ -1,4 +1,4 @@
-"""Untrusted. One candidate pre-filter: try to prove it, and make the proof small."""
+"""Untrusted. One candidate pre-filter: tries to prove it, and makes the proof small."""
 
 from __future__ import annotations
 
@@ -40,13 +40,14 @@ from presieve.synthesis.sampling.tables import Table
 from presieve.universe.leaves import leaves as all_leaves
 
 MAX_CLAUSES = 2500
-"""More candidate clauses than this are not given to the solver at once."""
+"""Larger sets of candidate clauses are not given to the solver at once."""
 
 
 _TURNS = 4
-"""Sets of clauses to try. What Houdini takes for reachable is a sample for the next one: it has the
-weaker clauses that hold there, too. The last one has those that follow from others, besides, and
-those that hold on what was really reached, as Houdini may have taken too much for reachable.
+"""The number of clause sets to try. The pairs that Houdini takes for reachable are samples for the
+next set, which has the weaker clauses that hold there, too. The last set also has the clauses that
+follow from others, and the clauses that hold on pairs that were really reached, because Houdini may
+have taken too much for reachable.
 """
 
 
@@ -74,10 +75,10 @@ class Open:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one space offers to every candidate: tables, leaves, background.
+    """The evidence of one space for every candidate: tables, leaves, background.
 
-    Where ``scaling`` is given, tables are of the scaled problem, whose space is ``space``, and
-    leaves are of the original one, whose space is ``proved``.
+    If ``scaling`` is given, tables are of the scaled problem, whose space is ``space``, and leaves
+    are of the original one, whose space is ``proved``.
     """
 
     space: Space
@@ -99,15 +100,18 @@ class Evidence:
 
     @cached_property
     def first_background(self) -> list[int]:
-        """For each literal, those of some arbitrary pairs on which it holds."""
+        """For each literal, the pairs of a small arbitrary sample on which it holds."""
         return self._masker(background_pairs(self.proved, Random(1), FIRST_BACKGROUND))
 
     @cached_property
     def background(self) -> list[int]:
         """For each literal, the arbitrary pairs on which it holds."""
-        more = background_pairs(self.proved, Random(6), BACKGROUND - FIRST_BACKGROUND)
-        rest = self._masker(more)
-        return [a | b << FIRST_BACKGROUND for a, b in zip(self.first_background, rest, strict=True)]
+        further_pairs = background_pairs(self.proved, Random(6), BACKGROUND - FIRST_BACKGROUND)
+        further_masks = self._masker(further_pairs)
+        return [
+            a | b << FIRST_BACKGROUND
+            for a, b in zip(self.first_background, further_masks, strict=True)
+        ]
 
     def seen(self, pairs: Sequence[Pair]) -> list[int]:
         """For each literal, the pairs that tables went through on which it holds."""
@@ -116,12 +120,12 @@ class Evidence:
         return self._masker(pairs)
 
     def sampled(self, term: Term) -> Term:
-        """A term over state or outputs, as it is said of the tables."""
+        """Rewrite a term over state or outputs for the problem of the tables."""
         return self.scaling.term(term) if self.scaling else term
 
 
 def keeps(space: Space, prefilter: Term) -> Callable[[State, State], bool]:
-    """The pre-filter as a function of row and key."""
+    """Compile the pre-filter to a function of row and key."""
     fold = space.problem.fold
     names = [
         (Scope.ROW, [c.name for c in fold.columns]),
@@ -132,13 +136,13 @@ def keeps(space: Space, prefilter: Term) -> Callable[[State, State], bool]:
 
 
 def accepts(space: Space, post: Term) -> Callable[[State, State], bool]:
-    """A filter on the output as a function of outputs and key."""
+    """Compile a filter on the output to a function of outputs and key."""
     test = predicates([app(Op.SQL_IS_TRUE, post)], post_names(space))
     return lambda outputs, key: bool(test(outputs, key)[0])
 
 
 def post_names(space: Space) -> list[tuple[Scope, list[str]]]:
-    """What a filter on the output reads: outputs and key."""
+    """The variables that a filter on the output reads: outputs and key."""
     fold = space.problem.fold
     return [
         (Scope.OUT, [o.name for o in fold.outputs]),
@@ -149,19 +153,19 @@ def post_names(space: Space) -> list[tuple[Scope, list[str]]]:
 def refute(
     space: Space, prefilter: Term, post: Term, tables: Sequence[tuple[Table, State]]
 ) -> Wrong | None:
-    """The first of the tables on which pushdown and original differ when they are run."""
+    """The first of the tables on which pushdown and original differ when run."""
     differ = differs(space, prefilter, post)
     return next((Wrong(table, key) for table, key in tables if differ(table, key)), None)
 
 
 def differs(space: Space, prefilter: Term, post: Term) -> Callable[[Table, State], bool]:
-    """Whether pushdown and original differ on a group, as a function of its table and key."""
+    """Compile the test whether pushdown and original differ on a group, given its table and key."""
     machine = space.machine
-    kept, passes = keeps(space, prefilter), accepts(space, post)
+    keeps_row, passes = keeps(space, prefilter), accepts(space, post)
     pushed = replace(machine, accepts=passes)
 
     def differ(table: Table, key: State) -> bool:
-        smaller = tuple(r for r in table if kept(r, key))
+        smaller = tuple(r for r in table if keeps_row(r, key))
         return not agree(machine.outcome(table, key), pushed.outcome(smaller, key))
 
     return differ
@@ -174,10 +178,10 @@ def provers(
     post: Term,
     parts: FilterPart | None = None,
 ) -> Iterator[Prover | None]:
-    """For each set of clauses that is tried, the prover in which they prove that the pre-filter,
-    with ``post`` left above, changes no result; None where they do not. ``pairs`` are those that
-    the tables of the evidence went through, ``parts`` those of the filter, where the residual is
-    to be chosen.
+    """For each set of clauses that is tried, yield the prover in which they prove that the
+    pre-filter, with ``post`` above, changes no result; None if they do not. ``pairs`` are the pairs
+    that the tables of the evidence went through. ``parts`` are those of the filter, if the residual
+    is to be chosen.
     """
     sampled, leaves = evidence.seen(pairs), evidence.leaves
     problem = evidence.proved.problem
@@ -186,9 +190,9 @@ def provers(
     for turn in range(_TURNS):
         arbitrary = evidence.background if turn else evidence.first_background
         last = turn == _TURNS - 1
-        seen, total = with_reached(sampled, len(pairs), reached)
+        sample_masks, total = with_reached(sampled, len(pairs), reached)
         surely = sampled if last else None
-        clauses = mine(seen, arbitrary, total, reduced=not last, surely=surely)
+        clauses = mine(sample_masks, arbitrary, total, reduced=not last, surely=surely)
         sizes = len(evidence.tables), total, len(leaves), len(clauses)
         evidence.record(Mined(*sizes, attempted=len(clauses) <= MAX_CLAUSES))
         if len(clauses) > MAX_CLAUSES:
@@ -206,9 +210,10 @@ def provers(
 
 
 class Attempt:
-    """The attempt to prove one candidate, with the filter itself as residual that is weakened then.
+    """The attempt to prove one candidate, first with the filter itself as residual, then with a
+    weaker one.
 
-    It comes in two parts, as others may know sooner what is wrong with the candidate.
+    It comes in two parts, because other methods may find earlier what is wrong with the candidate.
     """
 
     def __init__(self, evidence: Evidence, prefilter: Term) -> None:
@@ -218,7 +223,7 @@ class Attempt:
         self._provers: Iterator[Prover | None] = iter(())
 
     def begin(self) -> Proof | Wrong | Open:
-        """The tables that are known, then the likeliest clauses."""
+        """Try the known tables, then the likeliest clauses."""
         evidence, prefilter, space = self._evidence, self._prefilter, self._evidence.space
         wrong = refute(space, prefilter, space.problem.where, evidence.tables)
         if wrong is not None:
@@ -226,29 +231,29 @@ class Attempt:
         self._pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
         where = evidence.proved.problem.where
         self._provers = provers(evidence, prefilter, self._pairs, where, self._parts)
-        return self._finished(next(self._provers))
+        return self._finish_if_proved(next(self._provers))
 
     def go_on(self) -> Proof | Open:
-        """Other sets of clauses, as long as there are any."""
-        return self._finished(next(filter(None, self._provers), None))
+        """Try the other sets of clauses."""
+        return self._finish_if_proved(next(filter(None, self._provers), None))
 
-    def _finished(self, prover: Prover | None) -> Proof | Open:
+    def _finish_if_proved(self, prover: Prover | None) -> Proof | Open:
         if prover is None:
             return Open()
         return _finish(self._evidence, self._prefilter, self._parts, prover, self._pairs)
 
 
 def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
-    """All of an attempt."""
-    whole = Attempt(evidence, prefilter)
-    begun = whole.begin()
-    return whole.go_on() if isinstance(begun, Open) else begun
+    """Run a whole attempt."""
+    full_attempt = Attempt(evidence, prefilter)
+    begun = full_attempt.begin()
+    return full_attempt.go_on() if isinstance(begun, Open) else begun
 
 
 def _parts(space: Space, prefilter: Term) -> FilterPart:
-    """The parts of the filter, with what may stand for them in the residual. Where no row is kept,
-    a last one is false: the filter may never hold. Under GROUP BY it does not, as no group is left;
-    without, the result of no row at all may well be accepted.
+    """The parts of the filter, with their possible stand-ins in the residual. If no row is kept, a
+    last part is false: the filter may never hold. Under GROUP BY it never does, as no group is
+    left; without GROUP BY, the result over no rows may well be accepted.
     """
     where = space.problem.where
     reads = weakening.reads_of(space.problem.fold)
@@ -284,19 +289,21 @@ def _finish(
     if prefilter == SQL_FALSE:
         chosen, start = _never_holds(space, parts, proves), (*start[:-1], None)
     if chosen is None:
-        seen = Seen.of(evidence, parts, _outputs(space, pairs))
-        chosen, trials = weakening.choose(parts, start, seen.agrees, proves)
+        truths = Seen.of(evidence, parts, _outputs(space, pairs))
+        chosen, trials = weakening.choose(parts, start, truths.agrees, proves)
         if evidence.record is not discard:
             with clock.free():
                 for trial in trials:
-                    evidence.record(_tried(evidence, prefilter, parts, trial))
+                    evidence.record(_trial_event(evidence, prefilter, parts, trial))
     invariant = prover.terms(prover.minimised(prover.choosing(chosen)))
     evidence.record(Minimised(len(prover.active), invariant))
     return Proof(prefilter, weakening.assemble(parts, chosen), invariant)
 
 
-def _tried(evidence: Evidence, prefilter: Term, parts: FilterPart, trial: Trial) -> Tried:
-    """What was tried, with the first group of the problem, else of the scaled one, against it."""
+def _trial_event(evidence: Evidence, prefilter: Term, parts: FilterPart, trial: Trial) -> Tried:
+    """Describe a trial, with the first group that refutes it: of the problem, else of the scaled
+    problem.
+    """
     tried = weakening.assemble(parts, trial.whole)
     event = Tried(trial.part.term, trial.standin, prefilter, tried, trial.judged)
     spaces = [(evidence.proved, tried), (evidence.space, evidence.sampled(tried))]
@@ -311,7 +318,7 @@ def _tried(evidence: Evidence, prefilter: Term, parts: FilterPart, trial: Trial)
 def _never_holds(
     space: Space, parts: FilterPart, proves: Callable[[Choice], bool]
 ) -> Choice | None:
-    """The choice of a residual that is false, where the filter never holds."""
+    """The choice of a residual that is false, if the filter never holds."""
     last = parts.parts[-1].number
     chosen = tuple(p.itself if p.number in (0, last) else None for p in weakening.every(parts))
     grouped = space.problem.mode is Mode.GROUPED
@@ -320,8 +327,8 @@ def _never_holds(
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Which parts of the filter, and which of their stand-ins, are true of which outputs: sets as
-    bit masks, by the number of the part. ``accepted`` is that of the filter.
+    """The outputs on which each part of the filter and each of its stand-ins is true: sets as bit
+    masks, by the number of the part. ``accepted`` is the mask of the filter.
     """
 
     parts: FilterPart
@@ -333,7 +340,7 @@ class Seen:
     def of(
         cls, evidence: Evidence, parts: FilterPart, outputs: Sequence[tuple[State, State]]
     ) -> Seen:
-        """By evaluating all of them on all outputs, each with its key."""
+        """Evaluate all of them on all outputs, each with its key."""
         space = evidence.space
         each = [[*p.standins, p.term] for p in weakening.every(parts)]
         terms = [app(Op.SQL_IS_TRUE, evidence.sampled(t)) for group in each for t in group]
@@ -343,12 +350,12 @@ class Seen:
         for i, (out, key) in enumerate(outputs):
             for j, value in enumerate(test(out, key)):
                 masks[j] |= bool(value) << i
-        rest = iter(masks)
-        grouped = [[next(rest) for _ in group] for group in each]
+        next_masks = iter(masks)
+        grouped = [[next(next_masks) for _ in group] for group in each]
         return cls(parts, grouped, masks[-1], (1 << len(outputs)) - 1)
 
     def agrees(self, chosen: Choice) -> bool:
-        """Whether the residual accepts what the filter accepts."""
+        """Whether the residual accepts the same outputs as the filter."""
         return self._true(self.parts, chosen) == self.accepted
 
     def _true(self, part: FilterPart, chosen: Choice) -> int:
@@ -364,12 +371,12 @@ class Seen:
 
 
 def _outputs(space: Space, pairs: Sequence[Pair]) -> list[tuple[State, State]]:
-    """Outputs of the pre-filtered runs seen, each once, with the key."""
-    found: dict[tuple[State, State], None] = {}
+    """The distinct outputs of the pre-filtered runs, with the key."""
+    outputs_with_key: dict[tuple[State, State], None] = {}
     for _, twin, key in pairs:
         if not space.has_result(bool(twin[-1])):
             continue
         outputs = space.machine.finish(twin[:-1], key)
         if outputs is not None:
-            found.setdefault((outputs, key))
-    return list(found)
+            outputs_with_key.setdefault((outputs, key))
+    return list(outputs_with_key)

@@ -1,10 +1,10 @@
 """Untrusted. Conditions of a step that compare columns of one row, grouping columns among them, or
-what functions make of them.
+results of functions of such columns.
 
-``opened < closed`` is no region of either column, nor is ``len(name) > 3`` one of ``name``. Such
-parts of a step, as large as they come, and what they are in Spark SQL; what compares one column
-with constants is left to regions, unless there are too many of these: then the columns of which
-nothing but conditions is made (``tested``) are not looked at one by one.
+``opened < closed`` is no region of either column, nor is ``len(name) > 3`` one of ``name``. This
+module finds the largest such parts of a step, and writes them in Spark SQL. Comparisons of one
+column with constants are left to regions, unless there are too many regions: then the columns that
+a step uses in conditions only (``tested``) are not treated one by one.
 """
 
 from __future__ import annotations
@@ -39,25 +39,23 @@ Tested: TypeAlias = frozenset[Var]
 
 
 def regrouped(term: Term, tested: Tested = frozenset()) -> Term:
-    """The same with the conditions of one AND, or one OR, that compare columns side by side in one
-    of their own.
-    """
+    """Group the conditions of one AND, or one OR, that compare columns, in a term of their own."""
     if not isinstance(term, App):
         return term
     args = tuple(regrouped(a, tested) for a in term.args)
     same = all(a is b for a, b in zip(args, term.args, strict=True))
-    whole = term if same else app(term.op, *args)
-    if term.op not in (Op.AND, Op.OR) or _is_pure(whole, tested):
-        return whole
+    rebuilt = term if same else app(term.op, *args)
+    if term.op not in (Op.AND, Op.OR) or _is_pure(rebuilt, tested):
+        return rebuilt
     pure = [a for a in args if _is_condition(a, tested) and (tested or _is_pure(a, tested))]
     if len(pure) < 2:
-        return whole
+        return rebuilt
     return app(term.op, app(term.op, *pure), *(a for a in args if a not in pure))
 
 
 def conditions(term: Term, tested: Tested = frozenset()) -> Iterator[Term]:
-    """The largest parts that compare columns with each other, or ``tested`` ones with constants,
-    and nothing else with constants.
+    """Yield the largest parts that compare columns with each other, or ``tested`` columns with
+    constants, and nothing else with constants.
     """
     if _is_pure(term, tested) and not _is_negation(term) and _has_text(term):
         yield term
@@ -67,24 +65,26 @@ def conditions(term: Term, tested: Tested = frozenset()) -> Iterator[Term]:
 
 
 def only_tested(terms: Iterable[Term], columns: Iterable[Var]) -> Tested:
-    """The columns of which these terms make nothing but conditions of one row."""
+    """The columns that these terms use in conditions of one row only."""
     tested = frozenset(columns)
-    exposed = frozenset(v for t in terms for v in _exposed(t, tested))
+    exposed = frozenset(v for t in terms for v in _read_outside_conditions(t, tested))
     return tested - exposed
 
 
-def _exposed(term: Term, tested: Tested) -> Iterator[Var]:
+def _read_outside_conditions(term: Term, tested: Tested) -> Iterator[Var]:
     if term.sort == BOOL and _is_condition(term, tested):
         return
     if isinstance(term, Var):
         yield term
     elif isinstance(term, App):
         for a in term.args:
-            yield from _exposed(a, tested)
+            yield from _read_outside_conditions(a, tested)
 
 
 def _is_negation(term: Term) -> bool:
-    """What it negates is the condition, which may stand elsewhere as it is."""
+    """Whether the term is a negation; the condition that it negates may occur elsewhere as
+    it is.
+    """
     return isinstance(term, App) and term.op is Op.NOT
 
 
@@ -97,8 +97,8 @@ def _has_text(term: Term) -> bool:
 
 
 def _is_pure(term: Term, tested: Tested) -> bool:
-    """Whether several columns are compared with each other, or tested, in every part, apart from
-    tests for NULL.
+    """Whether every part is a condition and several columns are compared with each other, or
+    tested, apart from tests for NULL.
     """
     if not _is_condition(term, tested):
         return False
@@ -115,7 +115,7 @@ def _is_condition(term: Term, tested: Tested) -> bool:
 
 
 def _parts(term: Term) -> Iterator[Term]:
-    """The conditions that are combined by AND, OR and NOT."""
+    """The conditions that AND, OR and NOT combine."""
     match term:
         case App(Op.AND | Op.OR | Op.NOT | Op.IMPLIES, args):
             for a in args:
@@ -125,15 +125,15 @@ def _parts(term: Term) -> Iterator[Term]:
 
 
 def _is_relation(term: Term) -> bool:
-    """Whether it compares columns, or what a function makes of one."""
+    """Whether the term compares columns, or the result of a function of one."""
     if not isinstance(term, App) or term.sort != BOOL:
         return False
     if term.op not in AS_SPARK and term.op not in SIGNATURES:
         return False
-    found = variables(term)
-    if not {Scope.ROW} <= {v.scope for v in found} <= _COLUMNS:
+    operands = variables(term)
+    if not {Scope.ROW} <= {v.scope for v in operands} <= _COLUMNS:
         return False
-    if len(found) < 2 and not any(t.op in _CALLED for t in subterms(term) if isinstance(t, App)):
+    if len(operands) < 2 and not any(t.op in _CALLED for t in subterms(term) if isinstance(t, App)):
         return False
     return as_sql(term) is not None
 
@@ -146,25 +146,25 @@ def _tests_null(term: Term) -> bool:
 
 
 def _tests_value(term: Term, tested: Tested) -> bool:
-    """Whether a column is compared with a constant, or is a truth value itself."""
-    found = variables(term)
-    return len(found) == 1 and tested.issuperset(found) and as_sql(term) is not None
+    """Whether the term compares a column with a constant, or is a column of truth values."""
+    operands = variables(term)
+    return len(operands) == 1 and tested.issuperset(operands) and as_sql(term) is not None
 
 
 # --- in Spark SQL ---------------------------------------------------------------------------------
 
 
 def as_sql(term: Term) -> Term | None:
-    """A predicate that is true where the condition is, and false or NULL elsewhere. None where
-    there is none.
+    """A predicate that is true where the condition is, and false or NULL elsewhere. None if there
+    is none.
     """
     match term:
         case App(Op.AND | Op.OR as op, args):
             parts = [as_sql(a) for a in args]
-            known = [p for p in parts if p is not None]
-            if len(known) < len(parts):
+            sql_parts = [p for p in parts if p is not None]
+            if len(sql_parts) < len(parts):
                 return None
-            return sql_disjunction(known) if op is Op.OR else sql_conjunction(_plain(known))
+            return sql_disjunction(sql_parts) if op is Op.OR else sql_conjunction(_plain(sql_parts))
         case App(Op.IMPLIES, (a, b)):
             return as_sql(app(Op.OR, app(Op.NOT, a), b))
         case App(Op.NOT, (inner,)):
@@ -182,7 +182,7 @@ def as_sql(term: Term) -> Term | None:
 
 
 def _plain(parts: list[Term]) -> Iterator[Term]:
-    """The parts without "is not NULL" of what another one compares."""
+    """The parts without "is not NULL" for operands that another part compares."""
     compared = (p.args for p in parts if isinstance(p, App) and p.op in AS_SPARK.values())
     operands = {a for args in compared for a in args}
     for part in parts:
@@ -212,7 +212,7 @@ def _comparison(op: Op, a: Term, b: Term) -> Term | None:
 
 
 def value_as_sql(term: Term) -> Term | None:
-    """A value that is there, in Spark's operators: NULL where it is not."""
+    """A present value in Spark's operators: NULL if it is absent."""
     match term:
         case Var(Scope.ROW | Scope.KEY, _, sort) if not isinstance(sort, Option | Tuple):
             return term
@@ -227,8 +227,8 @@ def value_as_sql(term: Term) -> Term | None:
             return None if number is None else app(DIVIDED[op], number, by)
         case App(op, args) if op in SIGNATURES:
             values = [value_as_sql(a) for a in args]
-            known = [v for v in values if v is not None]
-            return app(op, *known) if len(known) == len(args) else None
+            sql_values = [v for v in values if v is not None]
+            return app(op, *sql_values) if len(sql_values) == len(args) else None
         case App(op, (a, b)) if op in _INTEGERS:
             left, right = value_as_sql(a), value_as_sql(b)
             return None if left is None or right is None else app(_INTEGERS[op], left, right)
@@ -236,7 +236,7 @@ def value_as_sql(term: Term) -> Term | None:
 
 
 def negated(sql: Term) -> Term:
-    """A predicate that is true where this one is not, NULL included."""
+    """A predicate that is true where this one is not, also where this one is NULL."""
     match sql:
         case App(Op.SQL_AND, args):
             return sql_disjunction(negated(a) for a in args)
@@ -254,8 +254,8 @@ def negated(sql: Term) -> Term:
 
 
 def put_back(term: Term, back: dict[Var, Term]) -> Term:
-    """A predicate with computed columns as what they stand for. Of those that are conditions, what
-    negates one is true wherever the condition is not.
+    """Replace computed columns in a predicate by the terms that they stand for. The negation of a
+    condition becomes a predicate that is true wherever the condition is not.
     """
     match term:
         case Var():
@@ -268,6 +268,10 @@ def put_back(term: Term, back: dict[Var, Term]) -> Term:
         case App(Op.SQL_OR, args):
             return sql_disjunction(put_back(a, back) for a in args)
         case App(op, args):
-            whole = app(op, *(put_back(a, back) for a in args))
-            return preimage(op, *whole.args[:2]) or whole if op in AS_SPARK.values() else whole
+            replaced = app(op, *(put_back(a, back) for a in args))
+            return (
+                preimage(op, *replaced.args[:2]) or replaced
+                if op in AS_SPARK.values()
+                else replaced
+            )
     return term

@@ -1,8 +1,8 @@
-"""Untrusted. A pushdown with no more assumptions than it takes.
+"""Untrusted. A pushdown with no more assumptions than necessary.
 
-An assumption that the fold's meaning does not rest on ("no NaN in x") is kept only where it pays:
-where without it rows would have to be kept that obey every assumption. Where it merely allows to
-drop the rows that break it, it goes, and those rows stay.
+An assumption that the fold's meaning does not rest on ("no NaN in x") is kept only if it pays: if
+without it rows that obey every assumption would have to be kept. If it only allows dropping the
+rows that break it, it goes, and those rows stay.
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ _RANK: dict[Kind, int] = {"none": 0, "partial": 1, "split": 2, "exact": 3, "empt
 def candidates(
     problem: Problem, optional: Collection[str], budget: float, record: Recorder = discard
 ) -> Iterator[SearchResult]:
-    """What is found, the best first: over computed columns where the steps compute any and that
-    pays, and over the columns as they are. Ask for the next one where one is not acceptable.
+    """Yield the results, the best first: over computed columns if the steps compute any and that
+    pays, and over the original columns. Ask for the next search_result if one is not acceptable.
     """
     if _asks(problem.where):
         problem = _without_codes(problem, [COMPUTED])
     if not zeros.has_open(problem):
-        for found in _candidates(problem, optional, budget, record):
-            yield _without_trivial(simpler(found))
+        for search_result in _candidates(problem, optional, budget, record):
+            yield _without_trivial(simpler(search_result))
         return
-    for found in _candidates(zeros.settled(problem), optional, budget, record):
-        for claim in zeros.claims(found, problem):
+    for search_result in _candidates(zeros.settled(problem), optional, budget, record):
+        for claim in zeros.claims(search_result, problem):
             yield _without_trivial(simpler(claim))
 
 
 def _without_trivial(result: SearchResult) -> SearchResult:
-    """What drops no row saves nothing but a filter, which is no reason to assume anything. Nor is
-    it assumed that nothing is missing where the filter asks for that, and nothing else is found.
+    """Decline a result that drops no rows and rests on assumptions: it saves nothing but a filter,
+    which is no reason to assume anything. Decline also a result that drops all rows because it
+    assumes that nothing is missing, if the filter asks for missing values.
     """
     if not _is_trivial(result):
         return result
@@ -62,8 +63,8 @@ def _without_trivial(result: SearchResult) -> SearchResult:
 
 
 def _asks(where: Term) -> bool:
-    """Whether the filter asks for results that are missing, as ``m IS NULL`` does. That they are
-    not, which ``m > 5`` says, too, is another question.
+    """Whether the filter asks for missing results, as ``m IS NULL`` does. A filter that asks for
+    present ones, as ``m > 5`` does, too, is another matter.
     """
     match where:
         case App(Op.SQL_IS_NULL | Op.SQL_IS_NAN | Op.SQL_EQ_NULLSAFE, _):
@@ -76,12 +77,12 @@ def _asks(where: Term) -> bool:
 
 
 def _without_codes(problem: Problem, codes: Collection[str]) -> Problem:
-    kept = tuple(a for a in problem.assumptions if a.code not in codes)
-    return replace(problem, assumptions=kept)
+    retained = tuple(a for a in problem.assumptions if a.code not in codes)
+    return replace(problem, assumptions=retained)
 
 
 _GIVEN = ("declared", CORRELATED)
-"""Codes of facts that are known."""
+"""The codes of facts that are known to hold."""
 
 
 def _candidates(
@@ -104,37 +105,37 @@ def _candidates(
     if is_best:
         yield computed
     record(Searched(problem))
-    left = max(deadline - clock.now(), _LEAST)
-    plain = minimize_assumptions(problem, optional, left, record)
+    seconds_left = max(deadline - clock.now(), _LEAST)
+    plain = minimize_assumptions(problem, optional, seconds_left, record)
     calls = plain.solver_calls + computed.solver_calls
     both = [replace(f, solver_calls=calls) for f in (plain, computed)]
     yield from both[:1] if is_best else both[::-1] if _is_better(computed, plain) else both
 
 
 def _single(problem: Problem, optional: Collection[str], budget: float) -> SearchResult:
-    """Without the assumptions that can be done without, unless nothing is found so."""
+    """Search without the dispensable assumptions; with them only if nothing is found."""
     strict = _without_codes(problem, optional)
-    found = search_single(strict, budget)
-    if strict == problem or found.pushdown is not None:
-        return found
-    more = search_single(problem, budget)
-    return found if _is_trivial(more) else more
+    strict_result = search_single(strict, budget)
+    if strict == problem or strict_result.pushdown is not None:
+        return strict_result
+    assuming_result = search_single(problem, budget)
+    return strict_result if _is_trivial(assuming_result) else assuming_result
 
 
 _LEAST = 0.1
-"""Seconds for the columns as they are, where computed ones have used up the budget."""
+"""Seconds for the original columns, if computed ones have used up the budget."""
 
 
 def _is_best(computed: SearchResult, problem: Problem) -> bool:
-    """Whether nothing is left to find without computed columns."""
+    """Whether there is nothing better to find without computed columns."""
     no_more = len(computed.problem.assumptions) <= len(problem.assumptions)
     strength = computed.pushdown.strength if computed.pushdown else "universe"
     return no_more and strength == "optimal"
 
 
 def _is_better(computed: SearchResult, plain: SearchResult) -> bool:
-    """Whether computed columns pay: they give a better kind, or as good a one with no more
-    assumptions where the plain pre-filter is not shown to be optimal.
+    """Whether computed columns pay: they give a better kind, or an equally good one with no more
+    assumptions while the plain pre-filter is not shown to be optimal.
     """
     if rank(computed) != rank(plain) or plain.pushdown is None:
         return rank(computed) > rank(plain)
@@ -154,7 +155,7 @@ def rank(result: SearchResult) -> int:
 def minimize_assumptions(
     problem: Problem, optional: Collection[str], budget: float, record: Recorder = discard
 ) -> SearchResult:
-    """As :func:`synthesize`, then again without assumptions of the ``optional`` codes.
+    """Run :func:`synthesize`, then again without assumptions of the ``optional`` codes.
 
     First without all of them, then without one after the other.
     """
@@ -162,16 +163,16 @@ def minimize_assumptions(
     best = synthesize(problem, budget, record=record)
     loose = [a for a in problem.assumptions if a.code in optional]
     if loose and (best.pushdown is None or _is_trivial(best)):
-        bare, left = _without_codes(problem, optional), max(deadline - clock.now(), _LEAST)
+        bare, seconds_left = _without_codes(problem, optional), max(deadline - clock.now(), _LEAST)
         record(Searched(bare, tuple(loose)))
-        found = synthesize(bare, left, record=record)
-        return replace(found, solver_calls=best.solver_calls + found.solver_calls)
+        bare_result = synthesize(bare, seconds_left, record=record)
+        return replace(bare_result, solver_calls=best.solver_calls + bare_result.solver_calls)
     attempts = [loose, *([a] for a in loose)] if len(loose) > 1 else [loose] if loose else []
     for dropped in attempts:
-        left = deadline - clock.now()
-        if best.pushdown is None or left <= 0:
+        seconds_left = deadline - clock.now()
+        if best.pushdown is None or seconds_left <= 0:
             return best
-        better = _without(best, dropped, left, record)
+        better = _without(best, dropped, seconds_left, record)
         if better is not None:
             best = better
             if dropped is loose:
@@ -180,8 +181,8 @@ def minimize_assumptions(
 
 
 def _is_trivial(result: SearchResult) -> bool:
-    """Whether all rows stay, or none: an assumption that is made for that answers what the filter
-    asks, such as whether a result is NULL.
+    """Whether all rows stay, or none: an assumption for such a result would answer the question of
+    the filter, such as whether a result is NULL.
     """
     if result.pushdown is None:
         return False
@@ -191,16 +192,18 @@ def _is_trivial(result: SearchResult) -> bool:
 def _without(
     best: SearchResult, dropped: list[Assumption], budget: float, record: Recorder
 ) -> SearchResult | None:
-    """The same pushdown without these assumptions, or None where it would be weaker."""
-    kept = tuple(a for a in best.problem.assumptions if a not in dropped)
-    relaxed = replace(best.problem, assumptions=kept)
+    """The same pushdown without these assumptions, or None if it would be weaker."""
+    retained = tuple(a for a in best.problem.assumptions if a not in dropped)
+    relaxed = replace(best.problem, assumptions=retained)
     record(Searched(relaxed, tuple(dropped)))
-    found = synthesize(relaxed, budget, best, record)
+    relaxed_result = synthesize(relaxed, budget, best, record)
     assert best.pushdown is not None
-    calls = best.solver_calls + found.solver_calls
-    same = found.needs & best.cells <= best.needs
-    if found.pushdown is None or not same or rank(found) < rank(best):
+    calls = best.solver_calls + relaxed_result.solver_calls
+    same = relaxed_result.needs & best.cells <= best.needs
+    if relaxed_result.pushdown is None or not same or rank(relaxed_result) < rank(best):
         record(Relaxed(tuple(dropped), "weaker" if same else "rows"))
         return None
     record(Relaxed(tuple(dropped), "taken"))
-    return replace(found, solver_calls=calls, seconds=best.seconds + found.seconds)
+    return replace(
+        relaxed_result, solver_calls=calls, seconds=best.seconds + relaxed_result.seconds
+    )

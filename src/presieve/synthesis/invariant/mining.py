@@ -1,8 +1,8 @@
 """Untrusted. Candidate invariants: implications between leaves that hold on all sampled pairs.
 
 Samples are pairs of states that the two runs really reach; background are pairs of arbitrary
-states. What holds on all of the background is a tautology and says nothing. Sets of samples are
-bit masks (Python ints), so that an implication is one ``and not``.
+states. An implication that holds on all of the background is a tautology and says nothing. Sets of
+samples are bit masks (Python ints), so an implication is one ``and not``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Pair = tuple[State, State, State]
 """Original state and twin state (each with its flag last), and the key."""
 
 BACKGROUND = 1500
-"""Pairs of arbitrary states, and how many of them do for a first attempt."""
+"""The number of pairs of arbitrary states, and the smaller number for a first attempt."""
 FIRST_BACKGROUND = 500
 
 
@@ -71,12 +71,12 @@ def walk_pairs(
         for row in table:
             assert s is not None
             assert t is not None
-            kept = prefilter(row, key)
+            row_passes = prefilter(row, key)
             s = machine.step(s, row, key)
-            t = machine.step(t, row, key) if kept else t
+            t = machine.step(t, row, key) if row_passes else t
             if s is None or t is None:
                 break
-            flags = (True, flags[1] or kept)
+            flags = (True, flags[1] or row_passes)
             pairs.setdefault(((*s, flags[0]), (*t, flags[1]), key))
     return list(pairs)
 
@@ -89,10 +89,10 @@ def background_pairs(space: Space, random: Random, count: int = BACKGROUND) -> l
               for s in {f.sort for f in fold.fields}}  # fmt: skip
     columns, others = [], []
     for f in fold.fields:
-        column, other = (random.choices(shared[f.sort], k=count) for _ in range(2))
+        column, independent = (random.choices(shared[f.sort], k=count) for _ in range(2))
         columns.append(column)
         others.append(
-            [v if random.random() < 0.4 else w for v, w in zip(column, other, strict=True)]
+            [v if random.random() < 0.4 else w for v, w in zip(column, independent, strict=True)]
         )
     flags, twins = (random.choices((False, True), k=count) for _ in range(2))
     keys = random.choices(space.keys, k=count)
@@ -123,9 +123,9 @@ def _values(base: Sort, constants: Sequence[Value]) -> list[Value]:
         texts = [c for c in constants if isinstance(c, str)]
         return list(dict.fromkeys([*texts, *(c + "a" for c in texts), ""]))
     if base == INT or any(isinstance(c, int) for c in constants):
-        whole = [c for c in constants if isinstance(c, int)]
-        around = [x for c in whole for x in (c, c - 1, c + 1)]
-        between = [(a + b) // 2 for a, b in pairwise(whole)]
+        integers = [c for c in constants if isinstance(c, int)]
+        around = [x for c in integers for x in (c, c - 1, c + 1)]
+        between = [(a + b) // 2 for a, b in pairwise(integers)]
         return list(dict.fromkeys([*around, *between, 1, 2, -1]))
     return ["a", "b", ""] if base in TEXTS else [1, 2, 3]
 
@@ -136,7 +136,7 @@ def masks(space: Space, leaves: Sequence[Term], pairs: Sequence[Pair]) -> list[i
 
 
 def masker(space: Space, leaves: Sequence[Term]) -> Callable[[Sequence[Pair]], list[int]]:
-    """:func:`masks` of any pairs, compiled once."""
+    """Compile :func:`masks` once, for any pairs."""
     fold = space.problem.fold
     fields = [*(f.name for f in fold.fields), NONEMPTY]
     names = [(Scope.ACC, fields), (Scope.TWIN, fields), (Scope.KEY, [c.name for c in fold.keys])]
@@ -146,25 +146,27 @@ def masker(space: Space, leaves: Sequence[Term]) -> Callable[[Sequence[Pair]], l
     def values(pair: Pair) -> State:
         try:
             return together(*pair)
-        except _NO_VALUE:  # one leaf has none: the others still say what they say
+        except _NO_VALUE:  # one leaf has no value: evaluate the leaves one by one
             if not alone:
                 alone.extend(predicates([leaf], names) for leaf in leaves)
             return tuple(_value_or_none(evaluate, pair) for evaluate in alone)
 
-    def evaluated(pairs: Sequence[Pair]) -> list[int]:
+    def compute_masks(pairs: Sequence[Pair]) -> list[int]:
         full = (1 << len(pairs)) - 1
         columns = zip(*map(values, pairs), strict=True)
-        found = [_mask(column) for column in columns] if pairs else [0] * len(leaves)
-        return [m for mask in found for m in (mask, full & ~mask)]
+        leaf_masks = [_mask(column) for column in columns] if pairs else [0] * len(leaves)
+        return [m for mask in leaf_masks for m in (mask, full & ~mask)]
 
-    return evaluated
+    return compute_masks
 
 
 def with_reached(
-    seen: Sequence[int], total: int, reached: Sequence[Sequence[bool]]
+    sample_masks: Sequence[int], total: int, reached: Sequence[Sequence[bool]]
 ) -> tuple[list[int], int]:
-    """Samples, and how many there are, with pairs added of which only the leaves are known."""
-    masks = list(seen)
+    """Add pairs, given only by their leaves, to the samples; returns the masks and the number of
+    samples.
+    """
+    masks = list(sample_masks)
     for values in reached:
         for i, value in enumerate(values):
             masks[2 * i + (not value)] |= 1 << total
@@ -173,13 +175,13 @@ def with_reached(
 
 
 def _mask(column: Iterable[Value]) -> int:
-    """Where the column is true, its first value as the lowest bit."""
+    """The bit mask of where the column is true, with its first value as the lowest bit."""
     digits = "".join(["1" if v is True else "0" for v in column])
     return int(digits[::-1], 2)
 
 
 _NO_VALUE = (Undefined, TypeError, OverflowError)
-"""What evaluating a term that has no value may raise."""
+"""The errors of evaluating a term that has no value."""
 
 
 def _value_or_none(evaluate: Callable[..., State], pair: Pair) -> Value:
@@ -193,52 +195,54 @@ def _value_or_none(evaluate: Callable[..., State], pair: Pair) -> Value:
 
 
 def mine(
-    seen: Sequence[int],
+    sample_masks: Sequence[int],
     free: Sequence[int],
     total: int,
     *,
     reduced: bool,
     surely: Sequence[int] | None = None,
 ) -> list[Clause]:
-    """Clauses true of all samples (``seen``) but not of all background (``free``).
+    """Clauses that are true of all samples (``sample_masks``) but not of all background (``free``).
 
-    ``total`` is the number of samples. With ``reduced``, an implication that follows from two
-    others by transitivity is left out. Literals that are true of the same samples stand for each
-    other; where ``surely`` is given, implications between others need to hold on those only.
+    ``total`` is the number of samples. With ``reduced``, implications that follow from two others
+    by transitivity are left out. Literals that are true of the same samples imply each other; if
+    ``surely`` is given, implications between other literals need to hold on those samples only.
     """
     full = (1 << total) - 1
     clauses: list[Clause] = []
     representatives: dict[int, int] = {}
-    for literal, mask in enumerate(seen):
+    for literal, mask in enumerate(sample_masks):
         if mask == full:
             if free[literal ^ 1]:
                 clauses.append(Clause(-1, literal))
         elif mask in representatives:
-            other = representatives[mask]
-            clauses += [Clause(other, literal), Clause(literal, other)]
+            representative = representatives[mask]
+            clauses += [Clause(representative, literal), Clause(literal, representative)]
         elif mask:
             representatives[mask] = literal
     chosen = list(representatives.values())
-    clauses += _edges(chosen, seen if surely is None else surely, reduced)
+    clauses += _edges(chosen, sample_masks if surely is None else surely, reduced)
     return _canonical(c for c in clauses if c.left < 0 or free[c.left] & free[c.right ^ 1])
 
 
-def _edges(chosen: Sequence[int], seen: Sequence[int], reduced: bool) -> list[Clause]:
-    above = {a: [b for b in chosen if b != a and not seen[a] & ~seen[b]] for a in chosen}
-    found: list[Clause] = []
+def _edges(chosen: Sequence[int], sample_masks: Sequence[int], reduced: bool) -> list[Clause]:
+    above = {
+        a: [b for b in chosen if b != a and not sample_masks[a] & ~sample_masks[b]] for a in chosen
+    }
+    edges: list[Clause] = []
     for a, bigger in above.items():
         skip = {c for b in bigger for c in above[b]} if reduced else set()
-        found += [Clause(a, b) for b in bigger if b not in skip]
-    return found
+        edges += [Clause(a, b) for b in bigger if b not in skip]
+    return edges
 
 
 def _canonical(clauses: Iterable[Clause]) -> list[Clause]:
     """An implication and its contrapositive are one clause."""
-    kept: dict[Clause, None] = {}
+    unique: dict[Clause, None] = {}
     for c in clauses:
         twin = Clause(c.right ^ 1, c.left ^ 1) if c.left >= 0 else c
         if c.left >= 0 and c.left == c.right ^ 1:
-            kept.setdefault(Clause(-1, c.right))
+            unique.setdefault(Clause(-1, c.right))
         else:
-            kept.setdefault(min(c, twin, key=lambda x: (x.left, x.right)))
-    return list(kept)
+            unique.setdefault(min(c, twin, key=lambda x: (x.left, x.right)))
+    return list(unique)

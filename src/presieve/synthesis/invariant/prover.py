@@ -1,7 +1,7 @@
 """Untrusted. One incremental solver for one candidate pre-filter: Houdini, Final, the residual.
 
-Clauses are switched by assumptions, so that one script serves the whole search. What is found here
-is checked again by the independent checker.
+Clauses are switched by assumptions, so one script serves the whole search. The independent checker
+checks the results again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ GOALS = (STEP, FINAL, RESIDUAL, CRASH, ERASED, CALM)
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a prover is built from. ``parts`` are those of the filter with their stand-ins, where
-    the residual is to be chosen.
+    """The input of a prover. ``parts`` are those of the filter with their stand-ins, if the
+    residual is to be chosen.
     """
 
     runs: Runs
@@ -66,16 +66,16 @@ class Prover:
         lines = encoder.lines
         lines.append(f"(declare-const {LOST} Bool)")  # the scan's choice, where it has one
         lost = s_and([LOST, encoder.boolean(may_lose(setup.prefilter), row)])
-        kept = s_and([runs.is_true(setup.prefilter, row), s_not(lost)])
-        lines += [f"(declare-const {KEPT} Bool)", f"(assert (= {KEPT} {kept}))"]
-        kept = KEPT
+        row_passes = s_and([runs.is_true(setup.prefilter, row), s_not(lost)])
+        lines += [f"(declare-const {KEPT} Bool)", f"(assert (= {KEPT} {row_passes}))"]
+        row_passes = KEPT
         after = runs.step(s, row)
-        after_twin = runs.either(kept, runs.step(t, row), t)
+        after_twin = runs.either(row_passes, runs.step(t, row), t)
         before, later = runs.pair(s, t), runs.pair(after, after_twin)
         for i, leaf in enumerate(setup.leaves):
-            here, there = encoder.boolean(leaf, before), encoder.boolean(leaf, later)
-            lines += [f"(declare-const a{i} Bool)", f"(assert (= a{i} {here}))"]
-            lines += [f"(declare-const b{i} Bool)", f"(assert (= b{i} {there}))"]
+            truth_before, truth_later = encoder.boolean(leaf, before), encoder.boolean(leaf, later)
+            lines += [f"(declare-const a{i} Bool)", f"(assert (= a{i} {truth_before}))"]
+            lines += [f"(declare-const b{i} Bool)", f"(assert (= b{i} {truth_later}))"]
         broken = []
         for j, clause in enumerate(setup.clauses):
             lines += [f"(declare-const {x}{j} Bool)" for x in ("k", "q")]
@@ -83,7 +83,7 @@ class Prover:
             lines.append(f"(assert (= q{j} {clause_text(clause, 'b')}))")
             broken.append(f"(and k{j} (not q{j}))")
         calm = s_not(runs.step_raises(s, row))
-        crash = s_and([kept, runs.step_raises(t, row)])
+        crash = s_and([row_passes, runs.step_raises(t, row)])
         lines += [f"(declare-const {x} Bool)" for x in GOALS]
         encoder.fact(s_implies(CALM, calm))
         encoder.fact(s_implies(STEP, s_and([calm, s_or([crash, *broken])])))
@@ -99,8 +99,8 @@ class Prover:
         encoder = runs.encoder
         accepted = encoder.name(runs.passes(s, setup.where))
         matters = encoder.name(runs.matters(s))
-        kept = encoder.name(runs.passes(t, setup.residual))
-        agrees = encoder.name(runs.result_agrees(s, t, accepted, kept))
+        accepted_twin = encoder.name(runs.passes(t, setup.residual))
+        agrees = encoder.name(runs.result_agrees(s, t, accepted, accepted_twin))
         encoder.fact(s_implies(FINAL, s_and([matters, s_not(agrees)])))
         if setup.parts is None:
             return
@@ -110,7 +110,9 @@ class Prover:
         encoder.fact(s_implies(RESIDUAL, s_and([matters, s_not(agrees)])))
 
     def _write_part(self, part: FilterPart, out: EncEnv) -> str:
-        """That what is chosen for a part of the filter is true; a switch for each choice."""
+        """Encode that the choice for a part of the filter is true; with a switch for each
+        choice.
+        """
         runs = self._setup.runs
         encoder = runs.encoder
         switches = [f"h{part.number}.{j}" for j in range(part.itself + 1)]
@@ -127,17 +129,17 @@ class Prover:
     # --- questions --------------------------------------------------------------------------
 
     def _ask(self, goal: Sequence[str], part: int = 1, *, small_core: bool = False) -> Answer:
-        """One call; of the effort that is left it may take one ``part``-th."""
-        left = self._effort()
-        if left.seconds <= 0:
+        """Make one call, which may use one ``part``-th of the remaining effort."""
+        remaining = self._effort()
+        if remaining.seconds <= 0:
             return Unknown("out of time")
-        effort = Effort(left.work // part, left.seconds / part, small_core)
+        effort = Effort(remaining.work // part, remaining.seconds / part, small_core)
         believed = [f"k{j}" for j in self.active]
         off = [f"(not {g})" for g in GOALS if g not in goal]
         return self._solver.check([*believed, *off, *goal], effort)
 
     def _breaks(self, clause: int) -> Answer:
-        """Whether a row that nothing raises on can break this clause; one of many questions."""
+        """Whether a row on which nothing raises can break this clause; one of many questions."""
         return self._ask([f"(not q{clause})", CALM], 10)
 
     def _believe(self, active: list[int]) -> None:
@@ -147,8 +149,8 @@ class Prover:
         self.active = active
 
     def houdini(self) -> bool:
-        """Drop clauses until the rest is inductive. False where that cannot be established, or
-        where the twin may raise on a row that the original survives.
+        """Drop clauses until the remaining ones are inductive. False if that cannot be established,
+        or if the twin may raise on a row that the original survives.
         """
         while True:
             answer = self._ask([STEP])
@@ -157,31 +159,33 @@ class Prover:
             if not isinstance(answer, Sat):
                 return self._one_by_one()
             values = self._solver.booleans([f"q{j}" for j in self.active])
-            kept = [j for j, good in zip(self.active, values, strict=True) if good]
-            if len(kept) == len(self.active):
+            unbroken = [j for j, good in zip(self.active, values, strict=True) if good]
+            if len(unbroken) == len(self.active):
                 return False
             leaves = range(len(self._setup.leaves))
             self.reached.append(self._solver.booleans([f"b{i}" for i in leaves]))
             if self._record is not discard:
                 with clock.free():
                     passes = self._solver.booleans([KEPT])[0]
-                    self._record_round(kept, "sync" if passes else "stutter")
-            self._believe(kept)
+                    self._record_round(unbroken, "sync" if passes else "stutter")
+            self._believe(unbroken)
 
     def _one_by_one(self) -> bool:
-        """The joint question was too hard: ask for each clause alone, and drop what stays open."""
+        """Ask for each clause alone, because the joint question was too hard; drop clauses that
+        stay open.
+        """
         while True:
             bad = {j for j in self.active if not isinstance(self._breaks(j), Unsat)}
             if not bad:
                 return isinstance(self._ask([CRASH]), Unsat)
-            kept = [j for j in self.active if j not in bad]
+            unbroken = [j for j in self.active if j not in bad]
             if self._record is not discard:
-                self._record_round(kept, "alone")
-            self._believe(kept)
+                self._record_round(unbroken, "alone")
+            self._believe(unbroken)
 
-    def _record_round(self, kept: Sequence[int], by: Obligation) -> None:
-        left = set(kept)
-        killed = self.terms([j for j in self.active if j not in left])
+    def _record_round(self, surviving: Sequence[int], by: Obligation) -> None:
+        survivors = set(surviving)
+        killed = self.terms([j for j in self.active if j not in survivors])
         self._record(Round(len(self.active), killed, by))
 
     def terms(self, clauses: Sequence[int]) -> tuple[Term, ...]:
@@ -190,11 +194,15 @@ class Prover:
         return tuple(clause_term(setup.leaves, setup.clauses[j]) for j in clauses)
 
     def final(self) -> bool:
-        """With the residual of the setup, both pipelines agree at the end of every group."""
+        """Whether both pipelines agree at the end of every group, with the residual of the
+        setup.
+        """
         return self.holds([FINAL])
 
     def choosing(self, chosen: Choice) -> list[str]:
-        """The goal of agreeing with what is chosen for the parts of the filter as residual."""
+        """The goal that both pipelines agree, with the choice for the parts of the filter as
+        residual.
+        """
         assert self._setup.parts is not None
         switches = [
             f"h{p.number}.{j}" if chosen[p.number] == j else f"(not h{p.number}.{j})"
@@ -208,9 +216,10 @@ class Prover:
         return isinstance(self._ask(goal), Unsat)
 
     def minimised(self, goal: Sequence[str]) -> list[int]:
-        """Clauses that suffice: those in the core of a proved goal, and what their steps rest on.
+        """Clauses that suffice: those in the core of a proved goal, and those that their steps rest
+        on.
 
-        Where all clauses together show that no error is erased, those that it takes stay too.
+        If all clauses together show that no error is erased, the clauses for that stay too.
         """
         needed: set[int] = set()
         waiting = self._more([*goal], needed)
@@ -222,7 +231,7 @@ class Prover:
         return sorted(needed)
 
     def _any_breaks(self, clauses: Sequence[int]) -> str:
-        """A switch for the goal that one of these clauses breaks."""
+        """Declare a switch for the goal that one of these clauses breaks."""
         self._goals += 1
         name = f"!breaks{self._goals}"
         broken = s_or(f"(not q{j})" for j in clauses)
@@ -230,8 +239,8 @@ class Prover:
         return name
 
     def _more(self, goal: Sequence[str], needed: set[int], *, optional: bool = False) -> set[int]:
-        """The clauses that a proved goal takes besides those that are needed anyway, which from
-        now on are facts. Nothing for one that is ``optional`` and not proved.
+        """The clauses that a proved goal rests on besides the needed ones, which become facts.
+        Empty for an ``optional`` goal that is not proved.
         """
         self._solver.add("\n".join(f"(assert k{j})" for j in sorted(needed - self._facts)))
         self._facts |= needed
