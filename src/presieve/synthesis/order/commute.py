@@ -1,7 +1,7 @@
-"""Untrusted. Proofs that the order of rows does not matter to what a pipeline yields.
+"""Untrusted. Proofs that the order of rows does not matter to the result of a pipeline.
 
-A relation E between two runs over the same rows in different orders, such that for all rows and
-states
+They use a relation E between two runs over the same rows in different orders, such that for all
+rows and states
 
     Init   E(init, init)
     Step   E(s, t)  ->  both raise on r, or none does and E(step(s, r), step(t, r))
@@ -9,8 +9,8 @@ states
                         E(step(step(s, a), b), step(step(s, b), a))
     Final  E(s, t)  ->  both raise, or none does and both yield the same
 
-By Init and Step every state that is reached is related to itself; by Swap and Step exchanging two
-neighbours, wherever they stand, gives related states; and any order is reached by such exchanges.
+By Init and Step every reachable state is related to itself. By Swap and Step exchanging two
+neighbours anywhere gives related states. Such exchanges lead to any order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from presieve.synthesis.sampling.tables import Table
 from presieve.universe.leaves import leaves as all_leaves
 
 MAX_CLAUSES = 2500
-"""More candidate clauses than this are not given to the solver at once."""
+"""Larger sets of candidate clauses are not given to the solver at once."""
 
 
 def only_live(problem: Problem) -> Problem:
@@ -49,16 +49,16 @@ def only_live(problem: Problem) -> Problem:
 
 
 def with_dependencies(fold: Fold, names: Iterable[str]) -> frozenset[str]:
-    """These fields, and those that their steps depend on."""
+    """These fields, and the fields that their steps depend on."""
     steps = {f.name: f.step for f in fold.fields}
     waiting = list(names)
-    found: set[str] = set()
+    closure: set[str] = set()
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in closure:
+            closure.add(name)
             waiting += _fields([steps[name]])
-    return frozenset(found)
+    return frozenset(closure)
 
 
 def _fields(terms: Iterable[Term]) -> Iterator[str]:
@@ -66,8 +66,8 @@ def _fields(terms: Iterable[Term]) -> Iterator[str]:
 
 
 def steps_commute(problem: Problem, solver: Solver, effort: Effort) -> bool:
-    """Whether Swap is proved for every state and with equality as E, which Init, Step and Final
-    then hold for. ``problem`` has live fields only.
+    """Whether Swap is proved for every state with equality as E; Init, Step and Final then hold,
+    too. ``problem`` has live fields only.
     """
     runs = Runs(problem, [])
     swap = _swap(runs, runs.arbitrary("s"))
@@ -80,8 +80,8 @@ def steps_commute(problem: Problem, solver: Solver, effort: Effort) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """Two runs after a condition's rows: whether just one of them raised, or none, and where they
-    are if none did.
+    """Two runs after a condition's rows: whether exactly one of them raised, whether none did, and
+    their states if none did.
     """
 
     clash: str
@@ -104,7 +104,9 @@ def _swap(runs: Runs, s: Run) -> _After:
 
 
 class Relation:
-    """Of a set of clauses, the strongest relation that Init, Step and Swap allow; and its Final."""
+    """The strongest relation among a set of clauses that Init, Step and Swap allow; and its
+    Final.
+    """
 
     def __init__(
         self,
@@ -115,7 +117,7 @@ class Relation:
     ) -> None:
         self._space, self._solver, self._effort = space, solver, effort
         self._leaves = all_leaves(space.problem, space.classes)
-        pairs = _walked(space, tables)
+        pairs = _walk_pairs(space, tables)
         self._seen, self._total = masks(space, self._leaves, pairs), len(pairs)
         self._free = masks(space, self._leaves, background_pairs(space, Random(1)))
 
@@ -141,10 +143,10 @@ class Relation:
             if not isinstance(answer, Sat):
                 return False
             values = solver.booleans([f"q{j}" for j in active])
-            kept = [j for j, good in zip(active, values, strict=True) if good]
-            if len(kept) == len(active):
+            unbroken = [j for j, good in zip(active, values, strict=True) if good]
+            if len(unbroken) == len(active):
                 return False  # one order raises where the other does not
-            active, quiet = kept, 0
+            active, quiet = unbroken, 0
         return isinstance(self._ask(self._final(clauses), clauses, active), Unsat)
 
     def _ask(self, solver: Solver, clauses: Sequence[Clause], active: Sequence[int]) -> object:
@@ -188,7 +190,7 @@ class Relation:
             lines.append(f"(assert (= q{j} {clause_text(clause, 'b')}))")
             broken.append(f"(and k{j} (not q{j}))")
         runs.encoder.fact(s_or([after.clash, s_and([after.calm, s_or(broken)])]))
-        return self._written(runs)
+        return self._solver_with(runs)
 
     def _final(self, clauses: Sequence[Clause]) -> Solver:
         runs = self._runs()
@@ -198,7 +200,7 @@ class Relation:
             runs.encoder.lines.append(f"(declare-const k{j} Bool)")
             runs.encoder.lines.append(f"(assert (=> k{j} {clause_text(clause, 'a')}))")
         runs.encoder.fact(runs.yields_differ((FALSE, s), (FALSE, t)))
-        return self._written(runs)
+        return self._solver_with(runs)
 
     def _leaves_of(self, runs: Runs, env: EncEnv, prefix: str) -> None:
         for i, leaf in enumerate(self._leaves):
@@ -206,14 +208,16 @@ class Relation:
             runs.encoder.lines.append(f"(declare-const {prefix}{i} Bool)")
             runs.encoder.lines.append(f"(assert (= {prefix}{i} {text}))")
 
-    def _written(self, runs: Runs) -> Solver:
+    def _solver_with(self, runs: Runs) -> Solver:
         solver = self._solver()
         solver.add(runs.encoder.take())
         return solver
 
 
-def _walked(space: Space, tables: Iterable[tuple[Table, State]]) -> list[Pair]:
-    """States of tables and of the same tables with two neighbours exchanged, after equal rows."""
+def _walk_pairs(space: Space, tables: Iterable[tuple[Table, State]]) -> list[Pair]:
+    """Pairs of states after equal rows: of tables, and of the same tables with two neighbours
+    exchanged.
+    """
     pairs: dict[Pair, None] = {}
     for table, key in tables:
         own = _states(space, table, key)
@@ -221,20 +225,20 @@ def _walked(space: Space, tables: Iterable[tuple[Table, State]]) -> list[Pair]:
             if state is not None:
                 pairs.setdefault((state, state, key))
         for i, _ in enumerate(pairwise(table)):
-            other = _states(space, swapped(table, i), key)
-            for s, t in zip(own[i + 2 :], other[i + 2 :], strict=True):
+            exchanged = _states(space, swapped(table, i), key)
+            for s, t in zip(own[i + 2 :], exchanged[i + 2 :], strict=True):
                 if s is not None and t is not None:
                     pairs.setdefault((s, t, key))
     return list(pairs)
 
 
 def _states(space: Space, table: Table, key: State) -> list[State | None]:
-    """The states that a table leads through, each with its flag; None once a step has raised."""
+    """The states that a table leads through, each with its flag; None after a step has raised."""
     machine = space.machine
     state: State | None = machine.start(key)
     assert state is not None
-    found: list[State | None] = [(*state, False)]
+    states: list[State | None] = [(*state, False)]
     for row in table:
         state = None if state is None else machine.step(state, row, key)
-        found.append(None if state is None else (*state, True))
-    return found
+        states.append(None if state is None else (*state, True))
+    return states

@@ -1,7 +1,8 @@
-"""Untrusted. Whether what a pipeline yields depends on the order of a group's rows.
+"""Untrusted. Decides whether the result of a pipeline depends on the order of a group's rows.
 
-Running finds a table for most folds that depend on it, the solver's first question a proof for most
-that do not; what is left takes a relation between two runs, or bounded model checking.
+For most folds that depend on it, running finds a table; for most others, the solver's first
+question gives a proof. The remaining folds take a relation between two runs, or bounded model
+checking.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class Independent:
 
 
 def decide(problem: Problem, budget: float) -> Exchange | Independent | None:
-    """A table whose order matters, or a proof that there is none, within so many seconds; None
-    where neither is found.
+    """Find a table whose order matters, or a proof that there is none, within ``budget`` seconds;
+    None if neither is found.
 
     Tables obey the problem's assumptions, and a proof rests on them.
     """
@@ -51,17 +52,17 @@ def decide(problem: Problem, budget: float) -> Exchange | Independent | None:
     orders = Orders(space)
     random = Random(0)
     tables = orders.tables(random)
-    found = orders.search(random, islice(tables, _QUICK), deadline)
-    if found is None and steps_commute(space.problem, Z3Solver(), effort()):
+    exchange = orders.search(random, islice(tables, _QUICK), deadline)
+    if exchange is None and steps_commute(space.problem, Z3Solver(), effort()):
         return Independent()
-    if found is None or found.cause != CAUSES[0]:
-        found = clearest(found, orders.search(random, tables, deadline))
-    if found is not None:
-        return found
+    if exchange is None or exchange.cause != CAUSES[0]:
+        exchange = clearest(exchange, orders.search(random, tables, deadline))
+    if exchange is not None:
+        return exchange
     accepted = explore(space, Random(0), deadline).accepted
-    found = orders.search(random, accepted, deadline)
-    if found is not None or clock.now() > deadline:
-        return found
+    exchange = orders.search(random, accepted, deadline)
+    if exchange is not None or clock.now() > deadline:
+        return exchange
     walks = [
         t
         for t in (*islice(orders.tables(Random(2)), _WALKS), *accepted)
@@ -69,7 +70,7 @@ def decide(problem: Problem, budget: float) -> Exchange | Independent | None:
     ]
     if Relation(space, walks, Z3Solver, effort()).proves():
         return Independent()
-    return _model_checked(orders, effort())
+    return _model_check(orders, effort())
 
 
 def _groups(problem: Problem) -> tuple[Term, ...]:
@@ -78,11 +79,11 @@ def _groups(problem: Problem) -> tuple[Term, ...]:
     return tuple(c for c in conjuncts if {v.scope for v in variables(c)} == {Scope.KEY})
 
 
-def _model_checked(orders: Orders, effort: Effort) -> Exchange | None:
+def _model_check(orders: Orders, effort: Effort) -> Exchange | None:
     """A short table from the solver, if it holds when it is run."""
     for rows in _LENGTHS:
         table = exchanged_table(TableQuery(orders.space, rows, Z3Solver(), effort))
-        found = table and orders.exchange(*table)
-        if found:
-            return found
+        exchange = table and orders.exchange(*table)
+        if exchange:
+            return exchange
     return None

@@ -1,7 +1,7 @@
 """Untrusted. Tables that give another result when two neighbouring rows are exchanged.
 
-Any order of rows is reached from any other by exchanging neighbours, so where two orders differ,
-some exchange on the way from one to the other makes the difference.
+Exchanging neighbours leads from any order of rows to any other. So if two orders differ, some
+exchange on the way from one to the other makes the difference.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Table, pumped
 
 Cause = Literal["value", "error", "rounding", "nan", "zero"]
-"""By what two orders differ: another value or another group, an error in one of them alone, the
-last bits of floating-point arithmetic, a NaN that is read or computed, the sign of a zero.
+"""How two orders differ: another value or another group, an error in one of them alone, the last
+bits of floating-point arithmetic, a NaN that is read or computed, the sign of a zero.
 """
 
 CAUSES: tuple[Cause, ...] = ("value", "error", "rounding", "nan", "zero")
-"""What tells a reader most comes first."""
+"""The cause that tells a reader most comes first."""
 
 _TABLES = 300
 _TIES = 0.3
@@ -62,8 +62,8 @@ def swapped(table: Table, i: int) -> Table:
 
 
 def agree(a: object, b: object) -> bool:
-    """One and the same outcome of a machine. Unlike for a rewrite, an error agrees with nothing but
-    an error.
+    """Whether two outcomes of a machine are the same. Unlike for a rewrite, an error agrees only
+    with an error.
     """
     if isinstance(a, tuple) and isinstance(b, tuple):
         return all(same(x, y) for x, y in zip(a, b, strict=True))
@@ -79,8 +79,8 @@ class Orders:
     # --- tables to try ------------------------------------------------------------------------
 
     def tables(self, random: Random) -> Iterator[tuple[Table, State]]:
-        """Random tables of two to six rows, then long ones for filters that count. The best known
-        sum that is rounded comes first.
+        """Yield random tables of two to six rows, then long ones for filters that count. The
+        best-known sum that rounds comes first.
         """
         keys = self.space.keys
         if self.arithmetic:
@@ -95,7 +95,9 @@ class Orders:
                 yield tuple(reversed(table)), key
 
     def _table(self, random: Random, length: int) -> Table:
-        """Some rows are like an earlier one but for one column: ties are where orders differ."""
+        """A random table. Some rows are like an earlier one except for one column: orders differ at
+        ties.
+        """
         rows = [self._row(random)]
         while len(rows) < length:
             row = self._row(random)
@@ -155,21 +157,23 @@ class Orders:
     def search(
         self, random: Random, tables: Iterable[tuple[Table, State]], deadline: float
     ) -> Exchange | None:
-        """The difference that tells most among those that some orders of the tables show."""
+        """The most telling difference among those that some orders of the tables show."""
         best: Exchange | None = None
         for table, key in tables:
             for order in _orders(table, random) if self.all_admissible(table, key) else ():
-                found = self._between(table, order, key)
-                best = clearest(best, found)
+                exchange = self._exchange_between(table, order, key)
+                best = clearest(best, exchange)
             if clock.now() > deadline or (best and best.cause == CAUSES[0]):
                 break
-        return best and self._simplified(self._shrunk(best))
+        return best and self._with_simple_values(self._without_needless_rows(best))
 
     def exchange(self, table: Table, key: State) -> Exchange | None:
         """Two neighbours of the table whose exchange makes a difference."""
         for i in range(len(table) - 1 if self.all_admissible(table, key) else 0):
             if self.differs(table, key, i):
-                return self._simplified(self._shrunk(self._judged(table, key, i)))
+                return self._with_simple_values(
+                    self._without_needless_rows(self._with_cause(table, key, i))
+                )
         return None
 
     def differs(self, table: Table, key: State, i: int) -> bool:
@@ -177,7 +181,7 @@ class Orders:
         outcome = self.space.machine.outcome
         return not agree(outcome(table, key), outcome(swapped(table, i), key))
 
-    def _between(self, table: Table, order: Sequence[int], key: State) -> Exchange | None:
+    def _exchange_between(self, table: Table, order: Sequence[int], key: State) -> Exchange | None:
         """The exchange that makes the difference on the way from a table to another order."""
         outcome = self.space.machine.outcome
         before = outcome(table, key)
@@ -185,17 +189,17 @@ class Orders:
             return None
         for now, i in _way(table, order):
             if not same(now[i], now[i + 1]) and not agree(before, outcome(swapped(now, i), key)):
-                return self._judged(now, key, i)
+                return self._with_cause(now, key, i)
         return None
 
-    def _judged(self, table: Table, key: State, i: int) -> Exchange:
+    def _with_cause(self, table: Table, key: State, i: int) -> Exchange:
         return Exchange(table, key, i, self._cause(table, swapped(table, i), key))
 
-    def _cause(self, table: Table, other: Table, key: State) -> Cause:
+    def _cause(self, table: Table, reordered: Table, key: State) -> Cause:
         machine = self.space.machine
-        states = [machine.run(t, key) for t in (table, other)]
+        states = [machine.run(t, key) for t in (table, reordered)]
         ends = [s and machine.finish(s, key) for s in states]
-        if RAISED in [machine.outcome(t, key) for t in (table, other)]:
+        if RAISED in [machine.outcome(t, key) for t in (table, reordered)]:
             return "error"
         if _same_but_floats(ends[0], ends[1], _equal):
             return "zero"
@@ -206,8 +210,8 @@ class Orders:
 
     # --- simpler tables -----------------------------------------------------------------------
 
-    def _shrunk(self, exchange: Exchange) -> Exchange:
-        """Without the rows that it does not take, in the simplest group that does."""
+    def _without_needless_rows(self, exchange: Exchange) -> Exchange:
+        """Leave out unnecessary rows, and take the simplest group that still differs."""
         i = len(exchange.table) - 1
         while i >= 0:
             if i not in (exchange.index, exchange.index + 1):
@@ -221,8 +225,8 @@ class Orders:
                 return replace(exchange, key=key)
         return exchange
 
-    def _simplified(self, exchange: Exchange) -> Exchange:
-        """With simple values wherever they show the same, or tell more."""
+    def _with_simple_values(self, exchange: Exchange) -> Exchange:
+        """Use simple values wherever they show the same difference, or a more telling one."""
         columns = self.space.problem.fold.columns
         for i in range(min(len(exchange.table), _SHORT)):
             for j, column in enumerate(columns):
@@ -240,15 +244,17 @@ class Orders:
         return exchange
 
     def _better(self, exchange: Exchange, table: Table, key: State, index: int) -> Exchange:
-        """The other table where it is lawful and shows no less, or the one that was found."""
+        """The exchange with the new table if it obeys the assumptions and tells no less, else the
+        old one.
+        """
         if not self.all_admissible(table, key) or not self.differs(table, key, index):
             return exchange
-        other = self._judged(table, key, index)
-        return other if _rank(other) <= _rank(exchange) else exchange
+        candidate = self._with_cause(table, key, index)
+        return candidate if _rank(candidate) <= _rank(exchange) else exchange
 
 
 def clearest(a: Exchange | None, b: Exchange | None) -> Exchange | None:
-    """The one that tells a reader more; the first where they tell as much."""
+    """The exchange that tells a reader more; the first if they tell as much."""
     return b if a is None or (b is not None and _rank(b) < _rank(a)) else a
 
 
@@ -262,7 +268,7 @@ def _nodes(fold: Fold) -> Iterator[object]:
 
 
 def _orders(table: Table, random: Random) -> Iterator[Sequence[int]]:
-    """Other orders of a table: the first row last, backwards, and by chance."""
+    """Other orders of a table: the first row last, backwards, and a random order."""
     if len(table) < 2:
         return
     places = list(range(len(table)))
@@ -274,7 +280,9 @@ def _orders(table: Table, random: Random) -> Iterator[Sequence[int]]:
 
 
 def _way(table: Table, order: Sequence[int]) -> Iterator[tuple[Table, int]]:
-    """Exchanges of neighbours that lead from the table to another order of it, one by one."""
+    """Yield the exchanges of neighbours that lead from the table to another order of it, one by
+    one.
+    """
     rows = list(table)
     goal = [0] * len(rows)
     for place, i in enumerate(order):
@@ -294,7 +302,7 @@ def _has_nan(value: Value) -> bool:
 
 
 def _same_but_floats(a: Value, b: Value, floats: Callable[[float, float], bool]) -> bool:
-    """The same but for floats that are alike."""
+    """Whether two values are the same except for floats, which ``floats`` compares."""
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(
             _same_but_floats(x, y, floats) for x, y in zip(a, b, strict=True)
