@@ -229,17 +229,19 @@ class _Encoder:
         points = {p for _, step_bounds in steps for _, *bounds in step_bounds for p in bounds}
         if not points:
             return None
-        result = self._any(_sort_of(points), points)
-        self.fact(s_implies(argument.null, result.null))
+        function_value = self._any(_sort_of(points), points)
+        self.fact(s_implies(argument.null, function_value.null))
         for piece, piece_steps in steps:
             in_piece = s_and((argument.there, self._inside(argument.term, piece.within)))
-            self.fact(s_implies(in_piece, result.there))
-            if (argument.sort, result.sort) == (_TEXTS, _TEXTS):
+            self.fact(s_implies(in_piece, function_value.there))
+            if (argument.sort, function_value.sort) == (_TEXTS, _TEXTS):
                 # The result is a beginning of the text.
-                self.fact(s_implies(in_piece, f"(<= {result.term} {argument.term})"))
+                self.fact(s_implies(in_piece, f"(<= {function_value.term} {argument.term})"))
             for step in piece_steps:
-                self._monotone(in_piece, (argument.term, result.term), step, rising=piece.rising)
-        return result
+                self._monotone(
+                    in_piece, (argument.term, function_value.term), step, rising=piece.rising
+                )
+        return function_value
 
     def _monotone(
         self,

@@ -46,6 +46,6 @@ def reduced(op: Op, sequence: str, bounded: bool) -> tuple[FloatEnc, list[str]]:
     script names infinity.
     """
     f = name_of(op)
-    result = FloatEnc(f"({f}.nan {sequence})", f"({f} {sequence})", f"({f}.nz {sequence})")
-    facts = [s_implies(result.negzero, f"(= {result.value} 0.0)")]
-    return result, [*facts, floats.in_range(result.value)] if bounded else facts
+    reduction = FloatEnc(f"({f}.nan {sequence})", f"({f} {sequence})", f"({f}.nz {sequence})")
+    facts = [s_implies(reduction.negzero, f"(= {reduction.value} 0.0)")]
+    return reduction, [*facts, floats.in_range(reduction.value)] if bounded else facts

@@ -110,8 +110,8 @@ class _Claim:
             return Undecided(NO_ROWS)
         stages = (self._by_running, self._of_single_rows, self._scaled_proof, self._proof)
         for stage in (*stages, self._by_walking, self._by_model_checking):
-            if (answer := stage()) is not None:
-                return answer
+            if (judgement := stage()) is not None:
+                return judgement
         return Undecided("no invariant was found, and no table on which the two differ")
 
     def _effort(self) -> Effort:
