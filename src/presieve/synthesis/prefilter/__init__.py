@@ -1,1 +1,1 @@
-"""Untrusted. Pre-filters as predicates of Spark's."""
+"""Untrusted. Pre-filters as predicates of Spark."""

@@ -17,11 +17,11 @@ from presieve.universe.regions import Partition
 
 
 def with_bounds(problem: Problem, prefilter: Term, solver: Solver, effort: Effort) -> Term:
-    """The same pre-filter, with the bounds first that it implies for columns which no conjunct is
-    about alone: of the regions of each those that rows can be in which it keeps.
+    """Put bounds before the pre-filter that it implies, for columns that no conjunct is about
+    alone. A bound consists of the regions of a column that kept rows can be in.
     """
     conjuncts = sql_conjuncts(prefilter)
-    alone = {found[0] for found in map(variables, conjuncts) if len(found) == 1}
+    alone = {read[0] for read in map(variables, conjuncts) if len(read) == 1}
     used = set(variables(prefilter)) - alone
     columns = [p for p in Space(problem).rows if p.variable in used]
     bounds = _bounds(problem, prefilter, columns, solver, effort) if columns else []
@@ -40,11 +40,11 @@ def _bounds(
             runs.encoder.lines.append(f"(declare-const in{c}.{i} Bool)")
             runs.encoder.fact(f"(=> in{c}.{i} {runs.is_true(term, row)})")
     solver.add(runs.encoder.take())
-    found = []
+    bounds = []
     for c, column in enumerate(columns):
         possible = [i for i, r in enumerate(column.regions) if r.possible]
         met = [i for i in possible if not isinstance(solver.check([f"in{c}.{i}"], effort), Unsat)]
         missed = {column.regions[i].tag for i in possible if i not in met}
         if met and missed - {"null", "nan"}:
-            found.append(column.member(frozenset(met)))
-    return found
+            bounds.append(column.member(frozenset(met)))
+    return bounds

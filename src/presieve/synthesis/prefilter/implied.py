@@ -1,8 +1,8 @@
-"""Untrusted. Conditions on the key as Spark's predicates: as strong as can be said.
+"""Untrusted. Conditions on the key as predicates of Spark, as strong as possible.
 
-A condition is two-valued, and what is asked for is a predicate that is true wherever the condition
-is: where it is no more than that either, the pushdown is exact, and the checker says whether. What
-has no twin in Spark's operators counts as true.
+A condition is two-valued. The predicate is true wherever the condition is. If it is true nowhere
+else, the pushdown is exact; the checker decides that. A part without a counterpart in Spark's
+operators counts as true.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from presieve.synthesis.prefilter.tightening import tightened
 _SPARK = frozenset((*AS_SPARK.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
 DIVIDED = {Op.INT_FLOORDIV: Op.INT_QUOTIENT, Op.INT_MOD: Op.INT_REMAINDER}
 _COMPOSED = frozenset((Op.SOME, Op.GET, Op.INT_TO_FLOAT, *SIGNATURES))
-"""What a choice in an operand is taken out of, besides arithmetic."""
+"""The operators from whose operands a choice is taken out, besides arithmetic."""
 OPPOSITE = {
     Op.SQL_LT: Op.SQL_GE,
     Op.SQL_GE: Op.SQL_LT,
@@ -51,12 +51,12 @@ _ARITHMETIC = {
     Op.FLOAT_MUL: Op.SQL_FLOAT_MUL,
 }
 _SUMS = frozenset((*_ARITHMETIC.values(), Op.SQL_FLOAT_DIV))
-"""Arithmetic that is Spark's already."""
+"""Arithmetic that is already in Spark's operators."""
 
 
 def implied(condition: Term, wanted: bool = True) -> Term:
     """A predicate that is true wherever the condition is ``wanted``."""
-    folded = _folded(condition)
+    folded = _constant_value(condition)
     if folded is not None:
         return SQL_TRUE if folded == wanted else SQL_FALSE
     match condition:
@@ -77,8 +77,8 @@ def implied(condition: Term, wanted: bool = True) -> Term:
         case App(Op.IMPLIES, (left, right)):
             parts = [implied(left, not wanted), implied(right, wanted)]
             return _any(parts) if wanted else _all(parts)
-        case App(Op.ITE, (test, then, other)):
-            return _cases(test, implied(then, wanted), implied(other, wanted))
+        case App(Op.ITE, (test, then, otherwise)):
+            return _cases(test, implied(then, wanted), implied(otherwise, wanted))
         case App(Op.IS_NONE, (inner,)):
             return implied(app(Op.SQL_IS_NULL, inner), wanted)
         case App(Op.GET | Op.SOME, (inner,)):
@@ -88,7 +88,7 @@ def implied(condition: Term, wanted: bool = True) -> Term:
         case App(op, _) if op in SIGNATURES:
             return _test(condition, wanted)
         case App(Op.SAME, (number, Lit() as zero)) if wanted and literal_value(zero) == 0:
-            # Spark has one zero, and a scan has two, of which neither of these loses any.
+            # Spark has one zero, and a scan has two; neither of these bounds loses a zero.
             ends = ((Op.PY_GE, -0.0), (Op.PY_LE, 0.0))
             parts = [implied(app(o, number, float_lit(x))) for o, x in ends]
             operand = _operand(number)
@@ -99,7 +99,7 @@ def implied(condition: Term, wanted: bool = True) -> Term:
 
 
 def _not_true(inner: Term) -> Term:
-    """Where a three-valued condition is false or NULL."""
+    """A predicate that is true where a three-valued condition is false or NULL."""
     match inner:
         case App(Op.SQL_AND, args):
             return _any([_not_true(a) for a in args])
@@ -111,7 +111,7 @@ def _not_true(inner: Term) -> Term:
 
 
 def _test(test: App, wanted: bool) -> Term:
-    """A function that gives a truth value."""
+    """The predicate for a function that gives a truth value."""
     operand = _operand(test)
     if operand is not None and _has_text(operand):
         return operand if wanted else app(Op.SQL_NOT, operand)
@@ -120,10 +120,10 @@ def _test(test: App, wanted: bool) -> Term:
     return SQL_TRUE if follows is None or not wanted else implied(follows)
 
 
-def _cases(test: Term, then: Term, other: Term) -> Term:
-    if then == other:
+def _cases(test: Term, then: Term, otherwise: Term) -> Term:
+    if then == otherwise:
         return then
-    return _any([_all([implied(test), then]), _all([implied(test, False), other])])
+    return _any([_all([implied(test), then]), _all([implied(test, False), otherwise])])
 
 
 def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
@@ -132,26 +132,28 @@ def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
         chosen = _choice(arg)
         if chosen is not None:
             test, *branches = chosen
-            then, other = ((*args[:i], b, *args[i + 1 :]) for b in branches)
-            return _cases(test, _atom(op, then, wanted), _atom(op, other, wanted))
-    there = isinstance(args[0], App) and args[0].op is Op.SOME
+            then, otherwise = ((*args[:i], b, *args[i + 1 :]) for b in branches)
+            return _cases(test, _atom(op, then, wanted), _atom(op, otherwise, wanted))
+    is_some = isinstance(args[0], App) and args[0].op is Op.SOME
     args = tuple(_bare(a) for a in args)
     if op in AS_SPARK and any(isinstance(a, Lit) and a.value is None for a in args):
-        return SQL_FALSE  # Python has raised, or does not come here
-    folded = _folded(app(op, *args)) if not variables(*args) else None
+        return SQL_FALSE  # Python has raised, or does not evaluate this
+    folded = _constant_value(app(op, *args)) if not variables(*args) else None
     if folded is not None:
         return SQL_TRUE if folded == wanted else SQL_FALSE
     operands = [_operand(a) for a in args]
     if any(o is None for o in operands):
-        never = op is Op.SQL_IS_NULL and there and wanted
+        never = op is Op.SQL_IS_NULL and is_some and wanted
         return SQL_FALSE if never else _truth(op, args, wanted)
     return _predicate(op, [o for o in operands if o is not None], wanted)
 
 
 def _truth(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
-    """A condition that is compared with true or false; of all else, nothing is known."""
-    for condition, other in (args, args[::-1]) if op in (Op.SQL_EQ, Op.PY_EQ) else ():
-        value = literal_value(other) if isinstance(other, Lit) else None
+    """The predicate for a condition that is compared with true or false; SQL_TRUE for anything
+    else.
+    """
+    for condition, compared_with in (args, args[::-1]) if op in (Op.SQL_EQ, Op.PY_EQ) else ():
+        value = literal_value(compared_with) if isinstance(compared_with, Lit) else None
         if isinstance(value, bool):
             return implied(condition, value == wanted)
     return SQL_TRUE
@@ -162,7 +164,7 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     match op:
         case Op.SQL_IS_NULL:
             null = _any([app(Op.SQL_IS_NULL, v) for v in variables(*operands)])
-            return _negated(null) if not wanted else null
+            return _negate(null) if not wanted else null
         case Op.IS_NAN | Op.SQL_IS_NAN:
             test = app(Op.SQL_IS_NAN, _nan_of(operands[0]))
             return test if wanted else app(Op.SQL_NOT, test)
@@ -179,13 +181,17 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     beyond = _beyond(spark, left, right)
     if beyond is not None:
         return app(Op.SQL_NOT, app(Op.SQL_IS_NULL, left)) if beyond == wanted else SQL_FALSE
-    whole = _solved(spark, left, right, wanted)
-    if whole is not None:
-        return whole
+    solved = _solve(spark, left, right, wanted)
+    if solved is not None:
+        return solved
     meant = preimage(spark, left, right)
     if meant is not None:
-        found = implied(meant, wanted)
-        return _without_nan(op, left, found, wanted) if strip(left.sort) == FLOAT else found
+        on_argument = implied(meant, wanted)
+        return (
+            _without_nan(op, left, on_argument, wanted)
+            if strip(left.sort) == FLOAT
+            else on_argument
+        )
     if not all(map(_has_text, operands)):
         return SQL_TRUE
     if op in AS_SPARK and strip(left.sort) == FLOAT:
@@ -198,8 +204,8 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
 
 
 def _beyond(op: Op, left: Term, right: Term) -> bool | None:
-    """What a comparison of an integer column with a number says that is none of Spark's integers;
-    None for others.
+    """The truth of a comparison of an integer column with a number outside of Spark's integers;
+    None for other comparisons.
     """
     number = literal_value(right) if isinstance(right, Lit) else None
     if not isinstance(left, Var) or strip(left.sort) != INT or not isinstance(number, int):
@@ -210,16 +216,18 @@ def _beyond(op: Op, left: Term, right: Term) -> bool | None:
     return op in ((Op.SQL_LT, Op.SQL_LE) if number > high else (Op.SQL_GT, Op.SQL_GE))
 
 
-def _without_nan(op: Op, left: Term, found: Term, wanted: bool) -> Term:
-    """A condition on the argument of a function of doubles, where NaN gives NaN."""
-    nan = app(Op.SQL_IS_NAN, _nan_of(left))
+def _without_nan(op: Op, operand: Term, on_argument: Term, wanted: bool) -> Term:
+    """Add the NaN case to a condition on the argument of a function of doubles that maps NaN to
+    NaN.
+    """
+    nan = app(Op.SQL_IS_NAN, _nan_of(operand))
     if op not in AS_SPARK:
-        return found
-    return _all([found, app(Op.SQL_NOT, nan)]) if wanted else _any([found, nan])
+        return on_argument
+    return _all([on_argument, app(Op.SQL_NOT, nan)]) if wanted else _any([on_argument, nan])
 
 
 def _nan_of(operand: Term) -> Term:
-    """What is NaN where this is."""
+    """The innermost operand that is NaN if and only if this operand is."""
     while isinstance(operand, App):
         inner = base_of(operand)
         if inner is None and operand.op in (Op.FLOAT_SQRT, Op.FLOAT_ROUND):
@@ -231,7 +239,7 @@ def _nan_of(operand: Term) -> Term:
 
 
 def _has_text(term: Term) -> bool:
-    """Whether Spark has all functions that are called in it, and none is calculated with."""
+    """Whether Spark has all functions that the term calls, and no arithmetic is mixed with them."""
     parts = [t for t in subterms(term) if isinstance(t, App)]
     called = [t for t in parts if t.op in SIGNATURES]
     sums = [t for t in parts if t.op in _SUMS]
@@ -239,11 +247,13 @@ def _has_text(term: Term) -> bool:
 
 
 def _python_floats(spark: Op, left: Term, right: Term, wanted: bool) -> Term:
-    """To Python no comparison with NaN is true; to Spark it is above all numbers, and itself."""
+    """A comparison by Python's rules: none with NaN is true. In Spark NaN is equal to itself and
+    above all numbers.
+    """
     if left == right and spark is Op.SQL_EQ:
-        there = [app(Op.SQL_NOT, app(Op.SQL_IS_NULL, v)) for v in variables(left)]
+        present = [app(Op.SQL_NOT, app(Op.SQL_IS_NULL, v)) for v in variables(left)]
         nan = app(Op.SQL_IS_NAN, left)
-        return _all([*there, app(Op.SQL_NOT, nan)]) if wanted else nan
+        return _all([*present, app(Op.SQL_NOT, nan)]) if wanted else nan
     maybe = [o for o in (left, right) if not isinstance(o, Lit)]
     nans = [app(Op.SQL_IS_NAN, o) for o in maybe]
     if wanted:
@@ -254,8 +264,8 @@ def _python_floats(spark: Op, left: Term, right: Term, wanted: bool) -> Term:
     return _any([app(Op.SQL_NOT, app(spark, left, right)), *nans])
 
 
-def _solved(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
-    """``a * v + b < c`` of an integer column as a comparison of the column itself."""
+def _solve(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
+    """``a * v + b < c`` for an integer column v as a comparison of the column itself."""
     if strip(left.sort) != INT or not isinstance(right, Lit) or isinstance(left, Var):
         return None
     line = _line(left)
@@ -264,26 +274,28 @@ def _solved(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
         return None
     v, a, b = line
     if isinstance(v, App):
-        scaled = _scaled(op, (v, a, b), bound)
+        scaled = _solve_unit_factor(op, (v, a, b), bound)
         meant = None if scaled is None else preimage(*scaled)
         return None if meant is None else implied(meant, wanted)
     if not wanted and op is not Op.SQL_EQ:
         op = OPPOSITE[op]
         wanted = True
-    rest = bound - b
+    shifted_bound = bound - b
     if op is Op.SQL_EQ:
-        if rest % a:
-            return SQL_FALSE if wanted else _negated(app(Op.SQL_IS_NULL, v))
-        same = app(op, v, lit(INT, rest // a))
+        if shifted_bound % a:
+            return SQL_FALSE if wanted else _negate(app(Op.SQL_IS_NULL, v))
+        same = app(op, v, lit(INT, shifted_bound // a))
         return same if wanted else app(Op.SQL_NOT, same)
     if a < 0:
-        a, rest, op = -a, -rest, MIRRORED[op]
-    floor, ceiling = rest // a, -(-rest // a)
+        a, shifted_bound, op = -a, -shifted_bound, MIRRORED[op]
+    floor, ceiling = shifted_bound // a, -(-shifted_bound // a)
     limit = floor if op in (Op.SQL_GT, Op.SQL_LE) else ceiling
     return app(op, v, lit(INT, limit))
 
 
-def _scaled(op: Op, line: tuple[Term, int, int], bound: int) -> tuple[Op, Term, Lit] | None:
+def _solve_unit_factor(
+    op: Op, line: tuple[Term, int, int], bound: int
+) -> tuple[Op, Term, Lit] | None:
     """``a * v + b < c``, where a is 1 or -1, as a comparison of v."""
     v, a, b = line
     if abs(a) != 1:
@@ -292,7 +304,7 @@ def _scaled(op: Op, line: tuple[Term, int, int], bound: int) -> tuple[Op, Term, 
 
 
 def _line(term: Term) -> tuple[Var | App, int, int] | None:
-    """``a * v + b`` with one variable, or one function of it, a not zero."""
+    """``a * v + b`` with one variable, or one function of it; a is not zero."""
     match term:
         case Var():
             return term, 1, 0
@@ -321,19 +333,21 @@ def _line(term: Term) -> tuple[Var | App, int, int] | None:
 def _choice(term: Term) -> tuple[Term, Term, Term] | None:
     """The first choice in an operand: its condition, and the operand without it both ways."""
     match term:
-        case App(Op.ITE, (test, then, other)):
-            return test, then, other
+        case App(Op.ITE, (test, then, otherwise)):
+            return test, then, otherwise
         case App(op, args) if op in _ARITHMETIC or op in _COMPOSED:
             for i, arg in enumerate(args):
-                found = _choice(arg)
-                if found is not None:
-                    test, *branches = found
-                    then, other = (_rebuilt(op, (*args[:i], b, *args[i + 1 :])) for b in branches)
-                    return test, then, other
+                choice = _choice(arg)
+                if choice is not None:
+                    test, *branches = choice
+                    then, otherwise = (
+                        _rebuild(op, (*args[:i], b, *args[i + 1 :])) for b in branches
+                    )
+                    return test, then, otherwise
     return None
 
 
-def _rebuilt(op: Op, args: tuple[Term, ...]) -> Term:
+def _rebuild(op: Op, args: tuple[Term, ...]) -> Term:
     match op, args:
         case Op.GET, (App(Op.SOME, (inner,)),):
             return inner
@@ -343,7 +357,7 @@ def _rebuilt(op: Op, args: tuple[Term, ...]) -> Term:
 
 
 def _bare(term: Term) -> Term:
-    """Without SOME and GET, which say nothing to Spark."""
+    """The term without SOME and GET, which have no meaning in Spark."""
     if isinstance(term, App) and term.op in (Op.SOME, Op.GET):
         return _bare(term.args[0])
     if isinstance(term, Lit) and isinstance(term.sort, Option) and term.value is not None:
@@ -352,7 +366,7 @@ def _bare(term: Term) -> Term:
 
 
 def _operand(term: Term) -> Term | None:
-    """The operand in Spark's operators; None where it has none."""
+    """The operand in Spark's operators; None if it cannot be written in them."""
     term = _bare(term)
     match term:
         case Var() | Lit():
@@ -379,8 +393,8 @@ def _operand(term: Term) -> Term | None:
     return None
 
 
-def _folded(term: Term) -> bool | None:
-    """The value of a condition without variables; None where it has some, or is NULL."""
+def _constant_value(term: Term) -> bool | None:
+    """The value of a condition without variables; None if it has variables, or is NULL."""
     if variables(term):
         return None
     try:
@@ -393,49 +407,49 @@ def _folded(term: Term) -> bool | None:
 # --- connectives -------------------------------------------------------------------------------
 
 
-def _negated(term: Term) -> Term:
+def _negate(term: Term) -> Term:
     if term in (SQL_TRUE, SQL_FALSE):
         return SQL_FALSE if term == SQL_TRUE else SQL_TRUE
     match term:
         case App(Op.SQL_OR, args):
-            return _all([_negated(a) for a in args])
+            return _all([_negate(a) for a in args])
     return app(Op.SQL_NOT, term)
 
 
 def _all(parts: list[Term]) -> Term:
-    """A conjunction, without what follows from a part of it."""
+    """A conjunction, without conjuncts that follow from others."""
     flat = list(dict.fromkeys(c for p in parts for c in sql_conjuncts(p)))
     if SQL_FALSE in flat:
         return SQL_FALSE
     present = {v for c in flat for v in _not_null(c)}
-    kept = []
+    conjuncts = []
     for c in flat:
         match c:
             case App(Op.SQL_IS_NULL, (v,)) if v in present:
                 return SQL_FALSE
             case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL, (v,)),)) if v in present:
                 continue
-        kept.append(c)
-    options = [[d for d in sql_disjuncts(c) if d not in _opposites(kept)] for c in kept]
+        conjuncts.append(c)
+    options = [[d for d in sql_disjuncts(c) if d not in _opposites(conjuncts)] for c in conjuncts]
     if not all(options):
         return SQL_FALSE
-    whole = tightened(list(dict.fromkeys(sql_disjunction(o) for o in options)))
-    return SQL_FALSE if SQL_FALSE in whole else sql_conjunction(whole)
+    tight = tightened(list(dict.fromkeys(sql_disjunction(o) for o in options)))
+    return SQL_FALSE if SQL_FALSE in tight else sql_conjunction(tight)
 
 
 def _opposites(terms: list[Term]) -> set[Term]:
-    """What is not true where all of the terms are."""
-    found: set[Term] = set()
+    """Terms that are not true where all of these terms are."""
+    opposites: set[Term] = set()
     for term in terms:
         match term:
             case App(Op.SQL_NOT, (inner,)):
-                found.add(inner)
+                opposites.add(inner)
             case App(op, args) if op in OPPOSITE:
-                found |= {app(OPPOSITE[op], *args), app(Op.SQL_NOT, term)}
+                opposites |= {app(OPPOSITE[op], *args), app(Op.SQL_NOT, term)}
             case App(op, _) if op is not Op.SQL_OR:
-                found.add(app(Op.SQL_NOT, term))
-        found |= {app(Op.SQL_IS_NULL, v) for v in _not_null(term)}
-    return found
+                opposites.add(app(Op.SQL_NOT, term))
+        opposites |= {app(Op.SQL_IS_NULL, v) for v in _not_null(term)}
+    return opposites
 
 
 def _not_null(term: Term) -> tuple[Var, ...]:
@@ -465,7 +479,7 @@ def _is_certain(part: Term, parts: list[Term]) -> bool:
 
 
 def _any(parts: list[Term]) -> Term:
-    """A disjunction, without what implies another part of it."""
+    """A disjunction, without disjuncts that imply others."""
     flat = list(dict.fromkeys(d for p in parts for d in sql_disjuncts(p)))
     if any(p == SQL_TRUE for p in parts) or SQL_TRUE in flat:
         return SQL_TRUE
@@ -475,5 +489,5 @@ def _any(parts: list[Term]) -> Term:
     if any(_is_certain(d, flat) for d in flat):
         return SQL_TRUE
     sets = [set(sql_conjuncts(d)) for d in flat]
-    kept = [d for d, s in zip(flat, sets, strict=True) if not any(o < s for o in sets)]
-    return sql_disjunction(kept)
+    weakest = [d for d, s in zip(flat, sets, strict=True) if not any(o < s for o in sets)]
+    return sql_disjunction(weakest)

@@ -1,7 +1,7 @@
-"""Untrusted. Candidate after candidate, each weaker by a cell that turned out to be needed.
+"""Untrusted. One candidate after the other, each weaker by a cell that turned out to be needed.
 
-Counterexample-guided: samples, random walks and bounded model checking refute a candidate; what
-they find is generalized to a cell of rows that the next one keeps.
+The loop is counterexample-guided: samples, random walks and bounded model checking refute a
+candidate; their tables are generalized to a cell of rows that the next candidate keeps.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from presieve.universe.boxes import cover, excluding
 _ROUNDS = 12
 _LENGTHS = range(1, 5)
 MOST = 0.6
-"""Of the time that is left, what a stage may take that others come after."""
+"""The part of the remaining time that a stage may take if others follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """A proven candidate, and how strong it is as far as is known."""
+    """A proven candidate, and its strength as far as is known."""
 
     proof: Proof
     strength: Strength
 
 
 def refine(search: Search) -> Proven | None:
-    """The first candidate that is proved, else what is proved of the last one's boxes."""
+    """The first candidate that is proved, else the proved parts of the last candidate."""
     tracer, budget = search.tracer, search.budget
     tracer.explored(search.space, search.finding)
     for _ in range(_ROUNDS):
@@ -48,7 +48,7 @@ def refine(search: Search) -> Proven | None:
             tracer.put_back(search.space, search.finding, "nothing")
             return None
         tracer.proposed(search.space, search.finding, prefilter)
-        result = _tried(search, prefilter)
+        result = _attempt_proof(search, prefilter)
         if isinstance(result, Proof):
             if search.finding.witnessed:
                 return Proven(result, "regions")
@@ -60,8 +60,8 @@ def refine(search: Search) -> Proven | None:
     return None if search.stronger else _of_boxes(search)
 
 
-def _tried(search: Search, prefilter: Term) -> Proof | bool:
-    """A proof of the candidate, or whether something was learned against it."""
+def _attempt_proof(search: Search, prefilter: Term) -> Proof | bool:
+    """Prove the candidate, or return whether something was learned against it."""
     tried = Attempt(search.gather(), prefilter)
     result = tried.begin()
     if isinstance(result, Open):
@@ -83,8 +83,8 @@ def _model_check(search: Search, prefilter: Term) -> bool:
         if budget.is_used_up:
             return False
         query = bmc.TableQuery(space, rows, budget.solver(), budget.effort())
-        found = bmc.wrong_table(query, prefilter, where)
-        wrong = refute(space, prefilter, where, [found] if found else [])
+        suspect = bmc.wrong_table(query, prefilter, where)
+        wrong = refute(space, prefilter, where, [suspect] if suspect else [])
         if wrong is not None:
             search.tracer.refuted(space, prefilter, wrong, "solver")
             return search.learn(wrong)
@@ -92,10 +92,12 @@ def _model_check(search: Search, prefilter: Term) -> bool:
 
 
 def _of_boxes(search: Search) -> Proven | None:
-    """The candidate resists: exclude single boxes of dropped cells, and join what is proved."""
+    """Exclude single boxes of dropped cells, because the candidate resists, and join the proved
+    ones.
+    """
     search.budget.begin(MOST)
-    evidence, kept, partitions = search.gather(), search.finding.kept, search.space.partitions
-    boxes = cover(partitions, [c for c in search.space.cells if c not in kept], kept)
+    evidence, kept_cells, partitions = search.gather(), search.finding.kept, search.space.partitions
+    boxes = cover(partitions, [c for c in search.space.cells if c not in kept_cells], kept_cells)
     proofs: list[Proof] = []
     search.tracer.record(events.BoxesTried(len(boxes)))
     for box in boxes if len(boxes) > 1 else []:
@@ -117,7 +119,7 @@ def _of_boxes(search: Search) -> Proven | None:
 
 
 def keep_all(search: Search) -> Proven | None:
-    """The proof that every row may be kept, for conjuncts over keys to go below with."""
+    """Prove that every row may be kept, so that conjuncts over keys can go below."""
     search.budget.begin()
     search.tracer.record(events.Proposed(SQL_TRUE))
     result = attempt(search.gather(), SQL_TRUE)

@@ -1,7 +1,7 @@
-"""Untrusted. A pre-filter in fewer words, where the facts about rows make some of them needless.
+"""Untrusted. A shorter pre-filter, if the facts about rows make some parts of it unnecessary.
 
-What is left out makes no difference on any row that obeys the assumptions of the proof. A part that
-is left out may be what keeps the whole from a scan, such as ``OR isnan(v)``.
+A part that is left out makes no difference on any row that obeys the assumptions of the proof. Such
+a part, like ``OR isnan(v)``, may be the reason that a scan cannot use the pre-filter.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from presieve.synthesis.result import SearchResult
 
 _EFFORT = Effort(seconds=0.5)
 _MOST = 60
-"""Parts of a pre-filter that are looked at, at most."""
+"""The maximum number of parts in a pre-filter that is simplified."""
 
 
 def simpler(result: SearchResult) -> SearchResult:
-    """The same with a pre-filter that is as good under the assumptions of the problem."""
+    """The same with a shorter pre-filter that is as good under the assumptions of the problem."""
     pushdown, problem = result.pushdown, result.problem
     if pushdown is None or pushdown.prefilter in (SQL_TRUE, SQL_FALSE):
         return result
-    known = {v for a in problem.assumptions for v in variables(a.term)}
-    if known.isdisjoint(variables(pushdown.prefilter)):
+    assumed_columns = {v for a in problem.assumptions for v in variables(a.term)}
+    if assumed_columns.isdisjoint(variables(pushdown.prefilter)):
         return result
-    left = _Rows(problem).minimal(pushdown.prefilter)
-    if left in (SQL_TRUE, pushdown.prefilter):
+    minimal = _Rows(problem).minimal(pushdown.prefilter)
+    if minimal in (SQL_TRUE, pushdown.prefilter):
         return result
-    return replace(result, pushdown=replace(pushdown, prefilter=left))
+    return replace(result, pushdown=replace(pushdown, prefilter=minimal))
 
 
 class _Rows:
@@ -46,7 +46,7 @@ class _Rows:
         self.solver: Solver = Z3Solver(quick=True)
 
     def minimal(self, prefilter: Term) -> Term:
-        """Without conjuncts that are true anyway, and alternatives that never are. A conjunct that
+        """Leave out conjuncts that are always true, and disjuncts that never are. A conjunct that
         follows from others stays: it may be the one that a scan can use.
         """
         parts = [sql_disjuncts(c) for c in sql_conjuncts(prefilter)]
@@ -57,14 +57,14 @@ class _Rows:
                 parts[i] = (SQL_TRUE,)
                 continue
             others = [sql_disjunction(p) for j, p in enumerate(parts) if j != i]
-            for one in part if len(part) > 1 else ():
-                fewer = tuple(d for d in parts[i] if d != one)
-                if fewer and self._follows([*others, one], sql_disjunction(fewer)):
+            for removed in part if len(part) > 1 else ():
+                fewer = tuple(d for d in parts[i] if d != removed)
+                if fewer and self._follows([*others, removed], sql_disjunction(fewer)):
                     parts[i] = fewer
         return sql_conjunction(sql_disjunction(p) for p in parts if p != (SQL_TRUE,))
 
     def _follows(self, premises: Iterable[Term], conclusion: Term) -> bool:
-        """Whether all rows on which the premises are true are such that the conclusion is."""
+        """Whether the conclusion is true for all rows for which the premises are."""
         premises = tuple(premises)
         runs = Runs(self.problem, [*premises, conclusion])
         row = runs.row("r")
