@@ -1,1 +1,1 @@
-"""Untrusted. What must stay of the filter above."""
+"""Untrusted. The part of the filter that must stay above."""

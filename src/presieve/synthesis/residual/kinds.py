@@ -1,4 +1,4 @@
-"""Untrusted. What kind of a pushdown a pre-filter and a residual make."""
+"""Untrusted. The kind of a pushdown with a given pre-filter and residual."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from presieve.smt.text import s_not
 def pushdown_kind(
     problem: Problem, prefilter: Term, residual: Term, solver: Solver
 ) -> tuple[Kind, Term]:
-    """What a pre-filter with its residual is, and the residual as that kind has it."""
+    """The kind of a pre-filter with its residual, and the residual in the form of that kind."""
     if prefilter == residual == SQL_FALSE:
         return "empty", SQL_FALSE
     if sql_conjuncts(residual) == ():
         return "exact", SQL_TRUE
     if prefilter == SQL_TRUE:
         return "none", problem.where
-    if _equivalent(problem, residual, solver):
+    if _are_equivalent(problem, residual, solver):
         return "partial", problem.where
     return "split", residual
 
 
-def _equivalent(problem: Problem, residual: Term, solver: Solver) -> bool:
+def _are_equivalent(problem: Problem, residual: Term, solver: Solver) -> bool:
     """Whether residual and filter have the same of three truth values on all conceivable outputs.
 
-    Otherwise the residual, which accepts what the filter accepts, is strictly weaker in the order
-    false < NULL < true: ``x < 5`` is weaker than ``x IS NOT NULL AND x < 5``.
+    Otherwise the residual, which accepts all outputs that the filter accepts, is strictly weaker in
+    the order false < NULL < true: ``x < 5`` is weaker than ``x IS NOT NULL AND x < 5``.
     """
     runs = Runs(problem, [residual])
     env = runs.any_outputs("o")

@@ -1,8 +1,8 @@
 """Untrusted. For each conjunct that stays in a residual, a group that shows that it is needed.
 
-All rows of the group pass the pre-filter. The filter rejects the group, and of the conjuncts it is
-this one alone that does: so without it the group would come through. Most of these groups were
-met before, when something weaker was tried in the conjunct's place.
+All rows of the group pass the pre-filter. The filter rejects the group, and this conjunct is the
+only one that does: without it the group would come through. Most of these groups were met before,
+when something weaker was tried in place of the conjunct.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from presieve.synthesis.witness import bmc
 from presieve.synthesis.witness.as_terms import literals
 
 _RANDOM = 60
-"""Random tables that are run where those of the search do not tell."""
+"""The number of random tables that are run if the tables of the search show nothing."""
 
 _REPEATED, _LONGEST = 12, 300
-"""Rows that are repeated, and how often at most."""
+"""The number of repeated rows, and the maximum number of repetitions."""
 
 _ROWS = range(4)
-"""Rows of a table that the solver is asked for."""
+"""The numbers of rows of a table that the solver is asked for."""
 
 Groups: TypeAlias = dict[int, tuple[Table, State]]
-"""For conjuncts, by number, rows and key of a group that only they reject."""
+"""By the number of a conjunct: rows and key of a group that only this conjunct rejects."""
 
 
 class Conjuncts:
@@ -48,31 +48,33 @@ class Conjuncts:
         self._space, self._kept = space, keeps(space, prefilter)
 
     def alone(self, outputs: State, key: State) -> int | None:
-        """The number of the conjunct that alone rejects these outputs, as the filter does."""
+        """The number of the conjunct that alone rejects these outputs, which the filter rejects,
+        too.
+        """
         where, *each = self._test(outputs, key)
         if where or each.count(False) != 1:
             return None
         return each.index(False)
 
     def groups(self, tables: Iterable[tuple[Table, State]], wanted: set[int]) -> Groups:
-        """The first group for each of the wanted conjuncts, as small as it comes."""
-        found: Groups = {}
+        """The first group for each of the wanted conjuncts, made as small as possible."""
+        by_conjunct: Groups = {}
         for outputs, rows, key in passing(self._space, self._kept, tables):
             number = self.alone(outputs, key)
-            if number is None or number in found or number not in wanted:
+            if number is None or number in by_conjunct or number not in wanted:
                 continue
             if not all(self._space.is_admissible(row, key) for row in rows):
                 continue
-            found[number] = self._smallest(number, rows, key), key
-            if len(found) == len(wanted):
+            by_conjunct[number] = self._smallest(number, rows, key), key
+            if len(by_conjunct) == len(wanted):
                 break
-        return found
+        return by_conjunct
 
     def _smallest(self, number: int, rows: Table, key: State) -> Table:
         return shrunk(rows, lambda fewer: self.shows(number, fewer, key))
 
     def shows(self, number: int, rows: Table, key: State) -> bool:
-        """Whether rows that pass are rejected by this conjunct alone."""
+        """Whether these rows pass the pre-filter, and only this conjunct rejects the group."""
         space = self._space
         if not all(self._kept(row, key) for row in rows) or not space.has_result(bool(rows)):
             return False
@@ -82,22 +84,22 @@ class Conjuncts:
 
 
 def residual_witnesses(
-    space: Space, seen: Evidence, kind: Kind, prefilter: Term, residual: Term
+    space: Space, evidence: Evidence, kind: Kind, prefilter: Term, residual: Term
 ) -> tuple[ResidualWitness, ...]:
-    """A witness for each conjunct of a proven residual, as far as they are found. ``space`` is that
-    of the whole problem, ``seen`` what the search has run.
+    """A witness for each conjunct of a proven residual, as far as they are found. ``space`` is the
+    space of the whole problem, ``evidence`` what the search has run.
     """
     parts = residual_conjuncts(kind, residual)
-    found = groups(space, seen, prefilter, parts) if parts else {}
-    for number, part in enumerate(parts) if seen.record is not discard else ():
-        rows, key = found.get(number, ((), ()))
-        group = Group(space.problem, key, rows) if number in found else None
-        seen.record(Stays(part, prefilter, _without(parts, number), group))
-    return as_literals(space.problem, found)
+    by_conjunct = groups(space, evidence, prefilter, parts) if parts else {}
+    for number, part in enumerate(parts) if evidence.record is not discard else ():
+        rows, key = by_conjunct.get(number, ((), ()))
+        group = Group(space.problem, key, rows) if number in by_conjunct else None
+        evidence.record(Stays(part, prefilter, _without(parts, number), group))
+    return as_literals(space.problem, by_conjunct)
 
 
 def as_literals(problem: Problem, groups: Groups) -> tuple[ResidualWitness, ...]:
-    """These groups, in the order of the conjuncts."""
+    """These groups as witnesses, in the order of the conjuncts."""
     columns, keys = ([c.sort for c in x] for x in (problem.fold.columns, problem.fold.keys))
     return tuple(
         ResidualWitness(number, literals(key, keys), tuple(literals(r, columns) for r in rows))
@@ -109,44 +111,50 @@ def _without(parts: Sequence[Term], number: int) -> Term:
     return sql_conjunction(c for j, c in enumerate(parts) if j != number)
 
 
-def groups(space: Space, seen: Evidence, prefilter: Term, parts: Sequence[Term]) -> Groups:
+def groups(space: Space, evidence: Evidence, prefilter: Term, parts: Sequence[Term]) -> Groups:
     """A group for each conjunct, as far as they are found: by the tables of the search, lifted to
-    the problem where they are of a scaled one, by random ones, or by the solver.
+    the problem if they are of a scaled one, by random ones, or by the solver.
     """
-    asked = Conjuncts(space, prefilter, parts, space.problem.where)
+    conjuncts = Conjuncts(space, prefilter, parts, space.problem.where)
     wanted = set(range(len(parts)))
-    found = asked.groups(seen.tables, wanted)
-    if seen.scaling and wanted > set(found):
-        found |= _lifted(space, seen, asked, wanted - set(found))
-    if wanted > set(found):
-        found |= asked.groups(random_tables(space), wanted - set(found))
-    if wanted > set(found):
-        found |= asked.groups(repeated_rows(space), wanted - set(found))
-    for number in sorted(wanted - set(found)) if not seen.scaling else ():
-        rest = _without(parts, number)
+    by_conjunct = conjuncts.groups(evidence.tables, wanted)
+    if evidence.scaling and wanted > set(by_conjunct):
+        by_conjunct |= _lift_groups(space, evidence, conjuncts, wanted - set(by_conjunct))
+    if wanted > set(by_conjunct):
+        by_conjunct |= conjuncts.groups(random_tables(space), wanted - set(by_conjunct))
+    if wanted > set(by_conjunct):
+        by_conjunct |= conjuncts.groups(repeated_rows(space), wanted - set(by_conjunct))
+    for number in sorted(wanted - set(by_conjunct)) if not evidence.scaling else ():
+        weaker_residual = _without(parts, number)
         for rows in _ROWS:
-            query = bmc.TableQuery(space, rows, seen.solver(), seen.effort())
-            table = bmc.wrong_table(query, prefilter, rest)
-            more = asked.groups([table], {number}) if table else {}
-            if more:
-                found |= more
+            query = bmc.TableQuery(space, rows, evidence.solver(), evidence.effort())
+            table = bmc.wrong_table(query, prefilter, weaker_residual)
+            new_groups = conjuncts.groups([table], {number}) if table else {}
+            if new_groups:
+                by_conjunct |= new_groups
                 break
-    return found
+    return by_conjunct
 
 
-def _lifted(space: Space, seen: Evidence, asked: Conjuncts, wanted: set[int]) -> Groups:
-    """Groups of the scaled problem, their rows repeated until they show it of the original one."""
-    scaling, scaled = seen.scaling, seen.space
+def _lift_groups(
+    space: Space, evidence: Evidence, conjuncts: Conjuncts, wanted: set[int]
+) -> Groups:
+    """Groups of the scaled problem, with rows repeated until they are groups of the original one,
+    too.
+    """
+    scaling, scaled = evidence.scaling, evidence.space
     assert scaling is not None
-    parts = [scaling.term(c) for c in asked.parts]
-    there = Conjuncts(scaled, asked.prefilter, parts, scaling.term(space.problem.where))
-    found: Groups = {}
-    for number, (rows, key) in there.groups(seen.tables, wanted).items():
+    parts = [scaling.term(c) for c in conjuncts.parts]
+    scaled_conjuncts = Conjuncts(
+        scaled, conjuncts.prefilter, parts, scaling.term(space.problem.where)
+    )
+    by_conjunct: Groups = {}
+    for number, (rows, key) in scaled_conjuncts.groups(evidence.tables, wanted).items():
         for longer in scaling.repetitions(space, scaled, Need(rows, key, 0)) if rows else ():
-            if asked.shows(number, longer.table, key):
-                found[number] = longer.table, key
+            if conjuncts.shows(number, longer.table, key):
+                by_conjunct[number] = longer.table, key
                 break
-    return found
+    return by_conjunct
 
 
 def by_running(
@@ -156,12 +164,12 @@ def by_running(
     residual: Term,
     tables: Sequence[tuple[Table, State]] = (),
 ) -> tuple[ResidualWitness, ...]:
-    """As :func:`residual_witnesses`, by these tables and random ones alone."""
+    """As :func:`residual_witnesses`, with these tables and random ones only."""
     parts = residual_conjuncts(kind, residual)
-    asked = Conjuncts(space, prefilter, parts, space.problem.where)
+    conjuncts = Conjuncts(space, prefilter, parts, space.problem.where)
     every = chain(tables, random_tables(space))
-    found = asked.groups(every, set(range(len(parts)))) if parts else {}
-    return as_literals(space.problem, found)
+    by_conjunct = conjuncts.groups(every, set(range(len(parts)))) if parts else {}
+    return as_literals(space.problem, by_conjunct)
 
 
 def repeated_rows(space: Space) -> Iterator[tuple[Table, State]]:

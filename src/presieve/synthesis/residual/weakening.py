@@ -3,11 +3,12 @@
 By the decoupling theorem, (i) in docs/theory.md, the residual is a unary problem: it must agree
 with the filter on the outputs of pre-filtered tables. Every part of the filter, also below OR, gets
 the cheapest stand-in that can be proved (ADR 10). Stand-ins are tried in the order of their cost
-(:data:`Cost`): first those that read the fewest state fields, then those of the fewest conjuncts,
-then of the fewest atoms; of equal cost the weaker ones first: ``IS NOT NULL``, ``<>`` (first from
-what the output is before any row), a one-sided comparison. Nothing at all is cheaper than any, and
-the part itself comes last. A stand-in is implied by its part, whatever the outputs are, and it
-costs no more in any respect, so that a residual is never stronger than its filter, nor dearer.
+(:data:`Cost`): first those that read the fewest state fields, then those with the fewest conjuncts,
+then those with the fewest atoms. Among stand-ins of equal cost weaker ones come first: ``IS NOT
+NULL``, ``<>`` (first from the output before any row), a one-sided comparison. No stand-in at all is
+the cheapest, and the part itself comes last. A part implies its stand-ins, whatever the outputs
+are, and a stand-in costs no more in any respect. So a residual is never stronger than its filter,
+and never more expensive.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ _NULL_IN_NULL_OUT = {Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE}
 
 @dataclass(frozen=True, slots=True)
 class FilterPart:
-    """A part of a filter: ``parts`` joined by ``op`` (AND or OR), or a leaf, of which ``op`` is
-    None. ``standins`` may be put in its place, cheapest first. ``number`` counts in pre-order.
+    """A part of a filter: ``parts`` joined by ``op`` (AND or OR), or a leaf, whose ``op`` is None.
+    ``standins`` may replace it, cheapest first. ``number`` counts in pre-order.
     """
 
     number: int
@@ -53,14 +54,14 @@ class FilterPart:
 
     @property
     def itself(self) -> int:
-        """The choice of no stand-in."""
+        """The choice of the part itself, without a stand-in."""
         return len(self.standins)
 
 
 Cost: TypeAlias = tuple[int, int, int]
-"""Of a predicate over outputs, compared from left to right: how many state fields are read for the
-outputs that it names, how many conjuncts it has, and how many atoms (comparisons, null tests and
-the like: what is not AND, OR or NOT), each as often as it is written.
+"""The cost of a predicate over outputs, compared from left to right: the number of state fields
+that are read for its outputs, of its conjuncts, and of its atoms (comparisons, null tests and the
+like: everything that is not AND, OR or NOT). An atom counts as often as it is written.
 """
 
 Reads: TypeAlias = Mapping[Var, frozenset[Var]]
@@ -68,7 +69,7 @@ Reads: TypeAlias = Mapping[Var, frozenset[Var]]
 
 
 def reads_of(fold: Fold) -> Reads:
-    """What the outputs of a fold are computed from."""
+    """The state fields that each output of a fold is computed from."""
     return {
         output_var(o.name, o.sort): frozenset(v for v in variables(o.term) if v.scope is Scope.ACC)
         for o in fold.outputs
@@ -76,7 +77,7 @@ def reads_of(fold: Fold) -> Reads:
 
 
 def cost(predicate: Term, reads: Reads) -> Cost:
-    """What a residual costs."""
+    """The cost of a residual."""
     none: frozenset[Var] = frozenset()
     fields = none.union(*(reads.get(v, none) for v in variables(predicate)))
     return len(fields), len(sql_conjuncts(predicate)), _atoms(predicate)
@@ -91,14 +92,16 @@ def _atoms(term: Term) -> int:
 
 
 Choice = tuple[int | None, ...]
-"""For each part, by number, the index of its stand-in, :attr:`Part.itself`, or None: nothing."""
+"""For each part, by number: the index of its stand-in, :attr:`FilterPart.itself`, or None for
+nothing.
+"""
 
 
 def parts_of(
     where: Term, start: Mapping[Var, Value], reads: Reads | None = None, *, never: bool = False
 ) -> FilterPart:
-    """A filter as the conjunction of its parts; ``start`` are the outputs before any row, ``reads``
-    what they are computed from.
+    """Split a filter into a conjunction of parts; ``start`` are the outputs before any row,
+    ``reads`` the fields that they are computed from.
 
     ``never``: with a last part that is false.
     """
@@ -138,7 +141,7 @@ def every(part: FilterPart) -> Iterator[FilterPart]:
 
 
 def assemble(part: FilterPart, chosen: Choice) -> Term:
-    """The residual that a choice stands for."""
+    """Build the residual for a choice."""
     choice = chosen[part.number]
     if choice is None:
         return SQL_TRUE
@@ -157,7 +160,7 @@ Judgement = Literal["refuted", "unproved", "taken"]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A part of which something weaker was tried: the choice for it, and for all parts."""
+    """A part for which something weaker was tried: the choice for it, and for all parts."""
 
     part: FilterPart
     choice: int | None
@@ -166,24 +169,24 @@ class Trial:
 
     @property
     def standin(self) -> Term | None:
-        """What was tried in its place."""
+        """The replacement that was tried."""
         return None if self.choice is None else self.part.standins[self.choice]
 
 
 def choose(
-    whole: FilterPart,
+    root: FilterPart,
     start: Choice,
     fits: Callable[[Choice], bool],
     proves: Callable[[Choice], bool],
 ) -> tuple[Choice, list[Trial]]:
-    """The cheapest choice that can be proved, part after part, the whole before what is in it; and
-    what was tried for it.
+    """Find the cheapest choice that can be proved, part after part, each part before its own parts;
+    return also the trials.
 
     ``start`` is right. ``fits`` says whether a residual agrees with the filter on all outputs seen,
-    which is cheap, and ``proves`` that it does on all there are.
+    which is cheap, and ``proves`` whether it agrees on all possible outputs.
     """
     hopes: list[Trial] = []
-    hoped = _descend(whole, start, lambda c: "taken" if fits(c) else "refuted", hopes)
+    hoped = _descend(root, start, lambda c: "taken" if fits(c) else "refuted", hopes)
     if hoped == start or proves(hoped):
         return hoped, hopes
     trials: list[Trial] = []
@@ -193,17 +196,17 @@ def choose(
             return "refuted"
         return "taken" if proves(choice) else "unproved"
 
-    return _descend(whole, start, judge, trials), trials
+    return _descend(root, start, judge, trials), trials
 
 
 def _descend(
     part: FilterPart, chosen: Choice, judge: Callable[[Choice], Judgement], trials: list[Trial]
 ) -> Choice:
-    """The choice with the parts of one part replaced, where a replacement is taken."""
+    """Replace the parts of one part, wherever a replacement is taken."""
     for below in part.parts:
         if chosen[below.number] is None:
             continue
-        # one true disjunct makes all of them true: that was tried with the disjunction
+        # One true disjunct makes the whole disjunction true, which was tried already.
         nothing = () if part.op is Op.SQL_OR else (None,)
         for choice in (*nothing, *range(len(below.standins))):
             trial = (*chosen[: below.number], choice, *chosen[below.number + 1 :])
@@ -220,24 +223,26 @@ def _descend(
 
 
 def _standins(term: Term, start: Mapping[Var, Value]) -> Iterator[Term]:
-    """Predicates that a part implies, from weak and cheap on, without the part itself."""
-    found: dict[Term, None] = {}
+    """Yield predicates that a part implies, from weak and cheap on, without the part itself."""
+    standins: dict[Term, None] = {}
     outputs = [v for v in variables(term) if v.scope is Scope.OUT]
     for v in outputs:
         if _null(v) and not _may_hold(term, v, None):
-            found.setdefault(app(Op.SQL_NOT, app(Op.SQL_IS_NULL, v)))
+            standins.setdefault(app(Op.SQL_NOT, app(Op.SQL_IS_NULL, v)))
     for v in outputs:
         for value in _values(term, v, start):
             if not any(_may_hold(term, v, x) for x in (value, *_null(v))):
-                found.setdefault(app(Op.SQL_NOT, app(Op.SQL_EQ, v, lit(strip(v.sort), value))))
+                standins.setdefault(app(Op.SQL_NOT, app(Op.SQL_EQ, v, lit(strip(v.sort), value))))
     match term:
         case App(Op.SQL_EQ, (Var() as v, Lit() as bound)) if strip(v.sort) != BOOL:
-            found |= {app(Op.SQL_GE, v, bound): None, app(Op.SQL_LE, v, bound): None}
-    return (x for x in found if x != term)
+            standins |= {app(Op.SQL_GE, v, bound): None, app(Op.SQL_LE, v, bound): None}
+    return (x for x in standins if x != term)
 
 
 def _values(term: Term, v: Var, start: Mapping[Var, Value]) -> Iterator[bool | int | float | str]:
-    """Values of an output that a part may exclude: that before any row, and constants it meets."""
+    """Yield the values of an output that a part may exclude: the value before any row, and
+    constants that it meets.
+    """
     base = strip(v.sort)
     if base == BOOL:
         return
@@ -245,8 +250,10 @@ def _values(term: Term, v: Var, start: Mapping[Var, Value]) -> Iterator[bool | i
         yield value
     for node in subterms(term) if base != FLOAT else ():
         match node:
-            case App(_, (Var() as other, Lit() as bound)) if other == v and bound.value is not None:
-                if strip(bound.sort) == base:  # not the number of ``left(v, 3)``
+            case App(_, (Var() as operand, Lit() as bound)) if (
+                operand == v and bound.value is not None
+            ):
+                if strip(bound.sort) == base:  # excludes the number in ``left(v, 3)``
                     yield literal_value(bound)  # type: ignore[misc]
 
 
@@ -255,7 +262,9 @@ def _null(v: Var) -> tuple[None, ...]:
 
 
 def _may_hold(term: Term, v: Var, value: Value) -> bool:
-    """Whether a predicate can be true where one output has this value, whatever the others are."""
+    """Whether a predicate can be true if one output has this value, whatever the other
+    outputs are.
+    """
     return _possible(term, v, value)[0]
 
 
@@ -263,11 +272,11 @@ def _possible(term: Term, v: Var, value: Value) -> tuple[bool, bool]:
     """Whether a predicate can be true, and whether it can be false."""
     match term:
         case App(Op.SQL_AND, args):
-            found = [_possible(a, v, value) for a in args]
-            return all(t for t, _ in found), any(f for _, f in found)
+            outcomes = [_possible(a, v, value) for a in args]
+            return all(t for t, _ in outcomes), any(f for _, f in outcomes)
         case App(Op.SQL_OR, args):
-            found = [_possible(a, v, value) for a in args]
-            return any(t for t, _ in found), all(f for _, f in found)
+            outcomes = [_possible(a, v, value) for a in args]
+            return any(t for t, _ in outcomes), all(f for _, f in outcomes)
         case App(Op.SQL_NOT, (inner,)):
             holds, fails = _possible(inner, v, value)
             return fails, holds
