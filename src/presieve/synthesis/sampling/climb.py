@@ -1,8 +1,9 @@
-"""Untrusted. Tables that the filter accepts, climbed to: each row brings the result nearer.
+"""Untrusted. Finds tables that the filter accepts by climbing: each row brings the result nearer.
 
-How near is the branch distance of search-based testing (Korel, TSE 1990; Tracey et al., ASE 1998):
-of a comparison how far its sides are apart, of a conjunction the sum, of a disjunction the least.
-``a >= 3 AND b >= 4 AND c >= 5`` is met by no random table of a few rows, and by twelve steps.
+The distance is the branch distance of search-based testing (Korel, TSE 1990; Tracey et al., ASE
+1998): for a comparison how far its sides are apart, for a conjunction the sum, for a disjunction
+the least. No random table of a few rows meets ``a >= 3 AND b >= 4 AND c >= 5``, but twelve steps
+do.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Table
 
 ROWS = 60
-"""Rows of a table, at most."""
+"""The maximum number of rows of a table."""
 
 _ATTEMPTS, _KEYS = 6, 2
 _CHOICES = 40
-"""Rows among which each step chooses."""
+"""The number of rows among which each step chooses."""
 _PATIENCE = 3
-"""Steps in a row that bring nothing."""
+"""The number of successive steps without progress before giving up."""
 
 _ORDERED = (Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
 _COMPARED = (*_ORDERED, Op.SQL_EQ, Op.SQL_EQ_NULLSAFE)
@@ -36,7 +37,7 @@ Tree: TypeAlias = "tuple[Op, list[Tree]] | int"
 
 
 def climbed(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
-    """Tables that the filter accepts, as far as climbing comes to some."""
+    """Yield tables that the filter accepts, as far as climbing finds some."""
     distance = _Distance(space)
     for key in space.keys[:_KEYS]:
         for _ in range(_ATTEMPTS):
@@ -72,12 +73,12 @@ def _climb(space: Space, distance: _Distance, key: State, random: Random) -> Tab
 
 
 class _Distance:
-    """How far outputs are from what the filter accepts: 0 where it may accept them."""
+    """The distance of outputs from what the filter accepts: 0 if it may accept them."""
 
     def __init__(self, space: Space) -> None:
         fold = space.problem.fold
         self._parts: list[Term] = []
-        self._tree = self._read(space.problem.where)
+        self._tree = self._build_tree(space.problem.where)
         names = [
             (Scope.OUT, [o.name for o in fold.outputs]),
             (Scope.KEY, [c.name for c in fold.keys]),
@@ -91,9 +92,9 @@ class _Distance:
         true, sides = self._true(outputs, key), self._sides(outputs, key)
         return self._of(self._tree, true, sides)
 
-    def _read(self, term: Term) -> Tree:
+    def _build_tree(self, term: Term) -> Tree:
         if isinstance(term, App) and term.op in (Op.SQL_AND, Op.SQL_OR):
-            return term.op, [self._read(a) for a in term.args]
+            return term.op, [self._build_tree(a) for a in term.args]
         self._parts.append(term)
         return len(self._parts) - 1
 
@@ -107,7 +108,7 @@ class _Distance:
 
 
 def _sides(part: Term) -> tuple[Term, Term]:
-    """What is compared, perhaps to say the opposite; of anything else itself twice."""
+    """The two sides of a comparison, also of a negated one; any other part itself, twice."""
     if isinstance(part, App) and part.op is Op.SQL_NOT:
         return _sides(part.args[0])
     if isinstance(part, App) and part.op in _COMPARED:
@@ -117,7 +118,9 @@ def _sides(part: Term) -> tuple[Term, Term]:
 
 
 def _apart(a: Value, b: Value) -> float:
-    """Of two numbers more than 0 and less than 1; 1 of others, and of what is not compared."""
+    """Two different numbers are more than 0 and less than 1 apart; other values, and parts that are
+    no comparisons, are 1 apart.
+    """
     if isinstance(a, int | float) and isinstance(b, int | float) and a != b:
         apart = abs(a - b)
         return apart / (apart + 1) if math.isfinite(apart) else 1.0

@@ -1,7 +1,7 @@
-"""Untrusted. What conditions say of each other, and of whether columns have a value.
+"""Untrusted. Facts that relate conditions to each other, and to whether columns have a value.
 
 Of two computed columns ``a < b`` and ``a = b`` only one is true; where ``a < b`` is true, neither
-is NULL. The smaller problem, in which they are columns like others, says so.
+is NULL. In the smaller problem they are columns like any other, so these facts are added to it.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 
 CORRELATED = "computed"
-"""The code of facts that hold by what the columns stand for."""
+"""The code of facts that hold by the meaning of the columns."""
 
 _MAX_PAIRS = 30
 _EFFORT = Effort(work=200_000, seconds=0.2)
 
 
 def facts(
-    problem: Problem, conditions: Mapping[Var, Term], kept: Sequence[Var], solver: Solver
+    problem: Problem, conditions: Mapping[Var, Term], columns: Sequence[Var], solver: Solver
 ) -> tuple[Assumption, ...]:
-    """What holds on all rows of the problem, said of the smaller one, which has a column for each
-    of the ``conditions`` beside the ``kept`` ones.
+    """Facts that hold for all rows of the problem, stated for the smaller problem, which has a
+    column for each of the ``conditions`` beside the original ``columns``.
     """
     tests = dict(conditions)
     meant: list[tuple[Term, Term]] = list(tests.items())
-    for v in dict.fromkeys(v for t in conditions.values() for v in variables(t) if v in kept):
+    for v in dict.fromkeys(v for t in conditions.values() for v in variables(t) if v in columns):
         meant += [(t, t) for t in _tests(v)]
     pairs = [p for p in combinations(range(len(meant)), 2) if p[0] < len(tests)]
     if not pairs or len(pairs) > _MAX_PAIRS:
@@ -44,21 +44,21 @@ def facts(
         runs.encoder.lines.append(f"(declare-const test{i} Bool)")
         runs.encoder.fact(f"(= test{i} {runs.encoder.boolean(original, row)})")
     solver.add(runs.encoder.take())
-    found = []
+    exclusions = []
     for (i, j), (a, b) in product(pairs, product((True, False), repeat=2)):
         names = [f"test{n}" if wanted else f"(not test{n})" for n, wanted in ((i, a), (j, b))]
         if isinstance(solver.check(names, _EFFORT), Unsat):
             literals = ((meant[i][0], a), (meant[j][0], b))
             both = [t if wanted else negate(t) for t, wanted in literals]
-            found.append(negate(conjunction(both)))
-    return tuple(assumed(CORRELATED, t) for t in found)
+            exclusions.append(negate(conjunction(both)))
+    return tuple(assumed(CORRELATED, t) for t in exclusions)
 
 
 def _tests(v: Var) -> Iterator[Term]:
-    """Whether the column has no value, or none that is a number."""
+    """Test whether the column has no value, or no number."""
     if isinstance(v.sort, Option):
         yield app(Op.IS_NONE, v)
     if strip(v.sort) == FLOAT:
         value = app(Op.GET, v) if isinstance(v.sort, Option) else v
-        there = [negate(app(Op.IS_NONE, v))] if isinstance(v.sort, Option) else []
-        yield conjunction([*there, app(Op.IS_NAN, value)])
+        present = [negate(app(Op.IS_NONE, v))] if isinstance(v.sort, Option) else []
+        yield conjunction([*present, app(Op.IS_NAN, value)])

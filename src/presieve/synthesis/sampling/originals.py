@@ -1,8 +1,8 @@
 """Untrusted. Tables over computed columns, as tables of original rows.
 
-A solver finds a row for which the conditions are as they should be; the other columns keep their
-values. Some combinations occur on no row. Where conditions read grouping columns, all rows of a
-table are asked for at once, since they have one key.
+A solver finds a row for which the conditions have the given truth values; the other columns keep
+their values. Some combinations occur on no row. If conditions read grouping columns, the solver
+finds all rows of a table at once, since they have one key.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Literals: TypeAlias = tuple[Term, ...]
 W = TypeVar("W", Witness, ResidualWitness)
 
 _MAX_ROWS = 60
-"""Different rows that the solver is asked for, at most."""
+"""The maximum number of different rows that the solver is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """Original rows for those of the ``smaller`` problem, whose columns ``computed`` stand for
+    """Original rows for the rows of the ``smaller`` problem, whose columns ``computed`` stand for
     conditions on columns of the ``problem``.
     """
 
@@ -45,8 +45,8 @@ class Originals:
     effort: Effort
 
     def tables(self, witnesses: Sequence[Witness]) -> list[Need]:
-        """The tables of the witnesses, as far as there are original rows for all of theirs, and the
-        row in question makes a difference there too.
+        """The tables of the witnesses, if there are original rows for all of their rows, and the
+        row in question makes a difference there, too.
         """
         rows = dict.fromkeys(row for w in witnesses for row in w.rows)
         if len(rows) > _MAX_ROWS:
@@ -56,8 +56,8 @@ class Originals:
         return [n for n in tables if difference(space, n.table, n.key, n.index) == "result"]
 
     def groups(self, witnesses: Sequence[ResidualWitness]) -> list[tuple[Table, State]]:
-        """The same of groups that show of conjuncts of the residual that they are needed. Whoever
-        uses them runs them.
+        """The same for groups that show that conjuncts of the residual are needed. The caller runs
+        them.
         """
         rows = list(dict.fromkeys(row for w in witnesses for row in w.rows))[:_MAX_ROWS]
         return [group for _, group in self._groups(rows, witnesses)]
@@ -65,8 +65,8 @@ class Originals:
     def _groups(
         self, needed: Sequence[Literals], witnesses: Sequence[W]
     ) -> Iterator[tuple[W, tuple[Table, State]]]:
-        """The witnesses for which there are original rows, with these and the key of their group.
-        ``needed`` are the rows that are looked for.
+        """Yield the witnesses for which there are original rows, with these rows and the key of
+        their group. ``needed`` are the rows to look for.
         """
         if any(v.scope is Scope.KEY for v in variables(*self.computed.values())):
             for w in witnesses:
@@ -74,14 +74,14 @@ class Originals:
                 if group is not None and set(w.rows) <= set(needed):
                     yield w, group
             return
-        found = self._rows(needed)
+        originals = self._rows(needed)
         for w in witnesses:
-            if all(row in found for row in w.rows):
+            if all(row in originals for row in w.rows):
                 key = tuple(literal_value(v) for v in w.key if isinstance(v, Lit))
-                yield w, (tuple(found[row] for row in w.rows), key)
+                yield w, (tuple(originals[row] for row in w.rows), key)
 
     def _same(self, values: Literals) -> list[Term]:
-        """For each column of the smaller problem that it has this value."""
+        """For each column of the smaller problem, the condition that it has this value."""
         fold = self.smaller.fold
         columns = (fold.column(c.name) for c in fold.columns)
         return [
@@ -91,7 +91,9 @@ class Originals:
     def _together(
         self, witness: Witness | ResidualWitness, solver: Solver
     ) -> tuple[Table, State] | None:
-        """Original rows for all of a table, and their key, which may be another than before."""
+        """Original rows for all rows of a table, and their key, which may differ from the table's
+        key.
+        """
         rows = list(dict.fromkeys(witness.rows))
         runs = Runs(self.problem, [*self.computed.values(), *(v for row in rows for v in row)])
         envs = [runs.row(f"r{i}") for i in range(len(rows))]
@@ -102,23 +104,23 @@ class Originals:
         if not isinstance(solver.check([], self.effort), Sat):
             return None
         fold, points = self.problem.fold, runs.encoder.points
-        found = {
+        originals = {
             r: decode_columns(e, Scope.ROW, fold.columns, solver, points)
             for r, e in zip(rows, envs, strict=True)
         }
         key = decode_columns(runs.keys, Scope.KEY, fold.keys, solver, points)
-        return tuple(found[row] for row in witness.rows), key
+        return tuple(originals[row] for row in witness.rows), key
 
     def _rows(self, wanted: Sequence[Literals]) -> dict[Literals, State]:
-        """An original row for each of the smaller problem's, where there is one: with the same
-        values if possible, else with others in columns of which only conditions read the value.
+        """An original row for each row of the smaller problem, if there is one: with the same
+        values if possible, else with other values in columns that only conditions read.
         """
         free = {v for v in variables(*self.computed.values()) if isinstance(v.sort, Option)}
-        free -= _read(self.smaller)
+        free -= _columns_read(self.smaller)
         columns = [self.smaller.fold.column(c.name) for c in self.smaller.fold.columns]
         runs = Runs(self.problem, [*self.computed.values(), *(v for row in wanted for v in row)])
         row, solver, encoder = runs.row("r"), self.solver, runs.encoder
-        found: dict[Literals, State] = {}
+        originals: dict[Literals, State] = {}
         for i, values in enumerate(wanted):
             same = self._same(values)
             similar = [
@@ -131,15 +133,17 @@ class Originals:
                 solver.add(encoder.take())
                 if isinstance(solver.check([name], self.effort), Sat):
                     original = self.problem.fold.columns
-                    found[values] = decode_columns(row, Scope.ROW, original, solver, encoder.points)
+                    originals[values] = decode_columns(
+                        row, Scope.ROW, original, solver, encoder.points
+                    )
                     break
-        return found
+        return originals
 
 
-def _read(problem: Problem) -> set[Var]:
-    """The columns that are read for more than to see whether they are NULL."""
+def _columns_read(problem: Problem) -> set[Var]:
+    """The columns that steps read for more than a test for NULL."""
     fold = problem.fold
     nodes = [n for t in (*(f.step for f in fold.fields), fold.step_raises) for n in subterms(t)]
     apps = [n for n in nodes if isinstance(n, App) and n.op is not Op.IS_NONE]
-    whole = [f.step for f in fold.fields if isinstance(f.step, Var)]
-    return {a for n in apps for a in n.args if isinstance(a, Var)}.union(whole)
+    copied = [f.step for f in fold.fields if isinstance(f.step, Var)]
+    return {a for n in apps for a in n.args if isinstance(a, Var)}.union(copied)

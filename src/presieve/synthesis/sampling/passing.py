@@ -1,4 +1,4 @@
-"""Untrusted. Groups of which every row passes a pre-filter, and what the fold yields for them.
+"""Untrusted. Groups whose rows all pass a pre-filter, and the fold's outputs for them.
 
 By the decoupling theorem, (i) in docs/theory.md, a residual is right if it agrees with the filter
 on these.
@@ -19,10 +19,12 @@ Passing: TypeAlias = tuple[State, Table, State]
 
 def passing(
     space: Space,
-    kept: Callable[[State, State], bool],
+    keeps_row: Callable[[State, State], bool],
     tables: Iterable[tuple[Table, State]],
 ) -> Iterator[Passing]:
-    """All beginnings of what the pre-filter keeps of the tables, as far as they have a result."""
+    """Yield all prefixes of the rows of each table that the pre-filter keeps, if they have a
+    result.
+    """
     machine = space.machine
     for table, key in tables:
         start = machine.start(key)
@@ -32,7 +34,7 @@ def passing(
         if outputs is not None:
             yield outputs, rows, key
         for row in table:
-            if not kept(row, key):
+            if not keeps_row(row, key):
                 continue
             rows = (*rows, row)
             state = machine.step(state, row, key)  # type: ignore[arg-type]
@@ -44,11 +46,11 @@ def passing(
 
 
 _LONG = 40
-"""Tables of more rows are not made smaller."""
+"""Longer tables are not made smaller."""
 
 
 def shrunk(rows: Table, wanted: Callable[[Table], bool]) -> Table:
-    """The rows without those that can be left out one by one, with ``wanted`` still true."""
+    """Leave out rows one by one as long as ``wanted`` stays true."""
     at = 0
     while at < len(rows) <= _LONG:
         fewer = rows[:at] + rows[at + 1 :]

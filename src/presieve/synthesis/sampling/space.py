@@ -22,10 +22,10 @@ from presieve.universe.coarse import coarser
 from presieve.universe.regions import Partition, Region, partition
 
 MAX_CELLS = 5000
-"""Beyond this many cells the product of all columns' regions is not searched."""
+"""The product of all columns' regions is not searched if it has more cells."""
 
 NO_ROWS = "no row satisfies what is assumed or declared"
-"""Said where a space is not inhabited."""
+"""The reason if a space is not inhabited."""
 
 T = TypeVar("T")
 
@@ -34,13 +34,13 @@ _KEYS_SEEN = 2000
 _TRIES = 100
 _POOL = 6
 _HIDDEN_TRIED = 16
-"""Regions of hidden columns, combined, that rows of one cell are tried with."""
+"""The number of combinations of regions of hidden columns that rows of one cell are tried with."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """What is fixed for one problem. ``extra`` are further predicates whose constants matter,
-    ``chosen`` predicates over keys: only groups that satisfy them are of interest.
+    """The fixed data of one problem. ``extra`` are further predicates whose constants matter;
+    ``chosen`` are predicates over keys: only groups that satisfy them are of interest.
     """
 
     problem: Problem
@@ -48,13 +48,13 @@ class Space:
     chosen: tuple[Term, ...] = ()
 
     def of(self, problem: Problem, chosen: tuple[Term, ...] = ()) -> Space:
-        """The space of another problem: this one, with what it knows, where they are the same."""
+        """The space of another problem: this one, with its cached values, if both are the same."""
         same = (self.problem, self.chosen, self.extra) == (problem, chosen, ())
         return self if same else Space(problem, chosen=chosen)
 
     @cached_property
     def classes(self) -> Classes:
-        """Values that meet."""
+        """The classes of values that meet."""
         facts = (a.term for a in self.problem.assumptions)
         return Classes(self.problem, (*self.extra, *self.chosen, *facts))
 
@@ -65,8 +65,8 @@ class Space:
 
     @cached_property
     def rows(self) -> tuple[Partition, ...]:
-        """The regions of every input column, in the fold's order: coarser ones of columns that are
-        only carried along, where there are too many cells otherwise.
+        """The regions of every input column, in the fold's order; coarser ones for columns that are
+        only carried along, if there are too many cells otherwise.
         """
         fold = self.problem.fold
         fine = tuple(
@@ -86,22 +86,22 @@ class Space:
 
     @cached_property
     def mixed(self) -> tuple[int, ...]:
-        """The numbers of the grouping columns that decide, with others, what is done to a row."""
+        """The numbers of the grouping columns that the fold or the filter reads."""
         fold = self.problem.fold
         steps = [t for f in fold.fields for t in (f.init, f.step)]
         terms = [self.problem.where, fold.step_raises, fold.finish_raises, *steps]
-        found = {v for v in variables(*terms) if v.scope is Scope.KEY}
-        return tuple(i for i, p in enumerate(self.key_columns) if p.variable in found)
+        deciding = {v for v in variables(*terms) if v.scope is Scope.KEY}
+        return tuple(i for i, p in enumerate(self.key_columns) if p.variable in deciding)
 
     @cached_property
     def visible(self) -> tuple[int, ...]:
-        """The numbers of the input columns that Spark has: a pre-filter may speak of them."""
+        """The numbers of the input columns that Spark has, so that a pre-filter may read them."""
         return tuple(i for i, c in enumerate(self.problem.fold.columns) if not c.hidden)
 
     @cached_property
     def partitions(self) -> tuple[Partition, ...]:
-        """What cells are products of: the input columns that Spark has, then the mixed grouping
-        columns.
+        """The partitions whose product the cells are: of the input columns that Spark has, then of
+        the mixed grouping columns.
         """
         return (*(self.rows[i] for i in self.visible), *self._mixed_keys)
 
@@ -111,7 +111,7 @@ class Space:
 
     @cached_property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return _size(self.partitions)
 
     @cached_property
@@ -121,7 +121,7 @@ class Space:
 
     @cached_property
     def absent(self) -> frozenset[Cell]:
-        """Cells that no row is in, since what is assumed relates columns."""
+        """Cells that no row is in, since assumptions relate columns."""
         fold = self.problem.fold
         facts = [a.term for a in self.problem.assumptions if _separates_regions(a.term)]
         facts = [t for t in facts if fold.hidden.isdisjoint(variables(t))]
@@ -131,22 +131,26 @@ class Space:
         test = predicates(facts, [names])
         regions = [self.rows[i].regions for i in self.visible]
         firsts = [[r.samples[0] if r.samples else None for r in column] for column in regions]
-        found = []
+        absent_cells = []
         for cell in self.cells:
             row = tuple(column[i] for column, i in zip(firsts, cell, strict=False))
             if not all(test(row)):
-                found.append(cell)
-        return frozenset(found)
+                absent_cells.append(cell)
+        return frozenset(absent_cells)
 
     @cached_property
     def is_inhabited(self) -> bool:
-        """Whether the assumptions leave a value for every column: else there are no rows at all."""
+        """Whether the assumptions leave a value for every column; otherwise there are no rows at
+        all.
+        """
         columns = (*self.rows, *self.key_columns)
         return all(any(r.possible for r in p.regions) for p in columns)
 
     @cached_property
     def keys(self) -> list[State]:
-        """Group keys to try: a few values of every grouping column, as far as assumptions go."""
+        """Group keys to try: a few values of every grouping column, as far as the assumptions
+        allow.
+        """
         values = [
             _simplest_first(s for r in p.regions if r.possible for s in r.samples[:1])
             for p in self.key_columns
@@ -177,7 +181,7 @@ class Space:
 
     @cached_property
     def _places(self) -> list[dict[Value, int]]:
-        """For every column that is shown the region of each of its samples."""
+        """For every visible column, the region of each of its samples."""
         visible = (self.rows[n] for n in self.visible)
         return [{v: i for i, r in enumerate(p.regions) for v in r.samples} for p in visible]
 
@@ -185,13 +189,13 @@ class Space:
         """The cell that a row of a group is in."""
         visible = [row[i] for i in self.visible] if len(self.visible) < len(self.rows) else row
         try:
-            here = tuple([places[v] for places, v in zip(self._places, visible, strict=True)])
-        except KeyError:  # a value of somebody else's, or another NaN
-            here = tuple(p.locate(v) for p, v in zip(self.partitions, visible, strict=False))
-        return here + self.key_cell(key) if self.mixed else here
+            cell = tuple([places[v] for places, v in zip(self._places, visible, strict=True)])
+        except KeyError:  # a value that is no sample, or another NaN
+            cell = tuple(p.locate(v) for p, v in zip(self.partitions, visible, strict=False))
+        return cell + self.key_cell(key) if self.mixed else cell
 
     def key_cell(self, key: State) -> Cell:
-        """The part of its rows' cells that a group decides."""
+        """The part of a row's cell that the group's key determines."""
         return tuple(self.key_columns[i].locate(key[i]) for i in self.mixed)
 
     def cells_of(self, key: State) -> list[Cell]:
@@ -202,7 +206,7 @@ class Space:
     def rows_in(self, cell: Cell, random: Random, count: int) -> list[State]:
         """Some rows of a cell: first samples of every region first, then random combinations.
 
-        None where none of those obeys the assumptions. A cell has all values of hidden columns.
+        Empty if none of them obeys the assumptions. A cell has all values of hidden columns.
         """
         own = dict(zip(self.visible, cell, strict=False))
         choices = [
@@ -222,7 +226,7 @@ class Space:
         return {}
 
     def pool(self, cell: Cell) -> list[State]:
-        """A few rows of a cell, always the same."""
+        """A few rows of a cell, the same at each call."""
         if cell not in self._pools:
             self._pools[cell] = self.rows_in(cell, Random(len(self._pools)), _POOL)
         return self._pools[cell]
@@ -241,7 +245,7 @@ class Space:
         return row
 
     def random_table(self, random: Random, length: int) -> tuple[State, ...]:
-        """So many random rows."""
+        """A table of ``length`` random rows."""
         return tuple([self.random_row(random) for _ in range(length)])
 
 
@@ -253,18 +257,18 @@ _OF_REGIONS = frozenset({Op.AND, Op.OR, Op.NOT, Op.IS_NONE, Op.IS_NAN, Op.GET})
 
 
 def _separates_regions(fact: Term) -> bool:
-    """Whether a fact about several columns is true of all rows of a cell or of none."""
+    """Whether a fact about several columns is true for all rows of a cell or for none."""
     inside = (t.op for t in subterms(fact) if isinstance(t, App))
-    found = variables(fact)
+    operands = variables(fact)
     return (
-        len(found) > 1
-        and all(v.scope is Scope.ROW for v in found)
+        len(operands) > 1
+        and all(v.scope is Scope.ROW for v in operands)
         and all(op in _OF_REGIONS for op in inside)
     )
 
 
 def _simplest_first(values: Iterable[Value]) -> list[Value]:
-    """NULL and the empty string last: a key that is shown to somebody should look like one."""
+    """Put NULL and the empty string last: a key that a person sees should look like a key."""
     return sorted(values, key=lambda v: (v is None, v == ""))
 
 
@@ -273,5 +277,7 @@ def _pick(regions: Sequence[Region], random: Random) -> State:
 
 
 def _one(of: Sequence[T], random: Random) -> T:
-    """As ``random.choice``, in a third of the time: which one is no matter of great care."""
+    """As ``random.choice``, in a third of the time, because the choice need not be exactly
+    uniform.
+    """
     return of[int(random.random() * len(of))]

@@ -1,7 +1,8 @@
-"""Untrusted. Concrete tables: which the filter accepts, and which rows they cannot do without.
+"""Untrusted. Concrete tables: those that the filter accepts, and the rows that they cannot do
+without.
 
 A row is needed if some table's result changes when it is left out (docs/theory.md, iii). Either the
-table with it or the one without is accepted, so accepted tables are all one has to look around.
+table with it or the one without is accepted, so it suffices to look around accepted tables.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _KEYS_ALONE = 4
 _POOL = 400
 _NEAR = 40
 _FEWEST_TRIES, _MOST_TRIES, _ALL_TRIES = 40, 240, 120_000
-"""How often a row of one cell is put into a table, and of all cells together, about."""
+"""How often a row of one cell is put into a table, at least and at most, and about how often for
+all cells together.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,11 @@ class Need:
 
 @dataclass(slots=True)
 class Finding:
-    """What is known of a space from running it: accepted tables and a witness per needed cell.
+    """The findings from running the tables of a space: accepted tables and a witness per needed
+    cell.
 
     ``guards`` keep a table from raising. That is no witness, since the rows that raise may be
-    dropped with them; they stay only where that was seen to fail (``guarded``).
+    dropped with them; they stay only if dropping them was seen to fail (``guarded``).
     """
 
     accepted: list[tuple[Table, State]] = field(default_factory=list)
@@ -63,7 +67,7 @@ class Finding:
 
     @property
     def witnessed(self) -> bool:
-        """Whether there is a witness for each of them."""
+        """Whether there is a witness for each of these cells."""
         return len(self.kept) == len(self.needs)
 
 
@@ -71,7 +75,7 @@ Difference: TypeAlias = Literal["none", "result", "error"]
 
 
 def difference(space: Space, table: Table, key: State, index: int) -> Difference:
-    """What leaving out one row changes: nothing, the result of the pipeline, or that it raises."""
+    """The change when one row is left out: none, another result of the pipeline, or an error."""
     without = table[:index] + table[index + 1 :]
     before, after = space.machine.outcome(table, key), space.machine.outcome(without, key)
     if agree(before, after):
@@ -84,14 +88,14 @@ def explore(
     random: Random,
     deadline: float,
     seeds: Sequence[tuple[Table, State]] = (),
-    known: Mapping[Cell, Need] = MappingProxyType({}),
+    known_needs: Mapping[Cell, Need] = MappingProxyType({}),
 ) -> Finding:
     """Find accepted tables, then the cells whose rows are needed around them.
 
-    What is found by the ``deadline`` (of the search's clock), the last guard, is returned.
-    ``seeds`` are tables to look at first, ``known`` witnesses that need not be found again.
+    It returns what it has found at the ``deadline`` (of the search's clock), the last guard.
+    ``seeds`` are tables to look at first, ``known_needs`` witnesses that need not be found again.
     """
-    finding = Finding(needs=dict(known))
+    finding = Finding(needs=dict(known_needs))
 
     def offer(tables: Iterable[tuple[Table, State]], enough: int = MAX_ACCEPTED) -> None:
         for table, key in tables:
@@ -111,7 +115,7 @@ def explore(
 
 
 def _note_single(space: Space, finding: Finding, random: Random) -> None:
-    """Rows that the filter accepts alone: of equalities with constants there may be no others."""
+    """Note rows that the filter accepts alone: equalities with constants may accept no others."""
     for key in space.keys[:_KEYS_ALONE]:
         for cell in space.cells_of(key):
             if cell in finding.needs:
@@ -133,7 +137,7 @@ def _offer(space: Space, finding: Finding, table: Table, key: State) -> bool:
 
 
 def _random_tables(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
-    """Of one row to six. After some hundred rows they are made of those, which is faster."""
+    """Tables of one to six rows. After some hundred rows, tables reuse them, which is faster."""
     yield (), space.keys[0]
     pool: list[State] = []
     for i in range(RANDOM_TABLES):
@@ -157,13 +161,13 @@ def pumped(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
 
 
 def thresholds(space: Space) -> set[int]:
-    """Integers of the filter and of the state, up to a size that is cheap to count to."""
-    found: set[int] = set()
+    """The integers of the filter, up to a size that is cheap to count to."""
+    integers: set[int] = set()
     for x in literals(space.problem.where):
         n = literal_value(x)
         if isinstance(n, int | float) and not isinstance(n, bool) and 1 < n <= _PUMP_LIMIT:
-            found.add(int(n))
-    return found
+            integers.add(int(n))
+    return integers
 
 
 def _mutate(space: Space, finding: Finding, random: Random, deadline: float) -> None:
@@ -187,7 +191,7 @@ def _mutate(space: Space, finding: Finding, random: Random, deadline: float) -> 
 
 
 def note_removals(space: Space, finding: Finding, table: Table, key: State) -> None:
-    """Rows of an accepted table without which the result is another."""
+    """Note rows of an accepted table without which the result changes."""
     for i, row in enumerate(table[:12]):
         cell = space.cell_of(row, key)
         if cell in finding.needs:
@@ -201,7 +205,9 @@ def note_removals(space: Space, finding: Finding, table: Table, key: State) -> N
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Between two rows of an accepted table: the state before it, what is to come, and the end."""
+    """A place between two rows of an accepted table: the state before it, the later rows, and the
+    end.
+    """
 
     table: Table
     key: State
@@ -215,20 +221,21 @@ class _Place:
 def _places(
     space: Space, tables: Iterable[tuple[Table, State]], random: Random
 ) -> Iterator[list[_Place]]:
-    """Where rows can be put in: the ends and the middle of the tables, in random order.
+    """Yield the places where rows can be inserted: the ends and the middle of the tables, in random
+    order.
 
     One list for each set of groups whose rows are in the same cells.
     """
     machine = space.machine
-    found: dict[Cell, list[_Place]] = {}
+    by_key_cell: dict[Cell, list[_Place]] = {}
     for table, key in tables:
         end, outcome = machine.run(table, key), machine.outcome(table, key)
         for at in sorted({0, len(table), len(table) // 2}):
             state = machine.run(table[:at], key)
             if state is not None:
                 place = _Place(table, key, at, state, table[at:], end, outcome)
-                found.setdefault(space.key_cell(key), []).append(place)
-    for places in found.values():
+                by_key_cell.setdefault(space.key_cell(key), []).append(place)
+    for places in by_key_cell.values():
         random.shuffle(places)
         yield places
 
@@ -240,7 +247,7 @@ def note_insertions(
     random: Random,
     deadline: float,
 ) -> None:
-    """Rows which change the result of one of these tables when they are added."""
+    """Note rows that change the result of one of these tables when they are added."""
     for places in _places(space, tables, random):
         _insert(space, finding, places, random, deadline)
 
@@ -257,7 +264,8 @@ def _insert(
         rows = space.rows_in(cell, random, _ROWS_TRIED)
         tried: set[tuple[int, int]] = set()
         for t in range(min(tries, 2 * len(places) * len(rows))):
-            # every second time where it worked before, else each place in turn
+            # Every second try uses the place that worked before; the others take each place in
+            # turn.
             index = t // 2 if t % 2 else n + t // 2
             turn, index = divmod(index, len(places))
             pair = index, (t // 2 + turn) % len(rows)
@@ -265,7 +273,8 @@ def _insert(
                 continue
             tried.add(pair)
             place, row = places[index], rows[pair[1]]
-            # The two zeros count as one state here: what they tell apart is for the solver to find.
+            # The two zeros count as one state here; a difference between them is for the solver to
+            # find.
             state = machine.step(place.state, row, place.key)
             if state == place.state:
                 continue
@@ -280,7 +289,9 @@ def _insert(
 
 
 def needs_near(space: Space, cell: Cell, tables: Iterable[tuple[Table, State]]) -> Iterator[Need]:
-    """Witnesses for one cell: rows of it put before, after or amidst the rows of these tables."""
+    """Yield witnesses for one cell: its rows put before, after or amidst the rows of these
+    tables.
+    """
     for table, key in islice(tables, _NEAR):
         for row in space.pool(cell):
             for at in sorted({0, len(table) // 2, len(table)}):
@@ -290,7 +301,9 @@ def needs_near(space: Space, cell: Cell, tables: Iterable[tuple[Table, State]]) 
 
 
 def accepts_all(space: Space) -> bool:
-    """The filter rejects none of some random groups, so that it may be true of every one."""
+    """Whether the filter rejects none of some random groups, so that it may be true for every
+    group.
+    """
     random = Random(3)
     tables = [space.random_table(random, 1 + i % 5) for i in range(60)]
     outcomes = (space.machine.outcome(t, k) for t in tables for k in space.keys[:2])

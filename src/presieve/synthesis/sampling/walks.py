@@ -1,8 +1,8 @@
-"""Untrusted. Random walks: rows one after the other, looked at after each.
+"""Untrusted. Random walks: rows one after the other, with a check after each row.
 
-Each walk draws from some regions of every column only, chosen anew (swarm testing: Groce et al.,
-ISSTA 2012). Where every walk could meet every region, none of ten rows would have ``first = 7`` for
-its least: something smaller comes along.
+Each walk draws from only some regions of every column, chosen anew (swarm testing: Groce et al.,
+ISSTA 2012). If every walk could meet every region, ten rows would never have ``first = 7`` as their
+least value: something smaller comes along.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from presieve.synthesis.sampling.tables import Table
 from presieve.universe.boxes import Cell, cover, holds
 
 WALKS = 300
-"""Walks for one question."""
+"""The number of walks for one question."""
 
 LENGTH = 14
-"""Rows of a walk."""
+"""The number of rows of a walk."""
 
 MAX_ROWS = 8
-"""Rows of a table to learn invariants from, at most."""
+"""The maximum number of rows of a table to learn invariants from."""
 
 _CELLS = (1, 6)
-"""Regions of rows that one walk draws from, at least and at most."""
+"""The number of regions of rows that one walk draws from, at least and at most."""
 
 
 def walks(
     space: Space, random: Random, focus: Sequence[Sequence[Cell]] = ()
 ) -> Iterator[tuple[State, list[State]]]:
-    """For every walk its key and its rows. Each draws from a cell of one of the ``focus`` too, of
-    each in turn.
+    """Yield the key and the rows of every walk. Each walk also draws from a cell of one list in
+    ``focus``, taking the lists in turn.
     """
     cells = {key: space.cells_of(key) for key in space.keys}
     for i in range(WALKS):
@@ -47,15 +47,15 @@ def walks(
             yield key, random.choices(rows, k=LENGTH)
 
 
-def dropped(space: Space, kept: Collection[Cell]) -> list[list[Cell]]:
-    """The cells that are not kept, in boxes: each is dropped for a reason of its own."""
-    others = [c for c in space.cells if c not in kept]
-    boxes = cover(space.partitions, others, kept)
+def dropped(space: Space, kept_cells: Collection[Cell]) -> list[list[Cell]]:
+    """The dropped cells, in boxes: each box is dropped for a reason of its own."""
+    others = [c for c in space.cells if c not in kept_cells]
+    boxes = cover(space.partitions, others, kept_cells)
     return [[c for c in others if holds(box, c)] for box in boxes]
 
 
 def accepted_tables(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
-    """Tables that the filter accepts: of every walk the shortest."""
+    """Yield tables that the filter accepts: the shortest of every walk."""
     machine = space.machine
     for key, rows in walks(space, random):
         state: State | None = machine.start(key)
@@ -69,16 +69,16 @@ def accepted_tables(space: Space, random: Random) -> Iterator[tuple[Table, State
 
 
 def parted_tables(
-    space: Space, random: Random, kept: Collection[Cell]
+    space: Space, random: Random, kept_cells: Collection[Cell]
 ) -> Iterator[tuple[Table, State]]:
-    """Tables of up to :data:`FEW` rows on which dropping the rows that are not kept leaves another
-    state: of every walk the longest.
+    """Yield tables of up to :data:`MAX_ROWS` rows for which dropping the rows outside of the kept
+    cells leads to another state: the longest of every walk.
     """
 
     def keeps(row: State, key: State) -> bool:
-        return space.cell_of(row, key) in kept
+        return space.cell_of(row, key) in kept_cells
 
-    for key, rows in walks(space, random, dropped(space, kept)):
+    for key, rows in walks(space, random, dropped(space, kept_cells)):
         apart = 0
         for i, (state, twin, empty) in enumerate(_both(space.machine, rows[:MAX_ROWS], key, keeps)):
             if twin is None:
@@ -90,17 +90,17 @@ def parted_tables(
 
 
 def wrong_tables(
-    space: Space, random: Random, kept: Callable[[], Collection[Cell]]
+    space: Space, random: Random, kept_cells: Callable[[], Collection[Cell]]
 ) -> Iterator[tuple[Table, State]]:
-    """Tables on which the filter gives another result where only rows of the cells that are
-    ``kept`` go in: of every walk the shortest. What is kept may grow between two of them.
+    """Yield tables for which the filter gives another result if only rows of the kept cells go in:
+    the shortest of every walk. ``kept_cells`` may give more cells between two tables.
     """
     result = cache(space.machine.result)
 
     def keeps(row: State, key: State) -> bool:
-        return space.cell_of(row, key) in kept()
+        return space.cell_of(row, key) in kept_cells()
 
-    for key, rows in walks(space, random, dropped(space, kept())):
+    for key, rows in walks(space, random, dropped(space, kept_cells())):
         for i, (state, twin, empty) in enumerate(_both(space.machine, rows, key, keeps)):
             if empty or state != twin:
                 before, after = result(state, False, key), result(twin, empty, key)
@@ -115,8 +115,8 @@ def refuting_tables(
     keeps: Callable[[State, State], bool],
     pushed: Machine,
 ) -> Iterator[tuple[Table, State]]:
-    """Tables on which a pushdown gives another result: of every walk the shortest. ``pushed`` is
-    the machine with the residual for its filter.
+    """Yield tables on which a pushdown gives another result: the shortest of every walk. ``pushed``
+    is the machine with the residual as its filter.
     """
     machine = space.machine
     others = [c for c in space.cells if _drops(space, c, keeps, random)]
@@ -131,8 +131,9 @@ def refuting_tables(
 def _both(
     machine: Machine, rows: Sequence[State], key: State, keeps: Callable[[State, State], bool]
 ) -> Iterator[tuple[State, State | None, bool]]:
-    """After each row: the state of the run over all rows, that of the run over those that are kept
-    (None once it has raised), and whether none was. Up to a row on which the first run raises.
+    """Yield after each row: the state of the run over all rows, the state of the run over the kept
+    rows (None after it has raised), and whether no row was kept. Ends at a row on which the first
+    run raises.
     """
     state = machine.start(key)
     twin: State | None = state
