@@ -1,1 +1,1 @@
-"""Untrusted. Tables that show something: that rows matter, that a candidate is wrong."""
+"""Untrusted. Tables that show something: that rows matter, or that a candidate is wrong."""

@@ -16,7 +16,7 @@ from presieve.synthesis.sampling.tables import Table
 
 @dataclass(frozen=True, slots=True)
 class TableQuery:
-    """What tables are asked for, of exactly so many ``rows``, and whom."""
+    """The search for a table: its space, its exact number of ``rows``, and the solver to ask."""
 
     space: Space
     rows: int
@@ -29,15 +29,15 @@ def accepted_table(query: TableQuery) -> tuple[Table, State] | None:
     problem = query.space.problem
     runs = Runs(problem, [])
     run = runs.initial()
-    seen: list[EncEnv] = []
+    table_rows: list[EncEnv] = []
     for i in range(query.rows):
         row = runs.row(f"r{i}")
         runs.encoder.fact(s_not(runs.step_raises(run, row)))
         run = runs.step(run, row)
-        seen.append(row)
+        table_rows.append(row)
     runs.encoder.fact(runs.matters(run))
     runs.encoder.fact(runs.passes(run, problem.where))
-    return _model(query, runs, seen)
+    return _model(query, runs, table_rows)
 
 
 def wrong_table(query: TableQuery, prefilter: Term, residual: Term) -> tuple[Table, State] | None:
@@ -48,43 +48,44 @@ def wrong_table(query: TableQuery, prefilter: Term, residual: Term) -> tuple[Tab
     problem = query.space.problem
     runs = Runs(problem, [prefilter, residual, SQL_TRUE])
     s = t = runs.initial()
-    seen: list[EncEnv] = []
+    table_rows: list[EncEnv] = []
     crashes = []
     for i in range(query.rows):
         row = runs.row(f"r{i}")
-        seen.append(row)
+        table_rows.append(row)
         runs.encoder.fact(s_not(runs.step_raises(s, row)))
-        kept = runs.encoder.name(runs.is_true(prefilter, row))
-        crashes.append(s_and([kept, runs.step_raises(t, row)]))
-        s, t = runs.step(s, row), runs.either(kept, runs.step(t, row), t)
+        row_passes = runs.encoder.name(runs.is_true(prefilter, row))
+        crashes.append(s_and([row_passes, runs.step_raises(t, row)]))
+        s, t = runs.step(s, row), runs.either(row_passes, runs.step(t, row), t)
     accepted, passed = runs.passes(s, problem.where), runs.passes(t, residual)
     fine = s_and([*(s_not(c) for c in crashes), runs.result_agrees(s, t, accepted, passed)])
     runs.encoder.fact(runs.matters(s))
     runs.encoder.fact(s_not(fine))
-    return _model(query, runs, seen)
+    return _model(query, runs, table_rows)
 
 
 def exchanged_table(query: TableQuery) -> tuple[Table, State] | None:
-    """A table that yields another result, as far as the model goes, once two neighbours are
-    exchanged.
+    """A table that yields another result if two neighbours are exchanged, as far as the model goes.
 
     The caller runs it: the model's numbers need not be doubles.
     """
     runs = Runs(query.space.problem, [])
-    seen = [runs.row(f"r{i}") for i in range(query.rows)]
-    straight = runs.through(runs.initial(), seen)
+    table_rows = [runs.row(f"r{i}") for i in range(query.rows)]
+    straight = runs.through(runs.initial(), table_rows)
     differ = []
     for i in range(query.rows - 1):
-        order = [*seen[:i], seen[i + 1], seen[i], *seen[i + 2 :]]
+        order = [*table_rows[:i], table_rows[i + 1], table_rows[i], *table_rows[i + 2 :]]
         differ.append(runs.yields_differ(straight, runs.through(runs.initial(), order)))
     runs.encoder.fact(s_or(differ))
-    return _model(query, runs, seen)
+    return _model(query, runs, table_rows)
 
 
-def _model(query: TableQuery, runs: Runs, seen: list[EncEnv]) -> tuple[Table, State] | None:
+def _model(query: TableQuery, runs: Runs, table_rows: list[EncEnv]) -> tuple[Table, State] | None:
     solver, fold, points = query.solver, query.space.problem.fold, runs.encoder.points
     solver.add(runs.encoder.take())
     if not isinstance(solver.check([], query.effort), Sat):
         return None
-    table = tuple(decode_columns(row, Scope.ROW, fold.columns, solver, points) for row in seen)
+    table = tuple(
+        decode_columns(row, Scope.ROW, fold.columns, solver, points) for row in table_rows
+    )
     return table, decode_columns(runs.keys, Scope.KEY, fold.keys, solver, points)

@@ -1,4 +1,4 @@
-"""Untrusted. What is learned from a table on which a candidate goes wrong."""
+"""Untrusted. Learns from a table on which a candidate goes wrong."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from presieve.synthesis.sampling.tables import Finding, Need, Table, difference,
 def generalize(
     space: Space, finding: Finding, wrong: tuple[Table, State], random: Random, deadline: float
 ) -> bool:
-    """From a wrong table to a needed cell: leave dropped rows out one by one until the result
-    changes. True if that taught a new needed cell, or that the candidate makes tables raise:
-    then every cell stays that is known to keep a table from it.
+    """Generalize a wrong table to a needed cell: leave dropped rows out one by one until the result
+    changes. True if that taught a new needed cell, or that the candidate makes tables raise: then
+    every cell stays that is known to keep a table from raising.
     """
     table, key = wrong
     rows, i = list(table), 0

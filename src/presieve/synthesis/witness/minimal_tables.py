@@ -1,6 +1,6 @@
-"""Untrusted. A table made small for a person: fewer rows, and simpler values.
+"""Untrusted. Makes a table small for a person: fewer rows, and simpler values.
 
-What a table must still show is asked of the caller, so that nothing here has to be right.
+The caller decides what a table must still show, so nothing here has to be right.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from presieve.semantics.values import Value, date_of, days_of, microseconds_of, 
 from presieve.synthesis.sampling.tables import Table
 
 MAX_TRIALS = 3000
-"""Tables that are run for one to get simpler values; those of a few hundred columns stay as they
-are from there on.
+"""The maximum number of tables that are run to get simpler values for one table. A table with a few
+hundred columns keeps the values that come after that.
 """
 
 _NUMBERS = (0, 1, 2, 3, -1, 5, 10, -10, 100, -100, 1000)
@@ -40,7 +40,7 @@ _UNITS = (_DAY, 3_600_000_000, 60_000_000, 1_000_000)
 
 
 def minimize_rows(table: Table, still: Callable[[Table], bool]) -> Table:
-    """Delta debugging down to single rows: no row can go."""
+    """Delta debugging down to single rows: no row can be left out."""
     size = max(1, len(table) // 2)
     while True:
         start = 0
@@ -58,14 +58,14 @@ def minimize_rows(table: Table, still: Callable[[Table], bool]) -> Table:
 def simplify_values(
     columns: Sequence[Column], table: Table, still: Callable[[Table], bool]
 ) -> Table:
-    """The same table with the simplest values that still do, one cell after the other."""
-    left = MAX_TRIALS
+    """Simplify the values of a table, one cell after the other, as long as ``still`` is true."""
+    trials_left = MAX_TRIALS
     for i, row in enumerate(table):
         for j, column in enumerate(columns):
             for value in simpler_values(row[j], column):
-                if left == 0:
+                if trials_left == 0:
                     return table
-                left -= 1
+                trials_left -= 1
                 changed = (*row[:j], value, *row[j + 1 :])
                 trial = (*table[:i], changed, *table[i + 1 :])
                 if still(trial):
@@ -75,17 +75,17 @@ def simplify_values(
 
 
 def simpler_values(value: Value, column: Column) -> list[Value]:
-    """Values of the column that are simpler than this one, the simplest first: NULL and NaN are
-    the last resort, small numbers and short texts the first.
+    """Values of the column that are simpler than this one, the simplest first: small numbers and
+    short texts first, NULL and NaN only as the last resort.
     """
     base = strip(column.sort)
-    found: list[Value] = []
+    simpler: list[Value] = []
     for candidate in (*_usual(base), *_rounder(value, base)):
         if value is not None and same(candidate, value):
-            break  # what follows is less simple
-        if _fits(candidate, column) and not any(same(candidate, f) for f in found):
-            found.append(candidate)
-    return found
+            break  # the values that follow are less simple
+        if _fits(candidate, column) and not any(same(candidate, f) for f in simpler):
+            simpler.append(candidate)
+    return simpler
 
 
 def _usual(base: Sort) -> Sequence[Value]:
@@ -107,7 +107,7 @@ def _usual(base: Sort) -> Sequence[Value]:
 
 
 def _rounder(value: Value, base: Sort) -> list[Value]:
-    """Values near to this one with fewer digits, or an earlier moment that is a round one."""
+    """Values near this one with fewer digits, or an earlier round moment."""
     if isinstance(value, float) and math.isfinite(value):
         return [float(round(value)), float(math.floor(value)), round(value, 1), round(value, 3)]
     if not isinstance(value, int) or isinstance(value, bool):

@@ -1,8 +1,8 @@
-"""Untrusted. Tables that show of every row which a pre-filter keeps that it must be kept.
+"""Untrusted. Tables that show that every row which a pre-filter keeps must be kept.
 
-A table shows it of the row that was left out of it, and of all rows that tell in the same place.
-Few tables speak for all rows: a solver finds a row for which none speaks yet, and runs find a table
-that does.
+A table shows it for the row at its index, and for all rows that change the result in the same
+place. Few tables speak for all rows: a solver finds a row for which no table speaks yet, and runs
+find a table that does.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from presieve.synthesis.sampling.tables import Need, Table, difference
 from presieve.synthesis.witness.as_terms import literals, region
 
 _MAX_ROWS = 130
-"""Rows of a table that is given to the solver, at most."""
+"""The maximum number of rows of a table that is given to the solver."""
 
 _MAX_TABLES = 12
 _TRIED = 600
-"""Tables that one row is put into, at most."""
+"""The maximum number of tables that one row is put into."""
 
 
 def covering_tables(
@@ -36,29 +36,33 @@ def covering_tables(
     solver: Solver,
     effort: Callable[[], Effort],
 ) -> list[Need] | None:
-    """Some of the tables, or others made of them, that speak for every row which is kept; none of
-    them can be left out. None where that is not found.
+    """Some of the tables, or others derived from them, that speak for every kept row; none of them
+    can be left out. None if no such tables are found.
     """
     short = sorted((n for n in needs if len(n.table) <= _MAX_ROWS), key=lambda n: len(n.table))
     chosen = _cover(space, short)
-    asked = _Question(space, prefilter, short, solver)
+    question = _Question(space, prefilter, short, solver)
     for need in chosen:
-        asked.add(need)
-    while len(asked.chosen) <= _MAX_TABLES:
-        answer = solver.check(asked.names, effort())
+        question.add(need)
+    while len(question.chosen) <= _MAX_TABLES:
+        answer = solver.check(question.names, effort())
         if isinstance(answer, Unsat):
-            core = solver.check(asked.names, _small(effort()))
-            found = core.core if isinstance(core, Unsat) else answer.core
-            return [n for n, name in zip(asked.chosen, asked.names, strict=True) if name in found]
+            core = solver.check(question.names, _small(effort()))
+            covering = core.core if isinstance(core, Unsat) else answer.core
+            return [
+                n
+                for n, name in zip(question.chosen, question.names, strict=True)
+                if name in covering
+            ]
         if not isinstance(answer, Sat):
             return None
-        row, key = asked.row()
+        row, key = question.row()
         others = (_table_needing(space, short, r, key) for r in _neighbours(row))
-        known = {_place(n) for n in asked.chosen}
-        another = next((n for n in others if n and _place(n) not in known), None)
+        known_places = {_place(n) for n in question.chosen}
+        another = next((n for n in others if n and _place(n) not in known_places), None)
         if another is None:
             return None
-        asked.add(another)
+        question.add(another)
     return None
 
 
@@ -67,7 +71,7 @@ def _place(need: Need) -> tuple[Table, Table]:
 
 
 def _neighbours(row: State) -> Iterator[State]:
-    """The row, and rows beside it: a model's real numbers are rounded to doubles."""
+    """The row, and rows beside it, because a model's real numbers are rounded to doubles."""
     yield row
     if any(isinstance(v, float) for v in row):
         for end in (math.inf, -math.inf):
@@ -79,7 +83,9 @@ def _small(effort: Effort) -> Effort:
 
 
 class _Question:
-    """Which row is kept that makes no difference to the tables chosen so far."""
+    """The question to the solver: which kept row makes no difference to the tables chosen
+    so far?
+    """
 
     def __init__(
         self, space: Space, prefilter: Term, needs: Sequence[Need], solver: Solver
@@ -98,7 +104,7 @@ class _Question:
         return literals(row, self._sorts)
 
     def add(self, need: Need) -> None:
-        """One more table."""
+        """Add a table."""
         runs, name = self._runs, f"idle{len(self.names)}"
         before, after = (
             [runs.literal_row(self._literals(r)) for r in part] for part in _place(need)
@@ -111,7 +117,7 @@ class _Question:
         self.names.append(name)
 
     def row(self) -> tuple[State, State]:
-        """Row and key of the solver's model."""
+        """The row and the key of the solver's model."""
         fold, points = self._space.problem.fold, self._runs.encoder.points
         return (
             decode_columns(self._row, Scope.ROW, fold.columns, self._solver, points),
@@ -122,17 +128,19 @@ class _Question:
 def _cover(space: Space, needs: Sequence[Need]) -> list[Need]:
     """A few of the tables that speak for the rows of all of them."""
     chosen: list[Need] = []
-    left = list(needs)
-    while left and len(chosen) < _MAX_TABLES:
-        chosen.append(left[0])
-        left = [
-            n for n in left[1:] if not _makes_difference(space, left[0], n.table[n.index], n.key)
+    remaining = list(needs)
+    while remaining and len(chosen) < _MAX_TABLES:
+        chosen.append(remaining[0])
+        remaining = [
+            n
+            for n in remaining[1:]
+            if not _makes_difference(space, remaining[0], n.table[n.index], n.key)
         ]
     return chosen
 
 
 def _makes_difference(space: Space, need: Need, row: State, key: State) -> bool:
-    """Whether the row makes a difference where another one does."""
+    """Whether the row makes a difference in the place of the need's own row."""
     before, after = _place(need)
     table = (*before, row, *after)
     lawful = all(space.is_admissible(r, key) for r in table)
@@ -140,7 +148,7 @@ def _makes_difference(space: Space, need: Need, row: State, key: State) -> bool:
 
 
 def _table_needing(space: Space, needs: Sequence[Need], row: State, key: State) -> Need | None:
-    """A table in which this very row tells."""
+    """A table in which this row changes the result."""
     for place in islice(_places(needs), _TRIED):
         if _makes_difference(space, place, row, key):
             table = (*place.table[: place.index], row, *place.table[place.index + 1 :])
@@ -150,20 +158,20 @@ def _table_needing(space: Space, needs: Sequence[Need], row: State, key: State) 
 
 def _places(needs: Sequence[Need]) -> Iterator[Need]:
     """The places of the rows in question, and the row alone; then the ends and the middle of those
-    tables, and of the same with up to two rows fewer.
+    tables, and of the same tables with up to two rows fewer.
     """
     yield from needs
     for key in dict.fromkeys(need.key for need in needs):
         yield Need(((),), key, 0)
-    seen: set[Table] = set()
+    tried_tables: set[Table] = set()
     for fewer in range(3):
         for need in needs:
             for table in combinations(need.table, max(len(need.table) - fewer, 0)):
-                if table not in seen:
-                    seen.add(table)
+                if table not in tried_tables:
+                    tried_tables.add(table)
                     for at in sorted({0, len(table) // 2, len(table)}):
-                        rest: Table = (*table[:at], (), *table[at:])
-                        yield Need(rest, need.key, at)
+                        template: Table = (*table[:at], (), *table[at:])
+                        yield Need(template, need.key, at)
 
 
 def as_witnesses(space: Space, needs: Iterable[Need]) -> Iterator[Witness]:
