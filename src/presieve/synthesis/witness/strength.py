@@ -83,9 +83,7 @@ def _small(effort: Effort) -> Effort:
 
 
 class _Question:
-    """The question to the solver: which kept row makes no difference to the tables chosen
-    so far?
-    """
+    """A question to the solver: a kept row that makes no difference to the tables chosen so far."""
 
     def __init__(
         self, space: Space, prefilter: Term, needs: Sequence[Need], solver: Solver
