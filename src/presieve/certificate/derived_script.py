@@ -133,11 +133,11 @@ class _Encoder:
         return name
 
     def _any(self, sort: str, points: Collection[Point] = ()) -> _Value:
-        """Any value, or NULL."""
+        """Declare any value, or NULL."""
         return _Value(self._term(sort), self._new("Bool"), sort, frozenset(points))
 
     def _term(self, sort: str) -> str:
-        """Any value."""
+        """Declare any value."""
         name = self._new(sort)
         if sort == _TEXTS:
             self._variables.append(name)
@@ -150,7 +150,7 @@ class _Encoder:
         return _Truth(true, false)
 
     def point(self, point: Point) -> str:
-        """A constant."""
+        """The term of a constant."""
         if isinstance(point, int):
             return s_int(point)
         if point not in self._texts:
@@ -288,7 +288,7 @@ class _Encoder:
         return end
 
     def first(self, node: ExprNode) -> _Value | None:
-        """The first that is not NULL."""
+        """The first operand that is not NULL."""
         operands = self.each(node)
         if operands is None:
             return None
@@ -376,7 +376,7 @@ class _Encoder:
         return _Truth(s_and((both_present, holds)), s_and((both_present, s_not(holds))))
 
     def same(self, node: ExprNode) -> _Truth:
-        """``<=>``."""
+        """The comparison ``<=>``."""
         operands = self.each(node)
         if operands is None:
             return _two_valued(self._new("Bool"))
@@ -399,12 +399,12 @@ class _Encoder:
         return _Truth(s_and((value.there, among)), s_and((value.there, no_other)))
 
     def is_null(self, node: ExprNode) -> _Truth:
-        """``IS NULL``."""
+        """The test ``IS NULL``."""
         value = self.value(node.children[0])
         return _two_valued(self._new("Bool") if value is None else value.null)
 
     def is_nan(self, node: ExprNode) -> _Truth:
-        """``isnan``."""
+        """The test ``isnan``."""
         (operand,) = node.children
         value = self.value(operand) if type_name(operand) == "double" else None
         if value is None:

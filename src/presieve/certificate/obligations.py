@@ -79,7 +79,7 @@ def _prefilter_holds(runs: Runs, claim: Claim, row: EncEnv) -> str:
 
 
 def sync(claim: Claim) -> str:
-    """A row that the pre-filter keeps is seen by both runs."""
+    """Both runs see a row that the pre-filter keeps."""
     runs, run, twin, related = _start(claim)
     row = runs.row("r")
     premises = [related, _prefilter_holds(runs, claim, row), s_not(runs.step_raises(run, row))]
@@ -88,7 +88,7 @@ def sync(claim: Claim) -> str:
 
 
 def stutter(claim: Claim) -> str:
-    """A row that the pre-filter drops is seen by the original run only."""
+    """Only the original run sees a row that the pre-filter drops."""
     runs, run, twin, related = _start(claim)
     row = runs.row("r")
     lost = runs.encoder.boolean(may_lose(claim.prefilter), row)

@@ -119,11 +119,11 @@ ORDERED: tuple[Sort, ...] = (
     TIMESTAMP,
     TIMESTAMP_NTZ,
 )
-"""Sorts without parameters on which both worlds define an order."""
+"""Sorts without parameters on which both Python and Spark define an order."""
 
 
 def is_ordered(sort: Sort) -> bool:
-    """Whether both worlds define an order on the sort: those above, and all decimals."""
+    """Whether both Python and Spark define an order on the sort: those above, and all decimals."""
     return sort in ORDERED or isinstance(sort, Decimal)
 
 

@@ -99,14 +99,12 @@ class Op(Enum):
     FLOAT_ADD = "float+"
     FLOAT_SUB = "float-"
     FLOAT_MUL = "float*"
-    FLOAT_DIV = "float/"  # the divisor is not zero, where Python raises: lifting adds that
+    FLOAT_DIV = "float/"  # the divisor is not zero; lifting adds that Python raises there
     FLOAT_NEG = "float-neg"
     INT_TO_FLOAT = "int->float"
     IS_NAN = "nan?"
     OPEN_ZERO = "open-zero"  # the number; if the second holds, a zero may have either sign
-    INSTANT = (
-        "instant"  # the instant at which a clock this many microseconds ahead of UTC shows the time
-    )
+    INSTANT = "instant"  # of a clock's time, this many microseconds ahead of UTC
     # decimals: the same number with k more digits after the point (k is a literal)
     DECIMAL_WIDEN = "decimal-widen"
     # sequences of doubles, and the results that pandas computes from one

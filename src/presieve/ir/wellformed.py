@@ -20,7 +20,7 @@ SQL_OPS = frozenset(op for op in Op if op.name.startswith("SQL_") and op is not 
 
 
 class IllFormed(PresieveError):
-    """A fold, a problem or a predicate that means nothing."""
+    """A fold, a problem or a predicate is not well-formed."""
 
 
 def _require(condition: bool, sentence: str) -> None:

@@ -104,7 +104,7 @@ class Encoder:
             self.lines.append(f"(assert {text})")
 
     def name(self, text: str, sort: str = "Bool") -> str:
-        """A short name for a long text."""
+        """Give a long text a short name."""
         if len(text) <= _LONG:
             return text
         self._names += 1
@@ -137,7 +137,7 @@ class Encoder:
     # --- terms ----------------------------------------------------------------------------
 
     def boolean(self, term: Term, env: Env) -> str:
-        """A two-valued term."""
+        """Encode a two-valued term."""
         enc = self.term(term, env)
         assert isinstance(enc, str)
         return enc

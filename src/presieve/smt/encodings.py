@@ -26,7 +26,7 @@ class OptionEnc:
 
 @dataclass(frozen=True, slots=True)
 class TupleEnc:
-    """The components."""
+    """The encodings of the components."""
 
     items: tuple[Enc, ...]
 
@@ -61,7 +61,7 @@ def order(op: Op, a: Enc, b: Enc, *, sql: bool) -> str:
 
 
 def as_number(enc: Enc, sort: Sort) -> Enc:
-    """SQL orders booleans: false is below true."""
+    """Encode SQL booleans as numbers, which orders them: false is below true."""
     return f"(ite {as_text(enc)} 1 0)" if strip(sort) == BOOL else enc
 
 
@@ -102,7 +102,7 @@ def _lift_equality(a: Enc, b: Enc, values: Callable[[Enc, Enc], str]) -> str:
 
 
 def same_encoding(a: Enc, b: Enc) -> str:
-    """Two encodings of one sort denote one and the same value."""
+    """State that two encodings of one sort denote one and the same value."""
 
     def base(x: Enc, y: Enc) -> str:
         if isinstance(x, FloatEnc) and isinstance(y, FloatEnc):

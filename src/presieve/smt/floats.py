@@ -66,7 +66,7 @@ def declare(name: str, bounded: bool) -> tuple[list[str], FloatEnc, list[str]]:
 
 
 def literal(x: float) -> FloatEnc:
-    """One double."""
+    """Encode one double."""
     if math.isnan(x):
         return FloatEnc(TRUE, "0.0", FALSE)
     if math.isinf(x):
@@ -85,7 +85,7 @@ def ite(condition: str, a: FloatEnc, b: FloatEnc) -> FloatEnc:
 
 
 def same(a: FloatEnc, b: FloatEnc) -> str:
-    """One and the same value."""
+    """State that two doubles are one and the same value."""
     number = s_and([s_eq(a.value, b.value), s_eq(a.negzero, b.negzero)])
     return s_and([s_eq(a.nan, b.nan), s_or([a.nan, number])])
 
@@ -123,7 +123,7 @@ def of_int(a: str) -> tuple[FloatEnc, Lemmas]:
 
 
 def in_range(r: str) -> str:
-    """Between the infinities."""
+    """State that a value is between the infinities."""
     return f"(and (<= (- pinf) {r}) (<= {r} pinf))"
 
 

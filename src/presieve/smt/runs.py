@@ -105,7 +105,7 @@ class Runs:
         return Run(env)
 
     def arbitrary(self, prefix: str) -> Run:
-        """Any state of a run, reachable or not."""
+        """Declare any state of a run, reachable or not."""
         env: EncEnv = dict(self.keys)
         for i, f in enumerate(self.fold.fields):
             env[Scope.ACC, f.name] = self.encoder.declare(f"{prefix}.{i}", f.sort)
@@ -113,7 +113,7 @@ class Runs:
         return Run(env)
 
     def row(self, prefix: str) -> EncEnv:
-        """Any row that the columns' types and the assumptions allow."""
+        """Declare any row that the columns' types and the assumptions allow."""
         env: EncEnv = dict(self.keys)
         for i, column in enumerate(self.fold.columns):
             value = self._column(f"{prefix}.{i}", column)
@@ -140,7 +140,7 @@ class Runs:
         return self.encoder.name(s_or(raised)), run
 
     def step_raises(self, run: Run, row: EncEnv) -> str:
-        """Python raises on this row."""
+        """State that Python raises on this row."""
         return self.encoder.boolean(self.fold.step_raises, self.here(run, row))
 
     def here(self, run: Run, row: EncEnv) -> EncEnv:
@@ -153,7 +153,7 @@ class Runs:
         return self._met[pair][2]
 
     def finish_raises(self, run: Run) -> str:
-        """Python raises when the group ends."""
+        """State that Python raises when the group ends."""
         return self.encoder.boolean(self.fold.finish_raises, run.env)
 
     def outputs(self, run: Run) -> EncEnv:
@@ -174,7 +174,7 @@ class Runs:
     # --- predicates -----------------------------------------------------------------------
 
     def is_true(self, predicate: Term, env: EncEnv) -> str:
-        """The filter keeps the row: NULL does not count as true."""
+        """State that a filter keeps the row: NULL does not count as true."""
         return self.encoder.boolean(app(Op.SQL_IS_TRUE, predicate), env)
 
     def pair(self, run: Run, twin: Run) -> EncEnv:
@@ -183,7 +183,7 @@ class Runs:
         return {**run.env, **twin_env}
 
     def present(self, run: Run) -> str:
-        """The run has a result at all: under GROUP BY only if it has a row."""
+        """State that the run has a result at all: under GROUP BY only if it has a row."""
         return run.nonempty if self.problem.mode is Mode.GROUPED else TRUE
 
     def result_agrees(self, run: Run, twin: Run, accepted: str, accepted_twin: str) -> str:
@@ -242,11 +242,11 @@ class Runs:
         return env
 
     def passes(self, run: Run, post: Term) -> str:
-        """The run has a result and the filter ``post`` keeps it."""
+        """State that the run has a result and the filter ``post`` keeps it."""
         return s_and([self.present(run), self.is_true(post, self.outputs(run))])
 
     def either(self, condition: str, a: Run, b: Run) -> Run:
-        """One of two runs, by a condition."""
+        """Choose one of two runs by a condition."""
         return Run({k: choose(condition, a.env[k], b.env[k]) for k in a.env})
 
     def matters(self, run: Run) -> str:

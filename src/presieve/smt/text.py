@@ -62,7 +62,7 @@ def s_eq(a: str, b: str) -> str:
 
 
 def s_xor(a: str, b: str) -> str:
-    """Just one of two; constants fold."""
+    """Exclusive or; constants fold."""
     return s_not(s_eq(a, b))
 
 

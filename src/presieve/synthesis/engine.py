@@ -69,8 +69,8 @@ def _too_many_regions(search: Search) -> Declined | None:
 
 
 def _prefilter(search: Search) -> Proven | None:
-    """Search by samples of the scaled problem if the filter counts far, then of the problem itself;
-    then of one with scaled sums if the filter accepts no table of the problem.
+    """Search by samples of the scaled problem if the filter counts far, then by samples of the
+    problem itself, or of one with scaled sums if the filter accepts no table of the problem.
     """
     search.budget.begin(MOST)
     proven = _by_scaling(search)

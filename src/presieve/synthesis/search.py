@@ -134,7 +134,7 @@ class Search:
         return len(self.finding.kept) > before
 
     def learn(self, wrong: Wrong) -> bool:
-        """See :func:`generalize`."""
+        """Learn from a wrong table: see :func:`generalize`."""
         group = wrong.table, wrong.key
         return generalize(self.space, self.finding, group, self._random, self.budget.deadline)
 

@@ -40,7 +40,7 @@ class Aggregates:
 
     @property
     def columns(self) -> tuple[AggregateColumn | ListColumn, ...]:
-        """All columns."""
+        """The columns of all aggregates."""
         return (*self.calls, *self.lists)
 
 

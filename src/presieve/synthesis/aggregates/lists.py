@@ -40,7 +40,8 @@ from presieve.synthesis.order.commute import only_live, with_dependencies
 
 def as_list(problem: Problem, prefix: str, tried: Sequence[Candidate]) -> Aggregates | None:
     """The fold as a fold of a list, if the order of rows makes no difference, beside aggregates of
-    Spark for fields that may be aggregates (``tried``). None if the order matters, or may matter.
+    Spark for fields that may be aggregates (``tried``). None if the order matters, or no
+    proof is found.
     """
     live = with_raised(only_live(problem).fold)
     every = frozenset(f.name for f in live.fields)

@@ -1,1 +1,1 @@
-"""Untrusted. Whether the order of rows matters."""
+"""Untrusted. Decides whether the order of rows matters."""

@@ -86,7 +86,7 @@ class Space:
 
     @cached_property
     def mixed(self) -> tuple[int, ...]:
-        """The numbers of the grouping columns that the filter, accumulator or error conditions read."""
+        """The numbers of the grouping columns that the filter, the fields or the errors read."""
         fold = self.problem.fold
         steps = [t for f in fold.fields for t in (f.init, f.step)]
         terms = [self.problem.where, fold.step_raises, fold.finish_raises, *steps]
