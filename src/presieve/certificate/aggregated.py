@@ -163,9 +163,7 @@ class AggregatedCertificate:
 
     @property
     def results(self) -> dict[Var, Term]:
-        """The variables that expressions over the columns may use, as terms over the aggregates'
-        fields.
-        """
+        """The variables that expressions may use, as terms over the aggregates' fields."""
         single = {a.column.result: a.column.state for a in self.aggregates}
         return {**single, **{v: v for a in self.lists for v in a.column.results}}
 

@@ -138,9 +138,7 @@ def check(
 
 
 def _strength_script(certificate: Certificate, claim: Claim) -> str:
-    """Build a script that is satisfiable if the claim of strength says more than the witnesses
-    show.
-    """
+    """Build a script that is satisfiable if the claim of strength exceeds the witnesses."""
     if certificate.strength == "optimal":
         return obligations.without_need(claim, certificate.witnesses)
     return obligations.without_witness(claim, [w.region for w in certificate.witnesses])

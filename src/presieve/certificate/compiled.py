@@ -183,9 +183,7 @@ def _representable_in_python(fold: Fold) -> Iterator[Term]:
 
 
 def _check_form(certificate: CompiledCertificate) -> None:
-    """Check that the fold is of single rows, and that each output has an expression of the right
-    type.
-    """
+    """Check that the fold is of single rows, and each output has an expression of its type."""
     problem, fold = certificate.problem, certificate.problem.fold
     check_problem(problem)
     check_words(problem)

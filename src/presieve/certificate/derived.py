@@ -109,9 +109,7 @@ class VerifiedDerived:
 
 
 def check_derived(certificate: DerivedCertificate) -> VerifiedDerived | Rejected:
-    """Evaluate the condition outside of the filter. A condition that cannot be decided is not
-    accepted.
-    """
+    """Evaluate the condition outside of the filter. An undecided condition is not accepted."""
     reason = _failure(certificate)
     if reason is not None:
         return Rejected("outside", reason)
@@ -136,8 +134,8 @@ def _failure(certificate: DerivedCertificate) -> str | None:
 
 
 class _Refutation:
-    """Shows that a condition is not true in some boxes, which are divided up to :data:`MAX_BOXES`
-    times.
+    """Shows that a condition is not true in some boxes; divides them, up to :data:`MAX_BOXES` in
+    all.
     """
 
     def __init__(self, condition: ExprNode, certificate: DerivedCertificate) -> None:
@@ -149,9 +147,7 @@ class _Refutation:
         self._boxes_left = 0
 
     def refutes(self, clause: Mapping[int, ValueSet]) -> bool:
-        """Whether the condition is true nowhere outside of a clause, where no column has a value of
-        its set.
-        """
+        """Whether the condition is never true on rows for which the clause fails."""
         self._boxes_left = MAX_BOXES
         outside = {number: allowed.complement() for number, allowed in clause.items()}
         return self._empty(outside, [*outside, *(n for n in self._ends if n not in outside)])
@@ -171,9 +167,7 @@ class _Refutation:
 
 
 def turns(node: ExprNode, zones: Zones) -> Iterator[tuple[int, Collection[Point]]]:
-    """Yield the columns and values at which functions change pieces: values on both sides are
-    unrelated.
-    """
+    """Yield the columns and values at which functions change pieces; the pieces are unrelated."""
     if node.children and short(node) not in TRUTH_VALUED:
         function = monotone(node, zones)
         if function is not None and short(function.argument) == "AttributeReference":

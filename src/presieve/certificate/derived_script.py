@@ -158,9 +158,7 @@ class _Encoder:
         return self._texts[point]
 
     def column(self, number: int, allowed: ValueSet) -> _Value:
-        """The value of a column. If the condition does not read the column, its value is of any
-        kind.
-        """
+        """The value of a column, of any kind if the condition does not read the column."""
         if number not in self._columns:
             self._columns[number] = self._any(_sort_of(_ends(allowed.intervals)))
         return self._columns[number]

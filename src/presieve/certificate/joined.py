@@ -1,6 +1,4 @@
-"""Trusted. Proves that filters may stand below both sides of a join
-(:mod:`presieve.semantics.joins`).
-"""
+"""Trusted. Proves that filters may stand below a join's sides (:mod:`presieve.semantics.joins`)."""
 
 from __future__ import annotations
 
@@ -49,13 +47,11 @@ class JoinCertificate:
         }
 
     def obligations(self) -> Iterator[tuple[str, Term]]:
-        """Yield the conditions that must hold for every row of the left and every row of the right
-        side.
-        """
+        """Yield the conditions that must hold for every left row and every right row."""
         return obligations(self.join, self.where, (self.left, self.right))
 
     def check_form(self) -> None:
-        """Raises :class:`presieve.errors.PresieveError` unless these are conditions over existing
+        """Raises :class:`presieve.errors.PresieveError` unless these are conditions over the
         columns.
         """
         left, right = (self.keys, Scope.KEY), (self.columns, Scope.ROW)

@@ -72,9 +72,7 @@ class _Merges:
     # --- the invariant ------------------------------------------------------------------------
 
     def _mine_invariant(self) -> list[Term]:
-        """Keep the candidates that hold at first and that a step preserves, given all of them
-        together.
-        """
+        """Keep the candidates that hold at first and that steps preserve, all taken together."""
         candidates = [c for c in self._candidates if self._holds_at_first(c)]
         while True:
             preserved = [c for c in candidates if self._is_kept(c, candidates)]

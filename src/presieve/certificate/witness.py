@@ -1,5 +1,6 @@
-"""Trusted. Checks witnesses of strength, for pre-filters and residuals, by running them on the
-reference interpreter.
+"""Trusted. Checks witnesses of strength by running them on the reference interpreter.
+
+They are of pre-filters and of residuals.
 """
 
 from __future__ import annotations
@@ -95,9 +96,7 @@ class _Group:
         self._runs = _Evaluated(start(fold, self._key), {})
 
     def shows(self, witness: Witness) -> bool:
-        """Whether the row at the witness's index lies in its region, and leaving it out changes the
-        result.
-        """
+        """Whether the row at the witness's index lies in its region and changes the result."""
         rows, at = witness.rows, witness.index
         if not self._typed or not 0 <= at < len(rows):
             return False

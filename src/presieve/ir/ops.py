@@ -292,9 +292,7 @@ def sql_conjunction(terms: Iterable[Term]) -> Term:
 
 
 def sql_disjunction(terms: Iterable[Term]) -> Term:
-    """Three-valued disjunction; no terms give false, one gives itself, nested ones are
-    flattened.
-    """
+    """Three-valued disjunction; no terms give false, one gives itself, nested ones flatten."""
     parts = [t for term in terms for t in sql_disjuncts(term)]
     return SQL_FALSE if not parts else parts[0] if len(parts) == 1 else app(Op.SQL_OR, *parts)
 

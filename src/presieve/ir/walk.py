@@ -1,6 +1,4 @@
-"""Trusted. Walking terms. Terms are shared (a DAG), so every walk remembers the nodes it has
-visited.
-"""
+"""Trusted. Walking terms. Terms are shared (a DAG), so every walk remembers its visited nodes."""
 
 from __future__ import annotations
 

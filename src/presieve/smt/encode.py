@@ -112,9 +112,7 @@ class Encoder:
         return f"e{self._names}"
 
     def declare(self, name: str, sort: Sort) -> Enc:
-        """Declare a fresh constant of a sort, and assert the facts that hold of all values of the
-        sort.
-        """
+        """Declare a fresh constant of a sort, and assert the facts about all values of the sort."""
         match sort:
             case Option(of):
                 self.lines.append(f"(declare-const {name}.p Bool)")

@@ -37,9 +37,7 @@ Arithmetic = Callable[..., tuple[FloatEnc, Lemmas]]
 
 
 def prelude(numbers: Sequence[float], arithmetic: bool) -> list[str]:
-    """Declarations and facts that are needed once: infinity and the arithmetic functions,
-    if used.
-    """
+    """Declarations and facts needed once: infinity and the arithmetic functions, if used."""
     if not arithmetic and not any(math.isinf(x) for x in numbers):
         return []
     lines = ["(declare-const pinf Real)"]

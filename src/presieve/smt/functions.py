@@ -30,9 +30,7 @@ _ENOUGH = (Op.SQL_GT, Op.SQL_GE)
 _FEW = 12
 """The maximum number of constants that a calculated value is compared with."""
 _MOST = 40
-"""The maximum number of literals that one function is compared with; nothing is known of the
-others.
-"""
+"""The maximum number of literals that one function is compared with; the others are ignored."""
 
 
 _DAY = 86_400_000_000

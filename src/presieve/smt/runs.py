@@ -59,9 +59,7 @@ def all_terms(problem: Problem, extra: Iterable[Term]) -> list[Term]:
 
 
 class Runs:
-    """The vocabulary of one problem in one encoder: keys are declared once, runs and rows as
-    needed.
-    """
+    """The vocabulary of one problem in one encoder: keys are declared once, the rest as needed."""
 
     def __init__(self, problem: Problem, extra: Iterable[Term]) -> None:
         self.problem = problem

@@ -22,9 +22,7 @@ RAISED = "raised"
 
 
 def with_raised(fold: Fold) -> Fold:
-    """The fold with a field that records whether it has raised on a row, and without steps that
-    raise.
-    """
+    """The fold with a field that records an error on a row, and without steps that raise."""
     if fold.step_raises == FALSE:
         return fold
     raised = Var(Scope.ACC, RAISED, BOOL)
@@ -98,9 +96,7 @@ class SideBySide:
             yield runs.encoder.take()
 
     def commuting(self, column: ListColumn) -> Iterator[str]:
-        """Any two rows, one after the other, give the same state in both orders; hence all rows in
-        any order do.
-        """
+        """Any two rows give the same state in both orders; hence all rows in any order do."""
         for first in (True, False):
             runs, state = self._before_row([], first=first)
             a, b = runs.row("a"), runs.row("b")

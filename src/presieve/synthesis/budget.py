@@ -1,6 +1,4 @@
-"""Untrusted. The cost limits of a search: time for each of its stages, and solvers whose calls
-count.
-"""
+"""Untrusted. The cost limits of a search: time for each stage, and counted solver calls."""
 
 from __future__ import annotations
 

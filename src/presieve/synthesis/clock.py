@@ -41,7 +41,5 @@ def free() -> Iterator[None]:
 
 
 def guard(seconds_left: float) -> float:
-    """Seconds of wall clock after which a solver call is stopped, if its budget has
-    ``seconds_left``.
-    """
+    """Seconds of wall clock after which to stop a solver call with this much time left."""
     return _BUSY * seconds_left

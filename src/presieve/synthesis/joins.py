@@ -37,9 +37,7 @@ def asked(on: Term, where: Term) -> Iterator[Term]:
 
 
 def _of_others(on: Term, conjunct: Term) -> Iterator[Term | None]:
-    """The condition on the left and on the right side, if the conjunct reads the other
-    side, too.
-    """
+    """The conditions on the left and the right side, each if the conjunct reads the other one."""
     read = {v.scope for v in variables(conjunct)}
     for scope in (Scope.KEY, Scope.ROW):
         yield None if read <= {scope} else _of_side(on, conjunct, scope)
@@ -64,8 +62,8 @@ def _alternatives(on: Term, conjunct: Term) -> Iterator[Sides]:
 
 
 def _of_side(on: Term, conjunct: Term, scope: Scope) -> Term | None:
-    """Rewrite the condition to columns of one side, if each column of the other side equals one of
-    them.
+    """Rewrite the condition to columns of one side; None if some other column equals none
+    of them.
     """
     equal = _equalities(on, scope)
     if not all(v.scope is scope or v in equal for v in variables(conjunct)):
@@ -87,9 +85,7 @@ def _equalities(on: Term, scope: Scope) -> Mapping[Var, Var]:
 
 
 def _simplify(term: Term) -> Term:
-    """Reduce ``c AND x OR NOT c AND x`` to ``x``, which is right if c is never NULL; the checker
-    decides.
-    """
+    """Reduce ``c AND x OR NOT c AND x`` to ``x``: right if c is never NULL; the checker decides."""
     match term:
         case App(Op.SQL_AND, args):
             return _all(map(_simplify, args))
@@ -119,9 +115,7 @@ def _either(cases: list[dict[Term, None]]) -> Term:
 
 
 def _differ(case: Iterable[Term], other_case: Mapping[Term, None]) -> list[Term]:
-    """The conditions that only the first case has; SQL_TRUE, which is no condition, if there are
-    none.
-    """
+    """The conditions that only the first case has; else SQL_TRUE, which is no condition."""
     return [c for c in case if c not in other_case] or [SQL_TRUE]
 
 

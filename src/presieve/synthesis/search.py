@@ -72,9 +72,7 @@ class Search:
         self.tracer.counts_scaled(self.original.problem)
 
     def lift(self, strength: Strength) -> Strength:
-        """Turn witnesses of the scaled problem into witnesses of the original one, as far as
-        possible.
-        """
+        """Turn witnesses of the scaled problem into those of the original one, if possible."""
         assert self.scaling is not None
         if strength != "regions":
             return strength
@@ -88,9 +86,7 @@ class Search:
     # --- tables -------------------------------------------------------------------------------
 
     def explore(self) -> None:
-        """Find accepted tables and needed cells by running; a first table by the solver or by
-        climbing.
-        """
+        """Find accepted tables and needed cells by running; a first table by solver or climbing."""
         walked = walks.accepted_tables(self.space, Random(4)) if self.scaling else ()
         self._explore(list(islice(walked, _WALKED)))
         if self.finding.accepted:

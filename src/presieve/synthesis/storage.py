@@ -75,9 +75,7 @@ def cuts(condition: ExprNode, zones: Zones) -> dict[int, frozenset[Point]]:
 
 
 def _to_the_end(condition: ExprNode, zones: Zones) -> tuple[_Search, Clauses]:
-    """Search repeatedly: what is known of a column bounds the columns that are related to it, and
-    so on.
-    """
+    """Search repeatedly: the set known for a column bounds the columns compared to it."""
     search = _Search(zones, {})
     clauses = search.true(condition)
     for _ in range(_MOST_ROUNDS if search.compares_columns else 0):
@@ -427,9 +425,7 @@ _VALUES_OF: Mapping[str, Callable[[_Search, ExprNode, ValueSet], Clauses]] = {
 
 
 def _preimage(pieces: Sequence[Piece], wanted: ValueSet) -> ValueSet:
-    """The arguments whose value may be one of these; these include all arguments outside of the
-    pieces.
-    """
+    """The arguments whose value may be one of these, including all outside of the pieces."""
     covered = values(p.within for p in pieces)
     intervals = list(covered.complement().intervals)
     for piece in pieces:
@@ -471,9 +467,7 @@ def _first(piece: Piece, holds: Callable[[int], bool]) -> int:
 
 
 def _text_preimage(piece: Piece, low: Point | None, high: Point | None) -> Interval:
-    """The preimage for the first characters of a text: as many as the function keeps of a long
-    text.
-    """
+    """The preimage for the first characters of a text, as many as the function keeps."""
     size = len(str(piece.least("\0" * 4096)))
     first = low[:size] if isinstance(low, str) else None
     if not isinstance(high, str):

@@ -30,7 +30,7 @@ class Tracer:
         self.record(events.Explored(len(finding.accepted), space.size, self._needs(space, finding)))
 
     def put_back(self, space: Space, finding: Finding, why: events.Reason | None = None) -> None:
-        """Record the regions found to be needed since, if any, and why the search stops here, if it
+        """Record the regions found to be needed since; and why the search stops here, if it
         does.
         """
         if needs := self._needs(space, finding):

@@ -162,9 +162,7 @@ def _widen(window: Window, key: SortKey, condition: Term) -> Iterator[Term]:
 
 
 def _near_the_ends(window: Window, value: Term) -> Iterator[Term]:
-    """Conditions for values whose bounds may not fit their type. Dates are compared with SQL's
-    limits.
-    """
+    """Conditions for values whose bounds may not fit their type; for dates, SQL's limits."""
     numbers = [abs(d.number) for d in window.distances]
     if not window.wraps or window.limits is None or not numbers:
         return

@@ -261,9 +261,7 @@ def facts(calls: Sequence[AggregateColumn]) -> Iterator[Term]:
 
 
 def values(fold: Fold) -> Iterator[Term]:
-    """State that a field has one of the constants that it is set to, if it is set to constants
-    only.
-    """
+    """State that a field has one of its constants, if it is set to constants only."""
     for f in fold.fields:
         field = Var(Scope.ACC, f.name, f.sort)
         constants = _constants(f.step, field)
@@ -282,9 +280,7 @@ def starts(fold: Fold) -> Iterator[Term]:
 
 
 def between(fold: Fold, calls: Sequence[AggregateColumn]) -> Iterator[Term]:
-    """State that a maximum, or the value that chooses a row, is within the range of its columns'
-    types.
-    """
+    """State that a maximum, or a value that chooses a row, is within the range of its type."""
     columns = (*fold.columns, *fold.keys)
     ranges = column_ranges([SchemaColumn(c.name, c.type) for c in columns])
     for call in calls:
@@ -307,9 +303,7 @@ def _choosing_value(call: AggregateColumn) -> Var:
 
 
 def _constants(step: Term, field: Var) -> list[Lit] | None:
-    """The constants that a step may give besides the unchanged field; None if it may give other
-    values.
-    """
+    """The constants that a step may set a field to; None if it may give other values."""
     match step:
         case Lit():
             return [step]

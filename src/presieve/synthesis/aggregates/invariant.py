@@ -64,9 +64,7 @@ def holds(script: str) -> bool:
 def invariant(
     problem: Problem, columns: Sequence[AggregateColumn | ListColumn], claims: Iterable[Term]
 ) -> list[Term]:
-    """The claims that hold after the first row and that rows preserve, given all of them
-    together.
-    """
+    """The claims that hold after the first row and that rows preserve, all taken together."""
     both = SideBySide.of(problem, columns)
     candidates = [c for c in dict.fromkeys(claims) if holds(both.first([c]))]
     while True:

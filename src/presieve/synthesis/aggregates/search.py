@@ -111,9 +111,7 @@ class _Search:
         return self._smallest([holding[v] for v in needed], about)
 
     def _needed_fields(self, holding: Mapping[Var, Candidate]) -> list[Var] | Declined:
-        """The fields that the outputs read, and the fields that those depend on, as far as these
-        are known.
-        """
+        """The fields that the outputs read, and the known fields that those depend on."""
         fold = self.fold
         steps = {f.name: f.step for f in fold.fields}
         needed = dict.fromkeys(_fields(*(o.term for o in fold.outputs), fold.finish_raises))

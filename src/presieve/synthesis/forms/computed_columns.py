@@ -128,7 +128,7 @@ class Derivation:
         self, problem: Problem, witnesses: Sequence[Witness], pushdown: Pushdown
     ) -> Pushdown:
         """Add tables of original rows which show that no pre-filter is stronger, if there
-        are such.
+        are any.
         """
         space, solver = Space(problem), Z3Solver()
         tables = self._originals(problem, solver.fresh()).tables(witnesses)
@@ -293,9 +293,7 @@ def _view(computed: Computed) -> Term:
 
 
 def _as_sql(term: Term) -> Term | None:
-    """The term in Spark SQL, NULL where Python has NaN for a NULL; None if Spark has no
-    such term.
-    """
+    """The term in Spark SQL, NULL where Python has NaN for a NULL; None if Spark has none."""
     match term:
         case Var(Scope.ROW, _, sort) if strip(sort) == FLOAT:
             return term

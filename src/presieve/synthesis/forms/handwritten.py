@@ -216,8 +216,8 @@ class _Claim:
         return differs(self.space, self.prefilter, self.residual)
 
     def _small(self, wrong: Wrong | None) -> Wrong | None:
-        """The same refutation with as few rows as possible, and the simplest key and values that
-        work.
+        """The same refutation with as few rows, as simple a key and as simple values as
+        possible.
         """
         if wrong is None:
             return None

@@ -34,9 +34,7 @@ def drops_errors_only(problem: Problem, others: Term, conjunct: Term) -> bool:
 
 
 def weakened(problem: Problem, pushdown: Pushdown) -> Iterator[Pushdown]:
-    """Yield the pushdown without each such conjunct. Its proof may not hold without the
-    conjunct.
-    """
+    """Yield the pushdown without each such conjunct; its proof may not hold without it."""
     conjuncts = sql_conjuncts(pushdown.prefilter)
     for conjunct in conjuncts:
         others = sql_conjunction(c for c in conjuncts if c != conjunct)

@@ -34,9 +34,7 @@ from presieve.synthesis.residual.kinds import pushdown_kind
 from presieve.synthesis.result import SearchResult
 
 MAX_CONDITION = 500
-"""The maximum size of a condition that is written in Spark's operators: operators, columns,
-constants.
-"""
+"""The maximum number of operators, columns and constants in a condition written for Spark."""
 
 
 def is_single(problem: Problem) -> bool:
@@ -75,7 +73,7 @@ class Single:
         return self._holds(conjunction([row_stays, self.quiet, self.true(residual)]), self.accepted)
 
     def invariant(self, prefilter: Term) -> tuple[Term, ...]:
-        """An invariant that proves a pre-filter that keeps all accepted keys, with a residual that
+        """An invariant for a pre-filter that keeps all accepted keys, and a residual that
         suffices.
         """
         twin = nonempty(Scope.TWIN)
@@ -99,9 +97,7 @@ class Single:
 
 
 def search_single(problem: Problem, budget: float) -> SearchResult:
-    """The predicate on the key that the filter implies, and the part of the filter that has to
-    stay.
-    """
+    """The predicate on the key that the filter implies, and the conjuncts that have to stay."""
     started = time.perf_counter()
     single = Single(problem, budget)
     # On demand no row that raises may be kept.
@@ -145,9 +141,7 @@ def _hide_from_scans(prefilter: Term) -> Term:
 
 
 def _guard_all_doubles(prefilter: Term) -> Term:
-    """Add ``OR isnan`` of every double column to every conjunct, so that a scan is given none of
-    them.
-    """
+    """Add ``OR isnan`` of every double column to every conjunct, so no scan is given any."""
     conjuncts = []
     for part in sql_conjuncts(prefilter):
         doubles = [v for v in variables(part) if strip(v.sort) == FLOAT]

@@ -301,9 +301,7 @@ def _finish(
 
 
 def _trial_event(evidence: Evidence, prefilter: Term, parts: FilterPart, trial: Trial) -> Tried:
-    """Describe a trial, with the first group that refutes it: of the problem, else of the scaled
-    problem.
-    """
+    """Describe a trial, with the first group that refutes it, of the problem or the scaled one."""
     tried = weakening.assemble(parts, trial.whole)
     event = Tried(trial.part.term, trial.standin, prefilter, tried, trial.judged)
     spaces = [(evidence.proved, tried), (evidence.space, evidence.sampled(tried))]

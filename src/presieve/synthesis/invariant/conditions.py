@@ -82,9 +82,7 @@ def _read_outside_conditions(term: Term, tested: Tested) -> Iterator[Var]:
 
 
 def _is_negation(term: Term) -> bool:
-    """Whether the term is a negation; the condition that it negates may occur elsewhere as
-    it is.
-    """
+    """Whether the term is a negation; its condition may occur elsewhere without it."""
     return isinstance(term, App) and term.op is Op.NOT
 
 
@@ -155,8 +153,8 @@ def _tests_value(term: Term, tested: Tested) -> bool:
 
 
 def as_sql(term: Term) -> Term | None:
-    """A predicate that is true where the condition is, and false or NULL elsewhere. None if there
-    is none.
+    """A predicate that is true where the condition is, else false or NULL; None if there is
+    none.
     """
     match term:
         case App(Op.AND | Op.OR as op, args):

@@ -163,9 +163,7 @@ def masker(space: Space, leaves: Sequence[Term]) -> Callable[[Sequence[Pair]], l
 def with_reached(
     sample_masks: Sequence[int], total: int, reached: Sequence[Sequence[bool]]
 ) -> tuple[list[int], int]:
-    """Add pairs, given only by their leaves, to the samples; returns the masks and the number of
-    samples.
-    """
+    """Add pairs, given by their leaves, to the samples; return the masks and the sample count."""
     masks = list(sample_masks)
     for values in reached:
         for i, value in enumerate(values):

@@ -110,9 +110,7 @@ class Prover:
         encoder.fact(s_implies(RESIDUAL, s_and([matters, s_not(agrees)])))
 
     def _write_part(self, part: FilterPart, out: EncEnv) -> str:
-        """Encode that the choice for a part of the filter is true; with a switch for each
-        choice.
-        """
+        """Encode that the choice for a part of the filter is true, with a switch per choice."""
         runs = self._setup.runs
         encoder = runs.encoder
         switches = [f"h{part.number}.{j}" for j in range(part.itself + 1)]
@@ -171,9 +169,7 @@ class Prover:
             self._believe(unbroken)
 
     def _one_by_one(self) -> bool:
-        """Ask for each clause alone, because the joint question was too hard; drop clauses that
-        stay open.
-        """
+        """Ask for each clause alone, the joint question being too hard; drop clauses left open."""
         while True:
             bad = {j for j in self.active if not isinstance(self._breaks(j), Unsat)}
             if not bad:
@@ -194,15 +190,11 @@ class Prover:
         return tuple(clause_term(setup.leaves, setup.clauses[j]) for j in clauses)
 
     def final(self) -> bool:
-        """Whether both pipelines agree at the end of every group, with the residual of the
-        setup.
-        """
+        """Whether both pipelines agree at the end of every group, with the setup's residual."""
         return self.holds([FINAL])
 
     def choosing(self, chosen: Choice) -> list[str]:
-        """The goal that both pipelines agree, with the choice for the parts of the filter as
-        residual.
-        """
+        """The goal that both pipelines agree, with this choice as residual."""
         assert self._setup.parts is not None
         switches = [
             f"h{p.number}.{j}" if chosen[p.number] == j else f"(not h{p.number}.{j})"

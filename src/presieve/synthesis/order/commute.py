@@ -104,9 +104,7 @@ def _swap(runs: Runs, s: Run) -> _After:
 
 
 class Relation:
-    """The strongest relation among a set of clauses that Init, Step and Swap allow; and its
-    Final.
-    """
+    """The strongest relation of some clauses that Init, Step and Swap allow; and its Final."""
 
     def __init__(
         self,
@@ -215,9 +213,7 @@ class Relation:
 
 
 def _walk_pairs(space: Space, tables: Iterable[tuple[Table, State]]) -> list[Pair]:
-    """Pairs of states after equal rows: of tables, and of the same tables with two neighbours
-    exchanged.
-    """
+    """Pairs of states after equal rows: of tables, and of tables with neighbours exchanged."""
     pairs: dict[Pair, None] = {}
     for table, key in tables:
         own = _states(space, table, key)

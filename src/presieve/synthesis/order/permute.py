@@ -95,7 +95,7 @@ class Orders:
                 yield tuple(reversed(table)), key
 
     def _table(self, random: Random, length: int) -> Table:
-        """A random table. Some rows are like an earlier one except for one column: orders differ at
+        """A random table. Some rows differ from an earlier one in one column: orders differ at
         ties.
         """
         rows = [self._row(random)]
@@ -244,8 +244,8 @@ class Orders:
         return exchange
 
     def _better(self, exchange: Exchange, table: Table, key: State, index: int) -> Exchange:
-        """The exchange with the new table if it obeys the assumptions and tells no less, else the
-        old one.
+        """The exchange with the new table if that is admissible and tells no less, else the old
+        one.
         """
         if not self.all_admissible(table, key) or not self.differs(table, key, index):
             return exchange
@@ -280,9 +280,7 @@ def _orders(table: Table, random: Random) -> Iterator[Sequence[int]]:
 
 
 def _way(table: Table, order: Sequence[int]) -> Iterator[tuple[Table, int]]:
-    """Yield the exchanges of neighbours that lead from the table to another order of it, one by
-    one.
-    """
+    """Yield the exchanges of neighbours that lead from the table to another order of it."""
     rows = list(table)
     goal = [0] * len(rows)
     for place, i in enumerate(order):

@@ -149,9 +149,7 @@ def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
 
 
 def _truth(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
-    """The predicate for a condition that is compared with true or false; SQL_TRUE for anything
-    else.
-    """
+    """The predicate for a condition that is compared with true or false; else SQL_TRUE."""
     for condition, compared_with in (args, args[::-1]) if op in (Op.SQL_EQ, Op.PY_EQ) else ():
         value = literal_value(compared_with) if isinstance(compared_with, Lit) else None
         if isinstance(value, bool):
@@ -217,8 +215,8 @@ def _beyond(op: Op, left: Term, right: Term) -> bool | None:
 
 
 def _without_nan(op: Op, operand: Term, on_argument: Term, wanted: bool) -> Term:
-    """Add the NaN case to a condition on the argument of a function of doubles that maps NaN to
-    NaN.
+    """Add the case of NaN to a condition on the argument of a function of doubles, which maps NaN
+    to NaN.
     """
     nan = app(Op.SQL_IS_NAN, _nan_of(operand))
     if op not in AS_SPARK:

@@ -92,9 +92,7 @@ def _model_check(search: Search, prefilter: Term) -> bool:
 
 
 def _of_boxes(search: Search) -> Proven | None:
-    """Exclude single boxes of dropped cells, because the candidate resists, and join the proved
-    ones.
-    """
+    """Exclude single boxes of dropped cells, as the candidate resists; join the proved ones."""
     search.budget.begin(MOST)
     evidence, kept_cells, partitions = search.gather(), search.finding.kept, search.space.partitions
     boxes = cover(partitions, [c for c in search.space.cells if c not in kept_cells], kept_cells)

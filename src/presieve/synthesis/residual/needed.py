@@ -48,9 +48,7 @@ class Conjuncts:
         self._space, self._kept = space, keeps(space, prefilter)
 
     def alone(self, outputs: State, key: State) -> int | None:
-        """The number of the conjunct that alone rejects these outputs, which the filter rejects,
-        too.
-        """
+        """The number of the conjunct that alone rejects these outputs, which the filter rejects."""
         where, *each = self._test(outputs, key)
         if where or each.count(False) != 1:
             return None
@@ -139,9 +137,7 @@ def groups(space: Space, evidence: Evidence, prefilter: Term, parts: Sequence[Te
 def _lift_groups(
     space: Space, evidence: Evidence, conjuncts: Conjuncts, wanted: set[int]
 ) -> Groups:
-    """Groups of the scaled problem, with rows repeated until they are groups of the original one,
-    too.
-    """
+    """Groups of the scaled problem, with rows repeated until they work for the original one."""
     scaling, scaled = evidence.scaling, evidence.space
     assert scaling is not None
     parts = [scaling.term(c) for c in conjuncts.parts]

@@ -92,8 +92,8 @@ def _atoms(term: Term) -> int:
 
 
 Choice = tuple[int | None, ...]
-"""For each part, by number: the index of its stand-in, :attr:`FilterPart.itself`, or None for
-nothing.
+"""For each part, by number: the index of its stand-in, :attr:`FilterPart.itself`, or None
+(nothing).
 """
 
 
@@ -262,9 +262,7 @@ def _null(v: Var) -> tuple[None, ...]:
 
 
 def _may_hold(term: Term, v: Var, value: Value) -> bool:
-    """Whether a predicate can be true if one output has this value, whatever the other
-    outputs are.
-    """
+    """Whether a predicate can be true if one output has this value, for some other outputs."""
     return _possible(term, v, value)[0]
 
 

@@ -118,8 +118,8 @@ def _sides(part: Term) -> tuple[Term, Term]:
 
 
 def _apart(a: Value, b: Value) -> float:
-    """The distance of two values: between 0 and 1 for numbers with a finite difference, 0.5 for equal
-    values, among them the sides of parts that are no comparisons, and 1 for all others.
+    """The distance of two values: between 0 and 1 for numbers with a finite difference, 0.5 for
+    equal values, among them the sides of parts that are no comparisons, and 1 for all others.
     """
     if isinstance(a, int | float) and isinstance(b, int | float) and a != b:
         apart = abs(a - b)

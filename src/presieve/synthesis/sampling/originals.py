@@ -56,7 +56,7 @@ class Originals:
         return [n for n in tables if difference(space, n.table, n.key, n.index) == "result"]
 
     def groups(self, witnesses: Sequence[ResidualWitness]) -> list[tuple[Table, State]]:
-        """The same for groups that show that conjuncts of the residual are needed. The caller runs
+        """The same for groups that show conjuncts of the residual to be needed. The caller runs
         them.
         """
         rows = list(dict.fromkeys(row for w in witnesses for row in w.rows))[:_MAX_ROWS]
@@ -91,8 +91,8 @@ class Originals:
     def _together(
         self, witness: Witness | ResidualWitness, solver: Solver
     ) -> tuple[Table, State] | None:
-        """Original rows for all rows of a table, and their key, which may differ from the table's
-        key.
+        """Original rows for all rows of a table, and their key, which may differ from the
+        old one.
         """
         rows = list(dict.fromkeys(witness.rows))
         runs = Runs(self.problem, [*self.computed.values(), *(v for row in rows for v in row)])

@@ -22,9 +22,7 @@ def passing(
     keeps_row: Callable[[State, State], bool],
     tables: Iterable[tuple[Table, State]],
 ) -> Iterator[Passing]:
-    """Yield all prefixes of the rows of each table that the pre-filter keeps, if they have a
-    result.
-    """
+    """Yield the prefixes of each table's kept rows, if they have a result."""
     machine = space.machine
     for table, key in tables:
         start = machine.start(key)

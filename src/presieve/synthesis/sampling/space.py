@@ -140,17 +140,13 @@ class Space:
 
     @cached_property
     def is_inhabited(self) -> bool:
-        """Whether the assumptions leave a value for every column; otherwise there are no rows at
-        all.
-        """
+        """Whether the assumptions leave a value for every column; else there are no rows at all."""
         columns = (*self.rows, *self.key_columns)
         return all(any(r.possible for r in p.regions) for p in columns)
 
     @cached_property
     def keys(self) -> list[State]:
-        """Group keys to try: a few values of every grouping column, as far as the assumptions
-        allow.
-        """
+        """Group keys to try: a few values of every grouping column, if the assumptions allow."""
         values = [
             _simplest_first(s for r in p.regions if r.possible for s in r.samples[:1])
             for p in self.key_columns
@@ -277,7 +273,5 @@ def _pick(regions: Sequence[Region], random: Random) -> State:
 
 
 def _one(of: Sequence[T], random: Random) -> T:
-    """As ``random.choice``, in a third of the time, because the choice need not be exactly
-    uniform.
-    """
+    """As ``random.choice``, in a third of the time: exact uniformity is not needed."""
     return of[int(random.random() * len(of))]

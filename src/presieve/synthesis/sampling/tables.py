@@ -205,9 +205,7 @@ def note_removals(space: Space, finding: Finding, table: Table, key: State) -> N
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A place between two rows of an accepted table: the state before it, the later rows, and the
-    end.
-    """
+    """A place between two rows of an accepted table: the state before, the later rows, the end."""
 
     table: Table
     key: State
@@ -289,9 +287,7 @@ def _insert(
 
 
 def needs_near(space: Space, cell: Cell, tables: Iterable[tuple[Table, State]]) -> Iterator[Need]:
-    """Yield witnesses for one cell: its rows put before, after or amidst the rows of these
-    tables.
-    """
+    """Yield witnesses for one cell: its rows put before, after or amidst these tables' rows."""
     for table, key in islice(tables, _NEAR):
         for row in space.pool(cell):
             for at in sorted({0, len(table) // 2, len(table)}):
@@ -301,9 +297,7 @@ def needs_near(space: Space, cell: Cell, tables: Iterable[tuple[Table, State]]) 
 
 
 def accepts_all(space: Space) -> bool:
-    """Whether the filter rejects none of some random groups, so that it may be true for every
-    group.
-    """
+    """Whether the filter accepts all of some random groups, so that it may be always true."""
     random = Random(3)
     tables = [space.random_table(random, 1 + i % 5) for i in range(60)]
     outcomes = (space.machine.outcome(t, k) for t in tables for k in space.keys[:2])
