@@ -54,7 +54,7 @@ class Certificate:
     @property
     def calls_stay(self) -> bool:
         """Whether every expression that can raise is still evaluated for the rows that are kept.
-        Expressions that are evaluated on demand are, if the filter stays as it is.
+        For expressions that are evaluated on demand, that is so if the filter stays as it is.
         """
         fold = self.problem.fold
         total = fold.step_raises == fold.finish_raises == FALSE

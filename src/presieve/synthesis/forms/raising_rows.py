@@ -34,7 +34,7 @@ def drops_errors_only(problem: Problem, others: Term, conjunct: Term) -> bool:
 
 
 def weakened(problem: Problem, pushdown: Pushdown) -> Iterator[Pushdown]:
-    """Yield the pushdown without each such conjunct; its proof may not hold without it."""
+    """Yield the pushdown without one such conjunct at a time; the proof may need the conjunct."""
     conjuncts = sql_conjuncts(pushdown.prefilter)
     for conjunct in conjuncts:
         others = sql_conjunction(c for c in conjuncts if c != conjunct)
@@ -56,7 +56,7 @@ def _raises(problem: Problem) -> Term:
 
 
 def _drops(problem: Problem, others: Term, conjunct: Term, where: Term) -> bool | None:
-    """Whether only the conjunct drops one of these rows; None if that is unknown."""
+    """Whether the conjunct alone drops one of these rows; None if that is unknown."""
     runs = Runs(problem, [others, conjunct, where])
     env = runs.here(runs.arbitrary("s"), runs.row("r"))
     dropped = negate(app(Op.SQL_IS_TRUE, conjunct))

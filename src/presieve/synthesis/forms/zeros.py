@@ -34,7 +34,7 @@ def settled(problem: Problem) -> Problem:
 
 
 def claims(result: SearchResult, problem: Problem) -> Iterator[SearchResult]:
-    """Restate the result for the settled problem for the problem itself, the best claim first."""
+    """Claim the settled problem's result for the problem itself, the best claim first."""
     mine = [a for a in problem.assumptions if a.code == OPEN_ZERO]
     claimed = replace(problem, assumptions=result.problem.assumptions)
     yield replace(result, problem=claimed)

@@ -31,7 +31,7 @@ def candidates(
     problem: Problem, optional: Collection[str], budget: float, record: Recorder = discard
 ) -> Iterator[SearchResult]:
     """Yield the results, the best first: over computed columns if the steps compute any and that
-    pays, and over the original columns. Ask for the next search_result if one is not acceptable.
+    pays, and over the original columns. Ask for the next one if a result is not acceptable.
     """
     if _asks(problem.where):
         problem = _without_codes(problem, [COMPUTED])

@@ -17,7 +17,7 @@ from presieve.universe.regions import Partition
 
 
 def with_bounds(problem: Problem, prefilter: Term, solver: Solver, effort: Effort) -> Term:
-    """Put bounds before the pre-filter that it implies, for columns that no conjunct is about
+    """Put the bounds that a pre-filter implies before it, for columns that no conjunct is about
     alone. A bound consists of the regions of a column that kept rows can be in.
     """
     conjuncts = sql_conjuncts(prefilter)
