@@ -11,30 +11,18 @@ FALSE = "false"
 
 def s_and(parts: Iterable[str]) -> str:
     """Conjunction without true parts; false swallows all."""
-    conjuncts = list(dict.fromkeys(p for p in parts if p != TRUE))
-    if FALSE in conjuncts:
+    terms = list(dict.fromkeys(p for p in parts if p != TRUE))
+    if FALSE in terms:
         return FALSE
-    return (
-        TRUE
-        if not conjuncts
-        else conjuncts[0]
-        if len(conjuncts) == 1
-        else f"(and {' '.join(conjuncts)})"
-    )
+    return TRUE if not terms else terms[0] if len(terms) == 1 else f"(and {' '.join(terms)})"
 
 
 def s_or(parts: Iterable[str]) -> str:
     """Disjunction without false parts; true swallows all."""
-    disjuncts = list(dict.fromkeys(p for p in parts if p != FALSE))
-    if TRUE in disjuncts:
+    terms = list(dict.fromkeys(p for p in parts if p != FALSE))
+    if TRUE in terms:
         return TRUE
-    return (
-        FALSE
-        if not disjuncts
-        else disjuncts[0]
-        if len(disjuncts) == 1
-        else f"(or {' '.join(disjuncts)})"
-    )
+    return FALSE if not terms else terms[0] if len(terms) == 1 else f"(or {' '.join(terms)})"
 
 
 def s_not(part: str) -> str:

@@ -204,8 +204,8 @@ def mine(
 
     ``total`` is the number of samples. With ``reduced``, implications that follow from two others
     by transitivity are left out. Literals that are true of the same samples imply each other; if
-    ``surely`` is given, implications between other literals need to hold
-    on the samples of ``surely`` only.
+    ``surely`` is given, implications between other literals need to hold on the samples of
+    ``surely`` only.
     """
     full = (1 << total) - 1
     clauses: list[Clause] = []
