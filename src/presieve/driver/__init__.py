@@ -1,1 +1,1 @@
-"""Trusted. Wires the stages together; everything public stands on it."""
+"""Trusted. Connects the stages; the public functions are built on this package."""

@@ -1,7 +1,7 @@
-"""Trusted. What goes to the logger ``presieve``.
+"""Trusted. Messages to the logger ``presieve``.
 
-INFO says what was pushed or why nothing was, DEBUG what a search did, WARNING that something went
-wrong. What is left alone is no warning.
+INFO reports what was pushed or why nothing was, DEBUG the steps of a search, WARNING that something
+went wrong. A plan that is left alone causes no warning.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _logged: WeakKeyDictionary[DataFrame, set[str]] = WeakKeyDictionary()
 
 
 def boundary(df: DataFrame, report: BoundaryReport, changed: bool) -> None:
-    """Log what was pushed there, or why nothing was, once for each DataFrame."""
+    """Log what was pushed at a boundary, or why nothing was, once for each DataFrame."""
     if logger.isEnabledFor(logging.INFO):
-        # What pushing is worth is not always asked.
+        # The benefit of pushing is not always estimated, so compare the line without it.
         bare = words.line(replace(report, decision=""), changed)
         if _is_new(df, bare):
             logger.info("%s", words.line(report, changed))
 
 
 def function(df: DataFrame, report: FunctionReport) -> None:
-    """Log which columns a function of tables is handed, once for each DataFrame."""
+    """Log the columns that a function of tables receives, once for each DataFrame."""
     if report.pruned and logger.isEnabledFor(logging.INFO):
         line = words.function_line(report)
         if _is_new(df, line):
@@ -47,13 +47,13 @@ def function(df: DataFrame, report: FunctionReport) -> None:
 
 
 def left_alone(df: DataFrame, why: Declined) -> None:
-    """Log why a plan, or a part of it, was not looked at, once for each DataFrame."""
+    """Log why a plan, or a part of it, was not examined, once for each DataFrame."""
     if logger.isEnabledFor(logging.INFO) and _is_new(df, str(why)):
         logger.info("left alone: %s", why)
 
 
 def taken_back(why: Declined) -> None:
-    """Warn that a pass was taken back because of what Spark made of it: it has a bug."""
+    """Warn that a pass was taken back because of Spark's plan for its result: it has a bug."""
     logger.warning("%s: the rows are not affected; please report it", why)
 
 
@@ -66,12 +66,12 @@ def _is_new(df: DataFrame, what: str) -> bool:
 
 
 def listening() -> EventLog | None:
-    """A list for the events of a search, where somebody wants to read the log of it."""
+    """Return a list for the events of a search if somebody reads the debug log, else None."""
     return [] if logger.isEnabledFor(logging.DEBUG) else None
 
 
 def steps(event_log: EventLog | None) -> None:
-    """Log what a search did, a record for each step. Their texts are made when a handler asks."""
+    """Log one record for each step of a search. Its text is made only if a handler wants it."""
     if event_log and logger.isEnabledFor(logging.DEBUG):
         search = _Search(event_log)
         for number in range(len(event_log)):
@@ -79,7 +79,7 @@ def steps(event_log: EventLog | None) -> None:
 
 
 class _Search:
-    """The steps of one search, put in words once."""
+    """The steps of one search, put in words only once."""
 
     def __init__(self, event_log: EventLog) -> None:
         self._event_log = event_log
@@ -93,7 +93,7 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One of them. What it shows of tables is left to ``trace=True``."""
+    """One step of a search. Its tables are shown only with ``trace=True``."""
 
     search: _Search
     number: int

@@ -1,7 +1,7 @@
-"""Trusted. Filters on what an aggregator with ``merge`` gives for each key of an RDD.
+"""Trusted. Filters on the results of an aggregator with ``merge``, one for each key of an RDD.
 
-``aggregateByKey`` folds the rows of a key in each partition by itself and merges these states. What
-is proved of folds holds for that where merging is proved to agree with folding
+``aggregateByKey`` folds the rows of a key in each partition separately and merges the states.
+Proofs about folds hold for it if merging is proved to agree with folding
 (:mod:`presieve.certificate.merges`). A filter on keys drops all rows of a key or none, whatever the
 aggregator does with them.
 """
@@ -37,8 +37,9 @@ from presieve.sql.names import InexpressibleError
 
 @dataclass(frozen=True, slots=True)
 class KeyedPushdown:
-    """Filters in Spark SQL for the rows and for the results, and what they rest on. ``declined``
-    says why there is none for rows but on keys, where that is so.
+    """Filters in Spark SQL on the rows and on the results, and the assumptions that they rest on.
+
+    If only filters on keys could be pushed, ``declined`` says why.
     """
 
     prefilter: str
@@ -47,13 +48,13 @@ class KeyedPushdown:
     declined: Declined | None = None
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Describe the pushdown in one line."""
         if self.declined is not None:
             below = "no pre-filter" if self.prefilter == "true" else f"pre-filter {self.prefilter}"
             return f"{below}: {self.declined}"
-        said = "; ".join(a["text"] for a in self.assumptions)
-        rest = f", if {said}" if said else ""
-        return f"pre-filter {self.prefilter}; residual {self.residual}{rest}"
+        assumptions = "; ".join(a["text"] for a in self.assumptions)
+        suffix = f", if {assumptions}" if assumptions else ""
+        return f"pre-filter {self.prefilter}; residual {self.residual}{suffix}"
 
 
 def keyed_pushdown(
@@ -63,36 +64,35 @@ def keyed_pushdown(
     budget: float = 10.0,
     policy: Policy = "default",
 ) -> KeyedPushdown:
-    """What of ``where``, over keys and outputs, may be asked of the rows before an aggregator
-    (an instance) folds them.
+    """Push ``where``, a filter on keys and outputs, below an aggregator (an instance).
 
-    A group has rows that Python says have equal keys: columns on which Spark would say something
-    else are given as unsupported types, so that nothing that goes below reads them.
+    Rows belong to the same group if Python says that their keys are equal. The caller gives columns
+    for which Spark would decide otherwise an unsupported type, so that no pre-filter reads them.
     """
     try:
         check_methods(aggregator)
     except DeclineSignal as signal:
-        return _of_keys(where, request, signal.declined)
+        return _push_keys_only(where, request, signal.declined)
     lifted = lift(aggregator, RowClass(), request)
     if isinstance(lifted, Declined):
-        return _of_keys(where, request, lifted)
+        return _push_keys_only(where, request, lifted)
     inputs = Inputs(with_keys(lifted, request), request.schema, request.keys, Mode.GROUPED)
     try:
         term = read_filter("where", where, inputs.output_names())
-    except UsageError as problem:  # Spark says whether that is a mistake
-        return _of_keys(where, request, Declined("unknown-column", str(problem)))
+    except UsageError as problem:  # Spark decides whether that is a mistake
+        return _push_keys_only(where, request, Declined("unknown-column", str(problem)))
     if isinstance(term, Declined):
-        return _of_keys(where, request, term)
-    unseen = _zoned() if zone_note(term) else _undecoded(inputs, term)
-    solution = unseen or _proved(inputs.problem(term), policy, budget)
+        return _push_keys_only(where, request, term)
+    unseen = _decline_timestamps() if zone_note(term) else _decline_undecoded_text(inputs, term)
+    solution = unseen or _prove_pushdown(inputs.problem(term), policy, budget)
     if isinstance(solution, Declined):
-        return _of_keys(where, request, solution)
+        return _push_keys_only(where, request, solution)
     merge = lift_merge(aggregator, request, solution.problem.fold)
     if isinstance(merge, Declined):
-        return _of_keys(where, request, merge)
-    wrong = _unproved(solution, merge, policy, budget)
+        return _push_keys_only(where, request, merge)
+    wrong = _decline_merge(solution, merge, policy, budget)
     if wrong is not None:
-        return _of_keys(where, request, wrong)
+        return _push_keys_only(where, request, wrong)
     assumptions = [
         *solution.assumptions,
         *({"code": a.code, "text": a.text} for a in merge.assumptions),
@@ -103,63 +103,67 @@ def keyed_pushdown(
         if solution.kind != "partial":
             residual = emit_checked(solution.residual, inputs.output_names(), TIMEZONE)
     except InexpressibleError as problem:
-        return _of_keys(where, request, Declined("inexpressible", no_text(problem)))
+        return _push_keys_only(where, request, Declined("inexpressible", no_text(problem)))
     return KeyedPushdown(prefilter, residual, tuple(assumptions))
 
 
-def _undecoded(inputs: Inputs, term: Term) -> Declined | None:
-    """Why Python may see another text than Spark compares, if it may."""
-    texts = _texts(inputs.input_names().values())
-    seen = reads_bytes(inputs.fold, term, texts) or differs(term, texts)
-    return None if seen is None else Declined("text-encoding", NOT_UTF8.format(seen.name))
+def _decline_undecoded_text(inputs: Inputs, term: Term) -> Declined | None:
+    """Return why Python may see another text than Spark compares; None if it sees the same."""
+    texts = _text_columns(inputs.input_names().values())
+    ambiguous = reads_bytes(inputs.fold, term, texts) or differs(term, texts)
+    return None if ambiguous is None else Declined("text-encoding", NOT_UTF8.format(ambiguous.name))
 
 
-def _unproved(solution: Solution, merge: Merge, policy: Policy, budget: float) -> Declined | None:
-    """Why it is not known that merging states gives what folding all rows gives, if so."""
+def _decline_merge(
+    solution: Solution, merge: Merge, policy: Policy, budget: float
+) -> Declined | None:
+    """Return why merging states is not known to equal folding all rows; None if it is."""
     refused = [a for a in merge.assumptions if _is_refused(a, policy)]
     if refused:
         return not_assumed(refused[0], policy)
     effort = Effort(seconds=max(budget, 1.0))
     agrees = merge_agrees(solution.problem, merge.fields, merge.raises, effort=effort)
-    return None if agrees else _disagrees()
+    return None if agrees else _decline_disagreement()
 
 
-def _proved(problem: Problem, policy: Policy, budget: float) -> Solution | Declined:
-    """A proved solution. Where the policy is ``default`` it rests on no condition on data: there is
-    no plan here that could guard one.
+def _prove_pushdown(problem: Problem, policy: Policy, budget: float) -> Solution | Declined:
+    """Find a proved solution.
+
+    Under the policy ``default`` it rests on no condition on data, because there is no plan here
+    that could guard one.
     """
 
-    def search(problem: Problem, known: Mapping[Assumption, str]) -> Solution:
-        return solution_of(Query(problem, policy, known, budget, budget))
+    def search(problem: Problem, evidence: Mapping[Assumption, str]) -> Solution:
+        return solution_of(Query(problem, policy, evidence, budget, budget))
 
     solution = search(problem, {})
     open_ = ladder.conditions(solution) if policy == "default" else ()
     if open_:
         solution = ladder.without_conditions(solution, search, ladder.refused(open_))
     if solution.verified is None:
-        return solution.declined[0] if solution.declined else _nothing()
+        return solution.declined[0] if solution.declined else _decline_nothing()
     return solution
 
 
 def _is_refused(assumption: Assumption, policy: Policy) -> bool:
-    """Whether what merging rests on is not assumed under the policy."""
+    """Whether the policy forbids an assumption that merging rests on."""
     about_code = assumption.code in ladder.ABOUT_CODE
     return policy == "strict" or (policy == "default" and not about_code)
 
 
-def _of_keys(where: str, request: Request, why: Declined) -> KeyedPushdown:
-    """The conjuncts over keys alone: they go below any aggregator."""
+def _push_keys_only(where: str, request: Request, why: Declined) -> KeyedPushdown:
+    """Push only the conjuncts over keys, which can go below any aggregator."""
     declared = {c.name: c for c in request.schema}
     names: dict[str, Var] = {}
     for name in request.keys:
-        known = column(name, declared[name].type, declared[name].nullable)
-        if known is not None:
-            names[name] = Var(Scope.KEY, name, known.sort)
+        typed = column(name, declared[name].type, declared[name].nullable)
+        if typed is not None:
+            names[name] = Var(Scope.KEY, name, typed.sort)
     inputs = dict(names)
     for output in request.returns:
-        known = column(output.name, output.type, output.nullable)
-        if known is not None:
-            names[output.name] = output_var(output.name, known.sort)
+        typed = column(output.name, output.type, output.nullable)
+        if typed is not None:
+            names[output.name] = output_var(output.name, typed.sort)
     try:
         term = read_filter("where", where, names)
         if isinstance(term, Declined) or zone_note(term):
@@ -171,30 +175,30 @@ def _of_keys(where: str, request: Request, why: Declined) -> KeyedPushdown:
 
 
 def _only_keys(conjunct: Term) -> bool:
-    """Whether it reads keys alone, and cannot raise: a conjunct before it may be its guard."""
+    """Whether it reads only keys and cannot raise: a conjunct before it may guard it."""
     read = variables(conjunct)
     keys = {v.scope for v in read} == {Scope.KEY}
-    # Keys are those that Python sees.
-    keys = keys and differs(conjunct, _texts(read)) is None
+    # The keys are the ones that Python sees.
+    keys = keys and differs(conjunct, _text_columns(read)) is None
     return keys and not any(isinstance(t, App) and t.op in _ARITHMETIC for t in subterms(conjunct))
 
 
-def _texts(columns: Iterable[Var]) -> frozenset[Var]:
+def _text_columns(columns: Iterable[Var]) -> frozenset[Var]:
     return frozenset(v for v in columns if strip(v.sort) == STRING)
 
 
 _ARITHMETIC = frozenset((Op.SQL_INT_ADD, Op.SQL_INT_SUB, Op.SQL_INT_MUL))
 
 
-def _zoned() -> Declined:
+def _decline_timestamps() -> Declined:
     return Declined("timezone", "where has timestamps, which rows of an RDD have in local time")
 
 
-def _nothing() -> Declined:
+def _decline_nothing() -> Declined:
     return Declined("nothing", "no pre-filter was found that drops any row")
 
 
-def _disagrees() -> Declined:
+def _decline_disagreement() -> Declined:
     reason = (
         "it is not proved that merge(a, b) agrees with reduce on the rows of both: "
         "states of partitions that lose rows may be merged to something else"

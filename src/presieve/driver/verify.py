@@ -1,4 +1,4 @@
-"""Trusted. ``verify``: a pushdown written by hand is proved, or refuted by a table."""
+"""Trusted. ``verify``: prove a hand-written pushdown, or refute it by a table."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ def verify(
         where: The filter on keys and output columns, in Spark SQL.
         schema: The input columns as DDL.
         prefilter: The filter on keys and input columns to check, in Spark SQL.
-        residual: What replaces ``where`` above; without it ``where`` stays.
+        residual: The filter that replaces ``where`` above; by default ``where`` stays.
         returns: The output columns as DDL.
         keys: The grouping columns.
         mode: ``"grouped"``, ``"global"`` or ``"row"``.
         budget: Seconds of search.
-        policy: What a proof may rest on: ``"default"``, ``"assume"`` or ``"strict"``.
+        policy: The assumptions that a proof may make: ``"default"``, ``"assume"`` or ``"strict"``.
         declare: Conditions in Spark SQL on one column, true for every row.
-        pure: Functions that are not read. They are run for a table that refutes the pushdown.
+        pure: Functions that are not read. They are run on a table that refutes the pushdown.
 
     Raises:
         PresieveError: An argument is invalid.
@@ -96,30 +96,32 @@ def verify(
     if isinstance(inputs, Declined):
         name = getattr(fold, "__name__", type(fold).__name__)
         claim = ClaimedPushdown(name, where, prefilter, residual, mode, inputs.span)
-        return _since(_declined(inputs), claim, started)
+        return _since(_declined_verdict(inputs), claim, started)
     claim = ClaimedPushdown(inputs.fold.name, where, prefilter, residual, mode, inputs.fold.span)
-    return _verified(inputs, claim, options, started)
+    return _verify_inputs(inputs, claim, options, started)
 
 
-def _verified(inputs: Inputs, claim: ClaimedPushdown, options: Options, started: float) -> Verdict:
+def _verify_inputs(
+    inputs: Inputs, claim: ClaimedPushdown, options: Options, started: float
+) -> Verdict:
     post = read_filter("where", claim.where, inputs.output_names())
     pre = read_filter("prefilter", claim.prefilter, inputs.input_names())
-    rest = post
+    residual = post
     if claim.residual is not None:
-        rest = read_filter("residual", claim.residual, inputs.output_names())
-    for term in (post, pre, rest):
+        residual = read_filter("residual", claim.residual, inputs.output_names())
+    for term in (post, pre, residual):
         if isinstance(term, Declined):
-            return _since(_declined(term), claim, started)
+            return _since(_declined_verdict(term), claim, started)
     assert not isinstance(post, Declined)
     assert not isinstance(pre, Declined)
-    assert not isinstance(rest, Declined)
+    assert not isinstance(residual, Declined)
     budget, policy = options.budget, options.policy
     facts = read_declared(options.declare, inputs.input_names(), TIMEZONE)
     bare = inputs.problem(post, [pre, *(fact for _, fact in facts)])
-    problem, known = with_declared(bare, facts)
-    asked = Asked(inputs, problem, known, pre, rest, budget, policy)
+    problem, assumptions = with_declared(bare, facts)
+    question = Asked(inputs, problem, assumptions, pre, residual, budget, policy)
     with progress.indicator(claim.function, started, budget):
-        verdict = _since(asked.verdict(), claim, started)
+        verdict = _since(question.verdict(), claim, started)
     if verdict.status == "proved":
         return verdict
     return replace(
@@ -131,21 +133,21 @@ def _since(verdict: Verdict, claim: ClaimedPushdown, started: float) -> Verdict:
     return replace(verdict, claim=claim, seconds=time.perf_counter() - started)
 
 
-def _declined(declined: Declined) -> Verdict:
+def _declined_verdict(declined: Declined) -> Verdict:
     reasons = [declined.to_json()]
     remedy = f"{REWRITE}; `presieve why {declined.code}` explains it"
     return Verdict("unknown", reason=str(declined), declined=reasons, remedy=remedy)
 
 
-def _unknown(reason: str, remedy: str) -> Verdict:
+def _unknown_verdict(reason: str, remedy: str) -> Verdict:
     return Verdict("unknown", reason=reason, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A pushdown of a problem, read; ``known`` are assumptions that the caller has declared.
+    """A pushdown to verify. ``known`` are assumptions that the caller has declared.
 
-    The verdict on it has no claim yet, nor how long it took.
+    Its verdict does not contain the claim or the time that it took; the caller adds these.
     """
 
     inputs: Inputs
@@ -157,24 +159,24 @@ class Asked:
     policy: Policy
 
     def verdict(self) -> Verdict:
-        """Proved, refuted, or unknown."""
-        asked = self
+        """Decide whether the pushdown is proved, refuted, or unknown."""
+        question = self
         if self.policy == "strict":
             problem = strictly(self.problem, self.known)
             open_ = [a.text for a in open_assumptions(problem, self.known)]
             if open_:
                 why = f"policy strict does not assume that {'; '.join(open_)}"
-                return _unknown(why, DECLARE)
-            asked = replace(self, problem=problem)
-        deep = too_deep(asked.problem, self.prefilter, self.residual)
+                return _unknown_verdict(why, DECLARE)
+            question = replace(self, problem=problem)
+        deep = too_deep(question.problem, self.prefilter, self.residual)
         if deep is not None:
-            return _declined(deep)
-        verdict = asked._judged()
-        known = [{"code": a.code, "text": a.text} for a in self.known]
-        return replace(verdict, assumptions=[a for a in verdict.assumptions if a not in known])
+            return _declined_verdict(deep)
+        verdict = question._judge()
+        declared = [{"code": a.code, "text": a.text} for a in self.known]
+        return replace(verdict, assumptions=[a for a in verdict.assumptions if a not in declared])
 
-    def _judged(self) -> Verdict:
-        # The search loads a solver, which importing this module must not.
+    def _judge(self) -> Verdict:
+        # The search loads a solver, and importing this module must not load one.
         from presieve.synthesis.forms import handwritten
         from presieve.synthesis.forms.computed_columns import numbers
         from presieve.synthesis.invariant.candidate import Wrong
@@ -183,38 +185,38 @@ class Asked:
 
         problem, prefilter, residual = self.problem, self.prefilter, self.residual
         if self.policy != "strict":
-            more = numbers(problem, OPTIONAL, COMPUTED)
-            problem = replace(problem, assumptions=(*problem.assumptions, *more))
+            computed_assumptions = numbers(problem, OPTIONAL, COMPUTED)
+            problem = replace(problem, assumptions=(*problem.assumptions, *computed_assumptions))
         results = with_results(problem.fold, self.inputs.lifted.calls)
-        found = handwritten.judge(problem, prefilter, residual, self.budget, results)
+        judgement = handwritten.judge(problem, prefilter, residual, self.budget, results)
         remedies = {NO_ROWS: CONTRADICTION, handwritten.NOT_REPRODUCED: RESULTS}
-        match found:
+        match judgement:
             case handwritten.Undecided(reason):
-                return _unknown(reason, remedies.get(reason, LONGER))
+                return _unknown_verdict(reason, remedies.get(reason, LONGER))
             case Wrong():
-                shown = refutation(self.inputs.schema, problem, found, prefilter, residual)
+                shown = refutation(self.inputs.schema, problem, judgement, prefilter, residual)
                 return Verdict("refuted", counterexample=shown)
         fewer = strictly(problem)
         if fewer != problem:
-            # Proved with all assumptions; those that the proof can do without need not be listed.
+            # The proof may not need all assumptions; list only those that it needs.
             again = handwritten.judge(fewer, prefilter, residual, self.budget, results)
             if isinstance(again, handwritten.Invariant):
-                proved = self._proved(fewer, again.clauses)
+                proved = self._check_proof(fewer, again.clauses)
                 if proved.status == "proved":
                     return proved
-        return self._proved(problem, found.clauses)
+        return self._check_proof(problem, judgement.clauses)
 
-    def _proved(self, problem: Problem, invariant: tuple[Term, ...]) -> Verdict:
-        """What the checker says of an invariant that should prove it."""
+    def _check_proof(self, problem: Problem, invariant: tuple[Term, ...]) -> Verdict:
+        """Return the checker's verdict on an invariant that should prove the pushdown."""
         prefilter, residual = self.prefilter, self.residual
         kind = _kind(problem, prefilter, residual)
         certificate = Certificate(problem, kind, "universe", prefilter, residual, invariant)
         checked = check(certificate, effort=Effort(seconds=max(self.budget, 1.0)))
         if not isinstance(checked, Verified):
             why = f"the checker did not accept the proof ({checked.condition}: {checked.reason})"
-            return _unknown(why, LONGER)
+            return _unknown_verdict(why, LONGER)
         if self.policy == "strict" and checked.may_erase_error:
-            return _unknown(f"policy strict: {ERASED_TEXT}", ERASING)
+            return _unknown_verdict(f"policy strict: {ERASED_TEXT}", ERASING)
         assumptions = [{"code": a.code, "text": a.text} for a in problem.assumptions]
         if checked.may_erase_error:
             assumptions.append({"code": ERASES, "text": ERASED_TEXT})
@@ -223,7 +225,7 @@ class Asked:
 
 
 def _kind(problem: Problem, prefilter: Term, residual: Term) -> Kind:
-    """What a hand-written pushdown is, by the form of its predicates."""
+    """Classify a hand-written pushdown by the form of its predicates."""
     if prefilter == residual == SQL_FALSE:
         return "empty"
     if sql_conjuncts(residual) == ():

@@ -1,1 +1,1 @@
-"""Trusted. Solutions of problems that were searched before: by this process, or by another."""
+"""Trusted. Solutions of problems that this process or another one has solved before."""

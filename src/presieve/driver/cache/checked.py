@@ -1,10 +1,11 @@
-"""Trusted. Solutions that other processes found, kept as JSON: claims, which are checked anew.
+"""Trusted. Solutions that other processes have stored as JSON; they are claims and are checked
+again.
 
-A cache is a folder that anybody may have written to. What stands there is therefore no proof: of a
-certificate only predicates, invariant and tables are taken, the independent checker decides about
-the very problem that is asked, and what the solution rests on is listed as always. An entry that
-does not pass is dropped with a warning, and the search runs. That nothing was found within a budget
-cannot be checked; believing it costs no more than an optimization.
+Anybody may have written to the cache folder, so its content is no proof. From a stored certificate,
+only predicates, invariant and tables are used. The independent checker decides about the very
+problem of the query, and the assumptions of the solution are listed as always. An entry that does
+not pass is dropped with a warning, and the search runs. An entry that says that a search found
+nothing within a budget cannot be checked; believing it only costs an optimization.
 """
 
 from __future__ import annotations
@@ -43,22 +44,26 @@ logger = logging.getLogger("presieve")
 FORMAT = 1
 
 TOLERANCE = 1.1
-"""What is left of the same budget differs from one time to the next by what came before."""
+"""Factor by which the remaining seconds may exceed the recorded ones: the same budget leaves a
+different remainder each time, depending on the problems before.
+"""
 
 _QUICK = 0.1
-"""The part of its budget in which a search ends as it would with any more: no stage of it has less
-than half of what is left.
+"""Fraction of its seconds. A search that ends within it would end the same way with a larger
+budget, because no stage has less than half of the remaining time.
 """
 
 
 class _Unfit(PresieveError):
-    """An entry that is not used, and why."""
+    """Raised for an entry that cannot be used; says why."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """A problem with all that its solution depends on. ``budget`` is what the caller set for the
-    whole, ``left`` what there is of it for this problem, both in seconds.
+    """A problem with everything that its solution depends on.
+
+    ``budget`` is the caller's budget for the whole optimization; ``left`` is what remains of it for
+    this problem. Both are in seconds.
     """
 
     problem: Problem
@@ -69,19 +74,19 @@ class Query:
 
     @cached_property
     def name(self) -> str:
-        """Of the file, from all but the seconds."""
-        facts = sorted((*_said(a), by) for a, by in self.known.items())
+        """The name of the entry's file: a hash of the query without the seconds."""
+        facts = sorted((*_assumption_key(a), by) for a, by in self.known.items())
         key = [FORMAT, print_problem(self.problem), self.policy, facts, versions()]
         return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
     @cached_property
     def searched(self) -> Problem:
-        """What a search under the policy starts from."""
+        """The problem from which a search under the policy starts."""
         return strictly(self.problem, self.known) if self.policy == "strict" else self.problem
 
 
 def recall(store: Store, query: Query) -> Solution | None:
-    """What is kept of the problem, checked. None where there is nothing that can be used."""
+    """Return the stored and checked solution of the problem; None if there is no usable one."""
     started = time.perf_counter()
     data = store.get(query.name)
     if data is None:
@@ -99,7 +104,7 @@ def recall(store: Store, query: Query) -> Solution | None:
 
 
 def keep(store: Store, query: Query, solution: Solution) -> None:
-    """Keep a solution for those that ask the same."""
+    """Store a solution for later queries of the same problem."""
     within = query.left if solution.verified is None else query.budget
     quick = solution.seconds <= _QUICK * query.left
     certificate = solution.verified.certificate.to_json() if solution.verified is not None else None
@@ -115,7 +120,7 @@ def keep(store: Store, query: Query, solution: Solution) -> None:
 
 
 def _solution(query: Query, data: bytes) -> Solution | None:
-    """None where the entry is fit, but for smaller budgets than this one."""
+    """Return the solution in an entry; None if the entry is valid only for smaller budgets."""
     try:
         entry = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -127,11 +132,11 @@ def _solution(query: Query, data: bytes) -> Solution | None:
         return None
     if stored is None:
         return nothing(query.searched, declined)
-    return _proved(query, stored, declined)
+    return _check_claim(query, stored, declined)
 
 
 def _checked_form(query: Query, entry: Any) -> tuple[Declined, ...]:
-    """What was declined. Raises unless the entry is of the form that :func:`keep` writes."""
+    """Return the entry's reasons. Raises _Unfit unless :func:`keep` may have written it."""
     if not isinstance(entry, dict) or entry.get("presieve_cache") != FORMAT:
         raise _Unfit("not of this format")
     if entry.get("name") != query.name or entry.get("versions") != versions():
@@ -152,7 +157,7 @@ def _checked_form(query: Query, entry: Any) -> tuple[Declined, ...]:
     return tuple(declined)
 
 
-def _proved(query: Query, stored: object, declined: tuple[Declined, ...]) -> Solution:
+def _check_claim(query: Query, stored: object, declined: tuple[Declined, ...]) -> Solution:
     try:
         claim = parse(stored)
         problem = _with_assumptions(query, claim.problem)
@@ -178,47 +183,52 @@ def _proved(query: Query, stored: object, declined: tuple[Declined, ...]) -> Sol
 
 
 def _with_assumptions(query: Query, claimed: Problem) -> Problem:
-    """The problem that is asked, under the assumptions of the claim: those that the function's
-    meaning rests on, and such others as the search may make.
+    """Return the query's problem under the assumptions of the claim.
+
+    These are the assumptions that the function's meaning rests on, and others that the search may
+    make. Raises _Unfit if the claim assumes anything else or omits one that the meaning rests on.
     """
     problem = query.searched
-    given = {_said(a): a for a in problem.assumptions}
-    wanted = [_said(a) for a in claimed.assumptions]
-    if not given.keys() >= set(wanted):
-        given |= {_said(a): a for a in _computed(problem)}
-    if not given.keys() >= set(wanted):
+    allowed = {_assumption_key(a): a for a in problem.assumptions}
+    wanted = [_assumption_key(a) for a in claimed.assumptions]
+    if not allowed.keys() >= set(wanted):
+        allowed |= {_assumption_key(a): a for a in _computed_assumptions(problem)}
+    if not allowed.keys() >= set(wanted):
         raise _Unfit("it assumes what is not to be assumed")
-    if any(a.code not in OPTIONAL and _said(a) not in wanted for a in problem.assumptions):
+    if any(
+        a.code not in OPTIONAL and _assumption_key(a) not in wanted for a in problem.assumptions
+    ):
         raise _Unfit("it does not tell what the function's meaning rests on")
-    chosen = tuple(given[said] for said in wanted)
+    chosen = tuple(allowed[key] for key in wanted)
     return replace(problem, assumptions=chosen)
 
 
-def _computed(problem: Problem) -> tuple[Assumption, ...]:
-    # Of the search, which loads a solver; importing this module must not.
+def _computed_assumptions(problem: Problem) -> tuple[Assumption, ...]:
+    # This belongs to the search, which loads a solver; importing this module must not load one.
     from presieve.synthesis.forms.computed_columns import numbers
     from presieve.synthesis.invariant.minimal_assumptions import COMPUTED
 
     return numbers(problem, OPTIONAL, COMPUTED)
 
 
-def _said(assumption: Assumption) -> tuple[str, str, str]:
+def _assumption_key(assumption: Assumption) -> tuple[str, str, str]:
     return assumption.code, assumption.text, print_term(assumption.term)
 
 
 @cache
 def versions() -> dict[str, str]:
-    """What an answer depends on beside the question: our own code, the solver's, and Python's."""
+    """Return the versions that an answer depends on: of our own code, the solver, and Python."""
     try:
         z3 = metadata.version("z3-solver")
     except metadata.PackageNotFoundError:
         z3 = ""
-    return {"presieve": _fingerprint(), "z3": z3, "python": sys.version}
+    return {"presieve": _hash_modules(), "z3": z3, "python": sys.version}
 
 
-def _fingerprint() -> str:
-    """Of all our modules: a version's number stays the same while somebody works on it. Empty where
-    they are no files, as in an archive.
+def _hash_modules() -> str:
+    """Hash all our modules: the version number does not change while somebody works on them.
+
+    Return an empty text if the modules are not files, as in an archive.
     """
     import presieve
 
@@ -229,9 +239,9 @@ def _fingerprint() -> str:
         for file in files
         if file.endswith(".py")
     )
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in modules:
         with open(path, "rb") as source:
             data = source.read()
-        found.update(f"{path[len(root) :]}\0{len(data)}\0".encode() + data)
-    return found.hexdigest() if modules else ""
+        digest.update(f"{path[len(root) :]}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest() if modules else ""

@@ -1,8 +1,8 @@
-"""Untrusted. Texts that are kept between processes: a file for each, and not too many of them.
+"""Untrusted. Texts stored between processes: one file for each, in a bounded number.
 
-A file appears whole or not at all, under a name that says what it answers, so that processes which
-write at once need no locks. What is read may be anything that anybody wrote there: whoever asked
-checks it. Nothing here raises because of what the disk does or holds; then there is no text.
+A file appears as a whole or not at all, under a name that identifies its query, so processes that
+write at the same time need no locks. A file may hold anything that anybody wrote there; the caller
+checks it. Nothing here raises because of the state or content of the disk; there is simply no text.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ from pathlib import Path
 logger = logging.getLogger("presieve")
 
 CACHE = "PRESIEVE_CACHE"
-"""The environment variable with the directory, or a word that means none or the usual one."""
+"""The environment variable that holds the directory, or a word for no cache or the default one."""
 
 _OFF = frozenset({"off", "0", "false", "no"})
 _USUAL = frozenset({"", "on", "1", "true", "yes"})
 
 COUNT = 4096
-"""Files that are kept; those used longest ago go first."""
+"""Maximum number of files; the least recently used are deleted first."""
 
 BYTES = 64 * 2**20
-"""What the files may hold together."""
+"""Maximum total size of the files."""
 
 LARGEST = 2**20
-"""Bytes of one text; a larger one is neither written nor read."""
+"""Maximum size of a text in bytes; a larger one is neither written nor read."""
 
 _OURS = re.compile(r"[0-9a-f]{64}\.json|\.[0-9a-f]{64}\.[0-9a-f]{16}")
-"""Files of any other name were not written here, and are left alone."""
+"""Names of our files; files with any other name are left alone."""
 
 _LEFT_BEHIND = 3600.0
-"""Seconds after which a file that is not yet whole has no writer any more."""
+"""Seconds after which a partial file no longer has a writer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Texts by name (64 hexadecimal digits) in a directory, which is made at the first one."""
+    """Texts by name (64 hexadecimal digits) in a directory, which the first text creates."""
 
     directory: Path
     count: int = COUNT
     size: int = BYTES
 
     def path(self, name: str) -> Path:
-        """The file of a text."""
+        """Return the file of a text."""
         return self.directory / f"{name}.json"
 
     def get(self, name: str) -> bytes | None:
-        """The text, cut off where it is too large; None where there is none."""
+        """Return the text, cut off if it is too large; None if there is none."""
         path = self.path(name)
         try:
             if not path.is_file():  # reading a pipe would wait for a writer
@@ -64,19 +64,19 @@ class Store:
         except OSError as problem:
             logger.info("the cache cannot be read: %s", problem)
             return None
-        with contextlib.suppress(OSError):  # of a cache that others fill, one may read only
+        with contextlib.suppress(OSError):  # a cache that others fill may be read-only
             os.utime(path)
         return data
 
     def put(self, name: str, text: str) -> None:
-        """Keep a text, in place of the one of that name; then see that there are not too many."""
+        """Store a text, replacing any text of that name; then delete files beyond the bounds."""
         data = text.encode()
         if len(data) > LARGEST:
             return
         part = self.directory / f".{name}.{os.urandom(8).hex()}"
         try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # For the owner alone, as the directory: filters hold values of somebody's data.
+            # Only the owner may read it, like the directory: filters hold values of user data.
             handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(handle, "wb") as file:
                 file.write(data)
@@ -89,24 +89,24 @@ class Store:
         self._shrink()
 
     def drop(self, name: str) -> None:
-        """Forget a text."""
+        """Delete a text."""
         with contextlib.suppress(OSError):
             self.path(name).unlink(missing_ok=True)
 
     def held(self) -> tuple[int, int]:
-        """How many files there are, and their bytes."""
+        """Return the number of files and their total size in bytes."""
         sizes = [f.size for f in self._files()]
         return len(sizes), sum(sizes)
 
     def clear(self) -> int:
-        """Forget everything. How many files there were."""
+        """Delete all files and return their number."""
         files = list(self._files())
         for file in files:
             file.remove()
         return len(files)
 
     def _shrink(self) -> None:
-        """Below the bounds by an eighth, so that not every text that comes makes another one go."""
+        """Shrink to 7/8 of the bounds if exceeded, so that not every new text deletes another."""
         files = sorted(self._files(), key=lambda f: (f.used, f.path))
         for file in list(files):
             if file.is_part and file.used < time.time() - _LEFT_BEHIND:
@@ -122,8 +122,8 @@ class Store:
             count, size = count - 1, size - file.size
 
     def _files(self) -> Iterator[_File]:
-        with contextlib.suppress(OSError), os.scandir(self.directory) as found:
-            for entry in found:
+        with contextlib.suppress(OSError), os.scandir(self.directory) as entries:
+            for entry in entries:
                 if not _OURS.fullmatch(entry.name):
                     continue
                 with contextlib.suppress(OSError):  # another process may have removed it
@@ -133,7 +133,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """``used`` in seconds since the epoch: when it was last written or read."""
+    """A file of the store. ``used`` is the time of its last write or read (seconds since 1970)."""
 
     path: str
     used: float
@@ -141,7 +141,7 @@ class _File:
 
     @property
     def is_part(self) -> bool:
-        """Whether it is not whole, or not yet."""
+        """Whether the file is incomplete, perhaps because it is still being written."""
         return os.path.basename(self.path).startswith(".")
 
     def remove(self) -> None:
@@ -150,13 +150,13 @@ class _File:
 
 
 def default_store() -> Store | None:
-    """The one that the environment asks for as it is now; None where it is switched off."""
-    asked = os.environ.get(CACHE, "")
-    if asked.lower() in _OFF:
+    """Return the store that the environment selects now; None if it is switched off."""
+    setting = os.environ.get(CACHE, "")
+    if setting.lower() in _OFF:
         return None
     try:
-        usual = asked.lower() in _USUAL
-        directory = _user_directory() / "solutions" if usual else Path(asked).expanduser()
+        usual = setting.lower() in _USUAL
+        directory = _user_directory() / "solutions" if usual else Path(setting).expanduser()
         return Store(directory.absolute())
     except (OSError, RuntimeError) as problem:  # no home, or no working directory
         logger.info("there is no cache: %s", problem)
@@ -164,7 +164,7 @@ def default_store() -> Store | None:
 
 
 def _user_directory() -> Path:
-    """Where the platform keeps what can be made again."""
+    """Return the platform's directory for files that can be recreated."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(named):
         return Path(named) / "presieve"

@@ -1,4 +1,4 @@
-"""Trusted. Solutions of problems, none searched twice: by this process, or by one before it."""
+"""Trusted. Solutions of problems; no problem is searched twice, not even by another process."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _MEMORY = Memory()
 
 
 def solution_of(query: Query) -> Solution:
-    """:func:`solve`, or what it said of the same problem before."""
+    """Solve a problem with :func:`solve`, or return its earlier solution."""
     before = _MEMORY.get(query)
     if before is not None:
         log.logger.debug("this process has searched that before")
         return before
-    solution = _recalled(query)
+    solution = _recall_or_solve(query)
     _MEMORY.put(query, solution)
     return solution
 
 
-def _recalled(query: Query) -> Solution:
+def _recall_or_solve(query: Query) -> Solution:
     store = default_store() if checked.versions()["presieve"] else None
     solution = checked.recall(store, query) if store is not None else None
     if solution is not None:

@@ -1,8 +1,8 @@
-"""Trusted. Solutions of the last problems: ``explain`` and then ``optimize`` prove once.
+"""Trusted. Solutions of the last problems, so that ``explain`` and then ``optimize`` prove once.
 
-The key is the problem's printed text, which holds all of it but source spans and reads back as the
-same problem, the policy, and what is known to hold. Where nothing could be proved, that holds for
-budgets that are not larger: a larger one may do better.
+The key consists of the problem's printed text, the policy, and the facts known to hold. The text
+contains the whole problem except source spans, and parses to the same problem. A failed search is
+reused only for budgets that are not larger: a larger one may find a proof.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from presieve.driver.solve import Policy, Solution
 from presieve.ir.text import print_problem, print_term
 
 SIZE = 128
-"""Solutions that are kept; those used longest ago go first."""
+"""Maximum number of solutions; the least recently used are dropped first."""
 
 
 class Memory:
-    """A map from problems to solutions, safe to use from several threads."""
+    """A thread-safe map from problems to solutions."""
 
     __slots__ = ("_lock", "_solutions")
 
@@ -29,8 +29,10 @@ class Memory:
         self._lock = Lock()
 
     def get(self, query: Query) -> Solution | None:
-        """The solution of the same problem under the same policy, if it was proved, or if the
-        seconds that are left would find no other.
+        """Return the solution of the same problem under the same policy.
+
+        A solution without a proof is returned only if the query's remaining seconds are no more
+        than the search had, within ``TOLERANCE``; otherwise None.
         """
         key = _key(query)
         with self._lock:
@@ -43,9 +45,9 @@ class Memory:
             return solution
 
     def put(self, query: Query, solution: Solution) -> None:
-        """Keep what was found for a problem in the seconds that were left for it.
+        """Store the solution of a problem with the seconds that the search had.
 
-        The solution's own problem may be another one: it may do with fewer assumptions.
+        The solution's own problem may differ from the query's: it may need fewer assumptions.
         """
         with self._lock:
             self._solutions[_key(query)] = solution, query.left

@@ -1,1 +1,1 @@
-"""Trusted. The stages of an optimization, each a function from what was decided before."""
+"""Trusted. The stages of an optimization; each is a function of the decisions before it."""

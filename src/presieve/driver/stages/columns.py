@@ -1,4 +1,4 @@
-"""Trusted. The last stage: functions of tables are handed the columns that they need."""
+"""Trusted. The stage that hands functions of tables only the columns that they need."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ColumnDecision:
-    """What is decided about one function of tables: ``kept`` are the columns that it is handed from
-    now on, None where that is all of them, and ``declined`` says why. ``erases``: an error may be
-    gone that computing or sending another column raises; not asked unless for a report.
+    """The decision about one function of tables.
+
+    ``kept`` are the columns that it receives from now on, None if it receives all; then
+    ``declined`` may say why. ``erases`` says that an error may disappear that computing or sending
+    another column raises; it is only determined for reports.
     """
 
     use: ColumnUse
@@ -39,8 +41,9 @@ class ColumnDecision:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The DataFrame that comes out, which is the one that went in where nothing changes. ``others``
-    are the functions that are not handed tables.
+    """The resulting DataFrame; the input DataFrame itself if nothing changes.
+
+    ``others`` are the functions that do not receive tables.
     """
 
     df: DataFrame
@@ -49,25 +52,28 @@ class Pruned:
 
 
 def pruned(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) -> Pruned:
-    """The DataFrame without the columns that no function needs. ``changed``: its plan is another
-    one than was opened.
+    """Drop the columns that no function needs.
+
+    ``changed`` says that the plan of ``df`` differs from the one that was opened.
     """
     functions = open_functions(opened, df, changed=changed)
     if isinstance(functions, Declined):
         return Pruned(df)
-    kept = kept_columns(functions, strict=policy == "strict")
-    made = prune(functions, kept) if kept else df
-    if isinstance(made, Declined):
-        refused = (ColumnDecision(u, declined=made) for u in functions.uses)
+    needed_columns = kept_columns(functions, strict=policy == "strict")
+    new_df = prune(functions, needed_columns) if needed_columns else df
+    if isinstance(new_df, Declined):
+        refused = (ColumnDecision(u, declined=new_df) for u in functions.uses)
         return Pruned(df, tuple(refused), functions.others)
-    decided = (_decision(opened, functions, u, kept.get(u.node.path)) for u in functions.uses)
-    return Pruned(made, tuple(decided), functions.others)
+    decided = (
+        _decision(opened, functions, u, needed_columns.get(u.node.path)) for u in functions.uses
+    )
+    return Pruned(new_df, tuple(decided), functions.others)
 
 
 def _decision(
-    opened: Opened, functions: Functions, use: ColumnUse, kept: KeptColumns | None
+    opened: Opened, functions: Functions, use: ColumnUse, columns: KeptColumns | None
 ) -> ColumnDecision:
-    if kept is None:
+    if columns is None:
         return ColumnDecision(use, declined=use.declined)
-    gone = opened.reading.for_report and erases(functions, use, kept)
-    return ColumnDecision(use, kept, gone)
+    gone = opened.reading.for_report and erases(functions, use, columns)
+    return ColumnDecision(use, columns, gone)

@@ -1,8 +1,8 @@
-"""Trusted. Functions of rows that are read as a whole become expressions of Spark, with a proof.
+"""Trusted. Functions of rows that are lifted completely become Spark expressions, with a proof.
 
-The text of an expression is not trusted (:mod:`presieve.compiling.expressions`). What Spark's
-analyzer makes of it is read back from the plan that comes out, and the checker proves that it is
-the function. What is not proved stays in Python.
+The text of an expression is not trusted (:mod:`presieve.compiling.expressions`). Spark's analyzer
+parses it, its form in the resulting plan is read back, and the checker proves that this form equals
+the function. A function without a proof stays in Python.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompileDecision:
-    """What is decided about one function: the expressions that take its place, with their proof, or
-    why it stays.
+    """The decision about one function: the expressions that replace it and their proof, or why it
+    stays.
     """
 
     call: RowCall
@@ -52,7 +52,7 @@ class CompileDecision:
 
     @property
     def text(self) -> str:
-        """The expressions, for a person."""
+        """The expressions, for people."""
         if self.texts is None:
             return ""
         named = zip(self.texts.outputs, self.call.outputs, strict=True)
@@ -65,40 +65,43 @@ class CompileDecision:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The DataFrame that comes out, which is the one that went in where nothing changes."""
+    """The resulting DataFrame; the input DataFrame itself if nothing changes."""
 
     df: DataFrame
     decisions: tuple[CompileDecision, ...] = ()
 
 
 def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) -> Compiled:
-    """The DataFrame with expressions in place of functions of rows. ``changed``: its plan is
-    another one than was opened.
+    """Replace functions of rows by expressions.
+
+    ``changed`` says that the plan of ``df`` differs from the one that was opened.
     """
     if not changed and opened.written is not None:
         condensed = open_calls(replace(opened, written=None), df, changed=False)
-        if not any(d.texts for d in _decided(condensed, policy).values()):
+        if not any(d.texts for d in _decide_all(condensed, policy).values()):
             return Compiled(df)
     calls = open_calls(opened, df, changed=changed)
     if isinstance(calls, Declined):
         return Compiled(df)
-    decided = _decided(calls, policy)
-    made = settled(
-        decided,
-        lambda here: with_expressions(calls, {i: d.texts for i, d in here.items() if d.texts}),
-        lambda d, i, built: _checked(d, built.values[i]),
+    decisions = _decide_all(calls, policy)
+    rewritten = settled(
+        decisions,
+        lambda candidates: with_expressions(
+            calls, {i: d.texts for i, d in candidates.items() if d.texts}
+        ),
+        lambda d, i, built: _check_expressions(d, built.values[i]),
         lambda d, why: replace(d, declined=why),
     )
-    return Compiled(df if made is None else made.df, tuple(decided.values()))
+    return Compiled(df if rewritten is None else rewritten.df, tuple(decisions.values()))
 
 
-def _decided(calls: Calls | Declined, policy: Policy) -> dict[int, CompileDecision]:
-    found = () if isinstance(calls, Declined) else calls.found
-    return {i: _written(call, policy) for i, call in enumerate(found)}
+def _decide_all(calls: Calls | Declined, policy: Policy) -> dict[int, CompileDecision]:
+    row_calls = () if isinstance(calls, Declined) else calls.found
+    return {i: _write_expressions(call, policy) for i, call in enumerate(row_calls)}
 
 
-def _written(call: RowCall, policy: Policy) -> CompileDecision:
-    """The expressions, not proved yet."""
+def _write_expressions(call: RowCall, policy: Policy) -> CompileDecision:
+    """Write the expressions, which are not proved yet."""
     if isinstance(call.lifted, Declined):
         return CompileDecision(call, declined=call.lifted)
     raises = call.lifted.fold.finish_raises != FALSE  # Spark may not evaluate an expression
@@ -122,30 +125,30 @@ def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
     types = {v: c.type for v, c in columns.items()}
     writer = Writer.of_columns(types, column_ranges(schema)).hiding(call.hidden)
     message = f"{call.function} raises for these values"
-    made = {
+    generated = {
         o.name: writer.output(o.term, fold.finish_raises, o.type, message)
         for o in fold.outputs
         if o.name != call.row
     }
-    outputs = tuple(made[a.name] for a in call.outputs)
+    outputs = tuple(generated[a.name] for a in call.outputs)
     if not call.row:
         return RowTexts(outputs)
-    (kept,) = (o.term for o in fold.outputs if o.name == call.row)
-    return RowTexts(outputs, writer.condition(or_(get(kept), fold.finish_raises)))
+    (row_output,) = (o.term for o in fold.outputs if o.name == call.row)
+    return RowTexts(outputs, writer.condition(or_(get(row_output), fold.finish_raises)))
 
 
-def _checked(decision: CompileDecision, made: Values | Declined) -> CompileDecision:
-    """With the proof, or why there is none."""
-    if isinstance(made, Declined):
-        return replace(decision, declined=made)
+def _check_expressions(decision: CompileDecision, analyzed: Values | Declined) -> CompileDecision:
+    """Add the proof to a decision, or the reason why there is none."""
+    if isinstance(analyzed, Declined):
+        return replace(decision, declined=analyzed)
     call, texts = decision.call, decision.texts
     assert isinstance(call.lifted, Lifted)
     assert texts is not None
-    pairs = zip(call.outputs, texts.outputs, made.outputs, strict=True)
-    found = [expression_of(a.name, text, m) for a, text, m in pairs]
-    if made.row is not None and texts.row is not None:
-        found.append(expression_of(call.row, texts.row, made.row))
-    fold, by_name = call.lifted.fold, {e.output: e for e in found}
+    pairs = zip(call.outputs, texts.outputs, analyzed.outputs, strict=True)
+    parts = [expression_of(a.name, text, m) for a, text, m in pairs]
+    if analyzed.row is not None and texts.row is not None:
+        parts.append(expression_of(call.row, texts.row, analyzed.row))
+    fold, by_name = call.lifted.fold, {e.output: e for e in parts}
     expressions = tuple(by_name[o.name] for o in fold.outputs)
     problem = Problem(fold, SQL_TRUE, Mode.GROUPED)
     result = check_compiled(CompiledCertificate(problem, expressions, call.row))
@@ -155,6 +158,6 @@ def _checked(decision: CompileDecision, made: Values | Declined) -> CompileDecis
     return replace(decision, verified=result)
 
 
-def expression_of(output: str, text: str, made: ValueOf) -> Expression:
-    """What the checker is told of a text and of what Spark makes of it."""
-    return Expression(output, text, made.term, made.safe, made.raises)
+def expression_of(output: str, text: str, analyzed: ValueOf) -> Expression:
+    """Pair a text with its analyzed form, for the checker."""
+    return Expression(output, text, analyzed.term, analyzed.safe, analyzed.raises)

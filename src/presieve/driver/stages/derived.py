@@ -1,12 +1,11 @@
 """Trusted. Filters that files can evaluate, derived from conditions that they cannot, with a proof.
 
-Spark hands a scan comparisons of columns with constants and nothing else. From ``year(ts) = 2024``
-follows a range of ``ts``. The search for what follows is not trusted
-(:mod:`presieve.synthesis.storage`): the checker evaluates the condition outside of it. The
-condition stays.
+Spark hands a scan only comparisons of columns with constants. ``year(ts) = 2024`` implies a range
+of ``ts``. The search for such consequences is not trusted (:mod:`presieve.synthesis.storage`): the
+checker evaluates the condition outside of the range. The condition stays in the plan.
 
-In the same way conditions that proofs do not read have a share in what goes below functions: what
-follows from them on the rows of a function is one more filter there, which may go below it.
+In the same way, conditions that proofs do not read contribute to pre-filters of functions: their
+consequences for the rows of a function become one more filter above it, which may go below it.
 """
 
 from __future__ import annotations
@@ -49,18 +48,22 @@ if TYPE_CHECKING:
     from presieve.driver.options import Options
 
 LEAST_SKIPPED = 0.05
-"""The share of rows that a filter skips in the files from which on it pays."""
+"""Minimum share of the files' rows that a filter must skip to pay off."""
 LEAST_OF_TEXTS = 0.6
-"""The same of texts: to compare the rows that are left costs about as much as to read as many."""
+"""The same for filters on texts: comparing the remaining rows costs about as much as reading as
+many.
+"""
 
 _READ = "the filter is not known to skip row groups or pages of the files"
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedDecision:
-    """What is derived for the files at one place, with a proof for each of the conditions there,
-    or why nothing is. ``skipped`` is the share of rows that the filter skips in the files, if
-    that is known; ``erases``: the conditions may raise for rows that are not read any more.
+    """The filter derived for the files at one place, with a proof for each condition there, or the
+    reason why there is none.
+
+    ``skipped`` is the share of the files' rows that the filter skips, if known. ``erases`` says
+    that the conditions may raise an error for rows that are no longer read.
     """
 
     source: RowSource
@@ -74,15 +77,16 @@ class DerivedDecision:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """The DataFrame that comes out, which is the one that went in where nothing changes."""
+    """The resulting DataFrame; the input DataFrame itself if nothing changes."""
 
     df: DataFrame
     decisions: tuple[DerivedDecision, ...] = ()
 
 
 def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Derived:
-    """The DataFrame with derived filters right above its files. A large plan is read as it is
-    written only if there is something to gain, or to be reported.
+    """Add derived filters directly above the files.
+
+    A large plan is read as written only if there is something to gain or to report.
     """
     from presieve.backend.classic.derived import Search, open_sources
 
@@ -90,17 +94,19 @@ def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Der
         return Derived(df)
     declared = tuple(computed_columns(options.declare))
     search = Search(_may_follow, declared, trusting=options.policy == "assume")
-    found = open_sources(opened, df, replace(search, first=not opened.reading.for_report))
-    if isinstance(found, Declined) or found is None or not found.first:
-        return _derived(found, df, options)
-    if all(d.predicate is None for d in _decisions(found, options)):
+    sources = open_sources(opened, df, replace(search, first=not opened.reading.for_report))
+    if isinstance(sources, Declined) or sources is None or not sources.first:
+        return _add_filters(sources, df, options)
+    if all(d.predicate is None for d in _decisions(sources, options)):
         return Derived(df)
-    return _derived(open_sources(opened, df, search), df, options)
+    return _add_filters(open_sources(opened, df, search), df, options)
 
 
 def with_readable_filters(df: DataFrame, options: Options) -> Derived:
-    """The DataFrame with filters right above its functions, which follow from conditions that
-    proofs of these do not read, and with columns for what aggregate functions compute of a row.
+    """Add filters directly above functions, and columns for the values that aggregate functions
+    compute from a row.
+
+    The filters follow from conditions that proofs about these functions do not read.
     """
     from presieve.backend.classic.gateway import is_classic
 
@@ -108,24 +114,24 @@ def with_readable_filters(df: DataFrame, options: Options) -> Derived:
         return Derived(df)
     from presieve.backend.classic.derived import open_functions
 
-    return _derived(open_functions(df), df, options)
+    return _add_filters(open_functions(df), df, options)
 
 
-def _derived(sources: RowSources | Declined | None, df: DataFrame, options: Options) -> Derived:
+def _add_filters(sources: RowSources | Declined | None, df: DataFrame, options: Options) -> Derived:
     if sources is None or isinstance(sources, Declined):
         return Derived(df)
     decisions = _decisions(sources, options)
     filters = {d.source.path: d.predicate for d in decisions if d.predicate is not None}
     changed = filters or sources.changed
-    made = _with(sources, filters, [d.source for d in decisions]) if changed else df
-    if isinstance(made, Declined):
-        refused = (replace(d, predicate=None, declined=made) for d in decisions)
+    new_df = _with(sources, filters, [d.source for d in decisions]) if changed else df
+    if isinstance(new_df, Declined):
+        refused = (replace(d, predicate=None, declined=new_df) for d in decisions)
         return Derived(df, tuple(refused))
-    return Derived(made, tuple(decisions))
+    return Derived(new_df, tuple(decisions))
 
 
 def _decisions(sources: RowSources, options: Options) -> list[DerivedDecision]:
-    every = (_decided(sources, source, options) for source in sources.found)
+    every = (_decide(sources, source, options) for source in sources.found)
     return [decision for decision in every if decision is not None]
 
 
@@ -133,26 +139,28 @@ def _decisions(sources: RowSources, options: Options) -> list[DerivedDecision]:
 def _with(
     sources: RowSources, filters: Mapping[tuple[int, ...], Predicate], read: Sequence[RowSource]
 ) -> DataFrame | Declined:
-    """The DataFrame with these filters."""
+    """Add these filters to the plan."""
     claims = any(source.claims for source in read if source.path in filters)
     plan = sources.gateway.own_readers(sources.plan) if claims else sources.plan
     return with_filters(sources.gateway, plan, filters)
 
 
-def _decided(sources: RowSources, source: RowSource, options: Options) -> DerivedDecision | None:
-    """What is derived for one place; None where nothing follows that Spark does not push."""
-    plain = _followed(sources, source, ())
+def _decide(sources: RowSources, source: RowSource, options: Options) -> DerivedDecision | None:
+    """Derive a filter for one place; None if nothing follows beyond what Spark pushes itself."""
+    plain = _consequences_of(sources, source, ())
     facts = standing(source, sources.zones)
-    found = _followed(sources, source, list(facts.values())) if facts else plain
-    if found is None or plain is None or not found.clauses:
+    consequences = _consequences_of(sources, source, list(facts.values())) if facts else plain
+    if consequences is None or plain is None or not consequences.clauses:
         return None
-    rests = found.clauses != plain.clauses
-    decision = DerivedDecision(source, declared=tuple(facts) if rests else ())
-    found = found if rests else plain
+    uses_facts = consequences.clauses != plain.clauses
+    decision = DerivedDecision(source, declared=tuple(facts) if uses_facts else ())
+    consequences = consequences if uses_facts else plain
     proofs = []
-    for condition, node in zip(found.conditions, found.nodes, strict=True):
+    for condition, node in zip(consequences.conditions, consequences.nodes, strict=True):
         ends = cuts(node, sources.zones)
-        proof = check_derived(DerivedCertificate(condition, found.clauses, sources.zones, ends))
+        proof = check_derived(
+            DerivedCertificate(condition, consequences.clauses, sources.zones, ends)
+        )
         if isinstance(proof, Rejected):
             reason = f"the filter is not proved: {proof.reason}"
             return replace(decision, declined=Declined("no-proof", reason))
@@ -160,51 +168,54 @@ def _decided(sources: RowSources, source: RowSource, options: Options) -> Derive
     decision = replace(decision, erases=any(map(can_raise, source.evaluated)))
     if options.policy == "strict" and decision.erases:
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
-    return _made(sources, decision, proofs, options)
+    return _build_filter(sources, decision, proofs, options)
 
 
 @dataclass(frozen=True, slots=True)
 class _Followed:
-    """What follows from conditions, which are given as JSON and as nodes."""
+    """The consequences of conditions, which are given as JSON and as nodes."""
 
     conditions: tuple[Tree, ...]
     nodes: tuple[ExprNode, ...]
     clauses: Sequence[Mapping[int, ValueSet]]
 
 
-def _followed(sources: RowSources, source: RowSource, facts: Sequence[Tree]) -> _Followed | None:
-    """None where a condition is of a form that is not known."""
+def _consequences_of(
+    sources: RowSources, source: RowSource, facts: Sequence[Tree]
+) -> _Followed | None:
+    """Return the consequences of the conditions; None if one has an unsupported form."""
     trees = tuple(conjunction([c, *facts]) for c in source.conditions)
     try:
         nodes = tuple(build(tree, 0, 0)[0] for tree in trees)
-        found = beyond(nodes, sources.zones)
-    except (DeclineSignal, OverflowError, ValueError, TypeError):  # an expression of other shape
+        new_clauses = beyond(nodes, sources.zones)
+    except (DeclineSignal, OverflowError, ValueError, TypeError):  # an unsupported shape
         return None
-    # No row group is skipped because it may have one value only.
-    filled = ({n: without_holes(s) for n, s in clause.items()} for clause in found)
+    # A hole of single values skips no row group.
+    filled = ({n: without_holes(s) for n, s in clause.items()} for clause in new_clauses)
     clauses = [c for c in filled if c.keys() <= source.columns.keys() and _says(source, c)]
     return _Followed(trees, nodes, clauses)
 
 
 def _may_follow(condition: Tree, zones: Zones) -> bool:
-    """Whether something may follow from a condition, or parts of it, that Spark does not push."""
+    """Whether a condition, or a part of it, may imply something that Spark does not push."""
     try:
         return bool(beyond([build(condition, 0, 0)[0]], zones))
-    except (DeclineSignal, OverflowError, ValueError, TypeError):  # a part may have another shape
+    except (DeclineSignal, OverflowError, ValueError, TypeError):  # an unsupported shape
         return True
 
 
 def _says(source: RowSource, clause: Mapping[int, ValueSet]) -> bool:
-    """Whether a clause drops more than NULL and an end of a type, such as the least integer, which
-    has no opposite, and whether a scan loses no row by it.
+    """Whether a clause drops more than NULL and one end of a type, and no scan loses a row by it.
+
+    An end of a type is, for example, the least integer, which has no opposite.
     """
     empty = any(_drops_nothing(s, domain(source.types[n])) for n, s in clause.items())
     return not empty and not _is_lossy(source, clause)
 
 
-def _drops_nothing(kept: ValueSet, within: Interval) -> bool:
-    """Whether every value is kept, or of integers all but the first, or the last."""
-    dropped = kept.complement().intersection(values([within])).intervals
+def _drops_nothing(passing: ValueSet, within: Interval) -> bool:
+    """Whether every value passes, or, for integers, every value except the first or the last."""
+    dropped = passing.complement().intersection(values([within])).intervals
     if not dropped or within not in _INTEGERS or len(dropped) != 1:
         return not dropped
     (low, high), (first, end) = dropped[0], within
@@ -216,44 +227,48 @@ def _is_lossy(source: RowSource, clause: Mapping[int, ValueSet]) -> bool:
     return loses(predicate_of([clause], source.columns, source.types))
 
 
-def _made(
+def _build_filter(
     sources: RowSources,
     decision: DerivedDecision,
     proofs: Sequence[VerifiedDerived],
     options: Options,
 ) -> DerivedDecision:
-    """The filter that is proved, if it pays."""
+    """Build the proved filter, if it pays off."""
     source, clauses = decision.source, proofs[0].certificate.clauses
     term = predicate_of(clauses, source.columns, source.types)
     if any(can_raise(tree) for s in sources.found for tree in s.evaluated):
         term = without_equalities(term)
     try:
-        made = predicate(term, source.columns, sources.timezone)
+        new_predicate = predicate(term, source.columns, sources.timezone)
     except DeclineSignal as signal:
         return replace(decision, declined=signal.declined)
     texts = any(strip(v.sort) == STRING for v in variables(term))
     least = LEAST_OF_TEXTS if texts else LEAST_SKIPPED
-    share = _skipped(sources, source, made, least) if source.asked else None
+    share = _share_skipped(sources, source, new_predicate, least) if source.asked else None
     decision = replace(decision, verified=tuple(proofs), skipped=share)
     if options.cost != "always" and share is not None and share < least:
         return replace(decision, declined=Declined(COST, _READ))
-    return replace(decision, predicate=made)
+    return replace(decision, predicate=new_predicate)
 
 
-def _skipped(sources: RowSources, source: RowSource, made: Predicate, least: float) -> float | None:
-    """The share of rows that the filter skips in the files, by their footers if that is ``least``,
-    and else by all that Spark's own scan goes by; None where nothing is known.
+def _share_skipped(
+    sources: RowSources, source: RowSource, new_predicate: Predicate, least: float
+) -> float | None:
+    """Return the share of the files' rows that the filter skips; None if it is unknown.
+
+    Use the files' footers if they show at least ``least``; otherwise ask Spark's own scan, which
+    uses all that it goes by.
     """
 
     def skips() -> float | None:
         try:
-            return sources.gateway.skipped(leaf, made.sql)
+            return sources.gateway.skipped(leaf, new_predicate.sql)
         except GatewayError:
             return None
 
-    columns = {v: v.name for v in variables(made.term)}
+    columns = {v: v.name for v in variables(new_predicate.term)}
     leaf = sources.gateway.node(sources.plan, source.path)
-    scan = Scan(source.files, columns, made.term, skips=skips)
+    scan = Scan(source.files, columns, new_predicate.term, skips=skips)
     return of_scan(lambda: scan, partial(skipped, least=least))
 
 

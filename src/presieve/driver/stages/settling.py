@@ -1,4 +1,6 @@
-"""Trusted. Which of the texts that take the place of functions a plan can have, all together."""
+"""Trusted. Find the largest set of replacements that Spark accepts together and that can be
+proved.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,7 @@ from presieve.errors import Declined
 
 
 class Decision(Protocol):
-    """What is decided about a function: the texts that take its place, with their proof, or why it
-    stays.
-    """
+    """The decision about a function: the texts that replace it and their proof, or why it stays."""
 
     @property
     def texts(self) -> object:
@@ -36,30 +36,33 @@ def settled(
     checked: Callable[[D, int, R], D],
     refused: Callable[[D, Declined], D],
 ) -> R | None:
-    """What is built with all that can stay in ``decided``, which says afterwards what became of
-    each; None where nothing can. ``build`` puts the texts of these into the plan, ``checked`` is
-    the decision with its proof or without, and ``refused`` the one that they cannot be put there.
+    """Build the plan with all replacements in ``decided`` that Spark accepts and that are proved.
+
+    Return the built plan, or None if no replacement remains. Afterwards ``decided`` holds the final
+    decision about each function. ``build`` puts the texts into the plan, ``checked`` adds the proof
+    to a decision or the reason why there is none, and ``refused`` records that the texts cannot be
+    put there.
     """
-    while here := {i: d for i, d in decided.items() if d.declined is None and d.texts}:
-        made = build(here)
-        if isinstance(made, Declined):
-            decided |= _alone(here, build, made, refused)
+    while candidates := {i: d for i, d in decided.items() if d.declined is None and d.texts}:
+        rewritten = build(candidates)
+        if isinstance(rewritten, Declined):
+            decided |= _decline_individually(candidates, build, rewritten, refused)
             continue
-        decided |= {i: checked(d, i, made) for i, d in here.items()}
-        if all(decided[i].verified for i in here):
-            return made
+        decided |= {i: checked(d, i, rewritten) for i, d in candidates.items()}
+        if all(decided[i].verified for i in candidates):
+            return rewritten
     return None
 
 
-def _alone(
+def _decline_individually(
     decided: Mapping[int, D],
     build: Callable[[Mapping[int, D]], R | Declined],
     why: Declined,
     refused: Callable[[D, Declined], D],
 ) -> dict[int, D]:
-    """Of texts that Spark does not take together, those that it does not take alone are declined,
-    or all.
+    """Decline the replacements that Spark does not accept even alone; decline all if it accepts
+    each alone.
     """
     alone = {i: build({i: d}) for i, d in decided.items()}
-    found = {i: refused(decided[i], m) for i, m in alone.items() if isinstance(m, Declined)}
-    return found or {i: refused(d, why) for i, d in decided.items()}
+    declined = {i: refused(decided[i], m) for i, m in alone.items() if isinstance(m, Declined)}
+    return declined or {i: refused(d, why) for i, d in decided.items()}
