@@ -1,8 +1,8 @@
-"""Trusted. Functions of groups become aggregates of Spark's own, with a proof.
+"""Trusted. Functions of groups become Spark's own aggregates, with a proof.
 
-The search and its texts are not trusted (:mod:`presieve.synthesis.aggregates`,
-:mod:`presieve.compiling.aggregates`). What Spark's analyzer makes of them is read back from the
-plan that comes out, and the checker proves that it is the function.
+The search and the texts that it writes are not trusted (:mod:`presieve.synthesis.aggregates`,
+:mod:`presieve.compiling.aggregates`). Spark's analyzer parses the texts, their form in the
+resulting plan is read back, and the checker proves that this form equals the function.
 """
 
 from __future__ import annotations
@@ -72,9 +72,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """One function as aggregates. ``known`` are the assumptions that hold, and how they are known;
-    no group has more than ``rows`` rows. The texts are those of the columns of ``aggregates`` and
-    of the ``outputs`` over them, by attribute; ``summed`` says how large what is summed gets.
+    """One function as aggregates.
+
+    ``known`` are the assumptions that hold, and how they are known. No group has more than ``rows``
+    rows. ``aggregates`` are the texts of the aggregate columns by name, and ``outputs`` the texts
+    of the outputs over them, by attribute. ``summed`` bounds the values that are summed.
     """
 
     found: Aggregates
@@ -87,8 +89,8 @@ class Reduced:
 
 @dataclass(frozen=True, slots=True)
 class GroupDecision:
-    """What is decided about the functions of one operator: the aggregates and expressions that take
-    their place, with their proofs, or why they stay.
+    """The decision about the functions of one operator: the aggregates and expressions that replace
+    them and their proofs, or why they stay.
     """
 
     call: GroupCall
@@ -99,60 +101,61 @@ class GroupDecision:
 
     @property
     def text(self) -> str:
-        """The expressions, for a person."""
+        """The expressions, for people."""
         if self.texts is None:
             return ""
-        found = [f"{sql} AS {name}" for name, sql in self.columns.items()]
+        outputs = [f"{sql} AS {name}" for name, sql in self.columns.items()]
         columns = [f"{sql} AS {name}" for name, sql in self.texts.aggregates.items()]
-        return f"{', '.join(found)} FROM (SELECT {', '.join(columns)})"
+        return f"{', '.join(outputs)} FROM (SELECT {', '.join(columns)})"
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """What takes the place of each of the functions' outputs, by its name."""
-        named = {a.id: a.name for made in self.call.outputs for a in made}
-        return {named[i]: sql for one in self.reduced for i, sql in one.outputs.items()}
+        """The texts that replace the functions' outputs, by output name."""
+        named = {a.id: a.name for attributes in self.call.outputs for a in attributes}
+        return {named[i]: sql for function in self.reduced for i, sql in function.outputs.items()}
 
     @property
     def assumed(self) -> tuple[Assumption, ...]:
-        """What the proofs rest on without evidence."""
+        """The assumptions of the proofs for which there is no evidence."""
         every = (a for r in self.reduced for a in r.found.problem.assumptions if a not in r.known)
         return tuple(dict.fromkeys(every))
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """The DataFrame that comes out, which is the one that went in where nothing changes."""
+    """The resulting DataFrame; the input DataFrame itself if nothing changes."""
 
     df: DataFrame
     decisions: tuple[GroupDecision, ...] = ()
 
 
 def aggregated(opened: Opened, df: DataFrame, options: Options, *, changed: bool) -> Aggregated:
-    """The DataFrame with Spark's own aggregates in place of functions of groups. ``changed``: the
-    plan of ``df`` is another one than was opened.
+    """Replace functions of groups by Spark's own aggregates.
+
+    ``changed`` says that the plan of ``df`` differs from the one that was opened.
     """
     if not changed and opened.written is not None:
         condensed = open_groups(replace(opened, written=None), df, changed=False)
-        if not any(d.texts for d in _decided(condensed, options).values()):
+        if not any(d.texts for d in _decide_all(condensed, options).values()):
             return Aggregated(df)
     groups = open_groups(opened, df, changed=changed)
     if isinstance(groups, Declined):
         return Aggregated(df)
-    decided = _decided(groups, options)
-    made = settled(
-        decided,
-        lambda here: with_aggregates(
+    decisions = _decide_all(groups, options)
+    rewritten = settled(
+        decisions,
+        lambda candidates: with_aggregates(
             groups,
-            {i: d.texts for i, d in here.items() if d.texts},
-            {i: _columns(d) for i, d in here.items()},
+            {i: d.texts for i, d in candidates.items() if d.texts},
+            {i: _columns(d) for i, d in candidates.items()},
         ),
-        lambda d, i, built: _checked(d, built.values[i]),
+        lambda d, i, built: _check_aggregates(d, built.values[i]),
         lambda d, why: replace(d, declined=why),
     )
-    return Aggregated(df if made is None else made.df, tuple(decided.values()))
+    return Aggregated(df if rewritten is None else rewritten.df, tuple(decisions.values()))
 
 
-def _decided(groups: Groups | Declined, options: Options) -> dict[int, GroupDecision]:
+def _decide_all(groups: Groups | Declined, options: Options) -> dict[int, GroupDecision]:
     if isinstance(groups, Declined):
         return {}
     stage = _Stage(groups, options)
@@ -170,54 +173,63 @@ class _Stage:
     sizes: dict[tuple[int, ...], float | None] = field(default_factory=dict)
 
     def decide(self, call: GroupCall) -> GroupDecision:
-        """The aggregates in place of an operator's functions, not proved yet."""
+        """Find aggregates that replace an operator's functions; they are not proved yet."""
         if call.why is not None:
             return GroupDecision(call, declined=call.why)
         if self.options.policy == "strict" and call.loses_errors:
             return GroupDecision(call, declined=Declined(ERASES, ERASED_TEXT))
         try:
             facts = facts_of(self.groups, call)
-            reduced = tuple(self._reduced(call, i, facts) for i in range(len(call.folds)))
+            reduced = tuple(self._reduce_function(call, i, facts) for i in range(len(call.folds)))
         except DeclineSignal as signal:
             return GroupDecision(call, declined=signal.declined)
         assert call.boundary is not None
-        aggregates = {name: sql for one in reduced for name, sql in one.aggregates.items()}
+        aggregates = {
+            name: sql for function in reduced for name, sql in function.aggregates.items()
+        }
         outputs: dict[int, str] = {}
-        for one, of, attributes in zip(reduced, call.boundary.calls, call.outputs, strict=True):
-            outputs |= _struct(of, attributes, one.outputs) if of.fields else one.outputs
+        for function, call_, attributes in zip(
+            reduced, call.boundary.calls, call.outputs, strict=True
+        ):
+            outputs |= (
+                _struct(call_, attributes, function.outputs) if call_.fields else function.outputs
+            )
         return GroupDecision(call, reduced, GroupTexts(call.boundary.keys, aggregates, outputs))
 
-    def _reduced(self, call: GroupCall, number: int, shown: Sequence[Fact]) -> Reduced:
-        """One function as aggregates: without the assumptions that a proof may do without, or with
-        them. ``shown`` is what is known of the columns. Raises :class:`DeclineSignal`.
+    def _reduce_function(self, call: GroupCall, number: int, shown: Sequence[Fact]) -> Reduced:
+        """Reduce one function to aggregates, with as few assumptions as possible.
+
+        ``shown`` are facts about the columns. Raises :class:`DeclineSignal`.
         """
         lifted, bounded = call.folds[number], call.bounded[number]
         sums = filter(is_of_size, lifted.assumptions)
         fits = {a: BY_FOOTERS for a in sums if a not in bounded.assumptions}
-        said = {REORDERED.of(): BY_CALLER} if self.options.reorder else {}
-        tried = {bounded.fold: _extent(call)}
+        by_caller = {REORDERED.of(): BY_CALLER} if self.options.reorder else {}
+        tried = {bounded.fold: _input_extent(call)}
         tried.setdefault(lifted.fold, EVERYTHING)
         why: DeclineSignal | None = None
         for read, extent in tried.items():
-            fold = that_fits(with_sums(read) if said else read, extent)
+            fold = that_fits(with_sums(read) if by_caller else read, extent)
             facts = self._facts(fold, shown)
             bare = Problem(fold, SQL_TRUE, Mode.GROUPED, tuple(facts))
             needed = (a for a in lifted.assumptions if not _without_null(bare, a))
-            bare = replace(bare, assumptions=(*facts, *said, *needed))
-            known = fits | facts | said
-            known |= discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
-            closed = {*known, *(a for a in bare.assumptions if a.code == OPEN_ZERO)}
-            for problem in dict.fromkeys([strictly(bare, known), strictly(bare, closed), bare]):
+            bare = replace(bare, assumptions=(*facts, *by_caller, *needed))
+            evidence = fits | facts | by_caller
+            evidence |= discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
+            closed = {*evidence, *(a for a in bare.assumptions if a.code == OPEN_ZERO)}
+            for problem in dict.fromkeys([strictly(bare, evidence), strictly(bare, closed), bare]):
                 try:
                     reduced = self._attempt(call, number, problem)
-                    return replace(reduced, known=self._known(call, reduced.found.problem, known))
+                    return replace(
+                        reduced, known=self._gather_evidence(call, reduced.found.problem, evidence)
+                    )
                 except DeclineSignal as signal:
                     why = signal
         assert why is not None
         raise why
 
     def _facts(self, fold: Fold, shown: Sequence[Fact]) -> dict[Assumption, str]:
-        """What is known of the columns of a fold, as assumptions, and by what it is known."""
+        """Return the facts about the columns of a fold, as assumptions, with their evidence."""
         columns = {fold.column(c.name) for c in fold.columns}
         names = {v.name: v for v in (*columns, *(fold.key(c.name) for c in fold.keys))}
         zone = self.groups.opened.timezone
@@ -227,42 +239,46 @@ class _Stage:
         return {assumed("declared", f.term): f.by for f in about}
 
     def _attempt(self, call: GroupCall, number: int, problem: Problem) -> Reduced:
-        """Aggregates and their texts. Raises :class:`DeclineSignal`."""
+        """Find aggregates and write their texts. Raises :class:`DeclineSignal`."""
         from presieve.synthesis.aggregates.search import aggregates_of
 
-        found = aggregates_of(problem, f"__presieve_{number}_")
-        if isinstance(found, Declined):
-            raise DeclineSignal.of(replace(found, span=problem.fold.span))
+        reduction = aggregates_of(problem, f"__presieve_{number}_")
+        if isinstance(reduction, Declined):
+            raise DeclineSignal.of(replace(reduction, span=problem.fold.span))
         assert call.boundary is not None
-        if found.lists and self.options.compile == "auto":
+        if reduction.lists and self.options.compile == "auto":
             streamed = call.boundary.calls[number].streamed
             decision = list_pays(self._largest(call), streamed=streamed)
             if not decision.pays:
                 raise DeclineSignal(COST, decision.reason)
-        return _written(found, call, number)
+        return _write_texts(reduction, call, number)
 
     def _largest(self, call: GroupCall) -> float | None:
-        """How many rows a group of the operator has at most, which is asked once."""
+        """Return an upper bound on the rows of a group of the operator; it is asked once for each
+        operator.
+        """
         if call.path not in self.sizes:
             assert call.input is not None
-            opened, plan, rows = self.groups.opened, self.groups.plan, _extent(call).rows
+            opened, plan, rows = self.groups.opened, self.groups.plan, _input_extent(call).rows
             self.sizes[call.path] = largest_group(opened, plan, call.input, rows)
         return self.sizes[call.path]
 
-    def _known(
-        self, call: GroupCall, problem: Problem, known: Mapping[Assumption, str]
+    def _gather_evidence(
+        self, call: GroupCall, problem: Problem, evidence: Mapping[Assumption, str]
     ) -> dict[Assumption, str]:
-        """What is known, and what a check of the data shows, so that a proof rests on nothing else.
-        Raises :class:`DeclineSignal`.
+        """Return the evidence, extended by a check of the data, so that a proof rests on nothing
+        else.
+
+        Raises :class:`DeclineSignal` if conditions remain open.
         """
         policy = self.options.policy
-        facts = [Fact(a.term, by) for a, by in known.items() if a.term != TRUE]
-        known = {**known, **discharged(problem, facts)}
-        open_ = [a for a in problem.assumptions if a not in known]
+        facts = [Fact(a.term, by) for a, by in evidence.items() if a.term != TRUE]
+        evidence = {**evidence, **discharged(problem, facts)}
+        open_ = [a for a in problem.assumptions if a not in evidence]
         if policy != "strict":
             open_ = [a for a in open_ if a.code not in ABOUT_CODE]
         if policy == "assume" or not open_:
-            return dict(known)
+            return dict(evidence)
         breaking = breaks(problem, open_)
         if isinstance(breaking, Declined) or policy == "strict":
             raise DeclineSignal.of(refused(open_))
@@ -270,28 +286,30 @@ class _Stage:
         answer = None if check is None else counted(check)
         if answer is None or answer.rows:
             raise DeclineSignal.of(refused(open_))
-        return {**known, **dict.fromkeys(open_, answer.by)}
+        return {**evidence, **dict.fromkeys(open_, answer.by)}
 
 
-def _without_null(known: Problem, assumption: Assumption) -> bool:
-    """Whether an assumption is not needed: pandas rounds integers where a NULL is beside them, and
-    it is known that there is none.
+def _without_null(context: Problem, assumption: Assumption) -> bool:
+    """Whether an assumption is not needed: pandas rounds integers only beside a NULL, and the
+    context excludes NULL.
     """
     if assumption.code != EXACT:
         return False
     options = [v for v in variables(assumption.term) if isinstance(v.sort, Option)]
-    there = (negate(is_none(v)) for v in options)
-    return bool(options) and follows_from(known, Assumption("known", "", and_(*there)))
+    not_null = (negate(is_none(v)) for v in options)
+    return bool(options) and follows_from(context, Assumption("known", "", and_(*not_null)))
 
 
-def _extent(call: GroupCall) -> Extent:
-    """How many rows there are, and the extremes of integers."""
+def _input_extent(call: GroupCall) -> Extent:
+    """Return the bounds on the number of rows and on the integers of an operator's input."""
     assert call.boundary is not None
     return EVERYTHING if call.setting is None else call.setting.extent(call.boundary.inputs)
 
 
 def that_fits(fold: Fold, extent: Extent = EVERYTHING) -> Fold:
-    """The fold, which raises where a result does not fit its type: it is assumed that all do."""
+    """Make the fold raise if a result does not fit its type, because the results are assumed to
+    fit.
+    """
     schema = tuple(SchemaColumn(c.name, c.type) for c in (*fold.columns, *fold.keys))
     ranges = field_ranges(fold.fields, column_ranges(schema, extent))
     beyond = (_beyond(o) for o in fold.outputs if not ranges.fits(o.term, o.type))
@@ -299,7 +317,7 @@ def that_fits(fold: Fold, extent: Extent = EVERYTHING) -> Fold:
 
 
 def _beyond(output: Output) -> Term:
-    """Whether an integer is none of the output's type."""
+    """Return the condition that an integer output is outside its type's range."""
     limits = bounds(output.type)
     if limits is None or strip(output.sort) != INT:
         return FALSE
@@ -310,32 +328,34 @@ def _beyond(output: Output) -> Term:
     return and_(negate(is_none(output.term)), outside)
 
 
-def _written(found: Aggregates, call: GroupCall, number: int) -> Reduced:
-    """The texts for one function. Raises :class:`DeclineSignal`."""
-    fold, images, extent = found.problem.fold, found.images, _extent(call)
+def _write_texts(reduction: Aggregates, call: GroupCall, number: int) -> Reduced:
+    """Write the texts for one function. Raises :class:`DeclineSignal`."""
+    fold, images, extent = reduction.problem.fold, reduction.images, _input_extent(call)
     columns = {fold.column(c.name): c for c in fold.columns}
     columns |= {fold.key(c.name): c for c in fold.keys}
     schema = tuple(SchemaColumn(c.name, c.type) for c in columns.values())
     rows = min(extent.rows, MOST_ROWS)
     types = {v: c.type for v, c in columns.items()}
     writer = AggregateWriter(Writer.of_columns(types, column_ranges(schema, extent)), rows)
-    aggregates = {c.name: writer.call(c) for c in found.calls}
-    aggregates |= {c.name: writer.fold(c) for c in found.lists}
+    aggregates = {c.name: writer.call(c) for c in reduction.calls}
+    aggregates |= {c.name: writer.fold(c) for c in reduction.lists}
     over = writer.over().hiding(call.hidden)
     raises = _over(with_raised(fold).finish_raises, images)
-    made = {o.name: (_over(o.term, images), o.type) for o in fold.outputs}
+    output_terms = {o.name: (_over(o.term, images), o.type) for o in fold.outputs}
     message = f"{call.function} raises for this group"
     outputs: dict[int, str] = {}
     for a in call.outputs[number]:
-        term, type_ = made[a.name]
+        term, type_ = output_terms[a.name]
         outputs[a.id] = over.output(term, raises, type_, message)
-    return Reduced(found, {}, rows, aggregates, outputs, writer.summed)
+    return Reduced(reduction, {}, rows, aggregates, outputs, writer.summed)
 
 
 def _struct(
     call: Call, attributes: Sequence[Attribute], texts: Mapping[int, str]
 ) -> dict[int, str]:
-    """The struct that a function returns, each of its fields NULL for all that Spark knows."""
+    """Build the struct that a function returns; as far as Spark knows, each of its fields may be
+    NULL.
+    """
     fields = (
         f"{literal(string_lit(name))}, CASE WHEN 1 = 1 THEN {texts[a.id]} END"
         for name, a in zip(call.fields, attributes, strict=True)
@@ -344,51 +364,51 @@ def _struct(
 
 
 def _over(term: Term, images: Mapping[Var, Term]) -> Term:
-    """A term over the fields of a fold, over the columns of aggregates."""
+    """Rewrite a term over the fields of a fold as a term over the aggregate columns."""
     return simplified(substituted(term, images), through=False)
 
 
-def _as_read(column: AggregateColumn, made: GroupValues, text: str, most: int) -> AggregateText:
-    """An aggregate as Spark has it."""
-    argument, *by = made.arguments[column.name]
+def _as_read(column: AggregateColumn, analyzed: GroupValues, text: str, most: int) -> AggregateText:
+    """Return an aggregate in the form in which Spark has it."""
+    argument, *by = analyzed.arguments[column.name]
     chosen = by[0].term if by else None
-    read = replace(column, type=made.types[column.name], argument=argument.term, by=chosen)
+    read = replace(column, type=analyzed.types[column.name], argument=argument.term, by=chosen)
     safe = and_(argument.safe, *(b.safe for b in by))
     raises = or_(argument.raises, *(b.raises for b in by))
     return AggregateText(read, text, safe, raises, most)
 
 
 @lru_cache(maxsize=256)
-def _accepted(claim: AggregatedCertificate) -> VerifiedAggregated | Rejected:
-    """What the checker says; the same DataFrame is often optimized again."""
+def _check_claim(claim: AggregatedCertificate) -> VerifiedAggregated | Rejected:
+    """Ask the checker, with a cache because the same DataFrame is often optimized again."""
     return check_aggregated(claim)
 
 
-def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDecision:
-    """With the proofs, or why there is none."""
-    if isinstance(made, Declined):
-        return replace(decision, declined=made)
+def _check_aggregates(decision: GroupDecision, analyzed: GroupValues | Declined) -> GroupDecision:
+    """Add the proofs to a decision, or the reason why there is none."""
+    if isinstance(analyzed, Declined):
+        return replace(decision, declined=analyzed)
     verified: list[VerifiedAggregated] = []
-    for one, attributes in zip(decision.reduced, decision.call.outputs, strict=True):
+    for function, attributes in zip(decision.reduced, decision.call.outputs, strict=True):
         assert decision.texts is not None
         texts = decision.texts
         aggregates = tuple(
-            _as_read(c, made, texts.aggregates[c.name], one.summed.get(c.name, 0))
-            for c in one.found.calls
+            _as_read(c, analyzed, texts.aggregates[c.name], function.summed.get(c.name, 0))
+            for c in function.found.calls
         )
         lists = tuple(
-            ListText(made.lists[c.name], texts.aggregates[c.name]) for c in one.found.lists
+            ListText(analyzed.lists[c.name], texts.aggregates[c.name]) for c in function.found.lists
         )
         by_name = {
-            a.name: expression_of(a.name, one.outputs[a.id], made.outputs[a.name])
+            a.name: expression_of(a.name, function.outputs[a.id], analyzed.outputs[a.name])
             for a in attributes
         }
-        problem = one.found.problem
+        problem = function.found.problem
         expressions = tuple(by_name[o.name] for o in problem.fold.outputs)
         claim = AggregatedCertificate(
-            problem, aggregates, one.found.invariant, expressions, one.rows, lists
+            problem, aggregates, function.found.invariant, expressions, function.rows, lists
         )
-        result = _accepted(claim)
+        result = _check_claim(claim)
         if isinstance(result, Rejected):
             reason = f"the aggregates are not proved: {result.condition}, {result.reason}"
             return replace(decision, declined=Declined("no-proof", reason))

@@ -1,8 +1,9 @@
-"""Trusted. What is declared of columns that are computed of others, and whether footers refute it.
+"""Trusted. Declarations about computed columns, and whether footers refute them.
 
-``day = to_date(ts)`` of files in directories by day: from a range of ``ts`` follows one of ``day``,
-by which directories are chosen. A row group whose extremes make it false refutes it, and so does
-one of a few rows that are read: timestamps that Spark writes have no extremes, by default.
+An example is ``day = to_date(ts)`` for files in directories by day: a range of ``ts`` implies a
+range of ``day``, which selects directories. A declaration is refuted by a row group whose extremes
+make it false, and also by one of a few rows that are read, because timestamps that Spark writes
+have no extremes by default.
 """
 
 from __future__ import annotations
@@ -31,19 +32,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger("presieve")
 
 MOST_FILES = 64
-"""Files whose footers are looked at."""
+"""Maximum number of files whose footers are read."""
 READ_FILES, READ_ROWS = 4, 32
-"""Files of which rows are read, and how many."""
+"""Number of files from which rows are read, and number of rows from each row group."""
 
 _NONE = "__HIVE_DEFAULT_PARTITION__"
-"""The directory of rows without a value."""
+"""The name of the directory of rows without a value."""
 
 
 def standing(source: RowSource, zones: Zones) -> dict[str, Tree]:
-    """The declared facts but for those that files refute, and those of a form that is not known;
-    of both a warning is logged.
+    """Return the declared facts that files do not refute and that have a supported form.
+
+    Log a warning for each of the others.
     """
-    found = {}
+    accepted = {}
     for text, tree in source.facts.items():
         try:
             node, _ = build(tree, 0, 0)
@@ -52,14 +54,14 @@ def standing(source: RowSource, zones: Zones) -> dict[str, Tree]:
             continue
         file = _refuting(source, tree, node, zones)
         if file is None:
-            found[text] = tree
+            accepted[text] = tree
         else:
             logger.warning("declare %r is not used: it is not true of %s", text, file)
-    return found
+    return accepted
 
 
 def _refuting(source: RowSource, tree: Tree, node: ExprNode, zones: Zones) -> str | None:
-    """A file with a row, or a row group of rows, for which the fact is false."""
+    """Return a file with a row, or a row group, for which the fact is false."""
     if not available():
         return None
     try:
@@ -70,7 +72,7 @@ def _refuting(source: RowSource, tree: Tree, node: ExprNode, zones: Zones) -> st
             if any(_is_false(node, zones, box) for box in boxes):
                 return path
     except (DeclineSignal, OverflowError, ValueError, TypeError):
-        return None  # a value that is not read here
+        return None  # an unsupported value
     return None
 
 
@@ -82,9 +84,11 @@ def _is_false(node: ExprNode, zones: Zones, box: Box) -> bool:
 
 
 def _boxes(source: RowSource, path: str, read: set[int], *, rows: bool) -> Iterator[Box]:
-    """For each row group of a file, the values that its columns can have, and those of ``rows``."""
+    """Yield the values that the columns can have in each row group of a file, and the values of
+    ``rows``.
+    """
     columns = {i: v for i, v in source.columns.items() if i in read}
-    placed = dict(_placed(path, source.types, columns))
+    placed = dict(_directory_values(path, source.types, columns))
     stored = {i: v for i, v in columns.items() if i not in placed}
     names, sorts = [v.name for v in stored.values()], [strip(v.sort) for v in stored.values()]
     for group in row_groups(path, dict(zip(names, sorts, strict=True))) or ():
@@ -95,20 +99,23 @@ def _boxes(source: RowSource, path: str, read: set[int], *, rows: bool) -> Itera
             yield placed | dict(zip(stored, same, strict=True))
 
 
-def _placed(
+def _directory_values(
     path: str, types: Mapping[int, str], columns: Mapping[int, Var]
 ) -> Iterator[tuple[int, ValueSet]]:
-    """The values of columns that are names of directories."""
+    """Yield the values of columns that come from names of directories."""
     parts = (part.partition("=") for part in path.split("/")[:-1] if "=" in part)
     named = {unquote(name).lower(): unquote(value) for name, _, value in parts}
     for number, column in columns.items():
         if column.name.lower() in named:
             text = named[column.name.lower()]
-            yield number, NULL if text == _NONE else values([only(_point(text, types[number]))])
+            yield (
+                number,
+                NULL if text == _NONE else values([only(_parse_point(text, types[number]))]),
+            )
 
 
-def _point(text: str, type_: str) -> Point:
-    """Raises :class:`ValueError` where it is of a type that is not read here."""
+def _parse_point(text: str, type_: str) -> Point:
+    """Parse a directory name as a value. Raises :class:`ValueError` for an unsupported type."""
     if type_ == "date":
         return cast("int", from_python(date.fromisoformat(text), DATE))
     if type_ in INTEGERS:
@@ -118,13 +125,13 @@ def _point(text: str, type_: str) -> Point:
     raise ValueError(type_)
 
 
-def _values(found: Range, column: Var) -> ValueSet:
-    """What a footer says, in the order of the type."""
-    if not found.values:
+def _values(bounds: Range, column: Var) -> ValueSet:
+    """Return the values within a footer's extremes, in the order of the type."""
+    if not bounds.values:
         return NULL
-    low, high = found.low, found.high
+    low, high = bounds.low, bounds.high
     if not isinstance(low, int | str) or not isinstance(high, int | str):
-        return values([(None, None)], null=found.nulls)
+        return values([(None, None)], null=bounds.nulls)
     if strip(column.sort) == FLOAT:
-        return values([(None, None)], null=found.nulls)
-    return values([(low, after(high))], null=found.nulls)
+        return values([(None, None)], null=bounds.nulls)
+    return values([(low, after(high))], null=bounds.nulls)

@@ -1,7 +1,7 @@
-"""Trusted. Answers of checks of the data, which are asked once of the same files.
+"""Trusted. Answers of checks of the data; the same files are checked only once.
 
-They are kept in this process, and between processes as files of the same user. An answer cannot be
-checked again without the data, so that a folder to which others may write is not read.
+Answers are stored in this process, and between processes as files of the same user. An answer
+cannot be checked again without the data, so a folder to which others may write is not read.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ _answers: dict[str, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The rows that satisfy a condition, or one more than are counted, and how that is known."""
+    """The number of rows that satisfy a condition (at most one above the limit) and the
+    evidence.
+    """
 
     rows: int
     by: str
 
 
 def counted(check: Check) -> Counted | None:
-    """The answer of a check; None where it failed."""
-    store = _own(default_store())
-    known = _answers.get(check.name)
-    if known is None and store is not None:
-        known = _read(store, check.name)
-    if known is not None:
-        return Counted(known, "a check of the data, made before")
+    """Return the answer of a check; None if the check failed."""
+    store = _private_store(default_store())
+    stored_rows = _answers.get(check.name)
+    if stored_rows is None and store is not None:
+        stored_rows = _read(store, check.name)
+    if stored_rows is not None:
+        return Counted(stored_rows, "a check of the data, made before")
     started = time.perf_counter()
     try:
         rows = check.count()
@@ -54,25 +56,25 @@ def counted(check: Check) -> Counted | None:
     return Counted(rows, f"a check of the data, {time.perf_counter() - started:.2f} s")
 
 
-def _own(store: Store | None) -> Store | None:
-    """The store, unless somebody else may write to it."""
+def _private_store(store: Store | None) -> Store | None:
+    """Return the store unless somebody else may write to it."""
     if store is None or not hasattr(os, "getuid"):
         return None
     try:
-        found = os.stat(store.directory)
+        status = os.stat(store.directory)
     except OSError:
-        return store  # it is not there yet, and will be ours
-    mine = found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        return store  # it does not exist yet, and will be ours
+    mine = status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return store if mine else None
 
 
 def _read(store: Store, name: str) -> int | None:
     data = store.get(name)
     try:
-        found = json.loads(data) if data is not None else None
+        entry = json.loads(data) if data is not None else None
     except (ValueError, RecursionError):
         return None
-    match found:
+    match entry:
         case {"presieve_check": int(rows)} if rows >= 0 and not isinstance(rows, bool):
             return rows
     return None

@@ -1,4 +1,4 @@
-"""Trusted. What is decided about the boundaries of a plan. Reports are made of it, at the end."""
+"""Trusted. Decisions about the boundaries of a plan. Reports are made from them at the end."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is to be proved of a boundary: its problem, with what the caller declares among the
-    assumptions. ``known`` are the assumptions that hold, and how they are known.
+    """The problem to prove for a boundary, including the caller's declarations as assumptions.
+
+    ``known`` are the assumptions that hold, and how they are known.
     """
 
     site: SiteProblem
@@ -33,7 +34,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What came of a goal. With kind ``none`` the solution proves nothing."""
+    """The result of a goal. If its kind is ``none``, the solution proves nothing."""
 
     goal: Goal
     solution: Solution
@@ -41,11 +42,12 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """How a proven pushdown is put into the plan, as far as it says more than the edit: of which
-    kind it is there, whether the filters stay as they are (``stays``), and whether an error may be
-    gone that something around the function raises (``erases``). ``claims``: it is handed to a
-    source that may take the pre-filter for another one. ``why`` the filters stay, although less of
-    them may do.
+    """How a proven pushdown is put into the plan, as far as the edit does not show it.
+
+    ``kind`` is its kind there, and ``stays`` says that the filters stay as they are. ``erases``
+    says that an error may disappear that something around the function raises. ``claims`` says that
+    the pre-filter is handed to a source that may interpret it differently. ``why`` is the reason
+    that the filters stay although weaker ones might suffice.
     """
 
     kind: Kind
@@ -59,14 +61,15 @@ GUARDED = "it is for the rows of which a condition on the data does not hold: se
 
 
 TAKEN_BACK = "check"
-"""The code of what is taken back because of what Spark's optimizer makes of it."""
+"""The code of rewrites that are taken back because of Spark's optimized plan."""
 
 INFERRED = "Spark infers from it a filter for another scan, which would read more rows without it"
 
 
 def unquiet(site: SiteProblem, valid: Collection[str]) -> str:
-    """Why Spark must go on to compute what a function is called with, as it does with the filter.
-    ``valid`` as in :meth:`SiteProblem.has_quiet_arguments`.
+    """Say why Spark must still compute the function's arguments, as it does with the filter.
+
+    ``valid`` is as in :meth:`SiteProblem.has_quiet_arguments`.
     """
     texts = sorted(name for name in site.sent.texts if name.lower() not in valid)
     if not site.has_quiet_arguments({name.lower() for name in site.sent.texts}):
@@ -81,7 +84,7 @@ def unquiet(site: SiteProblem, valid: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the cost gate says of an edit, and whether it takes it back."""
+    """The cost gate's decision about an edit, and whether the gate takes it back."""
 
     candidate: Candidate
     decision: Decision
@@ -90,12 +93,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class SiteDecision:
-    """What is decided about one boundary.
+    """The decision about one boundary.
 
-    ``proof`` is None where nothing was searched, and ``rewrite`` where the plan cannot have what is
-    proved; ``declined`` says why. ``edit`` is what changes in the plan, None where it stays as it
-    is. ``verdict`` is the gate's, where it was asked, and ``conflict`` why the edit could not be
-    made after all. ``seconds`` is the time that the decision took.
+    ``proof`` is None if nothing was searched. ``rewrite`` is None if the plan cannot take the
+    proved pushdown; ``declined`` says why. ``edit`` is the change to the plan, None if there is
+    none. ``verdict`` is the gate's, if it was asked. ``conflict`` is the reason that the edit could
+    not be made after all. ``seconds`` is the time that the decision took.
     """
 
     site: OpenSite
@@ -109,11 +112,11 @@ class SiteDecision:
 
     @property
     def taken_back(self) -> bool:
-        """Whether an edit was planned that is not made."""
+        """Whether an edit was planned but is not made."""
         return self.conflict is not None or (self.verdict is not None and self.verdict.refused)
 
     def without_edit(self, why: Declined) -> SiteDecision:
-        """The same where the edit cannot be made."""
+        """Return the same decision with the edit taken back, for the reason ``why``."""
         return replace(self, edit=None, conflict=why)
 
 
@@ -122,8 +125,10 @@ ObjectionKind: TypeAlias = Literal["scan", "error", "read", "output"]
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Why a plan must not come out: a ``scan`` may lose rows, planning raises an ``error``, a scan
-    ``read``s more than as written, or the ``output`` is another one.
+    """Why a plan must not be returned.
+
+    A ``scan`` may lose rows, planning raises an ``error``, a scan ``read``s more than as written,
+    or the ``output`` has changed.
     """
 
     kind: ObjectionKind
@@ -131,9 +136,10 @@ class Objection:
 
 
 class OutcomeCheck(Protocol):
-    """Compares DataFrames with the one that was written."""
+    """Compares DataFrames with the one as written."""
 
     def objection(self, df: DataFrame, certified: Iterable[Predicate]) -> Objection | None:
-        """Why ``df`` must not come out; None if nothing is wrong with it. ``certified`` are the
-        filters whose proofs cover what scans lose by them.
+        """Return why ``df`` must not be returned; None if nothing is wrong with it.
+
+        ``certified`` are the filters whose proofs cover the rows that scans lose because of them.
         """

@@ -1,8 +1,8 @@
-"""Trusted. The last look at what comes out on Spark Connect, by what the server explains.
+"""Trusted. The final check of the result on Spark Connect, based on the server's explanation.
 
-A client does not see what the optimizer makes of a plan, but for the text of its physical plan. It
-names the files of each scan and the filters that the scan is handed. So the comparison is one of
-texts: what is not read there is not objected to.
+A client sees nothing of the optimized plan except the text of the physical plan. That text names
+the files of each scan and the filters that the scan is handed. So the check compares texts, and
+does not object to text that it cannot read.
 """
 
 from __future__ import annotations
@@ -26,21 +26,24 @@ if TYPE_CHECKING:
 _FIELD = re.compile(r"(\w+):(\w+)")
 _COLUMN = re.compile(r"\b(?!And|Or|Not|IsNull|IsNotNull)[A-Z]\w+\(([\w.]+)")
 _BYTES = re.compile(r"\[B@\w+")
-"""How Java prints an array, with a number that is another one each time."""
+"""Java's text for an array, which contains a different number each time."""
 
 _LOSSLESS = (BOOL, INT, STRING)
-"""Sorts of which few types lose rows: what a pre-filter reads of others, its proof covers."""
+"""Sorts of which few types lose rows. If a pre-filter reads other sorts, its proof covers the
+loss.
+"""
 
 
 class ExplainedCheck:
-    """Compares DataFrames with the one that was ``written``, in a session of Spark Connect."""
+    """Compares DataFrames with the ``written`` one in a session of Spark Connect."""
 
     def __init__(self, gateway: Gateway, written: DataFrame) -> None:
         self._gateway, self._written = gateway, written
 
     def objection(self, df: DataFrame, certified: Iterable[Predicate]) -> Objection | None:
-        """Why ``df`` must not come out; None if nothing is seen to be wrong with it. ``certified``
-        are the filters whose proofs cover what scans lose by them.
+        """Return why ``df`` must not be returned; None if nothing wrong is seen.
+
+        ``certified`` are the filters whose proofs cover the rows that scans lose because of them.
         """
         if df is self._written:
             return None
@@ -51,11 +54,13 @@ class ExplainedCheck:
             now = self._scans(df)
         except GatewayError as error:
             return Objection("error", f"Spark cannot plan the rewritten query: {error}")
-        return _lossy(before, now, list(certified)) or _unread(before, now)
+        return _lossy_scan_objection(before, now, list(certified)) or _lost_filter_objection(
+            before, now
+        )
 
     @cached_property
     def _scans_as_written(self) -> list[Mapping[str, str]] | None:
-        """None if Spark cannot plan the query as it is written."""
+        """The scans of the query as written; None if Spark cannot plan it."""
         try:
             return self._scans(self._written)
         except GatewayError:
@@ -67,23 +72,26 @@ class ExplainedCheck:
 
 
 def _filters(scan: Mapping[str, str]) -> Iterator[str]:
-    """What the scan is handed, but for the tests for NULL that Spark adds to other filters."""
+    """Return the scan's filters except the tests for NULL that Spark adds to other filters."""
     parts = split_list(_BYTES.sub("bytes", scan.get("PushedFilters", "[]")))
     return (part for part in parts if not part.startswith("IsNotNull("))
 
 
-def _counted(scans: Iterable[Mapping[str, str]]) -> Counter[tuple[str, str]]:
-    """How many scans of the same files are handed a filter."""
+def _count_filters(scans: Iterable[Mapping[str, str]]) -> Counter[tuple[str, str]]:
+    """Count the scans of the same files that are handed a filter."""
     return Counter((scan["Location"], filter_) for scan in scans for filter_ in _filters(scan))
 
 
-def _unread(before: list[Mapping[str, str]], now: list[Mapping[str, str]]) -> Objection | None:
-    """A filter that scans of some files had as written and have no more. One scan alone has what
-    moves.
+def _lost_filter_objection(
+    before: list[Mapping[str, str]], now: list[Mapping[str, str]]
+) -> Objection | None:
+    """Object to a filter that scans of some files had as written and no longer have.
+
+    A plan with a single scan cannot lose one, because every moved filter ends up there.
     """
     if len(now) < 2:
         return None
-    had, has = _counted(before), _counted(now)
+    had, has = _count_filters(before), _count_filters(now)
     scans = Counter(scan["Location"] for scan in before), Counter(scan["Location"] for scan in now)
     for key, count in had.items():
         location, filter_ = key
@@ -93,13 +101,13 @@ def _unread(before: list[Mapping[str, str]], now: list[Mapping[str, str]]) -> Ob
     return None
 
 
-def _lossy(
+def _lossy_scan_objection(
     before: list[Mapping[str, str]], now: list[Mapping[str, str]], certified: list[Predicate]
 ) -> Objection | None:
-    """A filter that is new at a scan and may lose rows, where no proof is about such a column."""
+    """Object to a new filter at a scan that may lose rows, unless a proof covers such columns."""
     if any(strip(v.sort) not in _LOSSLESS for p in certified for v in p.attributes.values()):
         return None
-    had = _counted(before)
+    had = _count_filters(before)
     for scan in now:
         types = dict(_FIELD.findall(scan.get("ReadSchema", "")))
         for filter_ in _filters(scan):

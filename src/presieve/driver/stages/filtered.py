@@ -1,7 +1,7 @@
 """Trusted. Filters go below windows, ``ORDER BY ... LIMIT`` and full outer joins, with a proof.
 
-The search for what goes below is not trusted (:mod:`presieve.synthesis.windows` and
-:mod:`presieve.synthesis.joins`): the checker proves all of it. The filters above stay.
+The search for these filters is not trusted (:mod:`presieve.synthesis.windows` and
+:mod:`presieve.synthesis.joins`): the checker proves each of them. The filters above stay.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     from presieve.driver.options import Options
 
 MAX_ROUNDS = 8
-"""Operators that stand on one another, of which each may pass a filter on to the next."""
+"""Maximum height of a stack of operators of which each passes a filter on to the next."""
 
 SECONDS = 1.0
-"""For each question about functions of whole partitions."""
+"""Maximum seconds for each question about functions of whole partitions."""
 
 MOST = 0.95
-"""The share of rows beyond which a filter is not worth its evaluation."""
+"""The share of kept rows beyond which a filter is not worth its evaluation."""
 
 Accepted: TypeAlias = VerifiedFilters | Verified
 
@@ -64,9 +64,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FilteredDecision:
-    """What goes below one operator, with its proof, or why nothing does. ``predicates`` are those
-    of its sides, each perhaps None. ``selectivity`` is the share of rows that a filter is likely to
-    keep, of the side where that is least; None where nothing is known.
+    """The filters that go below one operator, with their proof, or why there are none.
+
+    ``predicates`` has one entry for each side, which may be None. ``selectivity`` is the share of
+    rows that the filter is likely to keep, for the side with the least share; None if unknown.
     """
 
     site: AnySite
@@ -77,25 +78,25 @@ class FilteredDecision:
 
     @property
     def text(self) -> str:
-        """The filters, for a person; of sides that have another one with their side."""
-        made = [None if p is None else p.sql for p in self.predicates]
-        if len(set(made)) <= 1:
-            return made[0] or "" if made else ""
-        named = zip(made, ("left", "right"), strict=True)
+        """The filters, for people; with their side if the sides have different ones."""
+        texts = [None if p is None else p.sql for p in self.predicates]
+        if len(set(texts)) <= 1:
+            return texts[0] or "" if texts else ""
+        named = zip(texts, ("left", "right"), strict=True)
         return ", ".join(f"{sql} ({side})" for sql, side in named if sql is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Filtered:
-    """The DataFrame that comes out, which is the one that went in where nothing changes."""
+    """The resulting DataFrame; the input DataFrame itself if nothing changes."""
 
     df: DataFrame
     decisions: tuple[FilteredDecision, ...] = ()
 
 
 def with_filters_below(opened: Opened, df: DataFrame, options: Options) -> Filtered:
-    """The DataFrame with filters below its operators. What goes below an outer one is above those
-    below it.
+    """Add filters below operators. A filter below an outer operator is a filter above the inner
+    ones.
     """
     if options.cost == "never":
         return Filtered(df)
@@ -104,106 +105,109 @@ def with_filters_below(opened: Opened, df: DataFrame, options: Options) -> Filte
         operators = open_operators(opened, df)
         if isinstance(operators, Declined):
             break
-        here = [_decided(operators, site, options) for site in operators.found]
-        decided |= {d.site.number: d for d in here if d.predicates or d.declined}
+        decisions = [_decide(operators, site, options) for site in operators.found]
+        decided |= {d.site.number: d for d in decisions if d.predicates or d.declined}
         filters = {
             side.path: predicate
-            for d in here
+            for d in decisions
             for side, predicate in zip(d.site.sides, d.predicates, strict=False)
             if predicate is not None
         }
-        made = with_filters(opened.gateway, operators.plan, filters) if filters else None
-        if made is None or isinstance(made, Declined):
+        new_df = with_filters(opened.gateway, operators.plan, filters) if filters else None
+        if new_df is None or isinstance(new_df, Declined):
             break
-        df = made
+        df = new_df
     return Filtered(df, tuple(decided[n] for n in sorted(decided)))
 
 
-def _decided(operators: FilteredOperators, site: AnySite, options: Options) -> FilteredDecision:
-    """What goes below one operator."""
+def _decide(operators: FilteredOperators, site: AnySite, options: Options) -> FilteredDecision:
+    """Decide about one operator."""
     decision = FilteredDecision(site)
-    every = _searched(site, options.budget)
+    every = _find_filters(site, options.budget)
     if every is None:
         return decision
     if not any(map(sql_conjuncts, every)):
         return replace(decision, declined=_why_not(site))
-    below = [_unknown(f, side.known) for f, side in zip(every, site.sides, strict=True)]
+    below = [_without_known(f, side.known) for f, side in zip(every, site.sides, strict=True)]
     if not any(map(sql_conjuncts, below)):
         return decision
-    result = _proved(site, below, options.budget)
+    result = _prove_filters(site, below, options.budget)
     if isinstance(result, Rejected):
         reason = f"the filter is not proved: {result.condition}, {result.reason}"
         return replace(decision, declined=Declined("no-proof", reason))
     if options.policy == "strict" and site.erases:
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
-    known = list(_asked(operators, site, below, estimate))
-    shares = [k.least for k in known if k is not None]
+    estimates = list(_ask_scans(operators, site, below, estimate))
+    shares = [k.least for k in estimates if k is not None]
     decision = replace(decision, selectivity=min(shares, default=None))
-    dear = _dear(operators, site, below, known) if options.cost != "always" else ""
+    dear = _why_not_worth_it(operators, site, below, estimates) if options.cost != "always" else ""
     if dear:
         return replace(decision, declined=Declined(COST, dear))
-    return _inserted(operators, replace(decision, verified=result), below)
+    return _insert_filters(operators, replace(decision, verified=result), below)
 
 
-def _inserted(
+def _insert_filters(
     operators: FilteredOperators, decision: FilteredDecision, below: Sequence[Term]
 ) -> FilteredDecision:
-    """With the filters to insert, or why one of them cannot be."""
+    """Add the filters to insert, or the reason why one of them cannot be inserted."""
     timezone = operators.opened.gateway.conf("spark.sql.session.timeZone", "UTC")
     predicates: list[Predicate | None] = []
     for side, term in zip(decision.site.sides, below, strict=True):
-        made = filter_of(side, term, timezone) if sql_conjuncts(term) else None
-        if isinstance(made, Declined):
-            return replace(decision, declined=made, verified=None)
-        predicates.append(made)
+        predicate = filter_of(side, term, timezone) if sql_conjuncts(term) else None
+        if isinstance(predicate, Declined):
+            return replace(decision, declined=predicate, verified=None)
+        predicates.append(predicate)
     return replace(decision, predicates=tuple(predicates))
 
 
-def _unknown(term: Term, known: frozenset[Term]) -> Term:
-    """Without the conjuncts that stand right below the operator."""
+def _without_known(term: Term, known_conjuncts: frozenset[Term]) -> Term:
+    """Drop the conjuncts that already stand directly below the operator."""
     parts = sql_conjuncts(term)
-    here = (normalized(to_scope(p, Scope.KEY, Scope.ROW)) for p in parts)
-    return sql_conjunction(p for p, text in zip(parts, here, strict=True) if text not in known)
+    normal_forms = (normalized(to_scope(p, Scope.KEY, Scope.ROW)) for p in parts)
+    return sql_conjunction(
+        p for p, text in zip(parts, normal_forms, strict=True) if text not in known_conjuncts
+    )
 
 
-def _asked(
+def _ask_scans(
     operators: FilteredOperators,
     site: AnySite,
     below: Sequence[Term],
     ask: Callable[[Scan], T | None],
 ) -> Iterator[T | None]:
-    """What is known of each filter and the scan below it."""
+    """Ask the scan below each filter."""
     opened, plan = operators.opened, operators.plan
     for side, term in zip(site.sides, below, strict=True):
         if sql_conjuncts(term):
-            here = to_scope(term, Scope.KEY, Scope.ROW)
-            yield estimated(opened, plan, side.input, ask, here)
+            row_term = to_scope(term, Scope.KEY, Scope.ROW)
+            yield estimated(opened, plan, side.input, ask, row_term)
 
 
-def _dear(
+def _why_not_worth_it(
     operators: FilteredOperators,
     site: AnySite,
     below: Sequence[Term],
-    known: Sequence[Estimate | None],
+    estimates: Sequence[Estimate | None],
 ) -> str:
-    """Why filters below would not pay, or nothing. A window or a join exchanges and sorts all rows,
-    which costs more than any filter. The first rows are found in one pass, so that only rows count
-    that are not read at all.
+    """Say why filters below would not pay off; an empty text if they would.
+
+    A window or a join exchanges and sorts all rows, which costs more than any filter. The first
+    rows of a limit are found in one pass, so only rows that are not read at all count.
     """
     if site.shared:
         return _SHARED
     if site.operator in EXCHANGING:
-        return _ALL if all(k is not None and k.least > MOST for k in known) else ""
+        return _ALL if all(k is not None and k.least > MOST for k in estimates) else ""
     shares = chain(
-        (None if k is None else k.skipped for k in known),
-        _asked(operators, site, below, lambda scan: scan.skips()),
+        (None if k is None else k.skipped for k in estimates),
+        _ask_scans(operators, site, below, lambda scan: scan.skips()),
     )
     return "" if any(s is not None and s >= LEAST_SKIPPED for s in shares) else _READ
 
 
 EXCHANGING = ("Window", "Join", "Intersect", "Except", RELATION)
 LEAST_SKIPPED = 0.1
-"""The share of rows that a filter skips in files from which on it pays below a limit."""
+"""Minimum share of the files' rows that a filter below a limit must skip to pay off."""
 
 _READ = (
     "the first rows are found in one pass, and the filter is not known to skip row groups or pages"
@@ -211,7 +215,7 @@ _READ = (
 
 
 def _why_not(site: AnySite) -> Declined | None:
-    """What the rows that pass have need of."""
+    """Say why rows that pass need rows that do not; None if there is no such reason."""
     if isinstance(site, JoinSite):
         full = site.join.left and site.join.right
         return Declined("outer-join", _OF_ONE_SIDE) if full else None
@@ -233,9 +237,10 @@ _SHARED = "another part of the plan reads the same rows, which Spark exchanges o
 _ALL = "the filter keeps nearly all rows"
 
 
-def _searched(site: AnySite, budget: float) -> tuple[Term, ...] | None:
-    """The strongest filters that may stand below, one for each side; None where nothing above could
-    go below that Spark does not move itself.
+def _find_filters(site: AnySite, budget: float) -> tuple[Term, ...] | None:
+    """Find the strongest filters that may go below, one for each side.
+
+    Return None if there is nothing above that could go below and that Spark does not move itself.
     """
     if isinstance(site, JoinSite):
         return _of_join(site) if any(joins.asked(site.join.on, site.where)) else None
@@ -245,27 +250,27 @@ def _searched(site: AnySite, budget: float) -> tuple[Term, ...] | None:
 
 
 def _of_join(site: JoinSite) -> tuple[Term, ...]:
-    def accepted(sides: joins.Sides) -> bool:
+    def is_accepted(sides: joins.Sides) -> bool:
         return isinstance(check_filters(_claim(site, sides)), VerifiedFilters)
 
-    return joins.filters(site.join.on, site.where, accepted)
+    return joins.filters(site.join.on, site.where, is_accepted)
 
 
 def _clauses(site: WindowSite) -> tuple[Term, ...]:
-    """The strongest clauses that may stand below a window."""
+    """Find the strongest clauses that may go below a window."""
 
-    def accepted(clause: Term) -> bool:
+    def is_accepted(clause: Term) -> bool:
         return isinstance(check_filters(_claim(site, (clause,))), VerifiedFilters)
 
-    return windows.clauses(site.window, site.where, accepted)
+    return windows.clauses(site.window, site.where, is_accepted)
 
 
-def _proved(site: AnySite, below: Sequence[Term], budget: float) -> Accepted | Rejected:
-    """What the checker says of all filters together."""
+def _prove_filters(site: AnySite, below: Sequence[Term], budget: float) -> Accepted | Rejected:
+    """Ask the checker about all filters together."""
     result = check_filters(_claim(site, below))
-    whole = site.whole if isinstance(site, WindowSite) else None
-    if isinstance(result, Rejected) and whole is not None:
-        return _of_partition(whole, below[0], budget)
+    partition_problem = site.whole if isinstance(site, WindowSite) else None
+    if isinstance(result, Rejected) and partition_problem is not None:
+        return _of_partition(partition_problem, below[0], budget)
     return result
 
 
@@ -277,25 +282,28 @@ def _claim(site: AnySite, below: Sequence[Term]) -> TwoRowClaim:
 
 
 def _of_whole(site: WindowSite, budget: float) -> Iterator[Term]:
-    """The conjuncts that may stand below functions of whole partitions."""
-    whole = site.whole
-    for clause in windows.asked(site.window, site.where) if whole is not None else ():
-        if whole is not None and isinstance(_of_partition(whole, clause, budget), Verified):
+    """Yield the conjuncts that may go below functions of whole partitions."""
+    partition_problem = site.whole
+    for clause in windows.asked(site.window, site.where) if partition_problem is not None else ():
+        if partition_problem is not None and isinstance(
+            _of_partition(partition_problem, clause, budget), Verified
+        ):
             yield clause
 
 
 def _of_partition(problem: Problem, prefilter: Term, budget: float) -> Verified | Rejected:
-    """Whether a filter may stand below a fold that begins with the row itself. It has to be a part
-    of the filter above, and so true of the row.
+    """Check whether a filter may go below a fold that begins with the row itself.
+
+    The filter must be a part of the filter above, so that it is true of the row.
     """
     from presieve.synthesis.forms.handwritten import Invariant, judge
 
-    known = {v: problem.fold.key(HERE + v.name) for v in variables(prefilter)}
-    here = sql_conjuncts(rewrite(prefilter, lambda v: known[v]))
-    if not set(here) <= set(sql_conjuncts(problem.where)):
+    own_columns = {v: problem.fold.key(HERE + v.name) for v in variables(prefilter)}
+    own_conjuncts = sql_conjuncts(rewrite(prefilter, lambda v: own_columns[v]))
+    if not set(own_conjuncts) <= set(sql_conjuncts(problem.where)):
         return Rejected("form", "the filter above does not say so of the row itself")
-    found = judge(problem, prefilter, problem.where, min(budget, SECONDS))
-    if not isinstance(found, Invariant):
+    judgement = judge(problem, prefilter, problem.where, min(budget, SECONDS))
+    if not isinstance(judgement, Invariant):
         return Rejected("invariant", "none was found")
-    claim = Certificate(problem, "partial", "universe", prefilter, problem.where, found.clauses)
+    claim = Certificate(problem, "partial", "universe", prefilter, problem.where, judgement.clauses)
     return check(claim)

@@ -1,10 +1,10 @@
-"""Trusted. What becomes of the conditions on data that a proof rests on and that nobody knows to
-hold.
+"""Trusted. Decides what happens to conditions on data that a proof rests on and that are not known.
 
-Under the policy ``default`` nothing is rewritten on the strength of such a condition. What plan,
-schema and footers show is discharged before the search. What is left is asked of the data, where
-that is cheap and the answer can be kept; else there is a guarded plan, in which the pre-filter
-stands only where the conditions hold; else the search goes on without the conditions.
+Under the policy ``default`` no rewrite relies on such a condition. Before the search, the
+conditions that plan, schema and footers imply are discharged. The remaining ones are checked
+against the data if that is cheap and the answer can be stored. Otherwise a guarded plan uses the
+pre-filter only if the conditions hold. If there is none, the search runs again without the
+conditions.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from presieve.backend.statistics.facts import Fact
 
 ABOUT_CODE = frozenset((PURE, CONSTANT))
-"""Codes of assumptions about functions. No data can break them."""
+"""Codes of assumptions about functions; no data can violate them."""
 
 BY_ITSELF = "what the function does"
-"""How a condition is known that holds of any row whatever."""
+"""The evidence for a condition that holds of every possible row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """A solution that rests on nothing that nobody knows, and the edit that guards it, if any."""
+    """A solution that rests only on known conditions, and the edit that guards it, if any."""
 
     solution: Solution
     guard: SiteEdit | None = None
@@ -50,8 +50,10 @@ class Grounded:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a solution is to be used. ``search`` solves another problem of the same site, and
-    ``look`` says whether data may be looked at now.
+    """The site at which a solution is to be used.
+
+    ``search`` solves another problem of the same site, and ``look`` says whether data may be read
+    now.
     """
 
     opened: Opened
@@ -65,9 +67,11 @@ Search = Callable[[Problem, Known], Solution | Declined]
 
 
 def grounded(place: Place, solution: Solution) -> Grounded:
-    """The solution, where what it rests on is known. Else, the first of these that there is: what a
-    check of the data discharges; a guarded plan, unless many rows break a condition; a solution
-    without the conditions; nothing.
+    """Return the solution if all conditions that it rests on are known.
+
+    Otherwise return the first of these that exists: the solution with its conditions discharged by
+    a check of the data; a guarded plan, unless many rows violate a condition; a solution without
+    the conditions; nothing.
     """
     open_ = conditions(solution)
     if not open_:
@@ -79,24 +83,25 @@ def grounded(place: Place, solution: Solution) -> Grounded:
     from presieve.backend.statistics.data_check import FEW
 
     check = data_check(place.opened, place.site, breaking) if place.look else None
-    found = counted(check) if check is not None else None
-    if found is not None and found.rows == 0:
-        known = {**solution.known, **dict.fromkeys(open_, found.by)}
-        return Grounded(replace(solution, known=known))
-    if found is not None and found.rows > FEW:
+    count = counted(check) if check is not None else None
+    if count is not None and count.rows == 0:
+        evidence = {**solution.known, **dict.fromkeys(open_, count.by)}
+        return Grounded(replace(solution, known=evidence))
+    if count is not None and count.rows > FEW:
         why = refused(open_)
-        many = f"{why.reason}; more than {FEW:,} rows break that ({found.by})"
+        many = f"{why.reason}; more than {FEW:,} rows break that ({count.by})"
         why = replace(why, reason=many)
         return Grounded(without_conditions(solution, place.search, why))
-    guarded = _guarded(place, solution, open_, breaking)
+    guarded = _guard_plan(place, solution, open_, breaking)
     if isinstance(guarded, Grounded):
         return guarded
     return Grounded(without_conditions(solution, place.search, guarded))
 
 
 def without_conditions(solution: Solution, search: Search, why: Declined) -> Solution:
-    """What the search finds without the conditions that nobody knows to hold, which ``why`` names;
-    a solution that is not used, where it finds nothing.
+    """Search for a solution without the unknown conditions, which ``why`` names.
+
+    If there is none, return a solution that is not used.
     """
     bare = strictly(solution.problem, solution.known)
     again = search(bare, solution.known) if bare != solution.problem else why
@@ -106,7 +111,7 @@ def without_conditions(solution: Solution, search: Search, why: Declined) -> Sol
 
 
 def conditions(solution: Solution) -> tuple[Assumption, ...]:
-    """What the solution assumes of data and nobody knows to hold."""
+    """Return the assumptions about data that the solution makes and that are not known to hold."""
     if solution.verified is None:
         return ()
     return tuple(
@@ -117,35 +122,37 @@ def conditions(solution: Solution) -> tuple[Assumption, ...]:
 
 
 def discharged(problem: Problem, facts: Sequence[Fact]) -> dict[Assumption, str]:
-    """The assumptions that follow from what is known of every row, and by what it is known."""
+    """Return the assumptions that follow from facts about every row, with the evidence."""
     bare = replace(problem, assumptions=tuple(Assumption("known", f.by, f.term) for f in facts))
-    found: dict[Assumption, str] = {}
+    evidence: dict[Assumption, str] = {}
     for a in problem.assumptions:
         if a.term != TRUE and follows_from(bare, a):
             read = set(variables(a.term))
             about = (f.by for f in facts if not read.isdisjoint(variables(f.term)))
-            found[a] = " and ".join(dict.fromkeys(about)) or BY_ITSELF
-    return found
+            evidence[a] = " and ".join(dict.fromkeys(about)) or BY_ITSELF
+    return evidence
 
 
 def _breaking(
     site: SiteProblem, solution: Solution, open_: Collection[Assumption]
 ) -> Term | Declined:
-    """The rows that break what is assumed, as a predicate that a scan may be handed."""
+    """Return the rows that violate the open conditions, as a predicate that a scan may be
+    handed.
+    """
     if not sql_conjuncts(solution.prefilter):
         return refused(open_)  # nothing is pushed that would be worth a check or a guard
-    found = breaks(solution.problem, open_)
-    if isinstance(found, Declined) or site.boundary.kind != "Project":
-        return found
-    # Of scalar functions the scan is handed both; of others it is read once for each.
-    both = app(Op.SQL_OR, solution.prefilter, found)
-    return found if covers(solution.problem, open_, both) else refused(open_)
+    broken = breaks(solution.problem, open_)
+    if isinstance(broken, Declined) or site.boundary.kind != "Project":
+        return broken
+    # For scalar functions, one scan is handed both filters; otherwise there is one scan for each.
+    both = app(Op.SQL_OR, solution.prefilter, broken)
+    return broken if covers(solution.problem, open_, both) else refused(open_)
 
 
-def _guarded(
+def _guard_plan(
     place: Place, solution: Solution, open_: Collection[Assumption], breaking: Term
 ) -> Grounded | Declined:
-    """The guarded plan of a solution, or why there is none."""
+    """Build the guarded plan of a solution, or say why there is none."""
     from presieve.backend.plans import plan_guarded
 
     about = variables(*(a.term for a in open_))
@@ -153,24 +160,25 @@ def _guarded(
     if isinstance(edit, Declined):
         reason = f"{refused(open_).reason}; no plan can guard that: {edit.reason}"
         return Declined("assumption", reason, edit.span)
-    known = {**solution.known, **dict.fromkeys(open_, BY_GUARD)}
-    return Grounded(replace(solution, kind="partial", known=known), edit)
+    evidence = {**solution.known, **dict.fromkeys(open_, BY_GUARD)}
+    return Grounded(replace(solution, kind="partial", known=evidence), edit)
 
 
 def refused(open_: Iterable[Assumption]) -> Declined:
-    """Why a proof that rests on these conditions is not used."""
-    first, *more = open_
-    found = not_assumed(first, "default")
-    also = "".join(f", and that {a.text}" for a in more)
-    return replace(found, reason=found.reason + also)
+    """Say why a proof that rests on these conditions is not used."""
+    first, *further = open_
+    refusal = not_assumed(first, "default")
+    suffix = "".join(f", and that {a.text}" for a in further)
+    return replace(refusal, reason=refusal.reason + suffix)
 
 
 def breaks(problem: Problem, assumptions: Collection[Assumption]) -> Term | Declined:
-    """A Spark predicate that is true at least on every row which breaks one of the assumptions.
+    """Return a Spark predicate that is true at least for every row that violates one of the
+    assumptions.
 
-    The predicate is made by the search. That it is right is proved here.
+    The search makes the predicate; this function proves it.
     """
-    # Of the search, which loads a solver; importing this module must not.
+    # This belongs to the search, which loads a solver; importing this module must not load one.
     from presieve.synthesis.prefilter.implied import implied
 
     rows = (Scope.ROW, Scope.KEY)
@@ -181,15 +189,15 @@ def breaks(problem: Problem, assumptions: Collection[Assumption]) -> Term | Decl
         if a.term == TRUE or any(v.scope not in rows or v in hidden for v in read):
             return refused([a])
         parts.append(implied(a.term, False))
-    found = sql_disjunction(parts)
-    if found == SQL_TRUE or not covers(problem, assumptions, found):
+    predicate = sql_disjunction(parts)
+    if predicate == SQL_TRUE or not covers(problem, assumptions, predicate):
         return refused(assumptions)
-    return found
+    return predicate
 
 
 def covers(problem: Problem, assumptions: Iterable[Assumption], predicate: Term) -> bool:
-    """Whether every row whatever that breaks an assumption satisfies the predicate, and comes out
-    of a file scan that is handed it.
+    """Whether every possible row that violates an assumption satisfies the predicate, and survives
+    a file scan that is handed the predicate.
     """
     bare = replace(problem, assumptions=())
     terms = [a.term for a in assumptions]

@@ -1,8 +1,8 @@
-"""Trusted. The last look at what comes out, whichever pass made it.
+"""Trusted. The final check of the result, for all passes.
 
-It compares what Spark's optimizer makes of a plan with what it makes of the plan as written.
-Passes guard what they write. What Spark infers from that, moves and hands to scans is seen here
-alone. The check only objects: a pass that it objects to is taken back.
+It compares Spark's optimized form of the result with that of the plan as written. Each pass guards
+what it writes; only this check sees what Spark infers from that, moves, and hands to scans. The
+check only objects: a pass that it objects to is taken back.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _Place: TypeAlias = tuple[int, str, str]
-"""A loss: the number of its column, the sign, and the constant."""
+"""A comparison that loses rows: the number of its column, the sign, and the constant."""
 
 
 def outcome_check(opened: Opened, written: DataFrame) -> OptimizedCheck | ExplainedCheck:
-    """The check for the session of a DataFrame."""
+    """Return the check that fits the session of a DataFrame."""
     gateway = opened.gateway
     if not isinstance(gateway, ClassicGateway):
         return ExplainedCheck(gateway, written)
@@ -57,14 +57,15 @@ def outcome_check(opened: Opened, written: DataFrame) -> OptimizedCheck | Explai
 
 
 class OptimizedCheck:
-    """Compares DataFrames with the one that was ``written``, in a classic session."""
+    """Compares DataFrames with the ``written`` one in a classic session."""
 
     def __init__(self, gateway: ClassicGateway, written: DataFrame, timezone: str) -> None:
         self._gateway, self._written, self._timezone = gateway, written, timezone
 
     def objection(self, df: DataFrame, certified: Iterable[Predicate]) -> Objection | None:
-        """Why ``df`` must not come out; None if nothing is wrong with it. ``certified`` are the
-        filters whose proofs cover what scans lose by them.
+        """Return why ``df`` must not be returned; None if nothing is wrong with it.
+
+        ``certified`` are the filters whose proofs cover the rows that scans lose because of them.
         """
         if df is self._written:
             return None
@@ -77,11 +78,13 @@ class OptimizedCheck:
             if self._scans_as_written is None:
                 return None
             return Objection("error", f"Spark cannot optimize the rewritten plan: {error}")
-        return self._lossy(df, scans, list(certified)) or self._unread(scans)
+        return self._lossy_scan_objection(
+            df, scans, list(certified)
+        ) or self._lost_filter_objection(scans)
 
     @cached_property
     def _scans_as_written(self) -> tuple[OptimizedScan, ...] | None:
-        """None if Spark cannot optimize the plan as it is written."""
+        """The scans of the plan as written; None if Spark cannot optimize it."""
         try:
             return optimized_scans(self._gateway, self._written)
         except (GatewayError, DeclineSignal):
@@ -90,15 +93,15 @@ class OptimizedCheck:
     def _as_written(self, scan: OptimizedScan) -> Iterator[OptimizedScan]:
         return (s for s in self._scans_as_written or () if s.columns == scan.columns)
 
-    # What scans lose
+    # Rows that scans lose
 
-    def _lossy(
+    def _lossy_scan_objection(
         self, df: DataFrame, scans: Iterable[OptimizedScan], certified: list[Predicate]
     ) -> Objection | None:
         suspects = [(s, c, loss) for s in scans if s.is_scan for c, loss in self._losses(s)]
         if not suspects:
             return None
-        covered = {p for predicate in certified for p in _covered(predicate)}
+        covered = {p for predicate in certified for p in _covered_places(predicate)}
         suspects = [x for x in suspects if not _is_covered(x[2], covered)]
         if suspects and self._scans_as_written is None:
             return None
@@ -119,7 +122,7 @@ class OptimizedCheck:
         return bool(keys) and all(condition.key in k for k in keys)
 
     def _losses(self, scan: OptimizedScan) -> Iterator[tuple[ScanCondition, _Place]]:
-        """The comparisons by which the scan may lose rows that pass all that is evaluated there."""
+        """Yield the comparisons that may make the scan lose rows that pass all its conditions."""
         terms = [(c, self._term(c)) for c in scan.conditions]
         every = sql_conjunction(t for _, t in terms if t is not None)
         for condition, term in terms:
@@ -135,29 +138,32 @@ class OptimizedCheck:
                 yield from ((condition, place) for place in places)
 
     def _term(self, condition: ScanCondition) -> Term | None:
-        """A condition over variables that are named by the numbers of their columns."""
-        known: dict[int, Term] = {}
+        """Read a condition as a term whose variables are named by their column numbers."""
+        variables_by_number: dict[int, Term] = {}
         for number, type_ in condition.types.items():
             of_type = column(str(number), type_, True)
             if of_type is not None:
-                known[number] = Var(Scope.ROW, of_type.name, of_type.sort)
-        term = expression(condition.tree, known, self._timezone)
+                variables_by_number[number] = Var(Scope.ROW, of_type.name, of_type.sort)
+        term = expression(condition.tree, variables_by_number, self._timezone)
         return None if isinstance(term, Declined) else term
 
-    # What scans read
+    # Filters that scans lose
 
-    def _unread(self, scans: tuple[OptimizedScan, ...]) -> Objection | None:
-        """A filter that a scan had as written and has no more. One scan alone has what moves."""
+    def _lost_filter_objection(self, scans: tuple[OptimizedScan, ...]) -> Objection | None:
+        """Object to a scan that loses a filter that it has as written.
+
+        A plan with a single scan cannot lose one, because every moved filter ends up there.
+        """
         if len(scans) < 2:
             return None
         for scan in scans:
-            for lost in self._lost(scan):
+            for lost in self._lost_conditions(scan):
                 if scan.is_scan and lost.offered() is not None and not self._implies(scan, lost):
                     name = ", ".join(lost.names.values())
                     return Objection("read", f"a scan would lose the filter on {name} that it has")
         return None
 
-    def _lost(self, scan: OptimizedScan) -> Iterator[ScanCondition]:
+    def _lost_conditions(self, scan: OptimizedScan) -> Iterator[ScanCondition]:
         before = list(self._as_written(scan))
         keys = {c.key for c in scan.conditions}
         for condition in before[0].conditions if before else ():
@@ -167,38 +173,42 @@ class OptimizedCheck:
                 yield condition
 
     def _implies(self, scan: OptimizedScan, lost: ScanCondition) -> bool:
-        """Whether what the scan is handed now says as much."""
+        """Whether the scan's present conditions imply the lost one."""
         now = [c.tree for c in scan.conditions]
         if not now:
             return False
         named = {n["timeZoneId"] for t in (*now, lost.tree) for n in t if n.get("timeZoneId")}
-        known = zones(self._gateway, self._timezone, named)
+        time_zones = zones(self._gateway, self._timezone, named)
         try:
-            clauses = necessary(build(lost.tree, 0, 0)[0], known)
+            clauses = necessary(build(lost.tree, 0, 0)[0], time_zones)
             condition = conjunction(now)
-            ends = cuts(build(condition, 0, 0)[0], known)
-            claim = DerivedCertificate(condition, clauses, known, ends)
+            ends = cuts(build(condition, 0, 0)[0], time_zones)
+            claim = DerivedCertificate(condition, clauses, time_zones, ends)
         except (DeclineSignal, OverflowError, ValueError, TypeError):
             return False
         return bool(clauses) and not isinstance(check_derived(claim), Rejected)
 
 
 def _is_of_directories(scan: OptimizedScan, condition: ScanCondition) -> bool:
-    """Whether it chooses directories, which Spark does by itself, or is on metadata of files."""
+    """Whether the condition selects directories, which Spark does itself, or reads metadata of
+    files.
+    """
     names = set(condition.names.values())
     return names <= {*scan.directories(), METADATA}
 
 
 def _is_of_late_days(condition: ScanCondition) -> bool:
-    """Whether it compares dates alone, with days that both calendars call alike, or after 9999."""
+    """Whether the condition compares only dates, with days that are the same in both calendars or
+    after year 9999.
+    """
     dates = all(t == "date" for t in condition.types.values() if may_lose_by(t))
     days = [str(n["value"]) for n in condition.tree if n.get("dataType") == "date" and "value" in n]
     return dates and all(day.startswith("+") or day >= "1582-10-15" for day in days)
 
 
-def _places(found: Iterable[Loss]) -> Iterator[_Place]:
-    """Those of columns. What compares something computed is handed to no scan."""
-    for loss in found:
+def _places(scan_losses: Iterable[Loss]) -> Iterator[_Place]:
+    """Yield the losses at columns. A comparison of a computed value is not handed to any scan."""
+    for loss in scan_losses:
         if isinstance(loss.column, Var):
             constant = "" if loss.constant is None else repr(_literal(loss.constant))
             yield int(loss.column.name), loss.sign, constant
@@ -208,9 +218,9 @@ def _literal(constant: Term) -> object:
     return literal_value(constant) if isinstance(constant, Lit) else constant
 
 
-def _covered(predicate: Predicate) -> Iterator[_Place]:
-    """What a proof of a pre-filter covers: its comparisons, and what Spark makes of it in a form
-    that is not read here.
+def _covered_places(predicate: Predicate) -> Iterator[_Place]:
+    """Yield the places that the proof of a pre-filter covers: its comparisons, and for each column
+    that it reads any comparison in a form that is not read here.
     """
     numbers = {v: n for n, v in predicate.attributes.items()}
     named = rewrite(
@@ -231,8 +241,10 @@ def _is_covered(loss: _Place, covered: set[_Place], same: Mapping[int, int] | No
 
 
 def _column(value: Tree) -> JsonNode | None:
-    """The column that a projected one is, perhaps cast to its own type, which Spark leaves out, or
-    in a way that it takes off in comparisons (``UnwrapCastInBinaryComparison``).
+    """Return the column that a projected value is equal to; None if there is none.
+
+    A cast is ignored if it is to the column's own type, which Spark leaves out, or if Spark removes
+    it in comparisons (``UnwrapCastInBinaryComparison``).
     """
     if len(value) == 2 and value[0]["class"] == CAST:
         types = value[1].get("dataType"), value[0]["dataType"]
@@ -244,8 +256,9 @@ _UNWRAPPED = (("float", "double"), ("timestamp", "timestamp_ntz"))
 
 
 def _same_columns(root: Node) -> dict[int, int]:
-    """Of columns that are equal, by aliases, by conditions and by their place in unions, one for
-    all.
+    """Map each column to one representative of the columns that equal it.
+
+    Columns are equal by aliases, by conditions, or by their position in a union.
     """
     leader: dict[int, int] = {}
 
@@ -261,14 +274,18 @@ def _same_columns(root: Node) -> dict[int, int]:
                 left, right = itself(part.tree[1:2]), itself(part.tree[2:])
                 if left is not None:
                     pairs.append((expr_id(left), right))
-        linked = [(number, expr_id(other)) for number, other in pairs if other is not None]
-        for number, other_number in (*linked, *_by_place(node)):
-            leader[find(number)] = find(other_number)
+        linked = [
+            (number, expr_id(equal_column))
+            for number, equal_column in pairs
+            if equal_column is not None
+        ]
+        for number, equal_number in (*linked, *_by_place(node)):
+            leader[find(number)] = find(equal_number)
     return {number: find(number) for number in leader}
 
 
 def _by_place(node: Node) -> Iterator[tuple[int, int]]:
-    """The columns of a union, each with those that it has its rows from."""
+    """Yield each column of a union with the columns that its rows come from."""
     if node.kind != UNION:
         return
     columns = outputs(node)

@@ -1,14 +1,14 @@
-"""Trusted. A DataFrame on its way through the stages: open, lift, prove, rewrite, gate, apply.
+"""Trusted. The pipeline of a DataFrame through the stages: open, lift, prove, rewrite, gate, apply.
 
-*Open* reads the plan and finds the boundaries that a filter meets. For each of them, *lift* says
-what is to be proved and what is known of its rows, *prove* looks for a solution that rests on
-nothing else, and *rewrite* plans the edit. The *gate* takes back what does not pay, and *apply*
-puts the rest into the plan. A pre-filter of an outer boundary is one more filter for those below
-it, so that these wait for the next round. Each boundary is decided once. Before and after that,
-filters go below windows and outer joins (:mod:`presieve.driver.stages.filtered`). In the end,
-functions of tables are handed the columns that they need (:mod:`presieve.driver.stages.columns`).
-What comes out is compared with what was written (:mod:`presieve.driver.stages.outcome`), and a pass
-that made something worse is taken back.
+*Open* reads the plan and finds the boundaries below filters. For each boundary, *lift* states the
+problem to prove and the facts known about its rows, *prove* looks for a solution that rests on
+nothing else, and *rewrite* plans the edit. The *gate* takes back edits that do not pay off, and
+*apply* puts the others into the plan. The pre-filter of an outer boundary is one more filter for
+the boundaries below it, so these wait for the next round. Each boundary is decided once. Before and
+after the rounds, filters go below windows and outer joins (:mod:`presieve.driver.stages.filtered`).
+At the end, functions of tables receive only the columns that they need
+(:mod:`presieve.driver.stages.columns`). The result is compared with the plan as written
+(:mod:`presieve.driver.stages.outcome`), and a pass that made something worse is taken back.
 """
 
 from __future__ import annotations
@@ -88,21 +88,24 @@ if TYPE_CHECKING:
 logger = logging.getLogger("presieve")
 
 MAX_ROUNDS = 8
-"""Boundaries that stand on one another, of which each may pass a filter on to the next."""
+"""Maximum height of a stack of boundaries of which each passes a filter on to the next."""
 
 LEAST = 0.1
-"""Seconds for a boundary whose predecessors have used up the budget: small problems need less."""
+"""Minimum seconds for a boundary, even if earlier ones have used up the budget: small problems need
+less.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The DataFrame that comes out, which is the one that went in where nothing changes; its plan
-    as it was opened, and what was decided about each boundary. ``scans`` are what reaches the scans
-    below all boundaries of the plan, by number; there are none where nothing changes or nobody
-    asks. ``columns`` say what was decided about the functions of tables, ``others`` are the others;
-    ``compiled`` and ``aggregated`` say what was decided about functions of rows and of groups,
-    ``filtered`` about windows, limits and outer joins, ``derived`` about filters of files,
-    ``ranges`` about those of joins.
+    """The resulting DataFrame, its plan as it was opened, and the decisions.
+
+    ``df`` is the input DataFrame itself if nothing changes. ``scans`` are the filters that reach
+    the scans below all boundaries, by number; there are none if nothing changes or nobody asks. The
+    other fields are decisions: ``decisions`` about boundaries, ``columns`` about functions of
+    tables, ``compiled`` about functions of rows, ``aggregated`` about functions of groups,
+    ``filtered`` about windows, limits and outer joins, ``derived`` about filters of files, and
+    ``ranges`` about ranges of join keys. ``others`` are the functions that do not receive tables.
     """
 
     df: DataFrame
@@ -120,8 +123,9 @@ class Applied:
 
 
 class Pass(StrEnum):
-    """What changes a plan, in order. ``REMOVAL`` is a part of the pre-filters: filters above a
-    boundary go, or are weakened.
+    """The passes that change a plan, in order.
+
+    ``REMOVAL`` is a part of the pre-filters: it removes or weakens filters above a boundary.
     """
 
     READABLE = "filters above functions"
@@ -137,10 +141,12 @@ class Pass(StrEnum):
 
 @dataclass(slots=True)
 class Pipeline:
-    """One optimization, which began at ``started`` (``time.perf_counter``). ``df`` is what was
-    ``written``, with what follows from its conditions (:func:`with_readable_filters`). ``met`` are
-    the sites that were looked at. The passes that are ``off`` are left out, with the reason;
-    ``steps`` are the DataFrames that the others made, in order.
+    """One optimization, which began at ``started`` (``time.perf_counter``).
+
+    ``df`` is the ``written`` DataFrame plus the consequences of its conditions
+    (:func:`with_readable_filters`). ``met`` are the sites that were examined. The passes in ``off``
+    are left out, with the reason; ``steps`` are the DataFrames that the other passes made, in
+    order.
     """
 
     written: DataFrame
@@ -154,26 +160,26 @@ class Pipeline:
 
     @property
     def deadline(self) -> float:
-        """When the search should be over."""
+        """The time at which the search should end."""
         return self.started + self.options.budget
 
     def progress(self, site: OpenSite) -> AbstractContextManager[None]:
-        """Shows what is looked at, to who waits for it."""
+        """Show progress to a waiting user."""
         return progress.indicator(site.function or site.operator, self.started, self.options.budget)
 
     def run(self) -> Applied | Declined:
-        """All stages. What comes out may be the very DataFrame that was there before."""
+        """Run all stages. The result may be the very DataFrame that was given."""
         check: OutcomeCheck | None = None
         while True:
             self.met, self.steps = [], []
             answers = footers.answers()
-            applied = self._attempt()
+            applied = self._run_passes()
             if not isinstance(applied, Declined) and footers.answers() != answers:
                 applied = self._with_own_listings(applied)
             if isinstance(applied, Declined) or applied.df is self.written:
                 break
             check = check or outcome_check(applied.opened, self.written)
-            refused = self._refused(check, applied)
+            refused = self._first_objection(check, applied)
             if refused is None:
                 break
             made_by, objection = refused
@@ -184,18 +190,22 @@ class Pipeline:
             self.off[made_by] = Declined(TAKEN_BACK, reason)
         if isinstance(applied, Declined):
             return applied
-        taken_back = (why for one, why in self.off.items() if one is not Pass.REMOVAL)
+        taken_back = (why for pass_, why in self.off.items() if pass_ is not Pass.REMOVAL)
         return replace(applied, taken_back=tuple(taken_back))
 
     def _with_own_listings(self, applied: Applied) -> Applied | Declined:
-        """What was decided rests on files' footers: the DataFrame reads these very files."""
+        """Make the DataFrame read exactly the files whose footers the decisions rest on."""
         if applied.df is self.written:
             return applied
         df = with_own_listings(applied.opened, applied.df)
         return df if isinstance(df, Declined) else replace(applied, df=df)
 
-    def _refused(self, check: OutcomeCheck, applied: Applied) -> tuple[Pass, Objection] | None:
-        """The first pass after which something is wrong with what comes out; None if nothing is."""
+    def _first_objection(
+        self, check: OutcomeCheck, applied: Applied
+    ) -> tuple[Pass, Objection] | None:
+        """Return the first pass after which something is wrong with the result; None if nothing
+        is.
+        """
         certified = [
             predicate
             for d in applied.decisions
@@ -212,21 +222,21 @@ class Pipeline:
                 return made_by, objection
         return self.steps[-1][0], last
 
-    def _runs(self, one: Pass) -> bool:
-        return one not in self.off
+    def _runs(self, pass_: Pass) -> bool:
+        return pass_ not in self.off
 
-    def _made(self, one: Pass, df: DataFrame) -> DataFrame:
-        """The DataFrame, which a pass has made."""
+    def _record_step(self, pass_: Pass, df: DataFrame) -> DataFrame:
+        """Record the DataFrame that a pass made, and return it."""
         if df is not (self.steps[-1][1] if self.steps else self.written):
-            self.steps.append((one, df))
+            self.steps.append((pass_, df))
         return df
 
-    def _attempt(self) -> Applied | Declined:
-        """All stages but those that are off."""
+    def _run_passes(self) -> Applied | Declined:
+        """Run all passes that are not off."""
         readable = Derived(self.written)
         if self._runs(Pass.READABLE):
             readable = with_readable_filters(self.written, self.options)
-        self.df = self._made(Pass.READABLE, readable.df)
+        self.df = self._record_step(Pass.READABLE, readable.df)
         applied = self._rounds()
         if isinstance(applied, Declined):
             return applied
@@ -238,83 +248,85 @@ class Pipeline:
         first = self._open()
         if isinstance(first, Declined):
             return first
-        moved = self._filtered(first, self.df)
+        moved = self._filter_below(first, self.df)
         opened, df = self._again(first, moved.df), moved.df
         decided: dict[int, SiteDecision] = {}
-        for left in reversed(range(MAX_ROUNDS)):
-            here = self._round(opened, decided, wait=left > 0)
-            if not here:
+        for rounds_left in reversed(range(MAX_ROUNDS)):
+            new_decisions = self._decide_round(opened, decided, wait=rounds_left > 0)
+            if not new_decisions:
                 break
-            changed, made = _apply(df, opened, self._allowed(self._gate(opened, here)))
-            decided |= {one.site.number: one for one in made}
+            changed, applied_decisions = _apply(
+                df, opened, self._without_disabled_edits(self._gate(opened, new_decisions))
+            )
+            decided |= {decision.site.number: decision for decision in applied_decisions}
             if changed is df:
                 continue
-            df = self._made(Pass.PREFILTERS, changed)
+            df = self._record_step(Pass.PREFILTERS, changed)
             if opened.numbers <= decided.keys():
                 break  # no boundary is left that a pre-filter could meet
             again = reopen(opened, df, decided)
             if isinstance(again, Declined):
                 break
             opened = again
-        found = self._filtered(opened, df) if df is not moved.df else Filtered(df)
-        filtered = {d.site.number: d for d in (*moved.decisions, *found.decisions)}
+        last = self._filter_below(opened, df) if df is not moved.df else Filtered(df)
+        filtered = {d.site.number: d for d in (*moved.decisions, *last.decisions)}
         decisions = tuple(decided[n] for n in sorted(decided))
-        applied = Applied(found.df, first, decisions, filtered=tuple(filtered.values()))
-        return self._narrowed(opened, applied)
+        applied = Applied(last.df, first, decisions, filtered=tuple(filtered.values()))
+        return self._compile_and_prune(opened, applied)
 
-    def _allowed(self, decisions: list[SiteDecision]) -> list[SiteDecision]:
-        """Without the edits, if what Spark makes of them is worse."""
+    def _without_disabled_edits(self, decisions: list[SiteDecision]) -> list[SiteDecision]:
+        """Drop the edits if the pre-filters are off."""
         why = self.off.get(Pass.PREFILTERS)
         if why is None:
             return decisions
         return [d if d.edit is None else d.without_edit(why) for d in decisions]
 
-    def _filtered(self, opened: Opened, df: DataFrame) -> Filtered:
+    def _filter_below(self, opened: Opened, df: DataFrame) -> Filtered:
         if not self._runs(Pass.BELOW):
             return Filtered(df)
-        made = with_filters_below(opened, df, self.options)
-        self._made(Pass.BELOW, made.df)
-        return made
+        filtered = with_filters_below(opened, df, self.options)
+        self._record_step(Pass.BELOW, filtered.df)
+        return filtered
 
     def _again(self, first: Opened, df: DataFrame) -> Opened:
-        """The plan of ``df``, opened; without sites where it cannot be."""
+        """Open the plan of ``df``; without sites if that is not possible."""
         if df is self.df:
             return first
         again = reopen(first, df, ())
         return replace(first, sites=()) if isinstance(again, Declined) else again
 
-    def _narrowed(self, opened: Opened, made: Applied) -> Applied:
-        """What the rounds have come to, with functions compiled, and with fewer columns for those
-        of tables.
+    def _compile_and_prune(self, opened: Opened, applied: Applied) -> Applied:
+        """Compile functions in the result of the rounds, and drop columns that functions of tables
+        do not need.
         """
-        first, df, decisions = made.opened, made.df, made.decisions
+        first, df, decisions = applied.opened, applied.df, applied.decisions
         if df is not self.df and is_same(first, df):
             df = self.df
         if df is self.df:
             opened, decisions = first, tuple(replace(d, edit=None) for d in decisions)
-        # Functions that are compiled are not in the plan any more.
-        asked = self.reading.for_report and df is not self.df
-        scans = scan_filters(first, df) if asked else ()
+        # Read the scans' filters now: compiled functions will no longer be in the plan.
+        shows_scans = self.reading.for_report and df is not self.df
+        scans = scan_filters(first, df) if shows_scans else ()
         rows, groups = Compiled(df), Aggregated(df)
         compiles = self.options.compile != "never" and self.options.cost != "never"
         if compiles and self._runs(Pass.ROWS):
             rows = compiled(opened, df, self.options.policy, changed=df is not self.df)
-            df = self._made(Pass.ROWS, rows.df)
+            df = self._record_step(Pass.ROWS, rows.df)
         if compiles and self._runs(Pass.GROUPS):
             groups = aggregated(opened, df, self.options, changed=df is not self.df)
-            df = self._made(Pass.GROUPS, groups.df)
+            df = self._record_step(Pass.GROUPS, groups.df)
         last, stored, ranged = Pruned(df), Derived(df), Ranged(df)
         if self._runs(Pass.COLUMNS):
             last = pruned(opened, df, self.options.policy, changed=df is not self.df)
-            df = self._made(Pass.COLUMNS, last.df)
+            df = self._record_step(Pass.COLUMNS, last.df)
         if self._runs(Pass.DERIVED):
             stored = with_derived_filters(opened, df, self.options)
-            df = self._made(Pass.DERIVED, stored.df)
+            df = self._record_step(Pass.DERIVED, stored.df)
         if self._runs(Pass.RANGES):
             ranged = with_key_ranges(opened, df, self.options)
-            df = self._made(Pass.RANGES, ranged.df)
+            df = self._record_step(Pass.RANGES, ranged.df)
         return replace(
-            made,
+            applied,
             df=df,
             derived=stored.decisions,
             ranges=ranged.decisions,
@@ -327,7 +339,7 @@ class Pipeline:
         )
 
     def _open(self) -> Opened | Declined:
-        """The plan; without sites where its condensed form has nothing to gain."""
+        """Open the plan; without sites if its condensed form has nothing to gain."""
         opened = open_plan(self.df, self.reading)
         if isinstance(opened, Declined) or opened.written is None:
             return opened
@@ -335,24 +347,28 @@ class Pipeline:
             return open_written(opened)
         return replace(opened, sites=())
 
-    def _round(self, opened: Opened, decided: Collection[int], *, wait: bool) -> list[SiteDecision]:
-        """The boundaries that are not decided yet, but for those that are to ``wait``."""
-        here: list[SiteDecision] = []
+    def _decide_round(
+        self, opened: Opened, decided: Collection[int], *, wait: bool
+    ) -> list[SiteDecision]:
+        """Decide about the open boundaries. If ``wait`` is true, those below a new pre-filter
+        wait.
+        """
+        decisions: list[SiteDecision] = []
         above: list[tuple[int, ...]] = []
         for site in opened.sites:
             waits = wait and any(site.path[: len(path)] == path for path in above)
             if site.number in decided or waits:
                 continue
-            one = self._decide(opened, site)
-            here.append(one)
-            if one.edit is not None and one.edit.prefilter is not None:
-                boundary = one.edit.site.boundary
+            decision = self._decide(opened, site)
+            decisions.append(decision)
+            if decision.edit is not None and decision.edit.prefilter is not None:
+                boundary = decision.edit.site.boundary
                 above.append(boundary.input_path)
                 above += [] if boundary.beside is None else [boundary.beside.input_path]
-        return here
+        return decisions
 
     def _decide(self, opened: Opened, site: OpenSite) -> SiteDecision:
-        """What becomes of one boundary, whatever it costs."""
+        """Decide about one boundary, regardless of the cost."""
         started = time.perf_counter()
         self.met.append(site)
         logger.debug("looking at %s %s", site.operator, site.function)
@@ -364,13 +380,15 @@ class Pipeline:
         return replace(decision, seconds=time.perf_counter() - started)
 
     def _lift(self, opened: Opened, problem: SiteProblem) -> Goal:
-        """What is to be proved, knowing what plan, schema, footers and caller say of the rows."""
+        """State the problem to prove, with the facts that plan, schema, footers and caller give
+        about the rows.
+        """
         problem, fits = bounded(opened, problem)
         names = input_names(problem)
         declared = read_declared(self.options.declare, names, opened.timezone, partly=True)
-        widened, known = with_declared(problem.problem, declared)
+        widened, evidence = with_declared(problem.problem, declared)
         discharged = ladder.discharged(problem.problem, facts(opened, problem))
-        return Goal(problem, widened, {**fits, **discharged, **known})
+        return Goal(problem, widened, {**fits, **discharged, **evidence})
 
     def _solve(self, opened: Opened, site: OpenSite, goal: Goal) -> SiteDecision:
         grounded = self._prove(opened, goal)
@@ -388,8 +406,8 @@ class Pipeline:
         return replace(decision, rewrite=rewrite, edit=edit if edit.changes else None)
 
     def _prove(self, opened: Opened, goal: Goal) -> ladder.Grounded | Declined:
-        """A solution; under the policy ``default`` one that rests on no condition on data that
-        nobody knows to hold.
+        """Find a solution. Under the policy ``default`` it rests on no unknown condition on
+        data.
         """
         solution = self._search(goal.problem, goal.known)
         if isinstance(solution, Declined):
@@ -399,31 +417,31 @@ class Pipeline:
         look = self.options.cost != "never"
         return ladder.grounded(ladder.Place(opened, goal.site, self._search, look), solution)
 
-    def _search(self, problem: Problem, known: Mapping[Assumption, str]) -> Solution | Declined:
-        """:func:`solution_of`, with what is left of the budget."""
+    def _search(self, problem: Problem, evidence: Mapping[Assumption, str]) -> Solution | Declined:
+        """Call :func:`solution_of` with the rest of the budget."""
         policy, budget = self.options.policy, self.options.budget
-        left = max(self.deadline - time.perf_counter(), LEAST)
+        seconds_left = max(self.deadline - time.perf_counter(), LEAST)
         try:
-            return solution_of(Query(problem, policy, known, budget, left))
+            return solution_of(Query(problem, policy, evidence, budget, seconds_left))
         except Exception as error:
-            # A bug of ours must not stop somebody's job; it is logged with its traceback.
+            # A bug of ours must not stop a user's job; it is logged with its traceback.
             logger.warning("the search failed, please report it", exc_info=error)
             return Declined("internal", f"the search failed: {error}")
 
     def _rewrite(
         self, opened: Opened, site: SiteProblem, grounded: ladder.Grounded
     ) -> tuple[Rewrite, SiteEdit] | Declined:
-        """What changes in the plan, or why what is proved cannot be put into it."""
+        """Plan the edit, or say why the plan cannot take the proved pushdown."""
         solution = grounded.solution
         claims = self.options.policy == "assume" and not site.sources().faithful
         if claims:
-            site = replace(site, sources=partial(_claimed, site.sources))
+            site = replace(site, sources=partial(_trust_claims, site.sources))
         valid = valid_texts(self.options.declare)
-        # Where a row that is kept may raise on its way to a function, the function must be called.
+        # If a kept row may raise an error on its way to a function, the function must be called.
         called = solution.kind != "empty" and not site.has_quiet_arguments(valid)
         inferred = not self._runs(Pass.REMOVAL)
         residual = site.taken if called or inferred else solution.residual
-        # Spark infers nothing of a function whose argument it has replaced by a constant.
+        # Spark infers nothing from a function whose argument it has replaced by a constant.
         prefilter = without_equalities(solution.prefilter) if inferred else solution.prefilter
         edit = grounded.guard or plan_edit(opened, site, prefilter, residual)
         if isinstance(edit, Declined):
@@ -437,18 +455,18 @@ class Pipeline:
         return Rewrite(_kind(solution, stays=stays), stays, erases, claims, why), edit
 
     def _gate(self, opened: Opened, decisions: list[SiteDecision]) -> list[SiteDecision]:
-        """With the edits that pay."""
+        """Drop the edits that do not pay off."""
         if self.options.cost == "always" and not self.reading.for_report:
-            return decisions  # nobody would see what they cost
+            return decisions  # nobody would see their cost
         return gated(opened, decisions, refuse=self.options.cost != "always")
 
 
-def _claimed(sources: Callable[[], Sources]) -> Sources:
+def _trust_claims(sources: Callable[[], Sources]) -> Sources:
     return sources().taken_at_their_word
 
 
 def _kind(solution: Solution, *, stays: bool) -> Kind:
-    """What is done, where the filters may stay as they are."""
+    """Return the kind of the rewrite, given whether the filters stay."""
     if not stays:
         return solution.kind
     return "partial" if sql_conjuncts(solution.prefilter) else "none"
@@ -457,14 +475,14 @@ def _kind(solution: Solution, *, stays: bool) -> Kind:
 def _apply(
     df: DataFrame, opened: Opened, decisions: Sequence[SiteDecision]
 ) -> tuple[DataFrame, Sequence[SiteDecision]]:
-    """The DataFrame with every edit made that can be made; the others are taken back."""
+    """Make every edit that can be made, and take back the others."""
     edits = tuple(d.edit for d in decisions if d.edit is not None)
     if not edits:
         return df, decisions
     applied = apply_edits(opened, edits)
     if not isinstance(applied, Declined):
         return applied, decisions
-    alone = [_alone(opened, d, applied, len(edits)) for d in decisions]
+    alone = [_without_failed_edit(opened, d, applied, len(edits)) for d in decisions]
     if all(new is old for new, old in zip(alone, decisions, strict=True)):
         # Each can be made, but not all of them.
         last = max(i for i, d in enumerate(decisions) if d.edit is not None)
@@ -472,8 +490,10 @@ def _apply(
     return _apply(df, opened, alone)
 
 
-def _alone(opened: Opened, decision: SiteDecision, together: Declined, count: int) -> SiteDecision:
-    """Without its edit, unless there are others and it can be made without them."""
+def _without_failed_edit(
+    opened: Opened, decision: SiteDecision, together: Declined, count: int
+) -> SiteDecision:
+    """Take back a decision's edit unless it can be made without the other edits."""
     if decision.edit is None:
         return decision
     why = together if count == 1 else apply_edits(opened, (decision.edit,))
