@@ -1,1 +1,1 @@
-"""Untrusted. Whether a proven pushdown pays. A wrong answer costs time, never a result."""
+"""Untrusted. Whether a proven pushdown pays off. A wrong answer costs time, never a result."""

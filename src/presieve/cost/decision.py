@@ -1,4 +1,4 @@
-"""Untrusted. Whether pre-filters are worth pushing, and the reason in words."""
+"""Untrusted. Whether pre-filters are worth pushing, with the reason in words."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from presieve.cost.scan import Estimate
 from presieve.ir.terms import SQL_FALSE, Term
 
 CHEAP = 4.0
-"""A pre-filter of which nothing else is known may cost so many times the boundary itself: sources
-without statistics cost more to read than Parquet, most of all, and a filter on a text is dear only
-in comparison with Spark's own aggregates.
+"""Without an estimate, checking a pre-filter may cost so many times the work of the boundary itself,
+above all because sources without statistics cost more to read than Parquet. A filter on a text is
+only expensive in comparison with Spark's own aggregates.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A proven pre-filter: ``estimate`` is None where nothing is known of the rows that it keeps.
-    ``spares``: once the filter is moved nobody needs the function for the rows that are left.
+    """A proven pre-filter.
+
+    ``estimate`` is None if nothing is known of the rows that it keeps. ``spares`` says that the
+    function is no longer needed for the remaining rows once the filter is moved.
     """
 
     prefilter: Term
@@ -37,25 +39,25 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether to push, and what decides besides :func:`keeps`, as the rest of a sentence."""
+    """Whether to push, and the reason besides :func:`keeps`, as the end of a sentence."""
 
     pays: bool
     reason: str = ""
 
 
 def decide(candidates: Sequence[Candidate], copies: int = 1) -> Decision:
-    """About the pre-filters of boundaries that are alike: all of them are pushed or none.
+    """Decide about the pre-filters of equal boundaries: either all are pushed or none.
 
-    ``copies`` is how many alike there are in the plan, those without a pre-filter among them. As
-    written, Spark reads and exchanges their rows once. With different pre-filters it does so for
-    each kind anew.
+    ``copies`` is the number of equal boundaries in the plan, including those without a pre-filter.
+    As written, Spark reads and exchanges their rows once. With different pre-filters, it does so
+    once for each kind.
     """
     if all(c.spares for c in candidates):
         return Decision(True, "and the filter no longer calls the function")
     kinds = len({c.prefilter for c in candidates}) + (copies > len(candidates))
     if any(c.least is None for c in candidates):
-        return _unknown(candidates, kinds)
-    if _pushed(candidates, copies) < _written(candidates[0].work, copies):
+        return _decide_without_estimate(candidates, kinds)
+    if _cost_as_pushed(candidates, copies) < _cost_as_written(candidates[0].work, copies):
         return Decision(True)
     return Decision(False, _TWICE if kinds > 1 else _DEAR)
 
@@ -67,8 +69,12 @@ _TWICE = (
 )
 
 
-def _unknown(candidates: Sequence[Candidate], kinds: int) -> Decision:
-    """Below Python it nearly always pays; below Spark's own aggregates where it is cheap."""
+def _decide_without_estimate(candidates: Sequence[Candidate], kinds: int) -> Decision:
+    """Decide without an estimate.
+
+    A pre-filter below Python nearly always pays off; one below Spark's own aggregates does if it is
+    cheap.
+    """
     if kinds > 1 and not candidates[0].work.own:
         return Decision(False, _TWICE)
     if any(check(c.prefilter) > CHEAP * (c.work.shared + c.work.own) for c in candidates):
@@ -76,24 +82,27 @@ def _unknown(candidates: Sequence[Candidate], kinds: int) -> Decision:
     return Decision(True)
 
 
-def _written(work: Work, copies: int) -> float:
+def _cost_as_written(work: Work, copies: int) -> float:
     return work.scan + work.shared + copies * work.own
 
 
-def _pushed(candidates: Sequence[Candidate], copies: int) -> float:
-    """Each kind of pre-filter is a scan, a check and an exchange; each boundary its own work."""
+def _cost_as_pushed(candidates: Sequence[Candidate], copies: int) -> float:
+    """Cost of the boundaries as pushed.
+
+    Each kind of pre-filter costs a scan, a check and an exchange; each boundary costs its own work.
+    """
     kinds = {c.prefilter: c for c in candidates}
     cost = sum(_before(c) for c in kinds.values())
     cost += sum((c.least or 0.0) * c.work.own for c in candidates)
-    rest = copies - len(candidates)
-    if rest:
+    unfiltered = copies - len(candidates)
+    if unfiltered:
         work = candidates[0].work
-        cost += work.scan + work.shared + rest * work.own
+        cost += work.scan + work.shared + unfiltered * work.own
     return cost
 
 
 def _before(candidate: Candidate) -> float:
-    """What a row costs up to the exchange, inclusive: those that are skipped cost nothing."""
+    """Cost of a row up to and including the exchange; rows that are skipped cost nothing."""
     read = 1 - (candidate.estimate.skipped if candidate.estimate else 0.0)
     least, work = candidate.least or 0.0, candidate.work
     share = min(1.0, least / read) if read else 0.0
@@ -101,12 +110,14 @@ def _before(candidate: Candidate) -> float:
 
 
 LISTED = 1_000_000
-"""Rows of a group that Spark is to hold in memory at most, with some hundred bytes each."""
+"""Maximum number of a group's rows that Spark may hold in memory, with some hundred bytes each."""
 
 
 def list_pays(largest: float | None, *, streamed: bool) -> Decision:
-    """About a fold over the list of a group's rows in place of a function. ``largest`` is how many
-    rows a group has at most; a function that is ``streamed`` does not hold them in memory itself.
+    """Decide whether a fold over the list of a group's rows may replace a function.
+
+    ``largest`` is an upper bound on the rows of a group. A function that is ``streamed`` does not
+    hold them in memory itself.
     """
     if largest is None:
         reason = "nothing is known of the groups' sizes, and lists of their rows would be in memory"
@@ -116,19 +127,19 @@ def list_pays(largest: float | None, *, streamed: bool) -> Decision:
 
 
 def keeps(candidate: Candidate) -> str:
-    """What is known of the rows that a pre-filter keeps, in words."""
+    """Say in words how many rows a pre-filter keeps."""
     if candidate.prefilter == SQL_FALSE:
         return "keeps no row"
-    known = candidate.estimate
-    if known is None:
+    estimate = candidate.estimate
+    if estimate is None:
         return "how many rows it keeps is unknown"
-    scan = f" (the scan skips {_percent(known.skipped)})" if known.skipped >= 0.005 else ""
-    kept = f"about {_percent(known.kept)}" if known.kept >= 0.0001 else "less than 0.01 %"
-    return f"keeps {kept} of rows{scan}"
+    scan = f" (the scan skips {_percent(estimate.skipped)})" if estimate.skipped >= 0.005 else ""
+    share = f"about {_percent(estimate.kept)}" if estimate.kept >= 0.0001 else "less than 0.01 %"
+    return f"keeps {share} of rows{scan}"
 
 
 def _percent(share: float) -> str:
-    """With digits after the point where few or nearly all rows are meant."""
+    """Write a share in percent, with decimals if few or nearly all rows are meant."""
     text = f"{100 * share:.0f}" if 0.1 <= share <= 0.9 else f"{100 * share:.1f}"
     if share < 0.001:
         text = f"{100 * share:.2f}"

@@ -1,8 +1,9 @@
-"""Untrusted. What a row costs Spark, in nanoseconds of one core.
+"""Untrusted. Costs of a row in Spark, in nanoseconds of one core.
 
-Only their ratios decide. They are rough: set so that they agree with measured ratios of whole
-pipelines on Spark 4.3 (``python -m tests.cost``), for cheap rows and cheap functions, so that what
-a pre-filter saves is rather put too low. ``python -m tests.cost.calibrate`` measures them singly.
+Only their ratios matter. They are rough: they are chosen to agree with measured ratios of whole
+pipelines on Spark 4.3 (``python -m tests.cost``), for cheap rows and cheap functions, so that the
+savings of a pre-filter tend to be underestimated. ``python -m tests.cost.calibrate`` measures each
+cost by itself.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from presieve.ir.walk import subterms
 SCAN = 10.0
 """Reading a column of a row from Parquet."""
 UPDATE = 20.0
-"""Taking a row into one of Spark's own aggregates, in a table of groups, per aggregate function."""
+"""Adding a row to one of Spark's own aggregates, in a table of groups, per aggregate function."""
 SORT = 400.0
-"""Sorting a row by its group, as Spark does where a group's state is a text (the greatest one)."""
+"""Sorting a row by its group, which Spark does if a group's state is a text (the greatest one)."""
 LIST = 150.0
-"""The same into a list that is folded afterwards."""
+"""Adding a row to a list that is folded afterwards."""
 EXCHANGE = 250.0
 """Sending a row to the worker of its group, and sorting it there."""
 PYTHON = 1000.0
 """Handing a row to Python and running a cheap function on it."""
 
 FILTER = 3.0
-"""A filter, whatever it asks for."""
+"""Evaluating a filter, regardless of its condition."""
 GUESS = 20.0
-"""A branch that the processor guesses wrong, twice: what half of the rows take at random costs half
-of it.
+"""Twice the cost of a mispredicted branch: a condition that holds for half of the rows at random
+costs half of it.
 """
 
 _NUMBERS, _TEXTS, _DECIMALS, _OTHER = 1.0, 8.0, 6.0, 0.3
@@ -42,13 +43,14 @@ _COMPARES = frozenset(
 _LOGIC = frozenset((Op.SQL_AND, Op.SQL_OR, Op.SQL_NOT, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
 
 
-def check(term: Term, kept: float = 1.0) -> float:
-    """Evaluating a condition on a row: every operator of it, as none may be decisive. ``kept`` is
-    the share of rows on which it holds.
+def check(term: Term, share: float = 1.0) -> float:
+    """Cost of evaluating a condition on a row, with every operator, since none may be decisive.
+
+    ``share`` is the share of rows on which the condition holds.
     """
     operators = sum(_operator(t) for t in subterms(term) if isinstance(t, App))
     texts = {t for t in subterms(term) if isinstance(t, Var) and strip(t.sort) in TEXTS}
-    return FILTER + operators + _TEXT * len(texts) + GUESS * kept * (1 - kept)
+    return FILTER + operators + _TEXT * len(texts) + GUESS * share * (1 - share)
 
 
 def _operator(node: App) -> float:
@@ -64,8 +66,11 @@ def _operator(node: App) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A row's way through a boundary: ``scan`` below it; ``shared`` is what Spark does once for
-    boundaries that are alike (up to the exchange, inclusive); ``own`` what each does for itself.
+    """The cost of a row on its way through a boundary.
+
+    ``scan`` is the cost below the boundary. ``shared`` is the cost up to and including the
+    exchange, which Spark pays once for equal boundaries. ``own`` is the cost that each boundary has
+    by itself.
     """
 
     scan: float
@@ -74,24 +79,26 @@ class Work:
 
 
 ARGUMENT = 0.4
-"""An operator, column or constant of what Spark's own aggregates compute of a row themselves."""
+"""An operator, column or constant that Spark's own aggregates compute from a row."""
 
 
 def native(
     columns: int, functions: int, lists: int = 0, *, sorts: bool = False, nodes: int = 0
 ) -> Work:
-    """Spark's own aggregates, with so many ``nodes`` in their arguments: what comes after the
-    exchange are few rows.
+    """Cost of Spark's own aggregates, with ``nodes`` operators, columns and constants in their
+    arguments.
+
+    Few rows remain after the exchange.
     """
     update = UPDATE * functions + LIST * lists + ARGUMENT * nodes
     return Work(SCAN * columns, update + (SORT if sorts else 0.0), 0.0)
 
 
 def grouped(columns: int) -> Work:
-    """Python functions of groups."""
+    """Cost of Python functions of groups."""
     return Work(SCAN * columns, EXCHANGE, PYTHON)
 
 
 def rowwise(columns: int) -> Work:
-    """Python functions of rows, or of tables: there is no exchange, and nothing to share."""
+    """Cost of Python functions of rows or of tables: there is no exchange, and nothing to share."""
     return Work(SCAN * columns, 0.0, PYTHON)

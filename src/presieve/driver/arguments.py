@@ -1,6 +1,7 @@
-"""Trusted. What callers hand in, looked at before anything is done: one clear line a mistake.
+"""Trusted. Checks of the caller's arguments before anything is done; one clear line for each
+mistake.
 
-Each function raises :class:`UsageError` where a value is none of what it is for.
+Each function raises :class:`UsageError` if the value is invalid.
 """
 
 from __future__ import annotations
@@ -12,27 +13,27 @@ from presieve.errors import UsageError
 
 
 def check_budget(value: object) -> None:
-    """Seconds."""
+    """Check a number of seconds."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value < math.inf:  # type: ignore[operator]
         raise UsageError(f"budget is a positive number of seconds, not {value!r}")
 
 
 def check_truth(value: object) -> None:
-    """Raises :class:`UsageError` unless it is true or false."""
+    """Raise :class:`UsageError` unless the value is true or false."""
     if not isinstance(value, bool):
         raise UsageError(f"must be true or false, not {value!r}")
 
 
-def check_choice(name: str, value: object, known: Sequence[str]) -> None:
-    """One of a few words."""
-    if not isinstance(value, str) or value not in known:
-        *most, last = (repr(k) for k in known)
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Check that the value is one of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        *most, last = (repr(k) for k in choices)
         raise UsageError(f"{name} is {', '.join(most)} or {last}, not {value!r}")
 
 
 def check_text(name: str, value: object, example: str) -> None:
-    """A text with something in it."""
+    """Check that the value is a text that is not blank."""
     if not isinstance(value, str):
         raise UsageError(f"{name} is a string such as {example!r}, not {value!r}")
     if not value.strip():
@@ -40,7 +41,7 @@ def check_text(name: str, value: object, example: str) -> None:
 
 
 def check_texts(name: str, value: object, example: str) -> None:
-    """A text, or several."""
+    """Check that the value is a text or several texts."""
     if isinstance(value, str):
         return
     if not isinstance(value, Collection) or not all(isinstance(v, str) for v in value):
@@ -48,7 +49,7 @@ def check_texts(name: str, value: object, example: str) -> None:
 
 
 def check_dataframe(value: object, verb: str) -> None:
-    """A DataFrame of PySpark, classic or Connect; nothing is imported to find out."""
+    """Check for a PySpark DataFrame, classic or Connect, without importing PySpark."""
     classes = type(value).__mro__
     if any(c.__name__ == "DataFrame" and c.__module__.startswith("pyspark.sql") for c in classes):
         return

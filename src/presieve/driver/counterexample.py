@@ -1,4 +1,4 @@
-"""Trusted. A table against a pushdown, run on the reference interpreter and made to be shown."""
+"""Trusted. A table that refutes a pushdown, run on the reference interpreter for display."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refutation(
     prefilter: Term,
     residual: Term,
 ) -> Counterexample:
-    """Run both pipelines and show what they give."""
+    """Run both pipelines and show their results."""
     from presieve.report.trace_steps import ran
     from presieve.synthesis.events import Group
 
@@ -34,8 +34,8 @@ def refutation(
     keys = dict(zip((c.name for c in fold.keys), wrong.key, strict=True))
     names = [c.name for c in fold.columns]
     rows: list[Row] = [dict(zip(names, r, strict=True)) for r in wrong.table]
-    kept = [bool(interpret.keep(prefilter, [row], keys)) for row in rows]
-    passed = [row for row, stays in zip(rows, kept, strict=True) if stays]
+    is_kept = [bool(interpret.keep(prefilter, [row], keys)) for row in rows]
+    passed = [row for row, stays in zip(rows, is_kept, strict=True) if stays]
     original = interpret.outcome(problem, rows, keys)
     optimized = interpret.pushed_outcome(problem, rows, keys, prefilter, residual)
     if interpret.agree(original, optimized):
@@ -48,7 +48,7 @@ def refutation(
         [python_row(schema, {**keys, **r}, sorts) for r in rows],
         python_result(problem, original, keys),
         python_result(problem, optimized, keys),
-        kept=kept,
+        kept=is_kept,
         written=ran("as written", group, wrong.table),
         pushed=ran("as pushed", group, few, residual),
         blame=_wrong_part(problem, passed, keys, residual),
@@ -57,23 +57,23 @@ def refutation(
 
 
 def _wrong_part(
-    problem: Problem, kept: Sequence[Row], keys: Mapping[str, Value], residual: Term
+    problem: Problem, kept_rows: Sequence[Row], keys: Mapping[str, Value], residual: Term
 ) -> Blame:
-    """Which part is wrong.
+    """Decide which part is wrong.
 
-    The rows that are kept are a table of their own, of which the pre-filter keeps all. A residual
-    that judges their outputs otherwise than the filter is wrong there, whatever is dropped
-    elsewhere. One that judges them as the filter does cannot be blamed, nor could another be right:
-    it would be wrong on that table.
+    The kept rows form a table of which the pre-filter keeps every row. If the residual judges the
+    output of that table differently from the filter, the residual is wrong, whatever is dropped
+    elsewhere. If it judges it as the filter does, it is not to blame, and no other residual could
+    be right, because it would be wrong on that table.
     """
-    own = interpret.outcome(problem, kept, keys)
-    pushed = interpret.outcome(problem, kept, keys, residual)
+    own = interpret.outcome(problem, kept_rows, keys)
+    pushed = interpret.outcome(problem, kept_rows, keys, residual)
     if _agree(own, pushed):
         return "prefilter"
     return "residual-accepts" if isinstance(pushed, Result) else "residual-rejects"
 
 
-def _agree(one: interpret.Outcome, other: interpret.Outcome) -> bool:
-    if isinstance(one, Result) and isinstance(other, Result):
-        return same(one.outputs, other.outputs)
-    return type(one) is type(other)
+def _agree(first: interpret.Outcome, second: interpret.Outcome) -> bool:
+    if isinstance(first, Result) and isinstance(second, Result):
+        return same(first.outputs, second.outputs)
+    return type(first) is type(second)

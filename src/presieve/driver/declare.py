@@ -1,4 +1,6 @@
-"""Trusted. Facts about every row that the caller declares, and which assumptions they discharge."""
+"""Trusted. Facts about every row that the caller declares, and the assumptions that they
+discharge.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from presieve.sql.ddl import parse_schema
 from presieve.sql.parse import parse_predicate
 
 Declared = str | Sequence[str]
-"""One Spark SQL condition on an input column, or several; or a column and how it is computed."""
+"""One or several Spark SQL conditions on an input column; or a column and the expression that
+computes it.
+"""
 
 EXAMPLE = "NOT isnan(score)"
 
@@ -37,14 +41,14 @@ _ELSEWHERE = {"unknown-column", "ambiguous-column"}
 def read_declared(
     declared: Declared, names: Mapping[str, Var], timezone: str, *, partly: bool = False
 ) -> tuple[tuple[str, Term], ...]:
-    """The declared conditions as (text, term), each two-valued: it is true on every row.
+    """Read the declared conditions as (text, term); each term is two-valued and true on every row.
 
-    Raises :class:`UsageError` where one cannot be read. ``partly``: conditions that speak of other
-    columns than ``names`` are about another place of the plan, and left out; so are computed
+    Raises :class:`UsageError` if a condition cannot be read. If ``partly`` is true, conditions on
+    columns outside ``names`` are about another place of the plan and are left out; so are computed
     columns (:func:`computed_columns`).
     """
     check_texts("declare", declared, EXAMPLE)
-    found: list[tuple[str, Term]] = []
+    conditions: list[tuple[str, Term]] = []
     for text in each(declared):
         if _VALID.fullmatch(text):
             continue
@@ -58,47 +62,52 @@ def read_declared(
             raise UsageError(f"declare {text!r}: {short_reason(term)}")
         if len(variables(term)) != 1:
             raise UsageError(f"declare {text!r}: a declared fact is about one column")
-        found.append((text, app(Op.SQL_IS_TRUE, term)))
-    return tuple(found)
+        conditions.append((text, app(Op.SQL_IS_TRUE, term)))
+    return tuple(conditions)
 
 
 def about(declared: Declared, schema: str) -> tuple[str, ...]:
-    """Those of the conditions that are on columns of a schema (DDL)."""
-    found = [(c.name, column(c.name, c.type, c.nullable)) for c in parse_schema(schema)]
-    names = {name: Var(Scope.ROW, name, known.sort) for name, known in found if known is not None}
+    """Return the conditions on columns of a schema (DDL)."""
+    columns = [(c.name, column(c.name, c.type, c.nullable)) for c in parse_schema(schema)]
+    names = {name: Var(Scope.ROW, name, typed.sort) for name, typed in columns if typed is not None}
     return tuple(text for text, _ in read_declared(declared, names, TIMEZONE, partly=True))
 
 
 def computed_columns(declared: Declared) -> tuple[str, ...]:
-    """The texts that may say how a column is computed of others, such as ``day = to_date(ts)``.
-    Only Spark can tell which columns are in one.
+    """Return the texts that may define a column by others, such as ``day = to_date(ts)``.
+
+    Only Spark can tell which columns a text reads.
     """
     return tuple(text for text in each(declared) if _COMPUTED.fullmatch(text))
 
 
 def valid_texts(declared: Declared) -> frozenset[str]:
-    """The columns, in lower case, of which it is declared that they are UTF-8. That is no condition
-    that a proof could speak of: in proofs all texts are.
+    """Return the columns, in lower case, whose texts are declared to be UTF-8.
+
+    No proof can use this condition: in proofs all texts are UTF-8.
     """
-    found = (_VALID.fullmatch(text) for text in each(declared))
-    return frozenset((m[1] or m[2].replace("``", "`")).lower() for m in found if m)
+    matches = (_VALID.fullmatch(text) for text in each(declared))
+    return frozenset((m[1] or m[2].replace("``", "`")).lower() for m in matches if m)
 
 
 def declared_text(name: str) -> str:
-    """What declares a column's texts as UTF-8."""
+    """Return the declaration that a column's texts are UTF-8."""
     plain = _WORD.fullmatch(name)
     return f"is_valid_utf8({name})" if plain else f"is_valid_utf8(`{name.replace('`', '``')}`)"
 
 
 def each(declared: Declared) -> Sequence[str]:
-    """The texts one by one."""
+    """Return the texts as a sequence."""
     return [declared] if isinstance(declared, str) else declared
 
 
 def about_nothing(
     declared: Declared, places: Sequence[Mapping[str, Var]], timezone: str
 ) -> Iterator[str]:
-    """A line for each condition on a column that no place has; ``places`` are the names of each."""
+    """Yield a line for each condition on a column that no place has.
+
+    ``places`` are the column names of each place.
+    """
     for text in each(declared):
         if _VALID.fullmatch(text):
             continue
@@ -111,9 +120,11 @@ def about_nothing(
 def with_declared(
     problem: Problem, declared: Sequence[tuple[str, Term]]
 ) -> tuple[Problem, dict[Assumption, str]]:
-    """The problem with the declared facts among its assumptions, and what is discharged: these
-    facts themselves, and every assumption that follows from them. One whose condition is TRUE says
-    in words what no condition on rows can; it follows from nothing.
+    """Add the declared facts to the problem's assumptions, and return the discharged assumptions.
+
+    The facts themselves are discharged, and every assumption that follows from them. An assumption
+    whose condition is TRUE says in words something that no condition on rows can; it follows from
+    nothing.
     """
     facts = tuple(assumed("declared", term) for _, term in declared)
     if not facts:
@@ -125,7 +136,7 @@ def with_declared(
 
 
 def follows_from(problem: Problem, assumption: Assumption) -> bool:
-    """Whether every row that obeys the problem's assumptions obeys this one too."""
+    """Whether every row that satisfies the problem's assumptions satisfies this one too."""
     runs = Runs(problem, [assumption.term])
     row = runs.row("r")
     runs.encoder.fact(s_not(runs.encoder.boolean(assumption.term, row)))

@@ -1,4 +1,6 @@
-"""Trusted. What a caller hands in, read: fold, schema, filters. One clear error a mistake."""
+"""Trusted. Reads the caller's inputs: fold, schema, filters. Each mistake raises one clear
+error.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,10 @@ _CALLER_ERRORS = {"sql-syntax", "unknown-column", "ambiguous-column"}
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A fold and its surroundings as given, with the schemas parsed. ``known``: the output that
-    says for which rows the function is understood, where that is not all of them; ``why`` not.
+    """The caller's fold and its context, with parsed schemas.
+
+    If the function is understood only for some rows, ``known`` is the output that says for which,
+    and ``why`` is the reason.
     """
 
     lifted: Lifted
@@ -57,7 +61,9 @@ class Inputs:
         return self.lifted.fold
 
     def output_names(self) -> dict[str, Var]:
-        """What a filter on the output may name: output columns, and keys they do not hide."""
+        """Return the columns that a filter on the output may name: outputs, and keys that they do
+        not hide.
+        """
         every = (output_var(o.name, o.sort) for o in self.fold.outputs)
         outputs = {v.name: v for v in every if v != self.known}
         hidden = {name.lower() for name in outputs}
@@ -65,24 +71,28 @@ class Inputs:
         return {**keys, **outputs}
 
     def input_names(self) -> dict[str, Var]:
-        """What a pre-filter may name: keys, and all input columns of a supported type."""
-        found: dict[str, Var] = {}
+        """Return the columns that a pre-filter may name: keys, and input columns of a supported
+        type.
+        """
+        names: dict[str, Var] = {}
         for c in self.schema:
-            known = column(c.name, c.type, c.nullable)
-            if known is not None and c.name not in self.keys:
-                found[c.name] = Var(Scope.ROW, c.name, known.sort)
-        return {**found, **self._keys()}
+            typed = column(c.name, c.type, c.nullable)
+            if typed is not None and c.name not in self.keys:
+                names[c.name] = Var(Scope.ROW, c.name, typed.sort)
+        return {**names, **self._keys()}
 
     def _keys(self) -> dict[str, Var]:
         return {c.name: self.fold.key(c.name) for c in self.fold.keys}
 
     def problem(self, where: Term, mentioned: Iterable[Term] = ()) -> Problem:
-        """The problem of keeping what ``where`` accepts.
+        """Return the problem of keeping the results that ``where`` accepts.
 
-        Columns that only ``mentioned`` terms speak of join those that the fold reads.
+        Columns that only ``mentioned`` terms read are added to those that the fold reads.
         """
-        known = {c.name for c in self.fold.columns}
-        extra = [v for v in variables(*mentioned) if v.scope is Scope.ROW and v.name not in known]
+        columns_read = {c.name for c in self.fold.columns}
+        extra = [
+            v for v in variables(*mentioned) if v.scope is Scope.ROW and v.name not in columns_read
+        ]
         types = {c.name: c.type for c in self.schema}
         columns = (*self.fold.columns, *(Column(v.name, v.sort, types[v.name]) for v in extra))
         fold = replace(self.fold, columns=columns)
@@ -99,17 +109,19 @@ def read_inputs(
     pure: Sequence[Pure] = (),
     partly: bool = False,
 ) -> Inputs | Declined:
-    """Parse the schemas and lift the fold, in which the ``pure`` functions need not be read;
-    ``partly``: a function of one row also as far as it is understood.
+    """Parse the schemas and lift the fold.
 
-    Raises :class:`UsageError` on what is no input.
+    The ``pure`` functions need not be read. If ``partly`` is true, a function of one row may be
+    understood only in part.
+
+    Raises :class:`UsageError` for invalid input.
     """
     check_text("schema", schema, "team string, score double NOT NULL")
     columns = parse_schema(schema)
     names = _key_names(keys, columns)
     form: Form | None = None
     if mode == "row":
-        # One row is a group of rows like it, of which it is the key (RowFunction).
+        # One row is treated as a group of equal rows whose key is the row (RowFunction).
         if names:
             raise UsageError("a function of one row has no keys")
         kind = evaluation_type(getattr(fold, "evalType", None))
@@ -132,8 +144,10 @@ def read_inputs(
 
 
 def _guards(fold: object, form: RowFunction, request: Request, why: Declined) -> Inputs | Declined:
-    """A function of one row as far as it is understood, up to ``why`` it is not as a whole; that,
-    where nothing is, or where a call might be missed.
+    """Lift the part of a function of one row that is understood.
+
+    ``why`` says why the function is not understood as a whole. Return it if no part is understood,
+    or if a call might be missed.
     """
     function = getattr(fold, "func", fold)
     try:
@@ -144,30 +158,30 @@ def _guards(fold: object, form: RowFunction, request: Request, why: Declined) ->
     guards = lift(fold, GuardsFunction(form.columns, form.arrow), replace(request, pure=()))
     if isinstance(guards, Declined):
         return why
-    lifted, known = with_known(guards, function.__name__)
+    lifted, understood = with_known(guards, function.__name__)
     lifted = with_keys(lifted, request)
-    return Inputs(lifted, request.schema, request.keys, Mode.GROUPED, known, why)
+    return Inputs(lifted, request.schema, request.keys, Mode.GROUPED, understood, why)
 
 
 def with_keys(lifted: Lifted, request: Request) -> Lifted:
-    """The fold with every grouping column of a supported type among its keys, read or not."""
-    known = {c.name for c in lifted.fold.keys}
+    """Add every grouping column of a supported type to the fold's keys, whether read or not."""
+    present = {c.name for c in lifted.fold.keys}
     declared = {c.name: c for c in request.schema}
-    found = [declared[k] for k in request.keys if k not in known]
-    more = [c for c in (column(d.name, d.type, d.nullable) for d in found) if c is not None]
-    return replace(lifted, fold=replace(lifted.fold, keys=(*lifted.fold.keys, *more)))
+    missing = [declared[k] for k in request.keys if k not in present]
+    added = [c for c in (column(d.name, d.type, d.nullable) for d in missing) if c is not None]
+    return replace(lifted, fold=replace(lifted.fold, keys=(*lifted.fold.keys, *added)))
 
 
 def _key_names(keys: str | Sequence[str], columns: Sequence[SchemaColumn]) -> tuple[str, ...]:
     check_texts("keys", keys, "team")
-    given = keys.split(",") if isinstance(keys, str) else list(keys)
-    names = tuple(k.strip() for k in given if k.strip())
-    known = [c.name for c in columns]
+    parts = keys.split(",") if isinstance(keys, str) else list(keys)
+    names = tuple(k.strip() for k in parts if k.strip())
+    column_names = [c.name for c in columns]
     for name in names:
-        if name not in known:
-            columns_ = ", ".join(known)
+        if name not in column_names:
+            columns_ = ", ".join(column_names)
             raise UsageError(
-                f"key {name!r} is not a column of the schema: {columns_}{meant(name, known)}"
+                f"key {name!r} is not a column of the schema: {columns_}{meant(name, column_names)}"
             )
     return names
 
@@ -187,10 +201,13 @@ def _returns(fold: object, returns: str | None) -> tuple[SchemaColumn, ...]:
 
 
 def read_filter(what: str, text: str, names: dict[str, Var]) -> Term | Declined:
-    """A filter as a term; ``what`` is the name of the argument that it is, and the file in places.
-    One on outputs compares the outputs themselves, where it computes with them and that is known.
+    """Read a filter as a term; ``what`` is the name of its argument, and the file in its source
+    spans.
 
-    Raises :class:`UsageError` where it is no SQL or names no column.
+    If a filter on outputs computes with outputs, and the equivalent comparison of the outputs
+    themselves is known, return that one.
+
+    Raises :class:`UsageError` if the text is not SQL or names an unknown column.
     """
     check_text(what, text, "score > 90")
     term = parse_predicate(text, names, TIMEZONE)
@@ -199,18 +216,18 @@ def read_filter(what: str, text: str, names: dict[str, Var]) -> Term | Declined:
     if isinstance(term, Declined) and term.span is not None:
         return replace(term, span=replace(term.span, file=what))
     if isinstance(term, Declined) or what == "prefilter":
-        return term  # a scan may be given other rows by a pre-filter that says the same
+        return term  # with an equivalent pre-filter a scan may return other rows
     return with_thresholds(term)
 
 
 def short_reason(why: Declined) -> str:
-    """Why a text cannot be read, where the text itself stands beside it."""
+    """Say why a text cannot be read, for a message that contains the text itself."""
     at = f" (line {why.span.line}, column {why.span.column})" if why.span else ""
     return f"{why.reason}{at} [{why.code}]"
 
 
 def zone_note(*terms: Term) -> list[dict[str, str]]:
-    """The note that timestamps were read in UTC, where there are any."""
+    """Return the note that timestamps were read in UTC, if there are any."""
     if not any(strip(x.sort) == TIMESTAMP for x in literals(*terms)):
         return []
     text = f"timestamps written without a zone are meant in {TIMEZONE}, the session's time zone"

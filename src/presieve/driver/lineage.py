@@ -1,8 +1,8 @@
 """Untrusted. ``lineage``: the rows of each source on which chosen result rows depend.
 
-The filter that chooses result rows is pushed as far as it can be proved, by :func:`optimize` and
-by Spark. What stands above the sources then is the answer. Whether it is the least one is argued
-in :mod:`presieve.backend.catalyst.row_effects`.
+:func:`optimize` and Spark push the filter that chooses result rows as far as it can be proved. The
+filters that then stand above the sources are the answer.
+:mod:`presieve.backend.catalyst.row_effects` argues whether the answer is the least one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from presieve.report.model import ReportData
 
 _OF_ALL_ROWS = {"cost": "always", "compile": "never"}
-"""Every filter counts, whether it pays or not, and functions stay where filters pass them."""
+"""Every filter counts, whether it pays off or not, and functions that filters pass stay."""
 
 
 @shows_defaults
@@ -92,7 +92,9 @@ def lineage(
 
 
 def lineage_with(df: DataFrame, where: str, mine: Given, otherwise: Given | None = None) -> Lineage:
-    """:func:`lineage` with options that were given, and ``otherwise`` behind the session's."""
+    """Compute :func:`lineage` with given options; ``otherwise`` are defaults behind the session's
+    options.
+    """
     from presieve.backend.gateway import GatewayError
     from presieve.report.lineage import Lineage
     from presieve.report.report import Report
@@ -101,20 +103,20 @@ def lineage_with(df: DataFrame, where: str, mine: Given, otherwise: Given | None
     session = of_session(df.sparkSession)
     Options.of(mine, session, otherwise or {})
     options = Options.of({**mine, **_OF_ALL_ROWS}, session, otherwise or {})
-    chosen = _chosen(df, where)
+    chosen = _filter_rows(df, where)
     better, data = optimized(chosen, options)
     try:
-        found, all_shown = _needed(chosen, better)
+        needed_by_source, all_shown = _read_needed_rows(chosen, better)
     except (GatewayError, DeclineSignal) as error:
         raise UsageError(f"this plan's sources cannot be read: {error}") from None
     least = all_shown and _is_optimal(data)
     assumptions = {a["code"]: a for b in data.boundaries for a in b.assumptions}
-    sources = tuple(_source(rows, least=least) for rows in found)
+    sources = tuple(_source(rows, least=least) for rows in needed_by_source)
     seconds = time.perf_counter() - started
     return Lineage(where, sources, tuple(assumptions.values()), Report(data), seconds)
 
 
-def _chosen(df: DataFrame, where: str) -> DataFrame:
+def _filter_rows(df: DataFrame, where: str) -> DataFrame:
     from presieve.backend.classic.gateway import is_classic
     from presieve.backend.classic.lineage import filtered
     from presieve.backend.gateway import GatewayError
@@ -130,15 +132,17 @@ def _chosen(df: DataFrame, where: str) -> DataFrame:
         raise UsageError(f"Spark does not accept where={where!r}: {error}") from None
 
 
-def _needed(chosen: DataFrame, better: DataFrame) -> tuple[list[NeededRows], bool]:
-    """What each source is needed for, and whether the plan is a filter of one operator's result."""
+def _read_needed_rows(chosen: DataFrame, better: DataFrame) -> tuple[list[NeededRows], bool]:
+    """Return the needed rows of each source, and whether the plan filters the result of one
+    operator.
+    """
     from presieve.backend.catalyst.row_effects import is_one_boundary
     from presieve.backend.classic.gateway import ClassicGateway
     from presieve.backend.classic.lineage import needed_rows
 
     gateway = ClassicGateway(better.sparkSession)
-    found = needed_rows(gateway, gateway.analyzed(better))
-    return found, is_one_boundary(gateway.tree(gateway.analyzed(chosen)))
+    needed_by_source = needed_rows(gateway, gateway.analyzed(better))
+    return needed_by_source, is_one_boundary(gateway.tree(gateway.analyzed(chosen)))
 
 
 def _is_optimal(data: ReportData) -> bool:

@@ -1,4 +1,4 @@
-"""Trusted. Objects by their names: ``module:f``, or ``f`` of the program's own file."""
+"""Trusted. Objects by name: ``module:f``, or ``f`` in the program's own file."""
 
 from __future__ import annotations
 
@@ -12,27 +12,31 @@ MAIN = "__main__"
 
 
 def named(name: str, home: str = MAIN) -> object:
-    """The object of that name; ``home`` is the module of names without one. :class:`UsageError`
-    where there is none.
+    """Return the object of that name; ``home`` is the module for names without one.
+
+    Raises :class:`UsageError` if there is no such object.
     """
     module, _, inner = name.rpartition(":")
-    found = _imported(module) if module else sys.modules[home]
-    file = getattr(found, "__file__", None)
-    return inside(module or str(file or home), found, inner)
+    holder = _import(module) if module else sys.modules[home]
+    file = getattr(holder, "__file__", None)
+    return inside(module or str(file or home), holder, inner)
 
 
 def inside(where: str, holder: object, name: str) -> object:
-    """What is called so in an object, as in ``Outer.Inner``; ``where`` is the object's own name."""
+    """Return the member of an object by a name such as ``Outer.Inner``.
+
+    ``where`` is the object's own name.
+    """
     for part in name.split("."):
         try:
             holder = getattr(holder, part)
         except AttributeError:
-            offer = meant(part, _defined(holder, every=True)) or _offer(holder)
+            offer = meant(part, _defined_names(holder, every=True)) or _offer(holder)
             raise UsageError(f"{where}: there is no {name!r} in it{offer}") from None
     return holder
 
 
-def _imported(name: str) -> ModuleType:
+def _import(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as error:
@@ -41,8 +45,8 @@ def _imported(name: str) -> ModuleType:
         raise UsageError(f"{name}: not the name of a module; write MODULE:FUNCTION") from None
 
 
-def _defined(holder: object, *, every: bool = False) -> list[str]:
-    """The functions and classes that were defined there; those that it imported, too."""
+def _defined_names(holder: object, *, every: bool = False) -> list[str]:
+    """Return the functions and classes defined in an object; with ``every``, imported ones too."""
     home = getattr(holder, "__name__", "")
     return [
         name
@@ -54,6 +58,6 @@ def _defined(holder: object, *, every: bool = False) -> list[str]:
 
 
 def _offer(holder: object) -> str:
-    """The functions and classes that were defined there, as a remedy."""
-    names = _defined(holder)
+    """List the functions and classes defined in an object, as a remedy."""
+    names = _defined_names(holder)
     return f"; it has {', '.join(names[:8])}" if names else ""

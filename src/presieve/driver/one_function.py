@@ -1,4 +1,4 @@
-"""Trusted. What takes the place of one function of rows or of groups, with its proof."""
+"""Trusted. Replaces one function of rows or of groups by Spark's own, with a proof."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 def compile_function(
     spark: SparkSession, call: OneCall, options: Options
 ) -> CompileDecision | GroupDecision | Declined:
-    """What is decided about a function of columns of a schema. Spark's analyzer resolves the
-    expression, which is read back and proved as in a plan.
+    """Decide about a function of columns of a schema.
 
-    What the proof rests on is listed and not checked: there is no data.
+    Spark's analyzer resolves the expression, which is read back and proved as in a plan. The
+    assumptions of the proof are listed and not checked, because there is no data.
     """
     df = one_call(spark, call)
     chosen = replace(options, compile="always", policy="assume")
     applied = Pipeline(df, chosen, Reading(at_once=True), time.perf_counter()).run()
     if isinstance(applied, Declined):
         return applied
-    found: list[CompileDecision | GroupDecision] = [*applied.aggregated, *applied.compiled]
-    if not found:
+    decisions: list[CompileDecision | GroupDecision] = [*applied.aggregated, *applied.compiled]
+    if not decisions:
         return Declined("unsupported-form", "it is called in a way in which nothing is compiled")
-    return next((d for d in found if d.verified), found[0])
+    return next((d for d in decisions if d.verified), decisions[0])

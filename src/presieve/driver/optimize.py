@@ -1,7 +1,7 @@
-"""Trusted. A DataFrame in, an equivalent one out, and a report of what was done.
+"""Trusted. Turns a DataFrame into an equivalent one, and reports the changes.
 
-``optimize`` and ``explain`` are two views of one function, so that a report cannot differ from
-what happens.
+``optimize`` and ``explain`` are two views of one function, so a report cannot differ from the
+actual rewrite.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def optimize(
     Args:
         df: A DataFrame of a classic session or of Spark Connect.
         budget: Seconds of search for the whole DataFrame.
-        policy: What a proof may rest on: ``"default"``, ``"assume"`` or ``"strict"``.
-        cost: Push where it pays (``"auto"``), wherever it is proven (``"always"``) or nowhere
+        policy: The assumptions that a proof may make: ``"default"``, ``"assume"`` or ``"strict"``.
+        cost: Push where it pays off (``"auto"``), wherever it is proven (``"always"``) or nowhere
             (``"never"``).
-        compile: Run functions that are read as a whole as expressions of Spark, without Python:
+        compile: Run functions that are lifted completely as Spark expressions, without Python:
             ``"auto"``, ``"always"`` or ``"never"``, as for ``cost``.
         reorder: Neither the order of a group's rows nor how sums of doubles are rounded matters.
         declare: Conditions on one column, true of all rows; or how one is made (``a = year(t)``).
@@ -133,11 +133,11 @@ def explain(
     )
     options = Options.of(mine, of_session(df.sparkSession))
     better, data = optimized(df, options, for_report=True, about="declare" in mine)
-    return Report(data, partial(_measured, df, better))
+    return Report(data, partial(_measure, df, better))
 
 
-def _measured(df: DataFrame, better: DataFrame) -> Measured:
-    """Both of them run once."""
+def _measure(df: DataFrame, better: DataFrame) -> Measured:
+    """Run both DataFrames once."""
     from presieve.backend.statistics.measured import run
 
     return Measured(run(df), run(better))
@@ -152,16 +152,18 @@ def optimized(
     about: bool = False,
     at_once: bool = False,
 ) -> tuple[DataFrame, ReportData]:
-    """:func:`optimize`, and what it did. ``for_report`` also finds out what only a person asks;
-    ``skip_hopeless`` and ``at_once`` are those of :class:`presieve.backend.plans.Reading`.
-    ``about``: the options are about this very DataFrame, and not about all those of a session.
+    """Optimize a DataFrame as :func:`optimize` does, and return a report of the changes.
+
+    ``for_report`` also determines the facts that only people ask for. ``skip_hopeless`` and
+    ``at_once`` are those of :class:`presieve.backend.plans.Reading`. ``about`` says that the
+    options are about this very DataFrame rather than all DataFrames of a session.
     """
     started = time.perf_counter()
     off = switched_off(df)
     if off is not None:
         logger.debug("left alone: %s", off)
         return df, ReportData((), False, time.perf_counter() - started)
-    # Loading a backend loads PySpark, which importing this module must not.
+    # Loading a backend loads PySpark, and importing this module must not load it.
     from presieve.backend.versions import version_of
 
     version = version_of(df.sparkSession)
@@ -195,7 +197,9 @@ def optimized(
 
 
 def switched_off(df: DataFrame) -> str | None:
-    """What switches everything off, if something does: the environment or the session's conf."""
+    """Say what switches presieve off: the environment or the session's configuration; None if
+    neither does.
+    """
     if os.environ.get(DISABLE, "").lower() in ("1", "true", "yes"):
         return f"{DISABLE} is set"
     if str(df.sparkSession.conf.get(ENABLED, "true")).lower() == "false":
@@ -204,8 +208,10 @@ def switched_off(df: DataFrame) -> str | None:
 
 
 def _log_unmet(pipeline: Pipeline, applied: Applied) -> None:
-    """Warn of facts of which no boundary has the column, where every boundary was read, and that
-    nothing derived for files rests on: they may be meant for another DataFrame, or misspelt.
+    """Warn of facts that may be meant for another DataFrame, or misspelt.
+
+    These are facts about a column that no boundary has, if every boundary could be read, and on
+    which no filter derived for files rests.
     """
     from presieve.backend.plans import input_names
 

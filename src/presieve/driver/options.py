@@ -1,8 +1,9 @@
-"""Trusted. The options: one table of their names, types and defaults, and how each is read.
+"""Trusted. The options: one table of names, types and defaults, and how each option is read.
 
-What a call or a command line gives goes before the session's configuration (``spark.presieve.`` and
-the name), that before ``[tool.presieve]`` of a ``pyproject.toml``, which the command line alone
-reads, and that before the default. A list that is given takes the place of the one behind it.
+Arguments of a call or a command line take precedence over the session's configuration
+(``spark.presieve.`` and the name), that over ``[tool.presieve]`` of a ``pyproject.toml``, which
+only the command line reads, and that over the default. A list replaces the list of lower
+precedence.
 """
 
 from __future__ import annotations
@@ -29,21 +30,23 @@ Compile = Literal["auto", "always", "never"]
 COMPILES: tuple[Compile, ...] = get_args(Compile)
 
 PREFIX = "spark.presieve."
-"""Before the name of an option it is the key of a session's configuration."""
+"""Prefix of an option's name in a session's configuration."""
 
 UNSET: Any = object()
-"""The default of arguments that a session's configuration may set, too: a caller who writes the
-default itself means it. Signatures show what holds where nobody says anything.
+"""The default of arguments that a session's configuration may also set. It differs from the
+option's default, which a caller may pass on purpose. Signatures show the option's default.
 """
 
 Given: TypeAlias = Mapping[str, Any]
-"""Values of options by name, of those that somebody gave."""
+"""Values of options by name, for the options that were given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How an option is read. ``parse`` makes a value of a text, or leaves to ``check`` what is
-    none; that raises :class:`UsageError`. ``metavar`` and ``help`` are for the command line.
+    """The definition of an option.
+
+    ``parse`` converts a text to a value, or returns an invalid text unchanged; ``check`` raises
+    :class:`UsageError` for an invalid value. ``metavar`` and ``help`` are for the command line.
     """
 
     default: Any
@@ -53,7 +56,7 @@ class Option:
     help: str
 
     def read(self, written: object) -> object:
-        """A value from a text, from the texts of a list, or from a number of a TOML file."""
+        """Read a value from a text, from the texts of a list, or from a number in a TOML file."""
         if isinstance(written, str):
             return self.parse(written)
         if isinstance(written, list) and isinstance(self.default, tuple):
@@ -74,7 +77,7 @@ def _names(text: str) -> object:
 
 
 def _truth(text: str) -> Any:
-    """True or false, or the text where it is neither."""
+    """Return true or false, or the text itself if it is neither."""
     return {"true": True, "false": False}.get(text.strip().lower(), text)
 
 
@@ -83,21 +86,21 @@ OPTIONS: Mapping[str, Option] = {
     "policy": Option(
         "default",
         str.strip,
-        partial(check_choice, "policy", known=POLICIES),
+        partial(check_choice, "policy", choices=POLICIES),
         "|".join(POLICIES),
         "What a proof may rest on.",
     ),
     "cost": Option(
         "auto",
         str.strip,
-        partial(check_choice, "cost", known=COSTS),
+        partial(check_choice, "cost", choices=COSTS),
         "|".join(COSTS),
         "Push where it pays, wherever it is proven, or nowhere.",
     ),
     "compile": Option(
         "auto",
         str.strip,
-        partial(check_choice, "compile", known=COMPILES),
+        partial(check_choice, "compile", choices=COMPILES),
         "|".join(COMPILES),
         "Run functions that are read as a whole as expressions of Spark: where it pays, wherever "
         "it is proven, or nowhere.",
@@ -130,7 +133,7 @@ OPTIONS: Mapping[str, Option] = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to go about it: a value for each. Raises :class:`UsageError` on values that are none."""
+    """A value for each option. Raises :class:`UsageError` for invalid values."""
 
     budget: float = OPTIONS["budget"].default
     policy: Policy = OPTIONS["policy"].default
@@ -147,52 +150,54 @@ class Options:
 
     @staticmethod
     def of(*layers: Given) -> Options:
-        """For each option what the first layer says that has it, else the default."""
-        found: dict[str, Any] = {}
+        """Take each option from the first layer that has it, else use the default."""
+        merged: dict[str, Any] = {}
         for layer in reversed(layers):
-            found.update(layer)
-        return Options(**found)
+            merged.update(layer)
+        return Options(**merged)
 
 
 def given(**values: object) -> Given:
-    """Those of the values that are set, checked."""
+    """Return the values that are set, checked."""
     return checked({name: value for name, value in values.items() if value is not UNSET})
 
 
 def checked(values: Given) -> Given:
-    """The same. Raises :class:`UsageError` for values that are none."""
+    """Return the same values. Raises :class:`UsageError` for invalid values."""
     for name, value in values.items():
         OPTIONS[name].check(value)
     return values
 
 
 def read(written: Mapping[str, object], at: str) -> Given:
-    """The options written in a place, called ``at`` in messages; each by its name."""
-    found = {}
+    """Read the options that are written in a place, named ``at`` in messages; keys are names."""
+    values = {}
     for name, value in written.items():
         option = OPTIONS[name]
-        found[name] = option.read(value)
+        values[name] = option.read(value)
         try:
-            option.check(found[name])
+            option.check(values[name])
         except UsageError as error:
             raise UsageError(f"{at.format(name)}: {error}") from None
-    return found
+    return values
 
 
 def of_session(spark: SparkSession) -> Given:
-    """What a session's configuration says. Raises :class:`UsageError` for values that are none."""
-    # Loading a backend loads PySpark, which importing this module must not.
+    """Return the options in a session's configuration. Raises :class:`UsageError` for invalid
+    values.
+    """
+    # Loading a backend loads PySpark, and importing this module must not load it.
     from presieve.backend.session.active import entries
 
-    found = entries(spark, [PREFIX + name for name in OPTIONS])
-    return read({key.removeprefix(PREFIX): v for key, v in found.items()}, PREFIX + "{}")
+    configured = entries(spark, [PREFIX + name for name in OPTIONS])
+    return read({key.removeprefix(PREFIX): v for key, v in configured.items()}, PREFIX + "{}")
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def shows_defaults(function: _Function) -> _Function:
-    """The function, its signature with the default of each option that may be unset."""
+    """Show the default of each option that may be unset in the function's signature."""
     signature = inspect.signature(function)
     shown = [
         p.replace(default=OPTIONS[name].default) if p.default is UNSET else p

@@ -1,4 +1,4 @@
-"""Trusted. Whether a pipeline's result depends on the order of rows: asked once it is wanted.
+"""Trusted. Whether a pipeline's result depends on the order of rows; determined on demand.
 
 Nothing rests on the answer: every rewrite is proved for every order.
 """
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger("presieve")
 
 SECONDS = 2.0
-"""The most that an answer may take; most take some hundredths."""
+"""Maximum seconds for an answer; most take a few hundredths."""
 
 
 def asked(solution: Solution) -> Problem:
-    """The problem under the assumptions listed with its solution; where nothing was proved, under
-    those alone that are part of the function's meaning, or known to hold.
+    """Return the problem under the assumptions listed with its solution.
+
+    If nothing was proved, only the assumptions remain that belong to the function's meaning or are
+    known to hold.
     """
     if solution.verified is not None:
         return solution.problem
@@ -39,9 +41,9 @@ def asked(solution: Solution) -> Problem:
 
 
 def order_of(solution: Solution, seconds: float) -> Order:
-    """The answer for a solved problem; rows of a witness show grouping and input columns.
+    """Return the answer for a solved problem; rows of a witness show grouping and input columns.
 
-    A bug of ours in looking for it must not stop somebody's report: it goes to the log.
+    A bug of ours in the search for it must not prevent a report, so it is logged.
     """
     problem = asked(solution)
     columns = (*problem.fold.keys, *problem.fold.columns)
@@ -56,9 +58,10 @@ def order_of(solution: Solution, seconds: float) -> Order:
 
 @dataclass(slots=True)
 class Question:
-    """The order of rows of one problem; ``known`` are assumptions that hold anyway.
+    """The question whether the order of rows matters for a problem.
 
-    ``schema`` is what rows of a witness show; ``seconds`` is :data:`SECONDS` unless given.
+    ``known`` are assumptions that hold anyway. ``schema`` gives the columns that rows of a witness
+    show. ``seconds`` is :data:`SECONDS` unless given.
     """
 
     problem: Problem
@@ -68,13 +71,13 @@ class Question:
     _answer: Order | None = field(default=None, init=False, compare=False)
 
     def answer(self) -> Order:
-        """Decided at the first call."""
+        """Return the answer, which is determined at the first call."""
         if self._answer is None:
-            self._answer = self._decided()
+            self._answer = self._decide()
         return self._answer
 
-    def _decided(self) -> Order:
-        # The search loads a solver, which importing this module must not.
+    def _decide(self) -> Order:
+        # The search loads a solver, and importing this module must not load one.
         from presieve.synthesis.order.dependence import Independent, decide
         from presieve.synthesis.order.permute import Exchange
 
@@ -93,7 +96,9 @@ class Question:
         return orders.unknown()
 
     def _witness(self, exchange: Exchange) -> Permuted | None:
-        """Both orders run on the reference interpreter; None where they do not differ there."""
+        """Run both orders on the reference interpreter; return None if their results agree
+        there.
+        """
         fold = self.problem.fold
         key = dict(zip((c.name for c in fold.keys), exchange.key, strict=True))
         names = [c.name for c in fold.columns]
@@ -108,5 +113,5 @@ class Question:
         rows, permuted = (
             [python_row(self.schema, {**key, **r}, sorts) for r in order] for order in orders
         )
-        result, other = (python_result(self.problem, o, key) for o in (first, second))
-        return Permuted(rows, permuted, result, other, exchange.cause)
+        result, permuted_result = (python_result(self.problem, o, key) for o in (first, second))
+        return Permuted(rows, permuted, result, permuted_result, exchange.cause)

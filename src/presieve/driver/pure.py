@@ -1,4 +1,4 @@
-"""Trusted. Functions that the caller declares pure, and what their results are."""
+"""Trusted. Functions that the caller declares pure, and the types of their results."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort
 from presieve.lift.forms import Pure
 
 PureFunctions = Sequence[Callable[..., Any] | str] | Mapping[Callable[..., Any], Any]
-"""Functions that are annotated with what they return, or a mapping from functions to that: ``str``,
-``int``, ``float``, ``bool``, or one of them ``| None``. A text is a function's name
-(:mod:`presieve.driver.named_objects`), which is looked up when it is needed: the module may not be
-there before.
+"""Functions with annotated results, or a mapping from functions to result types: ``str``, ``int``,
+``float``, ``bool``, or one of them ``| None``. A text is a function's name
+(:mod:`presieve.driver.named_objects`). It is looked up when it is needed, because the module may
+not exist before.
 """
 
 _RESULTS: dict[type, tuple[Sort, str, str]] = {
@@ -29,33 +29,35 @@ _WRITTEN = {kind.__name__: kind for kind in _RESULTS}
 
 
 def read_pure(functions: PureFunctions) -> tuple[Pure, ...]:
-    """The declared functions. Raises :class:`UsageError` where one is none or is not there, or its
-    result is not of a type that is understood.
+    """Read the declared functions.
+
+    Raises :class:`UsageError` if one is not a function or does not exist, or if its result type is
+    unsupported.
     """
     check_pure(functions)
     if isinstance(functions, Mapping):
-        return tuple(_read(f, returns) for f, returns in functions.items())
-    found = [named(f) if isinstance(f, str) else f for f in functions]
-    return tuple(_read(f, _annotated(f)) for f in found)
+        return tuple(_read_function(f, returns) for f, returns in functions.items())
+    callables = [named(f) if isinstance(f, str) else f for f in functions]
+    return tuple(_read_function(f, _return_annotation(f)) for f in callables)
 
 
 def check_pure(functions: object) -> None:
-    """Raises :class:`UsageError` as :func:`read_pure`, but looks up no names."""
+    """Raise :class:`UsageError` as :func:`read_pure` does, but look up no names."""
     if callable(functions) or isinstance(functions, str) or not isinstance(functions, Collection):
         raise UsageError(f"pure is a list of functions, not {functions!r}")
     if isinstance(functions, Mapping):
-        found = list(functions.items())
+        signatures = list(functions.items())
     else:
-        found = [(f, _annotated(f)) for f in functions if not isinstance(f, str)]
-    for function, returns in found:
-        _read(function, returns)
+        signatures = [(f, _return_annotation(f)) for f in functions if not isinstance(f, str)]
+    for function, returns in signatures:
+        _read_function(function, returns)
 
 
-def _read(function: object, returns: object) -> Pure:
+def _read_function(function: object, returns: object) -> Pure:
     name = getattr(function, "__name__", None)
     if not callable(function) or not isinstance(name, str):
         raise UsageError(f"pure: {function!r} is not a function")
-    kind, optional = _result(returns)
+    kind, optional = _result_type(returns)
     if kind not in _RESULTS:
         raise UsageError(
             f"pure: {name} has no known result type; annotate it with str, int, float, bool or "
@@ -67,8 +69,8 @@ def _read(function: object, returns: object) -> Pure:
     return Pure(function, name, sort, type_, text)
 
 
-def _annotated(function: object) -> object:
-    """The annotation of what a function returns; None where there is none. It is not evaluated."""
+def _return_annotation(function: object) -> object:
+    """Return the annotation of a function's result, unevaluated; None if there is none."""
     if not inspect.isroutine(function):
         return None
     try:
@@ -77,8 +79,8 @@ def _annotated(function: object) -> object:
         return None
 
 
-def _result(returns: object) -> tuple[Any, bool]:
-    """The type of a result that is not None, and whether it may be None."""
+def _result_type(returns: object) -> tuple[Any, bool]:
+    """Return the result's type apart from None, and whether the result may be None."""
     if isinstance(returns, str):
         parts = [p.strip() for p in returns.removeprefix("Optional[").removesuffix("]").split("|")]
         optional = returns.startswith("Optional[") or "None" in parts

@@ -1,7 +1,7 @@
-"""Trusted. Tables in which the results of pure functions are those that the functions give.
+"""Trusted. Tables in which the results of pure functions are those that the functions return.
 
-A proof holds for every result. A table against a pushdown is shown to somebody, and is none unless
-it can occur, so the functions are run on its rows.
+A proof holds for every result. A table that refutes a pushdown is shown to people and must be able
+to occur, so the functions are run on its rows.
 """
 
 from __future__ import annotations
@@ -25,29 +25,34 @@ _RAISED = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError, OSError),
     *(RuntimeError, TypeError, ValueError),
 )
-"""What a function may raise on arguments that it was not written for; nothing else is caught."""
+"""Errors that a function may raise on arguments for which it was not written; no other is
+caught.
+"""
 
 
 def with_results(
     fold: Fold, calls: Sequence[HiddenCall]
 ) -> Callable[[Rows, tuple[Value, ...]], Rows | None]:
-    """From rows and key of a group to the same rows with the functions' own results, or None where
-    one raises or gives something else than is declared. No row is run twice.
+    """Return a function that maps the rows and the key of a group to rows with the functions'
+    results.
+
+    It returns None if a function raises or returns something other than declared. No row is run
+    twice.
     """
-    known: dict[tuple[tuple[Value, ...], tuple[Value, ...]], tuple[Value, ...] | None] = {}
+    results_by_row: dict[tuple[tuple[Value, ...], tuple[Value, ...]], tuple[Value, ...] | None] = {}
 
     def row(values: tuple[Value, ...], key: tuple[Value, ...]) -> tuple[Value, ...] | None:
-        # The results are known by the rest; NaN is looked up by identity, and at worst run again.
+        # The other values determine the results; NaN is looked up by identity: at worst run again.
         hidden = [c.hidden for c in fold.columns]
-        seen = tuple(None if h else v for h, v in zip(hidden, values, strict=True))
-        if (seen, key) not in known:
-            known[seen, key] = _row_with_results(fold, calls, values, key)
-        return known[seen, key]
+        own_values = tuple(None if h else v for h, v in zip(hidden, values, strict=True))
+        if (own_values, key) not in results_by_row:
+            results_by_row[own_values, key] = _row_with_results(fold, calls, values, key)
+        return results_by_row[own_values, key]
 
     def table(rows: Rows, key: tuple[Value, ...]) -> Rows | None:
-        found = [row(values, key) for values in rows]
-        there = tuple(r for r in found if r is not None)
-        return there if len(there) == len(found) else None
+        rows_with_results = [row(values, key) for values in rows]
+        complete_rows = tuple(r for r in rows_with_results if r is not None)
+        return complete_rows if len(complete_rows) == len(rows_with_results) else None
 
     return table
 
@@ -59,27 +64,29 @@ def _row_with_results(
         **{(Scope.KEY, c.name): v for c, v in zip(fold.keys, key, strict=True)},
         **{(Scope.ROW, c.name): v for c, v in zip(fold.columns, row, strict=True)},
     }
-    left = list(calls)
-    done: set[Var] = {Var(Scope.ROW, c.name, c.sort) for c in fold.columns if not c.hidden}
-    done |= {Var(Scope.KEY, c.name, c.sort) for c in fold.keys}
-    while left:  # a call may stand in the arguments of another
-        ready = [c for c in left if done.issuperset(variables(*(t for _, t in c.arguments if t)))]
+    pending = list(calls)
+    computed: set[Var] = {Var(Scope.ROW, c.name, c.sort) for c in fold.columns if not c.hidden}
+    computed |= {Var(Scope.KEY, c.name, c.sort) for c in fold.keys}
+    while pending:  # a call may be an argument of another
+        ready = [
+            c for c in pending if computed.issuperset(variables(*(t for _, t in c.arguments if t)))
+        ]
         for call in ready:
             try:
-                value = _result(call, env)
+                value = _call(call, env)
             except (Undefined, *_RAISED):
                 return None
             if not _is_declared(call, value):
                 return None
             env[Scope.ROW, call.name] = cast("Value", value)
-            done.add(call.variable)
-        left = [c for c in left if c not in ready]
+            computed.add(call.variable)
+        pending = [c for c in pending if c not in ready]
         if not ready:
             return None
     return tuple(env[Scope.ROW, c.name] for c in fold.columns)
 
 
-def _result(call: HiddenCall, env: dict[tuple[Scope, str], Value]) -> object:
+def _call(call: HiddenCall, env: dict[tuple[Scope, str], Value]) -> object:
     values = [
         (name, None if term is None else to_python(evaluate(term, env), term.sort))
         for name, term in call.arguments

@@ -1,4 +1,4 @@
-"""Trusted. Rows and results of the reference interpreter as Python's values, for people."""
+"""Trusted. Rows and results of the reference interpreter as Python values, for people."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def _some(type_: str) -> object:
 
 
 def sorts_of(problem: Problem) -> dict[str, Sort]:
-    """The sorts of input and grouping columns by name."""
+    """Return the sorts of input and grouping columns by name."""
     return {c.name: c.sort for c in (*problem.fold.columns, *problem.fold.keys)}
 
 
 def python_row(
     schema: Sequence[SchemaColumn], values: Mapping[str, Value], sorts: Mapping[str, Sort]
 ) -> dict[str, object]:
-    """A row over the whole schema; columns that play no part are NULL or some value."""
+    """Build a row over the whole schema; columns without a value are NULL or some value."""
     row: dict[str, object] = {}
     for c in schema:
         if c.name in values:
@@ -39,7 +39,7 @@ def python_row(
 def python_result(
     problem: Problem, outcome: Outcome, keys: Mapping[str, Value]
 ) -> list[dict[str, object]] | str:
-    """No or one output row, with the group's key before the outputs, or ``"raises"``."""
+    """Return no or one output row, with the group's key before the outputs, or ``"raises"``."""
     if isinstance(outcome, Raised):
         return "raises"
     if not isinstance(outcome, Result):

@@ -1,4 +1,4 @@
-"""Trusted. What would do in place of a pushdown that is wrong: a search, once it is wanted."""
+"""Trusted. Searches on demand for a correct pushdown in place of a wrong one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from presieve.report.verdict_model import Repair
 logger = logging.getLogger("presieve")
 
 SECONDS = 3.0
-"""The most that a search may compute for one; most take some tenths."""
+"""Maximum seconds for a search; most take a few tenths."""
 
 
 @dataclass(slots=True)
 class RepairSearch:
-    """The strongest pushdown that the search proves for a filter; ``where`` is its text."""
+    """Searches for the strongest provable pushdown of a filter, whose text is ``where``."""
 
     inputs: Inputs
     where: str
@@ -34,7 +34,9 @@ class RepairSearch:
     _answers: list[Repair | None] = field(default_factory=list, init=False, compare=False)
 
     def __call__(self) -> Repair | None:
-        """Searched for at the first call. None where nothing is proved."""
+        """Return the pushdown, which is searched for at the first call; None if nothing is
+        proved.
+        """
         if not self._answers:
             self._answers.append(self._search())
         return self._answers[0]
@@ -44,15 +46,17 @@ class RepairSearch:
             bare = self.inputs.problem(self.post, [fact for _, fact in self.facts])
             return self._of(*with_declared(bare, self.facts))
         except PresieveError as error:
-            # A bug of ours in looking for a better one must not hide the verdict.
+            # A bug of ours in this search must not hide the verdict.
             logger.warning("the search for a repair failed, please report it", exc_info=error)
             return None
 
-    def _of(self, problem: Problem, known: dict[Assumption, str]) -> Repair | None:
+    def _of(self, problem: Problem, discharged: dict[Assumption, str]) -> Repair | None:
         started = time.perf_counter()
         budget = min(self.seconds, SECONDS)
-        solution = solve(problem, budget=budget, policy=self.policy, discharged=known)
-        found = synthesis_of(self.inputs, self.where, solution, started)
-        if found.kind == "none" or found.certificate is None:
+        solution = solve(problem, budget=budget, policy=self.policy, discharged=discharged)
+        synthesis = synthesis_of(self.inputs, self.where, solution, started)
+        if synthesis.kind == "none" or synthesis.certificate is None:
             return None
-        return Repair(found.kind, found.prefilter, found.residual, found.assumptions)
+        return Repair(
+            synthesis.kind, synthesis.prefilter, synthesis.residual, synthesis.assumptions
+        )

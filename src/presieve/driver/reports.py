@@ -1,4 +1,4 @@
-"""Untrusted. Reports, made of what was decided. Nothing is decided by what they say."""
+"""Untrusted. Reports, made from decisions. No decision depends on a report."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ if TYPE_CHECKING:
 
 
 def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
-    """What was done to a DataFrame. What only a person asks for is worked out for reports alone."""
+    """Report the changes to a DataFrame. Facts that only people ask for are only determined for
+    reports.
+    """
     before = after = ""
     if pipeline.reading.for_report:
         before = after = drawing(applied.opened, pipeline.written)
@@ -62,16 +64,16 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
     uses = {} if tables else {d.use.number: d for d in applied.columns}
     functions = (*_of_tables(applied), *_of_rows(applied))
     boundaries = (_boundary(pipeline, d, applied.scans) for d in applied.decisions)
-    found = (
+    boundary_reports = (
         _with_compiled(_with_columns(report, uses.get(d.site.number)), functions)
         for report, d in zip(boundaries, applied.decisions, strict=True)
     )
     searches = (
-        partial(_traced, d.proof.goal, pipeline.options) if d.proof else None
+        partial(_trace_search, d.proof.goal, pipeline.options) if d.proof else None
         for d in applied.decisions
     )
     return ReportData(
-        boundaries=(*found, *map(filtered_report, applied.filtered)),
+        boundaries=(*boundary_reports, *map(filtered_report, applied.filtered)),
         searches=(*searches, *(None for _ in applied.filtered)),
         taken_back=applied.taken_back,
         derived=(*map(derived_report, applied.derived), *map(range_report, applied.ranges)),
@@ -93,61 +95,61 @@ def _peer_orders(pipeline: Pipeline, applied: Applied) -> tuple[PeerOrder, ...]:
 
 
 def filtered_report(decision: FilteredDecision) -> BoundaryReport:
-    """A window, a limit or an outer join, and the filters that go below it."""
-    site, made = decision.site, decision.text
+    """Report a window, a limit or an outer join, and the filters that go below it."""
+    site, filters = decision.site, decision.text
     names = ("", "") if len(site.sides) == 1 else ("left.", "right.")
     where = _of_sides(site.where, *names)
     erased = ({"code": ERASES, "text": ERASED_ROW},)
     return BoundaryReport(
         operator=site.operator,
         function=site.functions,
-        kind="partial" if made else "none",
+        kind="partial" if filters else "none",
         where=where,
-        prefilter=made or "true",
+        prefilter=filters or "true",
         residual=where,
         declined=() if decision.declined is None else (decision.declined,),
         estimated_selectivity=decision.selectivity,
-        assumptions=erased if site.erases and made else (),
+        assumptions=erased if site.erases and filters else (),
     )
 
 
 def derived_report(decision: DerivedDecision) -> DerivedReport:
-    """Files or rows of an operator, and the filter that is derived for them."""
-    source, made = decision.source, decision.predicate
+    """Report files or rows of an operator, and the filter that is derived for them."""
+    source, derived_filter = decision.source, decision.predicate
     assumed = [("declared", text) for text in decision.declared]
     assumed += [(SOURCE_CLAIMS, CLAIMS_TEXT)] if source.claims else []
     assumed += [(ERASES, ERASED_ROW)] if decision.erases else []
     return DerivedReport(
         source.name,
         source.sql,
-        "" if made is None else made.sql,
+        "" if derived_filter is None else derived_filter.sql,
         decision.skipped,
         () if decision.declined is None else (decision.declined,),
-        tuple({"code": code, "text": text} for code, text in assumed if made is not None),
+        tuple({"code": code, "text": text} for code, text in assumed if derived_filter is not None),
         source.operator,
-        tuple(v.certificate.to_json() for v in decision.verified if made is not None),
+        tuple(v.certificate.to_json() for v in decision.verified if derived_filter is not None),
     )
 
 
 def range_report(decision: RangeDecision) -> DerivedReport:
-    """A side of a join, and the range of the other side's keys as a filter on it."""
+    """Report a side of a join, and the range of the other side's keys as a filter on it."""
     site, verified = decision.site, decision.verified
-    made = verified is not None and decision.declined is None
+    is_made = verified is not None and decision.declined is None
     erased = ({"code": ERASES, "text": ERASED_ROW},)
     return DerivedReport(
         site.files[0],
         f"{site.column.name} = {site.key.name} of {site.files[1]}",
-        site.text if made else "",
+        site.text if is_made else "",
         decision.skipped,
         () if decision.declined is None else (decision.declined,),
-        erased if made and site.erases else (),
+        erased if is_made and site.erases else (),
         "Join",
-        (site.certificate.to_json(),) if made else (),
+        (site.certificate.to_json(),) if is_made else (),
     )
 
 
 def _of_sides(where: Term, left: str, right: str) -> str:
-    """A condition over KEY and ROW, perhaps with the side of each column."""
+    """Write a condition over KEY and ROW, with the side of each column if given."""
     return _QUALIFIED.sub(r"\1.\2", _sql(with_sides(where, left, right), ""))
 
 
@@ -157,16 +159,16 @@ ERASED_ROW = "an error that computing a row raises today, which the filter drops
 
 
 def function_report(decision: ColumnDecision) -> FunctionReport:
-    """A function of tables."""
-    use, kept, answer = decision.use, decision.kept, decision.use.answer
+    """Report a function of tables."""
+    use, columns, answer = decision.use, decision.kept, decision.use.answer
     report = FunctionReport(
         operator=simple_kind(use.node),
         function=use.function,
         form=use.form,
         span=use.span,
-        columns=_counted(use),
+        columns=_count_columns(use),
         read=tuple(i.columns[n].name for i in use.inputs for n in sorted(i.read)),
-        pruned=kept is not None,
+        pruned=columns is not None,
         declined=() if decision.declined is None else (decision.declined,),
         assumptions=({"code": ERASES, "text": ERASED_COLUMN},) if decision.erases else (),
     )
@@ -182,7 +184,7 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
 
 
 def _of_tables(applied: Applied) -> Iterator[FunctionReport]:
-    """The functions of tables that run, with the reason for it."""
+    """Yield the functions of tables that run in Python, with the reason."""
     alone = (d for d in applied.compiled if d.declined and d.call.operator in MAPS)
     why = {d.call.function: d.declined for d in alone}
     for report in map(function_report, applied.columns):
@@ -192,7 +194,7 @@ def _of_tables(applied: Applied) -> Iterator[FunctionReport]:
 
 
 def _of_rows(applied: Applied) -> Iterator[FunctionReport]:
-    """The functions that are not handed tables."""
+    """Yield the functions that do not receive tables."""
     decided = {d.call.function for d in applied.compiled if d.call.positions}
     decided |= {d.call.function for d in applied.aggregated}
     yield from (compiled_report(d) for d in applied.compiled if d.call.positions or d.verified)
@@ -201,31 +203,31 @@ def _of_rows(applied: Applied) -> Iterator[FunctionReport]:
 
 
 def compiled_report(decision: CompileDecision) -> FunctionReport:
-    """A scalar UDF, and what runs in its place."""
+    """Report a function of rows, and the expression that replaces it."""
     call, why = decision.call, decision.declined
     form = Role.ROW if call.positions else Role.MAP if call.operator in MAPS else Role.GROUP_MAP
     report = FunctionReport(call.operator, call.function, form=form.value)
     if why is not None:
         return replace(report, notes=(Remark(COMPILING, str(why), why.span),))
-    made = Compiled("expression", decision.text)
-    return replace(report, compiled=made, assumptions=_erased(erases=call.erases))
+    compiled = Compiled("expression", decision.text)
+    return replace(report, compiled=compiled, assumptions=_erased_assumption(erases=call.erases))
 
 
 def group_report(decision: GroupDecision) -> FunctionReport:
-    """Functions of groups, and the aggregates that run in their place."""
+    """Report functions of groups, and the aggregates that replace them."""
     call, why = decision.call, decision.declined
     role = Role.GROUP_MAP if call.operator in FLAT_MAPS else Role.AGGREGATE
     report = FunctionReport(call.operator, call.function, form=role.value)
     if why is not None:
         return replace(report, notes=(Remark(COMPILING, str(why), why.span),))
     open_ = ({"code": a.code, "text": a.text} for a in decision.assumed)
-    assumptions = (*open_, *_erased(erases=call.loses_errors))
-    lists = any(one.found.lists for one in decision.reduced)
-    made = Compiled("list" if lists else "aggregates", decision.text)
-    return replace(report, compiled=made, assumptions=assumptions)
+    assumptions = (*open_, *_erased_assumption(erases=call.loses_errors))
+    lists = any(reduced.found.lists for reduced in decision.reduced)
+    compiled = Compiled("list" if lists else "aggregates", decision.text)
+    return replace(report, compiled=compiled, assumptions=assumptions)
 
 
-def _erased(*, erases: bool) -> tuple[dict[str, str], ...]:
+def _erased_assumption(*, erases: bool) -> tuple[dict[str, str], ...]:
     return ({"code": ERASES, "text": ERASED_VALUE},) if erases else ()
 
 
@@ -239,8 +241,8 @@ def _other(function: OtherFunction) -> FunctionReport:
     return FunctionReport(operator, name, form=function.form, notes=notes)
 
 
-def _counted(use: ColumnUse) -> tuple[int, int] | None:
-    """How many columns are read, of how many."""
+def _count_columns(use: ColumnUse) -> tuple[int, int] | None:
+    """Return the number of columns that are read, and the number of all columns."""
     if not use.inputs:
         return None
     return sum(len(i.read) for i in use.inputs), sum(len(i.columns) for i in use.inputs)
@@ -251,27 +253,27 @@ def _with_columns(report: BoundaryReport, decision: ColumnDecision | None) -> Bo
         return report
     answer = decision.use.answer
     keys = () if answer is None else tuple(answer.keys)
-    return replace(report, columns=_counted(decision.use), keys=keys)
+    return replace(report, columns=_count_columns(decision.use), keys=keys)
 
 
 def _with_compiled(report: BoundaryReport, functions: Sequence[FunctionReport]) -> BoundaryReport:
-    """With what runs in place of the function, or why it runs."""
+    """Add the replacement of the function, or the reason why the function runs."""
     about = [f for f in functions if f.function == report.function]
-    made = [f.compiled for f in about if f.compiled]
+    replacements = [f.compiled for f in about if f.compiled]
     why = [str(n) for f in about for n in f.notes if n.subject == COMPILING]
-    if made:
-        return replace(report, compiled=made[0])
+    if replacements:
+        return replace(report, compiled=replacements[0])
     return replace(report, not_compiled=why[0] if why else "")
 
 
 COMPILING = "compiling"
-"""The question that a remark on why a function runs in Python answers."""
+"""The subject of a remark on why a function runs in Python."""
 
 ERASED_COLUMN = "an error that computing or sending an unread column raises today may disappear"
 
 
 def boundary_report(decision: SiteDecision) -> BoundaryReport:
-    """One boundary, without what only a person asks for."""
+    """Report one boundary, without the facts that only people ask for."""
     site, proof = decision.site, decision.proof
     report = BoundaryReport(
         operator=site.operator,
@@ -280,7 +282,7 @@ def boundary_report(decision: SiteDecision) -> BoundaryReport:
         where=site.where,
         prefilter="true",
         residual=site.where,
-        declined=_declined(decision),
+        declined=_list_declined(decision),
         seconds=decision.seconds,
         span=site.problem.span if isinstance(site.problem, Declined) else None,
     )
@@ -296,8 +298,8 @@ def boundary_report(decision: SiteDecision) -> BoundaryReport:
     return report
 
 
-def _declined(decision: SiteDecision) -> tuple[Declined, ...]:
-    """Why not more is moved, in the order in which it was decided."""
+def _list_declined(decision: SiteDecision) -> tuple[Declined, ...]:
+    """List why no more was moved, in the order of the decisions."""
     proof, verdict = decision.proof, decision.verdict
     listed = decision.declined
     if proof is not None:
@@ -310,7 +312,7 @@ def _declined(decision: SiteDecision) -> tuple[Declined, ...]:
 
 
 def _with_proof(report: BoundaryReport, proof: Proof) -> BoundaryReport:
-    """With what the solution says of the proof."""
+    """Add the solution's facts about the proof."""
     site, solution = proof.goal.site, proof.solution
     where = report.where if site.partly else _sql(site.problem.where, report.where)
     return replace(
@@ -327,40 +329,44 @@ def _with_proof(report: BoundaryReport, proof: Proof) -> BoundaryReport:
     )
 
 
-def _with_rewrite(report: BoundaryReport, solution: Solution, made: Rewrite) -> BoundaryReport:
-    """With what the plan is given, and what holds of the plan around the proof."""
+def _with_rewrite(report: BoundaryReport, solution: Solution, rewrite: Rewrite) -> BoundaryReport:
+    """Add the filters that the plan receives, and assumptions about the plan around the proof."""
     assumptions = solution.assumptions
-    if made.erases and made.kind != "none" and all(a["code"] != ERASES for a in assumptions):
+    if rewrite.erases and rewrite.kind != "none" and all(a["code"] != ERASES for a in assumptions):
         assumptions = (*assumptions, {"code": ERASES, "text": ERASED_TEXT})
-    if made.claims and made.kind != "none":
+    if rewrite.claims and rewrite.kind != "none":
         assumptions = (*assumptions, {"code": SOURCE_CLAIMS, "text": CLAIMS_TEXT})
     return replace(
         report,
-        kind=made.kind,
+        kind=rewrite.kind,
         assumptions=assumptions,
         prefilter=_sql(solution.prefilter, "true"),
-        residual=report.where if made.stays else _sql(solution.residual, report.where),
+        residual=report.where if rewrite.stays else _sql(solution.residual, report.where),
     )
 
 
-def _with_residual(report: BoundaryReport, proof: Proof, made: Rewrite) -> BoundaryReport:
-    """With what is known of the conjuncts that stand in the plan: of those of the proof whether all
-    are needed, if these stand there and no copy of them elsewhere.
+def _with_residual(report: BoundaryReport, proof: Proof, rewrite: Rewrite) -> BoundaryReport:
+    """Add facts about the conjuncts that remain in the plan.
+
+    Whether all conjuncts of the proof's residual are needed is only reported if these remain and
+    there is no copy of them elsewhere.
     """
     site, solution = proof.goal.site, proof.solution
     certificate = solution.verified.certificate if solution.verified else None
     where = normalized(site.problem.where)
     proved = normalized(solution.residual)
-    if made.kind == "none" or certificate is None:
+    if rewrite.kind == "none" or certificate is None:
         return report
-    if made.stays and (proved != where or site.partly):
-        return replace(report, stays=_stays(proof, made.why) if made.why else "")
+    if rewrite.stays and (proved != where or site.partly):
+        return replace(report, stays=_stays(proof, rewrite.why) if rewrite.why else "")
     alone = site.is_exact and normalized(site.taken) == where
     return replace(report, residual_strength=certificate.residual_strength if alone else "")
 
 
 def _stays(proof: Proof, why: str) -> str:
-    """Why the filter stays, and what would do, where that is something that filters can say."""
+    """Say why the filter stays, and which residual would suffice if it can be written as a
+    filter.
+    """
     residual = proof.solution.residual
     less = f", although {_sql(residual, 'less')} would do"
     if not sql_conjuncts(residual):
@@ -371,9 +377,9 @@ def _stays(proof: Proof, why: str) -> str:
 def _with_verdict(report: BoundaryReport, verdict: Verdict) -> BoundaryReport:
     estimate = verdict.candidate.estimate
     pushed = "pushed" if verdict.decision.pays else "pushed although it may not pay"
-    said = "not pushed" if verdict.refused else pushed
+    outcome = "not pushed" if verdict.refused else pushed
     share = None if estimate is None else estimate.kept
-    return replace(report, estimated_selectivity=share, decision=f"{said}: {_reason(verdict)}")
+    return replace(report, estimated_selectivity=share, decision=f"{outcome}: {_reason(verdict)}")
 
 
 def _reason(verdict: Verdict) -> str:
@@ -381,24 +387,24 @@ def _reason(verdict: Verdict) -> str:
 
 
 def _boundary(pipeline: Pipeline, decision: SiteDecision, scans: Sequence[Scans]) -> BoundaryReport:
-    """One boundary; where a report is asked for, with all that there is to say of it."""
+    """Report one boundary; with all details if a report is asked for."""
     report = boundary_report(decision)
     if not pipeline.reading.for_report:
         return report
     from presieve.report import details
 
     started = time.perf_counter()
-    site, proof, made = decision.site, decision.proof, decision.rewrite
+    site, proof, rewrite = decision.site, decision.proof, decision.rewrite
     functions = details.functions(proof.goal.site) if proof is not None else ()
     report = replace(report, listings=details.with_places(functions, report.declined))
     if proof is not None:
         with pipeline.progress(site):
             seconds = max(pipeline.deadline - time.perf_counter(), LEAST)
             report = replace(report, order=order_of(proof.solution, seconds))
-    if proof is not None and made is not None and made.kind != "none":
+    if proof is not None and rewrite is not None and rewrite.kind != "none":
         problem, invariant = proof.solution.problem, proof.solution.invariant
-        residual = problem.where if made.kind == "partial" else proof.solution.residual
-        fates = details.conjuncts_of(made.kind, problem.where, residual)
+        residual = problem.where if rewrite.kind == "partial" else proof.solution.residual
+        fates = details.conjuncts_of(rewrite.kind, problem.where, residual)
         report = replace(
             report,
             conjuncts=() if decision.taken_back or proof.goal.site.partly else fates,
@@ -412,8 +418,8 @@ def _boundary(pipeline: Pipeline, decision: SiteDecision, scans: Sequence[Scans]
     return replace(report, seconds=report.seconds + time.perf_counter() - started)
 
 
-def _traced(goal: Goal, options: Options) -> Trace:
-    """The search done once more, step by step."""
+def _trace_search(goal: Goal, options: Options) -> Trace:
+    """Repeat the search, and record its steps."""
     from presieve.report.trace_steps import trace
 
     event_log: EventLog = []
@@ -428,7 +434,7 @@ def _traced(goal: Goal, options: Options) -> Trace:
 
 
 def _sql(term: Term, otherwise: str) -> str:
-    """Where a term cannot be shown, what was there."""
+    """Write a term as SQL; return ``otherwise`` if that is not possible."""
     try:
         return emit(term, "UTC")
     except PresieveError:

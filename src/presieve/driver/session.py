@@ -1,8 +1,8 @@
-"""Trusted. Whole sessions optimized: what runs a DataFrame runs the optimized one in its place.
+"""Trusted. Optimizes whole sessions: the optimized DataFrame runs in place of the original.
 
 Members of PySpark's DataFrame classes are replaced while any session is enabled
-(``backend/session/hooks.py`` says which). A DataFrame of a session that is enabled is looked at
-when it is asked for rows, and what comes out is kept with it, as long as what it rests on is so
+(``backend/session/hooks.py`` lists them). A DataFrame of an enabled session is optimized when its
+rows are requested. The result is stored with it and used as long as its premises hold
 (``backend/session/validity.py``). DataFrames of other sessions, and of classes that somebody
 derived from PySpark's, are passed through.
 """
@@ -152,13 +152,15 @@ def enabled(
 
 
 Listener: TypeAlias = "Callable[[DataFrame, ReportData], None]"
-"""Gets the report of each DataFrame that was looked at."""
+"""Receives the report of each DataFrame that was examined."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """How a session's DataFrames are optimized: ``given`` goes before the configuration that the
-    session has at that time, and that before ``otherwise``. ``for_report`` as in :func:`optimized`.
+    """How a session's DataFrames are optimized.
+
+    ``given`` takes precedence over the session's configuration at that time, and that over
+    ``otherwise``. ``for_report`` is as in :func:`optimized`.
     """
 
     given: Given
@@ -167,13 +169,16 @@ class Setting:
     otherwise: Given = field(default_factory=dict)
 
     def options(self, spark: SparkSession) -> Options:
-        """Those for a session's DataFrames. :class:`UsageError` where its configuration is none."""
+        """Return the options for a session's DataFrames.
+
+        Raises :class:`UsageError` if the session's configuration is invalid.
+        """
         return Options.of(self.given, of_session(spark), self.otherwise)
 
 
 @contextmanager
 def enabled_as(spark: SparkSession, setting: Setting) -> Iterator[None]:
-    """:func:`enabled` for those who also listen."""
+    """Enable a session as :func:`enabled` does, with a setting that may have a listener."""
     before = _set(spark, _fit(spark, setting))
     try:
         yield
@@ -182,16 +187,16 @@ def enabled_as(spark: SparkSession, setting: Setting) -> Iterator[None]:
 
 
 def setting_of(spark: SparkSession) -> Setting | None:
-    """How a session is enabled, None where it is not."""
+    """Return how a session is enabled; None if it is not."""
     from presieve.backend.session.hooks import session_key
 
     return _state.sessions.get(session_key(spark), _state.everywhere)
 
 
 def enable_everywhere(setting: Setting, instead: dict[str, Instead] | None = None) -> None:
-    """Enable all sessions of this process, for good, also those that are yet to be made.
+    """Permanently enable all sessions of this process, including future ones.
 
-    ``instead`` has methods that are not to run as they would, by name.
+    ``instead`` maps names of methods to replacements that run in their place.
     """
     from presieve.backend.session.hooks import frame_classes
 
@@ -203,7 +208,7 @@ def enable_everywhere(setting: Setting, instead: dict[str, Instead] | None = Non
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What was decided of a DataFrame: another one, or None for itself."""
+    """The decision about a DataFrame: the better one, or None for the DataFrame itself."""
 
     better: DataFrame | None
     setting: Setting
@@ -211,7 +216,7 @@ class _Kept:
 
 
 class _State:
-    """Which sessions are enabled, and what is kept of their DataFrames."""
+    """The enabled sessions, and the decisions about their DataFrames."""
 
     def __init__(self) -> None:
         self.sessions: dict[str, Setting] = {}
@@ -224,7 +229,7 @@ class _State:
 _state = _State()
 _lock = threading.RLock()
 _here = threading.local()
-"""``inside`` is true while this thread is in a hooked member: what that calls is not hooked."""
+"""``inside`` is true while this thread is in a hooked member; calls from there are not hooked."""
 
 
 def _hooks() -> Hooks:
@@ -236,7 +241,7 @@ def _hooks() -> Hooks:
 
 
 def _fit(spark: SparkSession, setting: Setting) -> Setting:
-    """The setting. Complains now of what would be complained of at the first action."""
+    """Return the setting; raise now the errors that the first action would raise."""
     from presieve.backend.session.hooks import frame_class, session_key
 
     frame_class(spark)
@@ -246,7 +251,7 @@ def _fit(spark: SparkSession, setting: Setting) -> Setting:
 
 
 def _set(spark: SparkSession, setting: Setting | None) -> Setting | None:
-    """What was set before."""
+    """Change the session's setting, and return the earlier one."""
     from presieve.backend.session.hooks import frame_class, session_key
 
     owner = frame_class(spark)
@@ -263,34 +268,34 @@ def _set(spark: SparkSession, setting: Setting | None) -> Setting | None:
 
 @contextmanager
 def _through(df: DataFrame) -> Iterator[DataFrame]:
-    """The DataFrame that answers for another, while it does."""
+    """Yield the DataFrame that stands in for another one during a call."""
     if getattr(_here, "inside", False):
         yield df
         return
     _here.inside = True
     try:
-        yield _answering(df)
+        yield _stand_in(df)
     finally:
         _here.inside = False
 
 
-def _answering(df: DataFrame) -> DataFrame:
+def _stand_in(df: DataFrame) -> DataFrame:
     try:
         setting = _setting(df)
         if setting is None or switched_off(df) is not None:
             return df
-        kept = _kept(df, setting)
-        return _looked_at(df, setting) if kept is None else kept
-    except UsageError as error:  # in the configuration, which may be anybody's
+        earlier = _earlier_decision(df, setting)
+        return _optimize_now(df, setting) if earlier is None else earlier
+    except UsageError as error:  # from the configuration, which somebody else may have written
         _complain(f"left alone: {error}")
         return df
-    except Exception as error:  # no bug of ours may stop a job that runs without us
+    except Exception as error:  # a bug of ours must not stop a job that runs without us
         logger.warning("left alone because optimizing it failed; please report it", exc_info=error)
         return df
 
 
 def _complain(text: str) -> None:
-    """Warn of that once."""
+    """Warn with this text once."""
     with _lock:
         before = text in _state.complaints
         _state.complaints.add(text)
@@ -299,32 +304,32 @@ def _complain(text: str) -> None:
 
 
 def _setting(df: DataFrame) -> Setting | None:
-    """How the DataFrame is to be optimized, if it is."""
+    """Return how the DataFrame is to be optimized; None if it is not."""
     from presieve.backend.session.hooks import frame_class, session_key
 
     spark = df.sparkSession
     if type(df) is not frame_class(spark):
-        return None  # it may answer differently than the DataFrame that would stand for it
+        return None  # it may behave differently from the DataFrame that would stand in for it
     if not _state.sessions:
         return _state.everywhere
     return _state.sessions.get(session_key(spark), _state.everywhere)
 
 
-def _kept(df: DataFrame, setting: Setting) -> DataFrame | None:
-    """What was decided before, if that stands."""
+def _earlier_decision(df: DataFrame, setting: Setting) -> DataFrame | None:
+    """Return the earlier decision about a DataFrame, if it is still valid."""
     from presieve.backend.session.validity import surroundings
 
     with _lock:
-        kept = _state.kept.get(df)
-    if kept is None or kept.setting is not setting:
+        decision = _state.kept.get(df)
+    if decision is None or decision.setting is not setting:
         return None
     now = surroundings(df)
-    if now is None or not kept.around.same(now):
+    if now is None or not decision.around.same(now):
         return None
-    return df if kept.better is None else kept.better
+    return df if decision.better is None else decision.better
 
 
-def _looked_at(df: DataFrame, setting: Setting) -> DataFrame:
+def _optimize_now(df: DataFrame, setting: Setting) -> DataFrame:
     from presieve.backend.session.validity import surroundings
 
     around = surroundings(df)
@@ -336,7 +341,7 @@ def _looked_at(df: DataFrame, setting: Setting) -> DataFrame:
     if setting.listener is not None:
         setting.listener(df, data)
     if around is not None and around.undisturbed():
-        # A DataFrame that refers to itself from here would never be let go.
+        # A DataFrame that refers to itself from here would never be garbage collected.
         with _lock:
             _state.kept[df] = _Kept(None if better is df else better, setting, around)
     return better

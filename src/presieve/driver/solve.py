@@ -1,4 +1,4 @@
-"""Trusted. From a problem to a solution that the independent checker has accepted."""
+"""Trusted. Solve a problem, so that the independent checker accepts the solution."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from presieve.synthesis.events import EventLog
 
 Policy = Literal["default", "assume", "strict"]
-"""What a proof may rest on; under ``"assume"`` whatever it likes, as long as it is listed."""
+"""The assumptions that a proof may make. Under ``"assume"`` it may make any, as long as they are
+listed.
+"""
 
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
@@ -32,16 +34,16 @@ _NONE: Mapping[Assumption, str] = MappingProxyType({})
 
 
 BY_GUARD = "the guarded plan"
-"""How a condition is known of the rows that a guarded pre-filter drops, and of no others."""
+"""Evidence for a condition on the rows that a guarded pre-filter drops, and on no others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
     """A proven pushdown of a problem.
 
-    ``prefilter`` is three-valued over ROW and KEY, ``residual`` three-valued over OUT and KEY. With
-    kind ``none`` they are true and ``problem.where``, ``verified`` is None, and nothing may be
-    rewritten. ``seconds`` and ``solver_calls`` are those of search and check together.
+    ``prefilter`` is three-valued over ROW and KEY, ``residual`` three-valued over OUT and KEY. If
+    ``kind`` is ``none``, they are true and ``problem.where``, ``verified`` is None, and nothing may
+    be rewritten. ``seconds`` and ``solver_calls`` cover search and check together.
     """
 
     problem: Problem
@@ -58,7 +60,7 @@ class Solution:
 
     @property
     def discharged(self) -> tuple[dict[str, str], ...]:
-        """What the solution rests on and is known to hold: ``{"code", "text", "by"}``."""
+        """The assumptions of the solution that are known to hold, as ``{"code", "text", "by"}``."""
         return tuple(
             {"code": a.code, "text": a.text, "by": self.known[a]}
             for a in self.problem.assumptions
@@ -67,7 +69,7 @@ class Solution:
 
     @property
     def assumptions(self) -> tuple[dict[str, str], ...]:
-        """What the solution rests on without knowing it, as ``{"code", "text"}``."""
+        """The assumptions of the solution that are not known, as ``{"code", "text"}``."""
         open_ = [a for a in self.problem.assumptions if a not in self.known]
         listed = [{"code": a.code, "text": a.text} for a in open_]
         if self.verified is not None and self.verified.may_erase_error:
@@ -86,9 +88,10 @@ def solve(
     discharged: Mapping[Assumption, str] = _NONE,
     event_log: EventLog | None = None,
 ) -> Solution:
-    """Search, then check. ``budget`` is seconds of processor time for the search, the last guard.
+    """Search for a solution, then check it.
 
-    What is done is added to the ``event_log``, if there is one.
+    ``budget`` limits the search, in seconds of processor time; it is the last guard. Events are
+    appended to ``event_log`` if there is one.
 
     ``discharged`` are assumptions that are known to hold, and how they are known. Under
     ``policy="strict"`` a solution that rests on another assumption, or that may erase an error, is
@@ -104,20 +107,20 @@ def solve(
         problem = strictly(problem, discharged)
         if open_assumptions(problem, discharged):
             return nothing(problem, refused)
-    solution = _searched(problem, budget, policy, discharged, event_log)
+    solution = _search(problem, budget, policy, discharged, event_log)
     if solution.verified is None:
         solution = replace(solution, declined=(*refused, *solution.declined))
     return replace(solution, known=dict(discharged), seconds=time.perf_counter() - started)
 
 
 MAX_DEPTH = 100
-"""Operators within one another. What walks terms calls itself, and so does Python's own compiler
-(200 brackets); both have room for more than this.
+"""Maximum nesting of operators. Functions that walk terms are recursive, and so is Python's own
+compiler (200 brackets); both have room for more than this.
 """
 
 
 def too_deep(problem: Problem, *terms: Term) -> Declined | None:
-    """Why the problem, or one of these terms about it, is not looked at."""
+    """Say why the problem, or one of these terms about it, is too large; None if it is not."""
     fold = problem.fold
     steps = [t for f in fold.fields for t in (f.init, f.step)]
     outputs = [o.term for o in fold.outputs]
@@ -129,14 +132,15 @@ def too_deep(problem: Problem, *terms: Term) -> Declined | None:
 
 
 def open_assumptions(problem: Problem, discharged: Collection[Assumption]) -> list[Assumption]:
-    """The assumptions of which nobody has said that they hold. Of pure functions the caller has;
-    what that means is listed all the same.
+    """Return the assumptions that nobody has asserted.
+
+    The caller has asserted those about pure functions; their meaning is listed all the same.
     """
     return [a for a in problem.assumptions if a not in discharged and a.code != PURE]
 
 
 def not_assumed(assumption: Assumption, policy: Policy = "strict") -> Declined:
-    """Why a proof that rests on this is not used under the policy."""
+    """Say why a proof that rests on this assumption is not used under the policy."""
     reason = f"policy {policy} does not assume that {assumption.text}"
     names = [v.name for v in variables(assumption.term)]
     if assumption.text == f"column {names[0] if names else ''} holds no NaN":
@@ -145,55 +149,55 @@ def not_assumed(assumption: Assumption, policy: Policy = "strict") -> Declined:
 
 
 def no_text(problem: Exception) -> str:
-    """Why a proven filter cannot be given as SQL."""
+    """Say why a proven filter cannot be written as SQL."""
     return f"a proven filter cannot be written as SQL: {problem}; compare plain columns"
 
 
-def _searched(
+def _search(
     problem: Problem,
     budget: float,
     policy: Policy,
     discharged: Mapping[Assumption, str],
     event_log: EventLog | None,
 ) -> Solution:
-    """The first of the candidates that the checker, and the policy, accept."""
-    # The search loads a solver, which importing this module must not.
+    """Return the first candidate that the checker and the policy accept."""
+    # The search loads a solver, and importing this module must not load one.
     from presieve.synthesis.events import Checked, recorder
     from presieve.synthesis.forms.on_demand import candidates
 
     record = recorder(event_log)
     declined: tuple[Declined, ...] = ()
     calls = 0
-    for found in candidates(problem, OPTIONAL, budget, record):
-        calls = max(calls, found.solver_calls)
-        declined = (*declined, *found.declined)
-        if found.pushdown is None:
+    for candidate in candidates(problem, OPTIONAL, budget, record):
+        calls = max(calls, candidate.solver_calls)
+        declined = (*declined, *candidate.declined)
+        if candidate.pushdown is None:
             continue
         if policy == "strict":
-            more = [not_assumed(a) for a in open_assumptions(found.problem, discharged)]
-            if more:
-                declined = (*declined, *more)
+            refusals = [not_assumed(a) for a in open_assumptions(candidate.problem, discharged)]
+            if refusals:
+                declined = (*declined, *refusals)
                 continue
-        certificate = Certificate.of(found.problem, found.pushdown)
+        certificate = Certificate.of(candidate.problem, candidate.pushdown)
         calls += check_calls(certificate)
         checked = check(certificate, effort=check_effort(budget))
         if isinstance(checked, Rejected):
             reason = f"the checker did not accept a proof ({checked.condition}: {checked.reason})"
             declined = (*declined, Declined("check", reason))
-            record(Checked(found.problem, found.pushdown, checked.condition))
+            record(Checked(candidate.problem, candidate.pushdown, checked.condition))
             continue
-        pushdown, weaker = _with_errors(found.pushdown, checked, check_effort(budget))
+        pushdown, weaker = _with_errors(candidate.pushdown, checked, check_effort(budget))
         if weaker is None:
             declined = (*declined, ONLY_ERRORS)
-            record(Checked(found.problem, pushdown, ERASES))
+            record(Checked(candidate.problem, pushdown, ERASES))
             continue
         checked = weaker
         if policy == "strict" and checked.may_erase_error:
             declined = (*declined, Declined(ERASES, ERASED_TEXT))
-            record(Checked(found.problem, pushdown, ERASES))
+            record(Checked(candidate.problem, pushdown, ERASES))
         else:
-            record(Checked(found.problem, pushdown))
-            return proved(checked, found.declined, calls)
+            record(Checked(candidate.problem, pushdown))
+            return proved(checked, candidate.declined, calls)
     return nothing(problem, tuple(dict.fromkeys(declined)), calls)
 
 
@@ -205,8 +209,10 @@ ONLY_ERRORS = Declined(
 def _with_errors(
     pushdown: Pushdown, checked: Verified, effort: Effort
 ) -> tuple[Pushdown, Verified | None]:
-    """The pushdown without conjuncts of the pre-filter that drop nothing but rows on which the
-    function raises, as far as it is proved without them; None where that is all that it drops.
+    """Drop conjuncts of the pre-filter that only drop rows on which the function raises.
+
+    A conjunct is dropped only if the pushdown is proved without it. The proof is None if the whole
+    pre-filter drops only such rows.
     """
     from presieve.synthesis.forms.raising_rows import drops_errors_only, weakened
 
@@ -223,8 +229,9 @@ def _with_errors(
 
 
 def not_of_all(solution: Solution, others: Sequence[Problem], budget: float) -> Declined | None:
-    """Why a solution may not be used that must solve these problems, too: the same with a part of
-    the state, and of the outputs.
+    """Say why a solution may not be used that must also solve these problems; None if it may.
+
+    Each of them is the same problem with a part of the state and of the outputs.
     """
     assert solution.verified is not None
     own = solution.verified.certificate
@@ -252,31 +259,32 @@ UNREAD = Declined(
 
 
 def check_calls(certificate: Certificate) -> int:
-    """Premises, four conditions, and the question about errors; strength is one more, and so are
-    the errors of rows that are kept.
+    """Count the questions of a check: the premises, four conditions, and the one about errors.
+
+    There is one more for strength, and one for errors of rows that are kept.
     """
     return 6 + (certificate.strength != "universe") + (not certificate.calls_stay)
 
 
 def check_effort(budget: float) -> Effort:
-    """What each question of a check may cost where a search has ``budget`` seconds."""
+    """Return the effort for each question of a check, if a search has ``budget`` seconds."""
     return Effort(seconds=max(budget, 1.0))
 
 
 def strictly(problem: Problem, discharged: Collection[Assumption] = ()) -> Problem:
-    """The problem without the assumptions that it can do without and that are not discharged."""
-    kept = tuple(a for a in problem.assumptions if a.code not in OPTIONAL or a in discharged)
-    return replace(problem, assumptions=kept)
+    """Drop the assumptions that the problem does not need and that are not discharged."""
+    assumptions = tuple(a for a in problem.assumptions if a.code not in OPTIONAL or a in discharged)
+    return replace(problem, assumptions=assumptions)
 
 
 def nothing(problem: Problem, declined: tuple[Declined, ...], calls: int = 0) -> Solution:
-    """The solution that nothing may be rewritten."""
+    """Return a solution that allows no rewrite."""
     where = problem.where
     return Solution(problem, "none", SQL_TRUE, where, (), "universe", declined, 0.0, calls)
 
 
 def unused(solution: Solution, why: Declined) -> Solution:
-    """The solution that nothing is rewritten, although another was proved."""
+    """Return a solution that allows no rewrite although another one was proved."""
     return replace(
         solution,
         kind="none",
@@ -290,7 +298,7 @@ def unused(solution: Solution, why: Declined) -> Solution:
 
 
 def proved(verified: Verified, declined: tuple[Declined, ...], calls: int) -> Solution:
-    """The solution that a certificate which the checker has accepted says."""
+    """Return the solution in a certificate that the checker has accepted."""
     certificate = verified.certificate
     return Solution(
         certificate.problem,

@@ -1,4 +1,4 @@
-"""Trusted. ``synthesize``: a proven pre-filter of a fold and a filter, without Spark."""
+"""Trusted. ``synthesize``: find a proven pre-filter for a fold and a filter, without Spark."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class Synthesis:
         kind: ``"exact"`` (the residual is true), ``"split"`` (it is weaker than the filter),
             ``"partial"`` (it is the filter), ``"empty"`` (the filter is never true) or ``"none"``.
         prefilter: The filter on input rows, in Spark SQL; ``"true"`` keeps all.
-        residual: What replaces the filter, in Spark SQL; ``"true"`` if nothing is left to check.
-        invariant: What relates the run over all rows to the run over those that pass.
+        residual: The filter above, in Spark SQL; ``"true"`` if nothing is left to check.
+        invariant: The relation between the run over all rows and the run over those that pass.
         strength: ``"optimal"`` (no correct pre-filter keeps fewer rows), ``"regions"`` (some row of
             each region that the search distinguishes is needed) or ``"universe"`` (the strongest of
             the candidates tried).
         certificate: The proof; ``certificate.save(path)`` writes it. None if nothing is proved.
-        assumptions: What the proof rests on, each with ``code`` and ``text``.
-        declined: What could not be handled, each with ``code``, ``reason`` and a place.
+        assumptions: The assumptions of the proof, each with ``code`` and ``text``.
+        declined: The parts that could not be handled, each with ``code``, ``reason`` and a place.
         seconds: Wall-clock time, without :attr:`order`.
-        solver_calls: Questions to the solver.
+        solver_calls: The number of questions to the solver.
     """
 
     kind: Kind
@@ -108,7 +108,7 @@ class Synthesis:
         return synthesis_fragment(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as JSON types, the certificate included; ``trace`` only if it was recorded."""
+        """Return everything as JSON types, with the certificate; ``trace`` only if recorded."""
         trace = self.trace
         traced = {"trace": trace.to_json()} if trace else {}
         return {
@@ -155,13 +155,13 @@ def synthesize(
         keys: The grouping columns.
         mode: ``"grouped"``, ``"global"`` (one group of all rows) or ``"row"``.
         budget: Seconds of search, in processor time.
-        policy: What a proof may rest on: ``"default"``, ``"assume"`` or ``"strict"``.
+        policy: The assumptions that a proof may make: ``"default"``, ``"assume"`` or ``"strict"``.
         declare: Conditions in Spark SQL on one column, true for every row.
-        pure: Functions that are not read, as in :func:`optimize`.
+        pure: Functions that presieve does not read, as in :func:`optimize`.
         trace: Record the steps of the search in :attr:`Synthesis.trace`.
 
     Returns:
-        The answer; of kind ``"none"`` with reasons in ``declined`` where something is not handled.
+        The answer. If something is not handled, its kind is ``"none"`` and ``declined`` says why.
 
     Raises:
         PresieveError: An argument is invalid.
@@ -173,56 +173,56 @@ def synthesize(
     """
     started = time.perf_counter()
     options = Options(budget, policy, declare=declare, pure=pure)
-    known = read_pure(pure)
-    inputs = read_inputs(fold, schema, returns, keys, mode, pure=known, partly=True)
+    pure_functions = read_pure(pure)
+    inputs = read_inputs(fold, schema, returns, keys, mode, pure=pure_functions, partly=True)
     if isinstance(inputs, Declined):
-        return _nothing(where, inputs, started)
+        return _declined_synthesis(where, inputs, started)
     with progress.indicator(getattr(fold, "__name__", type(fold).__name__), started, budget):
-        return _partly(_searched(inputs, where, options, started, trace=trace), inputs, where)
+        return _partly(_search(inputs, where, options, started, trace=trace), inputs, where)
 
 
-def _partly(found: Synthesis, inputs: Inputs, where: str) -> Synthesis:
-    """The answer; about a function that is understood for some rows alone, the filter stays."""
+def _partly(answer: Synthesis, inputs: Inputs, where: str) -> Synthesis:
+    """Keep the filter above if the function is understood only for some rows."""
     if inputs.why is None:
-        return found
-    kind: Kind = "none" if found.prefilter == "true" else "partial"
-    declined = [*found.declined, inputs.why.to_json()]
-    return replace(found, kind=kind, residual=where, declined=declined)
+        return answer
+    kind: Kind = "none" if answer.prefilter == "true" else "partial"
+    declined = [*answer.declined, inputs.why.to_json()]
+    return replace(answer, kind=kind, residual=where, declined=declined)
 
 
-def _searched(
+def _search(
     inputs: Inputs, where: str, options: Options, started: float, *, trace: bool
 ) -> Synthesis:
     term = read_filter("where", where, inputs.output_names())
     if isinstance(term, Declined):
-        return _nothing(where, term, started)
+        return _declined_synthesis(where, term, started)
     if inputs.known is not None:
         term = sql_disjunction([term, app(Op.SQL_NOT, inputs.known)])
     facts = read_declared(options.declare, inputs.input_names(), TIMEZONE)
     bare = inputs.problem(term, [fact for _, fact in facts])
-    problem, known = with_declared(bare, facts)
+    problem, evidence = with_declared(bare, facts)
     event_log: EventLog | None = [] if trace else log.listening()
     solution = solve(
         problem,
         budget=options.budget,
         policy=options.policy,
-        discharged=known,
+        discharged=evidence,
         event_log=event_log,
     )
     log.steps(event_log)
-    question = Question(asked(solution), inputs.schema, known)
-    found = synthesis_of(inputs, where, solution, started)
-    return replace(found, _question=question, _event_log=event_log if trace else None)
+    question = Question(asked(solution), inputs.schema, evidence)
+    answer = synthesis_of(inputs, where, solution, started)
+    return replace(answer, _question=question, _event_log=event_log if trace else None)
 
 
-def _nothing(where: str, declined: Declined, started: float) -> Synthesis:
+def _declined_synthesis(where: str, declined: Declined, started: float) -> Synthesis:
     seconds = time.perf_counter() - started
     reasons = [declined.to_json()]
     return Synthesis("none", "true", where, "", "universe", None, [], reasons, seconds)
 
 
 def synthesis_of(inputs: Inputs, where: str, solution: Solution, started: float) -> Synthesis:
-    """The solution in the words of the public surface."""
+    """Convert a solution to the public result type."""
     declined = [d.to_json() for d in solution.declined]
     verified = solution.verified
     prefilter, residual = "true", where
@@ -232,7 +232,7 @@ def synthesis_of(inputs: Inputs, where: str, solution: Solution, started: float)
             if solution.kind != "partial":
                 residual = emit_checked(solution.residual, inputs.output_names(), TIMEZONE)
         except InexpressibleError as problem:
-            return _nothing(where, Declined("inexpressible", no_text(problem)), started)
+            return _declined_synthesis(where, Declined("inexpressible", no_text(problem)), started)
     return Synthesis(
         solution.kind,
         prefilter,
