@@ -1,8 +1,8 @@
-"""Untrusted. Which share of the rows a pre-filter keeps, from footers and a small sample.
+"""Untrusted. Estimates the share of rows that a pre-filter keeps, from footers and a small sample.
 
-Row groups that the pre-filter rules out by their extremes, or cannot but keep, count with all their
-rows; of a few of the others some rows are read and the pre-filter is evaluated on them. That costs
-some milliseconds, and when :data:`SECONDS` are over nothing more is opened.
+Row groups that the pre-filter excludes by their extremes, or keeps entirely, count with all their
+rows. From a few of the others, some rows are read and the pre-filter is evaluated on them. This
+costs a few milliseconds; after :data:`SECONDS`, nothing more is opened.
 """
 
 from __future__ import annotations
@@ -28,72 +28,78 @@ from presieve.semantics.values import Value
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Seconds: ``computed`` by this thread, so that a busy machine decides no worse, and ``passed``
-    on the clock, for disks that are slow.
+    """A limit in seconds.
+
+    ``computed`` counts the time of this thread, so that a busy machine does not decide worse;
+    ``passed`` counts the time on the clock, for slow disks.
     """
 
     computed: float
     passed: float
 
     def starts(self) -> Limit:
-        """The moments at which it is over."""
+        """Return the moments at which the limit is over."""
         return Limit(time.thread_time() + self.computed, time.perf_counter() + self.passed)
 
     @property
     def over(self) -> bool:
-        """Of moments: whether one of them is there."""
+        """Whether one of the moments has passed."""
         return time.thread_time() > self.computed or time.perf_counter() > self.passed
 
 
 SECONDS = Limit(0.015, 0.06)
-"""What is being read when they are over is read to its end. Loading PyArrow comes before it."""
+"""A read that has begun is completed. The time to load PyArrow does not count."""
 FILES = 24
-"""Files of which footers are read, at most."""
+"""Maximum number of files whose footers are read."""
 GROUPS = 8
 ROWS = 128
-"""Row groups of which rows are read, at most, and how many of each."""
+"""Maximum number of row groups from which rows are read, and of rows from each."""
 
 T = TypeVar("T")
 
 
 def estimate(scan: Scan) -> Estimate | None:
-    """The shares, or None where nothing is known. Never raises on files."""
+    """Estimate the shares; return None if nothing is known. Never raises because of files."""
     read = variables(scan.prefilter, scan.given)
     if not set(read) <= scan.columns.keys() or not available():
         return None
     until = SECONDS.starts()
-    found = groups_of(scan, read, until)
-    if found is None:
+    groups = groups_of(scan, read, until)
+    if groups is None:
         return None
-    arriving = [g for g in found if True in truths_in(scan.given, g, scan)]
-    known = [(g, truths_in(scan.prefilter, g, scan)) for g in arriving]
-    open_ = [g for g, truths in known if True in truths and len(truths) > 1]
+    arriving = [g for g in groups if True in truths_in(scan.given, g, scan)]
+    truths_by_group = [(g, truths_in(scan.prefilter, g, scan)) for g in arriving]
+    open_ = [g for g, truths in truths_by_group if True in truths and len(truths) > 1]
     total, unsure = _rows(arriving), _rows(open_)
     if not total:
         return None
-    all_kept = _rows([g for g, truths in known if truths == {True}])
+    all_kept = _rows([g for g, truths in truths_by_group if truths == {True}])
     sure, skipped = all_kept / total, 1 - (all_kept + unsure) / total
     likely = sure * _lowest(all_kept, all_kept) if all_kept else 0.0
     if not open_:
         return Estimate(sure, likely, skipped, 0)
-    passed, kept = _sample(scan, read, open_, until)
+    passed, rows_kept = _sample(scan, read, open_, until)
     if not passed:
         return None
     share = unsure / total
     return Estimate(
-        sure + share * kept / passed, likely + share * _lowest(kept, passed), skipped, passed
+        sure + share * rows_kept / passed,
+        likely + share * _lowest(rows_kept, passed),
+        skipped,
+        passed,
     )
 
 
 def skipped(scan: Scan, least: float) -> float | None:
-    """The share of rows that a scan skips, by footers if that is ``least``, and else by all that
-    it goes by, which takes longer to ask, unless footers tell that it keeps every row; None where
-    nothing is known.
+    """Return the share of rows that a scan skips; None if nothing is known.
+
+    Footers answer if they show at least ``least`` or that the pre-filter keeps every row. Otherwise
+    the scan itself is asked, which uses all that it goes by and takes longer.
     """
-    known = estimate(scan)
-    if known is not None and known.kept == 1 and not known.rows and len(scan.files) <= FILES:
+    shares = estimate(scan)
+    if shares is not None and shares.kept == 1 and not shares.rows and len(scan.files) <= FILES:
         return 0.0
-    by_groups = None if known is None else known.skipped
+    by_groups = None if shares is None else shares.skipped
     if by_groups is not None and by_groups >= least:
         return by_groups
     return max((s for s in (by_groups, scan.skips()) if s is not None), default=None)
@@ -104,28 +110,28 @@ def _rows(groups: Sequence[RowGroup]) -> int:
 
 
 def groups_of(scan: Scan, read: Sequence[Var], until: Limit | None = None) -> list[RowGroup] | None:
-    """The row groups of some of the files; None where one of them cannot be read."""
+    """Return the row groups of some of the files; None if one of the files cannot be read."""
     columns = {scan.columns[v]: strip(v.sort) for v in read}
-    found: list[RowGroup] = []
+    collected: list[RowGroup] = []
     for path in spread(scan.files, FILES):
         groups = row_groups(path, columns)
         if groups is None:
             return None
-        found += groups
+        collected += groups
         if until is not None and until.over:
             break
-    return found
+    return collected
 
 
 def truths_in(term: Term, group: RowGroup, scan: Scan) -> frozenset[bool | None]:
-    """The truth values that a condition may have in a row group."""
+    """Return the truth values that a condition may have in a row group."""
     return truths(term, {v: group.ranges[n] for v, n in scan.columns.items() if n in group.ranges})
 
 
 def _sample(
     scan: Scan, read: Sequence[Var], groups: Sequence[RowGroup], until: Limit
 ) -> tuple[int, int]:
-    """How many rows that were read arrive at the boundary, and how many of these are kept."""
+    """Count the sampled rows that arrive at the boundary, and those of them that are kept."""
     sorts: list[Sort] = [strip(v.sort) for v in read]
     columns = [scan.columns[v] for v in read]
     scopes = list(dict.fromkeys(v.scope for v in read))
@@ -133,23 +139,24 @@ def _sample(
     names = [(s, [read[i].name for i in at]) for s, at in zip(scopes, by_scope, strict=True)]
     both = [app(Op.SQL_IS_TRUE, scan.given), app(Op.SQL_IS_TRUE, scan.prefilter)]
     judge = predicates(both, names)
-    passed = kept = 0
+    passed = rows_kept = 0
     for group in spread(groups, GROUPS):
         for row in some_rows(group, columns, sorts, ROWS):
             try:
-                given, keeps = judge(*[tuple(row[i] for i in at) for at in by_scope])
+                arrives, keeps = judge(*[tuple(row[i] for i in at) for at in by_scope])
             except (Undefined, TypeError):
                 return 0, 0  # NULL in a column that is declared to have none
-            passed += bool(given)
-            kept += bool(given and keeps)
+            passed += bool(arrives)
+            rows_kept += bool(arrives and keeps)
         if until.over:
             break
-    return passed, kept
+    return passed, rows_kept
 
 
 def largest_share(scan: Scan) -> float | None:
-    """The share of the rows that the largest group is unlikely to exceed, as a sample tells; None
-    where nothing is known. Never raises on files.
+    """Estimate, from a sample, a share of the rows that the largest group is unlikely to exceed.
+
+    Return None if nothing is known. Never raises because of files.
     """
     if not scan.keys:
         return 1.0
@@ -160,23 +167,24 @@ def largest_share(scan: Scan) -> float | None:
     groups = groups_of(scan, read, until)
     if not groups:
         return None
-    seen: Counter[tuple[Value, ...]] = Counter()
+    counts: Counter[tuple[Value, ...]] = Counter()
     columns, sorts = [scan.columns[v] for v in read], [strip(v.sort) for v in read]
     for group in spread(groups, GROUPS):
-        seen.update(some_rows(group, columns, sorts, ROWS))
+        counts.update(some_rows(group, columns, sorts, ROWS))
         if until.over:
             break
-    rows = seen.total()
-    return 1 - _lowest(rows - max(seen.values()), rows) if rows else None
+    rows = counts.total()
+    return 1 - _lowest(rows - max(counts.values()), rows) if rows else None
 
 
 KEYS = 4_000
-"""Rows of which keys are read, at most."""
+"""Maximum number of rows whose keys are read."""
 
 
 def extremes(scan: Scan) -> tuple[int, int] | None:
-    """The least and the greatest key of the rows that arrive, of some of the rows. None where
-    nothing is known, and where too few rows arrive to say.
+    """Return the least and the greatest key in a sample of the rows that arrive.
+
+    Return None if nothing is known, or if too few rows arrive.
     """
     (key,) = scan.keys
     read = list(dict.fromkeys((key, *variables(scan.given))))
@@ -187,25 +195,25 @@ def extremes(scan: Scan) -> tuple[int, int] | None:
     if not groups:
         return None
     names, sorts = [scan.columns[v] for v in columns], [strip(v.sort) for v in columns]
-    given = app(Op.SQL_IS_TRUE, scan.given)
-    judge = predicates([given], [(Scope.ROW, [v.name for v in columns])])
+    arrives = app(Op.SQL_IS_TRUE, scan.given)
+    judge = predicates([arrives], [(Scope.ROW, [v.name for v in columns])])
     most = max(1, KEYS // len(groups))
     every = (row for g in groups for row in some_rows(g, names, sorts, most, whole=True))
     try:
-        found = [row[0] for row in every if isinstance(row[0], int) and judge(row)[0]]
+        keys = [row[0] for row in every if isinstance(row[0], int) and judge(row)[0]]
     except (Undefined, TypeError):
         return None
-    if not found or (_rows(groups) > KEYS and len(found) < _FEW):
+    if not keys or (_rows(groups) > KEYS and len(keys) < _FEW):
         return None
-    return min(found), max(found)
+    return min(keys), max(keys)
 
 
 _FEW = 8
-"""Rows of a sample that say nothing of the extremes of all."""
+"""A sample with fewer rows says nothing about the extremes of all rows."""
 
 
 def spread(items: Sequence[T], most: int) -> list[T]:
-    """At most so many, from the middle of equal parts of the whole."""
+    """Return at most ``most`` items, from the middles of equal parts of the sequence."""
     if len(items) <= most:
         return list(items)
     return [items[(2 * i + 1) * len(items) // (2 * most)] for i in range(most)]
@@ -215,11 +223,13 @@ _Z = 2.326
 """One-sided confidence of 99 %."""
 
 
-def _lowest(kept: int, rows: int) -> float:
-    """Wilson's lower bound of the share of which ``kept`` of ``rows`` were seen: 0.36 where three
-    of three were, 0.995 where a thousand of a thousand were.
+def _lowest(successes: int, rows: int) -> float:
+    """Return Wilson's lower bound of the share of successes, if ``successes`` of ``rows`` were
+    seen.
+
+    It is 0.36 for three of three, and 0.995 for a thousand of a thousand.
     """
-    share, z2 = kept / rows, _Z * _Z
+    share, z2 = successes / rows, _Z * _Z
     middle = share + z2 / (2 * rows)
     spread_ = _Z * sqrt(share * (1 - share) / rows + z2 / (4 * rows * rows))
     return max(0.0, (middle - spread_) / (1 + z2 / rows))

@@ -1,7 +1,7 @@
 """Untrusted. Row groups of local Parquet files: their footers, and a few of their rows.
 
-Footers are kept by path, time of change and size. Nothing here raises on a file that cannot be
-read; it is not there, then.
+Footers are cached by path, modification time and size. Nothing here raises for a file that cannot
+be read; such a file is treated as missing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """What a footer says of a column in a row group: extremes (None: not said) and NULLs."""
+    """The values of a column in a row group, by its footer: extremes (None: not given) and
+    NULLs.
+    """
 
     low: Value = None
     high: Value = None
@@ -32,7 +34,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """A row group: ``size`` are the bytes of the columns asked for, not compressed."""
+    """A row group. ``size`` is the uncompressed size of the requested columns in bytes."""
 
     path: str
     index: int
@@ -42,7 +44,7 @@ class RowGroup:
 
 
 def available() -> bool:
-    """Whether files can be read at all: loads PyArrow, which takes a while the first time."""
+    """Whether files can be read at all. Loads PyArrow, which takes a while the first time."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:
@@ -51,25 +53,25 @@ def available() -> bool:
 
 
 def row_groups(path: str, columns: Mapping[str, Sort]) -> list[RowGroup] | None:
-    """The row groups of a file; None where it cannot be read or lacks one of the columns."""
+    """Return the row groups of a file; None if it cannot be read or lacks a column."""
     footer = _footer_of(path)
     if footer is None:
         return None
     places = {footer.schema.column(i).path: i for i in range(len(footer.schema))}
     if not places.keys() >= columns.keys():
         return None
-    found = []
+    groups = []
     for index in range(footer.num_row_groups):
         group = footer.row_group(index)
         chunks = {name: group.column(places[name]) for name in columns}
         size = sum(c.total_uncompressed_size for c in chunks.values())
         ranges = {n: _range(c.statistics, group.num_rows, columns[n]) for n, c in chunks.items()}
-        found.append(RowGroup(path, index, group.num_rows, size, ranges))
-    return found
+        groups.append(RowGroup(path, index, group.num_rows, size, ranges))
+    return groups
 
 
 def extent(path: str) -> tuple[int, int] | None:
-    """Rows and bytes of a file; None where it cannot be read."""
+    """Return the rows and bytes of a file; None if it cannot be read."""
     footer = _footer_of(path)
     try:
         return None if footer is None else (footer.num_rows, os.path.getsize(path))
@@ -78,8 +80,8 @@ def extent(path: str) -> tuple[int, int] | None:
 
 
 def without_extremes(paths: Sequence[str], names: Iterable[str]) -> list[str]:
-    """The columns that have values in some row group of these files, and extremes in none."""
-    silent, known = dict.fromkeys(names, False), set()
+    """Return the columns that have values in these files but extremes in no row group."""
+    silent, with_extremes = dict.fromkeys(names, False), set()
     for footer in filter(None, map(_footer_of, paths)):
         for chunk in _chunks(footer):
             name, statistics = chunk.path_in_schema, chunk.statistics
@@ -87,8 +89,8 @@ def without_extremes(paths: Sequence[str], names: Iterable[str]) -> list[str]:
                 nulls = statistics is not None and statistics.null_count == chunk.num_values
                 silent[name] |= not nulls
             elif name in silent:
-                known.add(name)
-    return [name for name, values in silent.items() if values and name not in known]
+                with_extremes.add(name)
+    return [name for name, values in silent.items() if values and name not in with_extremes]
 
 
 def _chunks(footer: FileMetaData) -> Iterable[Any]:
@@ -98,7 +100,7 @@ def _chunks(footer: FileMetaData) -> Iterable[Any]:
 
 
 def _footer_of(path: str) -> FileMetaData | None:
-    """The footer of a file as it is now; None where it cannot be read."""
+    """Return the footer of a file as it is now; None if it cannot be read."""
     try:
         stat = os.stat(path)
     except OSError:
@@ -108,7 +110,7 @@ def _footer_of(path: str) -> FileMetaData | None:
 
 @lru_cache(maxsize=256)
 def _footer(path: str, mtime: int, size: int) -> FileMetaData | None:
-    """The footer of the file as it was at that time and of that size."""
+    """Return the footer of the file as it was at that time and with that size."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -124,29 +126,30 @@ def _range(statistics: Any, rows: int, sort: Sort) -> Range:
     nulls = values = True
     if statistics.has_null_count:
         nulls, values = statistics.null_count > 0, statistics.null_count < rows
-    if not statistics.has_min_max or sort == TIMESTAMP_NTZ:  # Spark's reader has no use for these
+    if not statistics.has_min_max or sort == TIMESTAMP_NTZ:  # Spark's reader does not use these
         return Range(nulls=nulls, values=values)
     try:
         low, high = _value(statistics.min, sort), _value(statistics.max, sort)
-    except (ValueError, OverflowError):  # a day that Python's calendar does not have
+    except (ValueError, OverflowError):  # a day outside of Python's calendar
         return Range(nulls=nulls, values=values)
     return Range(low, high, nulls, values)
 
 
 def _value(value: object, sort: Sort) -> Value:
-    """None where the value is not of the sort: what is read as another type than it is. Some
-    writers have NaN as an extreme, which bounds nothing.
+    """Convert a value to the sort; None if it does not fit, because the file has another type.
+
+    Some writers give NaN as an extreme, which bounds nothing.
     """
     try:
-        found = from_python(value, sort)
+        converted = from_python(value, sort)
     except (TypeError, ValueError, OverflowError, AttributeError):
         return None
-    return None if isinstance(found, float) and isnan(found) else found
+    return None if isinstance(converted, float) and isnan(converted) else converted
 
 
 WHOLE = 500_000
-"""Bytes of a row group up to which it is read as a whole, so that rows of all of it are seen; of a
-larger one the first rows are.
+"""Maximum bytes of a row group that is read as a whole, so that the sample covers all of it. From a
+larger row group, the first rows are read.
 """
 
 
@@ -158,8 +161,9 @@ def some_rows(
     *,
     whole: bool = False,
 ) -> list[tuple[Value, ...]]:
-    """At most so many rows of a row group, as values, of the ``whole`` also of a large one; none
-    where they cannot be read.
+    """Return at most ``most`` rows of a row group, as values; none if they cannot be read.
+
+    If ``whole`` is true, a large row group is also read as a whole.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

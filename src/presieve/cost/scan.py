@@ -1,7 +1,7 @@
-"""Untrusted. A scan of local Parquet files below a boundary: what a backend says of it. Data only,
-but for one question that the backend answers.
+"""Untrusted. A scan of local Parquet files below a boundary, as a backend describes it. Data only,
+except for one question that the backend answers.
 
-``Estimate`` is what the other modules make of it.
+``Estimate`` is the result of the other modules.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from presieve.ir.terms import SQL_TRUE, Term, Var
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """``files`` are paths of this machine. ``columns`` are the names in the files of the variables
-    of which ``prefilter`` and ``keys`` speak, the grouping columns of the boundary, and ``given``:
-    what the filters say, as far as it is understood, that stand between the scan and the boundary.
-    ``skips`` says which share of the rows the scan skips by the pre-filter, by all that it goes by;
-    None where that is not known.
+    """A scan below a boundary.
+
+    ``files`` are paths on this machine. ``columns`` maps the variables in ``prefilter``, ``given``
+    and ``keys`` to the files' column names; ``keys`` are the grouping columns of the boundary.
+    ``given`` is the part of the filters between the scan and the boundary that is understood.
+    ``skips`` returns the share of the rows that the scan skips because of the pre-filter, by all
+    that it goes by; None if unknown.
     """
 
     files: tuple[str, ...]
@@ -31,9 +33,11 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Shares of the rows that arrive at the boundary: ``kept`` by the pre-filter, ``least`` of them
-    that are kept as far as a sample of this size can tell, and ``skipped`` by the scan, in whole
-    row groups. ``rows`` is the size of the sample.
+    """Shares of the rows that arrive at the boundary.
+
+    ``kept`` is the share that the pre-filter keeps, ``least`` its lower bound for a sample of this
+    size, and ``skipped`` the share that the scan skips in whole row groups. ``rows`` is the size of
+    the sample.
     """
 
     kept: float
@@ -44,8 +48,8 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What a reader decodes of files that were looked at: ``read`` of the ``rows``, in
-    ``groups_read`` of the row ``groups``. ``used``: it makes use of the filters that it has.
+    """The part of the examined files that a reader decodes: ``read`` of the ``rows``, in
+    ``groups_read`` of the row ``groups``. ``used`` says that it uses the filters that it has.
     """
 
     rows: int = 0
@@ -54,13 +58,13 @@ class Reads:
     groups_read: int = 0
     used: bool = True
 
-    def __add__(self, other: Reads) -> Reads:
+    def __add__(self, more_reads: Reads) -> Reads:
         return Reads(
-            self.rows + other.rows,
-            self.read + other.read,
-            self.groups + other.groups,
-            self.groups_read + other.groups_read,
-            self.used and other.used,
+            self.rows + more_reads.rows,
+            self.read + more_reads.read,
+            self.groups + more_reads.groups,
+            self.groups_read + more_reads.groups_read,
+            self.used and more_reads.used,
         )
 
     @property

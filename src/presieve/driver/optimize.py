@@ -152,11 +152,10 @@ def optimized(
     about: bool = False,
     at_once: bool = False,
 ) -> tuple[DataFrame, ReportData]:
-    """Optimize a DataFrame as :func:`optimize` does, and return a report of the changes.
-
-    ``for_report`` also determines the facts that only people ask for. ``skip_hopeless`` and
-    ``at_once`` are those of :class:`presieve.backend.plans.Reading`. ``about`` says that the
-    options are about this very DataFrame rather than all DataFrames of a session.
+    """Optimize a DataFrame as :func:`optimize` does, and report the changes. ``for_report`` also
+    determines what only people ask for; ``skip_hopeless`` and ``at_once`` are those of
+    :class:`presieve.backend.plans.Reading`. ``about``: the options are about this very DataFrame,
+    not about all DataFrames of a session.
     """
     started = time.perf_counter()
     off = switched_off(df)

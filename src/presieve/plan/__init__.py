@@ -1,1 +1,1 @@
-"""Trusted. The relational operators around a fold, and one rule for each of them."""
+"""Trusted. The relational operators around a fold, with one rule for each."""

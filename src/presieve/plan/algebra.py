@@ -1,8 +1,8 @@
 """Trusted. The relational operators that may stand between a filter and a fold. Data only.
 
 An attribute is identified by an integer (Catalyst's ``exprId``), never by its name. A path is the
-chain of operators above a fold, from the fold upwards; it ends where an operator stands that is
-not in the union below, since only for these is there a rule (unknown means stop).
+chain of operators above a fold, from the fold upwards. It ends at the first operator outside of the
+union below, because only these operators have a rule (unknown means stop).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from presieve.sql.catalyst import as_term
 from presieve.sql.choice import Value
 
 NO_PATH = "no-path"
-"""Code of the reason that a conjunct speaks of other rows than those of a boundary."""
+"""Code of the reason that a conjunct reads other rows than those of a boundary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column of a relation: ``type`` is Spark's simple name, of any type, supported or not."""
+    """A column of a relation. ``type`` is Spark's simple name of any type, supported or not."""
 
     id: int
     name: str
@@ -33,32 +33,34 @@ class Attribute:
 
 
 MOST_FIELDS = 10_000
-"""More fields than a struct may have here."""
+"""More than the number of fields that a struct may have here."""
 
 
 def field_id(struct: int, place: int) -> int:
-    """The number of a field of a struct attribute: made of the struct's number and of its place,
-    and negative, so that it is no other attribute's.
+    """Return the number of a field of a struct attribute.
+
+    It is computed from the struct's number and the field's place. It is negative, so no other
+    attribute has it.
     """
     return -(struct * MOST_FIELDS + place + 1)
 
 
 def struct_id(number: int) -> int:
-    """The number of the struct of which a field is; of every other attribute its own."""
+    """Return the number of the struct to which a field belongs; otherwise the attribute's own."""
     return number if number >= 0 else (-number - 1) // MOST_FIELDS
 
 
 def field_place(number: int) -> int:
-    """The place of a field in its struct."""
+    """Return the place of a field in its struct."""
     return (-number - 1) % MOST_FIELDS
 
 
 class Expr:
     """An expression: its meaning over attribute variables, or why it has none here.
 
-    ``refs`` are the attributes that it reads; they are known even where the meaning is not. The
-    meaning may be given by a function, which is called when somebody asks: of a large plan's
-    columns most are read by no filter.
+    ``refs`` are the attributes that it reads; they are known even if the meaning is not. The
+    meaning may be given as a function, which is called on demand: most columns of a large plan are
+    read by no filter.
     """
 
     __slots__ = ("_value", "refs")
@@ -78,7 +80,7 @@ class Expr:
 
     @property
     def term(self) -> Term | Declined:
-        """The meaning as one term; of CASE there is none."""
+        """The meaning as one term; CASE has none."""
         return as_term(self.value)
 
 
@@ -112,8 +114,9 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """The same rows in another order, or in other partitions. ``reads`` are the attributes that
-    decide on it.
+    """The same rows in another order, or in other partitions.
+
+    ``reads`` are the attributes that determine it.
     """
 
     reads: frozenset[int]
@@ -123,11 +126,12 @@ class Reordered:
 class _JoinSide:
     """A join, seen from one of its sides.
 
-    ``columns`` are the attributes of the rows, ``reads`` all that the operator reads. ``on`` is
-    what is known of each row of this side that has influence: parts of the join's condition, and
-    what holds on the other side of columns that equal some of this one. ``equal`` are these, of a
-    row and each of its partners: attributes of the other side and columns of this one, of types of
-    which equal values are the same. It is empty where rows have influence without a partner.
+    ``columns`` are the attributes of the rows, ``reads`` all attributes that the operator reads.
+    ``on`` are conditions that hold for each row of this side that has influence: parts of the
+    join's condition, and conditions on columns of the other side that equal some of this one.
+    ``equal`` are these pairs of equal columns, of a row and each of its partners: attributes of the
+    other side and columns of this one, whose types have no distinguishable equal values. It is
+    empty if rows have influence without a partner.
     """
 
     columns: frozenset[int]
@@ -138,14 +142,16 @@ class _JoinSide:
 
 @dataclass(frozen=True, slots=True)
 class JoinPreserved(_JoinSide):
-    """Each row any number of times, with columns of something else beside it: a join, seen from a
-    side that is never NULL because a partner is missing; a generator.
+    """Each row occurs any number of times, beside columns of something else.
+
+    This is a join, seen from a side that is never NULL because of a missing partner; or a
+    generator.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class JoinNullable(_JoinSide):
-    """A join, seen from a side in whose place NULLs stand where a row of the other side finds no
+    """A join, seen from a side that is replaced by NULLs if a row of the other side finds no
     partner.
     """
 
@@ -157,11 +163,11 @@ class JoinExistence(_JoinSide):
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """What comes out depends on each class of rows alone that are equal in ``columns``, and has the
-    class's values there: windows, aggregates, DISTINCT.
+    """An operator on classes of rows that are equal in ``columns``: windows, aggregates, DISTINCT.
 
-    ``columns`` are pairs of attributes, above and below, of types of which equal values are the
-    same. ``outputs`` are the attributes above, or None where all from below are among them.
+    The result for each class depends only on that class, and has the class's values there.
+    ``columns`` are pairs of attributes, above and below, whose types have no distinguishable equal
+    values. ``outputs`` are the attributes above; None if all attributes from below are among them.
     """
 
     columns: tuple[tuple[int, int], ...]
@@ -171,7 +177,9 @@ class Partitioned:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """A union, seen from one of its inputs. ``columns`` are pairs of attributes, above, below."""
+    """A union, seen from one of its inputs. ``columns`` are pairs of attributes, above and
+    below.
+    """
 
     columns: tuple[tuple[int, int], ...]
 
@@ -182,7 +190,7 @@ Path: TypeAlias = tuple[Operator, ...]
 
 
 def attribute_var(id_: int, sort: Sort) -> Var:
-    """The variable that stands for an attribute in the expressions of a path."""
+    """Return the variable that represents an attribute in the expressions of a path."""
     return Var(Scope.OUT, f"#{id_}", sort)
 
 
@@ -192,7 +200,7 @@ def attribute_id(var: Var) -> int:
 
 
 def variable_of(attribute: Attribute) -> Var | None:
-    """The attribute's variable, or None where its type is none of the IR's."""
+    """Return the attribute's variable; None if the IR does not have its type."""
     base = sort_of(attribute.type)
     if base is None:
         return None

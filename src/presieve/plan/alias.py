@@ -7,9 +7,9 @@ from presieve.plan.algebra import Alias
 
 
 def through_alias(_below: Alias, conjunct: Term) -> Term:
-    """Unchanged.
+    """Leave the conjunct unchanged.
 
-    Lemma: an alias is the identity on rows and attributes, so ``filter c (alias R) = alias
-    (filter c R)``. Conjuncts name attributes by number; the alias changes only their qualifiers.
+    Lemma: an alias is the identity on rows and attributes, so ``filter c (alias R) = alias (filter
+    c R)``. Conjuncts refer to attributes by number; the alias changes only their qualifiers.
     """
     return conjunct

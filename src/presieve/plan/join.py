@@ -26,23 +26,23 @@ _LETS_NULLS_PASS = Declined(
 
 
 def through_preserved(below: JoinPreserved, conjunct: Term) -> Term | Declined:
-    """Unchanged, where it speaks of this side alone.
+    """Leave the conjunct unchanged, if it only reads this side.
 
-    Lemma: where ``e r`` are the rows that come of r, each with the columns of r, and depend on r
-    and the other side alone, ``filter c (concat [e r | r in R]) = concat [e r | r in filter c R]``.
-    So for both sides of an inner join, the left side of a left outer, semi or anti join, the right
-    side of a right outer join, and what a generator reads.
+    Lemma: let ``e r`` be the rows that result from r, each with the columns of r, depending only on
+    r and the other side. Then ``filter c (concat [e r | r in R]) = concat [e r | r in filter c
+    R]``. This holds for both sides of an inner join, the left side of a left outer, semi or anti
+    join, the right side of a right outer join, and the input of a generator.
     """
     return conjunct if _within(below.columns, conjunct) else _OTHER_SIDE
 
 
 def through_nullable(below: JoinNullable, conjunct: Term) -> Term | Declined:
-    """A copy, where it speaks of this side alone and is not true of NULLs; it stays above as well.
+    """Copy the conjunct, if it only reads this side and is not true of NULLs; it also stays above.
 
-    Lemma: ``filter c (L JOIN R) = filter c (L JOIN filter c R)`` where R is the side that is
-    extended with NULLs (or both are) and c reads R's columns, all NULL on which it is not true. A
-    row of R that is not in ``filter c R`` only made rows on which c is not true. Where it was the
-    last partner of a row of L, this one now appears with NULLs, and c is not true of them.
+    Lemma: ``filter c (L JOIN R) = filter c (L JOIN filter c R)`` if R is the side that is extended
+    with NULLs (or both are), and c reads R's columns and is not true if all of them are NULL. A row
+    of R that is not in ``filter c R`` only produced rows on which c is not true. If it was the last
+    partner of a row of L, this row now appears with NULLs, and c is not true of them.
     """
     if not _within(below.columns, conjunct):
         return _OTHER_SIDE
@@ -54,21 +54,24 @@ def through_nullable(below: JoinNullable, conjunct: Term) -> Term | Declined:
 
 
 def through_existence(_below: JoinExistence, _conjunct: Term) -> Declined:
-    """No filter above speaks of this side, and one that speaks of nothing must stay: a row of an
-    anti join is there because there is none on this side.
+    """Decline: no filter above can read this side.
+
+    A filter that reads nothing must stay, because a row of an anti join appears if this side has no
+    partner for it.
     """
     return _OTHER_SIDE
 
 
 def implied(below: Join, conjunct: Term) -> Term | None:
-    """What a condition that reads the other side says of this one, as a copy; None if nothing.
+    """Return the condition on this side that a condition on the other side implies, as a copy; else
+    None.
 
-    Lemma: let ``c`` be true of a row that comes out, and ``w`` follow from it once columns of the
-    other side are named as the ones that equal them. A row of this side on which ``w`` is not true
-    then only made rows on which ``c`` is not true. Without it, a row of the other side may find no
-    partner. Where it comes out because of that (:class:`JoinNullable`, an anti join), it must not
-    pass: it does not if ``c`` reads that row alone, which was its partner's equal, or, reading no
-    column that is equal, if ``w`` is not true of NULLs.
+    Lemma: let ``c`` be true of a row of the result, and let ``w`` follow from it after columns of
+    the other side are renamed to the ones that equal them. A row of this side on which ``w`` is not
+    true then only produced rows on which ``c`` is not true. Without it, a row of the other side may
+    find no partner. If that makes this row appear (:class:`JoinNullable`, an anti join), it must
+    not pass. It does not if ``c`` only reads that row, which equalled its partner, or, if ``c``
+    reads no equal column, if ``w`` is not true of NULLs.
     """
     equal = dict(below.equal)
     named = rewrite(conjunct, lambda v: equal.get(attribute_id(v), v))
@@ -78,13 +81,16 @@ def implied(below: Join, conjunct: Term) -> Term | None:
         return weaker(below.columns, named)
     if isinstance(below, JoinExistence):
         return None
-    found = weaker(below.columns, conjunct)
-    return found if found is not None and through_nullable(below, found) is found else None
+    own_part = weaker(below.columns, conjunct)
+    return (
+        own_part if own_part is not None and through_nullable(below, own_part) is own_part else None
+    )
 
 
 def weaker(columns: frozenset[int], condition: Term) -> Term | None:
-    """A condition on these columns alone that is true wherever this one is; None if there is none
-    that says something.
+    """Return a condition on these columns that is true wherever this one is.
+
+    Return None if no such condition says anything.
     """
     match condition:
         case App(Op.SQL_AND, args):
@@ -96,13 +102,13 @@ def weaker(columns: frozenset[int], condition: Term) -> Term | None:
     return condition if variables(condition) and _within(columns, condition) else None
 
 
-def below_condition(here: Join, conjunct: Term) -> Term | Declined:
-    """A part of a join's condition that speaks of this side alone, as a copy below.
+def below_condition(join: Join, conjunct: Term) -> Term | Declined:
+    """Copy a part of a join's condition below, if it only reads this side.
 
-    Lemma: where no row of R is shown without a partner, ``L JOIN R ON (d AND c) = L JOIN (filter c
-    R) ON (d AND c)``: a row on which c is not true has none, and is nobody's.
+    Lemma: if no row of R appears without a partner, ``L JOIN R ON (d AND c) = L JOIN (filter c R)
+    ON (d AND c)``: a row on which c is not true has no partner, and is nobody's partner.
     """
-    return conjunct if _within(here.columns, conjunct) else _OTHER_SIDE
+    return conjunct if _within(join.columns, conjunct) else _OTHER_SIDE
 
 
 def _within(columns: frozenset[int], conjunct: Term) -> bool:

@@ -1,4 +1,6 @@
-"""Trusted. Which output attributes of a fold somebody still reads once conjuncts have moved."""
+"""Trusted. Determines which output attributes of a fold are still read after conjuncts have
+moved.
+"""
 
 from __future__ import annotations
 
@@ -22,37 +24,40 @@ from presieve.plan.algebra import (
 
 
 def visible(path: Path, outputs: Set[int]) -> frozenset[int]:
-    """The attributes at the top of a path above a fold with these output attributes, as far as they
-    come from these.
+    """Return the attributes at the top of a path that come from these output attributes of the
+    fold.
     """
-    here = frozenset(outputs)
+    attributes = frozenset(outputs)
     for operator in path:
         match operator:
             case Project(columns):
-                whole = {struct_id(i) for i in here}
-                here = frozenset(
-                    c.id for c in columns if any(struct_id(i) in whole for i in c.expr.refs)
+                structs = {struct_id(i) for i in attributes}
+                attributes = frozenset(
+                    c.id for c in columns if any(struct_id(i) in structs for i in c.expr.refs)
                 )
             case Union(columns=pairs):
-                here = frozenset(above for above, _ in pairs)
+                attributes = frozenset(above for above, _ in pairs)
             case Partitioned(outputs=frozenset() as made):
-                here = made
-            case _:  # what a join adds is none of the fold's
+                attributes = made
+            case _:  # columns that a join adds do not come from the fold
                 pass
-    return here
+    return attributes
 
 
 def attributes_below(operator: Operator, reads: Set[int]) -> frozenset[int] | None:
-    """What is read below an operator by an expression above it with these attributes, or None where
-    that speaks of other rows than those below. Of fields of a struct, the struct is named.
+    """Return the attributes below an operator that an expression above it with these attributes
+    reads.
+
+    Return None if the expression reads other rows than those below. A field of a struct is
+    represented by its struct.
     """
     reads = {struct_id(i) for i in reads}
     match operator:
         case Project(columns):
-            found = frozenset[int]().union(*(c.expr.refs for c in columns if c.id in reads))
-            return frozenset(struct_id(i) for i in found)
-        case JoinPreserved(here) | JoinNullable(here):
-            return frozenset(reads) if reads <= {struct_id(i) for i in here} else None
+            sources = frozenset[int]().union(*(c.expr.refs for c in columns if c.id in reads))
+            return frozenset(struct_id(i) for i in sources)
+        case JoinPreserved(side_columns) | JoinNullable(side_columns):
+            return frozenset(reads) if reads <= {struct_id(i) for i in side_columns} else None
         case JoinExistence():
             return None
         case Partitioned(columns=pairs) | Union(columns=pairs):
@@ -66,12 +71,11 @@ def attributes_below(operator: Operator, reads: Set[int]) -> frozenset[int] | No
 
 
 def live(path: Path, moved: Set[tuple[int, int]], top: Set[int]) -> frozenset[int]:
-    """The fold's output attributes that are read above it, besides by the moved conjuncts.
+    """Return the fold's output attributes that are read above it, except by the moved conjuncts.
 
-    ``top`` are the attributes at the top of the path: everything there counts as read.
-    ``moved`` are (operator, conjunct) pairs. A column of a projection that is more than an
-    attribute counts as read even where nobody reads it: its expression may be evaluated, and it
-    may raise.
+    ``top`` are the attributes at the top of the path: everything there counts as read. ``moved``
+    are (operator, conjunct) pairs. A column of a projection that is more than an attribute counts
+    as read even if nobody reads it: its expression may be evaluated, and it may raise.
     """
     needed = frozenset(top)
     for level in reversed(range(len(path))):
@@ -87,22 +91,22 @@ def live(path: Path, moved: Set[tuple[int, int]], top: Set[int]) -> frozenset[in
                 pass
             case Reordered(reads):
                 needed |= reads
-            case JoinPreserved(here, reads) | JoinNullable(here, reads):
-                needed = _among(needed | reads, here)
-            case JoinExistence(here, reads):
-                needed = _among(reads, here)
+            case JoinPreserved(side_columns, reads) | JoinNullable(side_columns, reads):
+                needed = _among(needed | reads, side_columns)
+            case JoinExistence(side_columns, reads):
+                needed = _among(reads, side_columns)
             case Partitioned(reads=reads, outputs=None):
                 needed |= reads
             case Partitioned(reads=reads):
                 needed = reads
             case Union(pairs):
-                whole = {struct_id(i) for i in needed}
-                needed = frozenset(below for above, below in pairs if above in whole)
+                structs = {struct_id(i) for i in needed}
+                needed = frozenset(below for above, below in pairs if above in structs)
             case other:
                 assert_never(other)
     return needed
 
 
-def _among(attributes: Set[int], here: Set[int]) -> frozenset[int]:
-    """Those that are here, or are fields of structs that are."""
-    return frozenset(i for i in attributes if struct_id(i) in here)
+def _among(attributes: Set[int], available: Set[int]) -> frozenset[int]:
+    """Return the attributes that are available, or are fields of available structs."""
+    return frozenset(i for i in attributes if struct_id(i) in available)

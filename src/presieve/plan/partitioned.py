@@ -9,13 +9,14 @@ from presieve.plan.algebra import NO_PATH, Partitioned, attribute_id, attribute_
 
 
 def through_partitioned(below: Partitioned, conjunct: Term) -> Term | Declined:
-    """The same of the columns below, where it reads columns alone in which a class is equal.
+    """Rename the conjunct's columns to those below, if it only reads columns in which a class is
+    equal.
 
-    Lemma: where ``R`` falls into classes by its values in some columns, ``w R = concat [w C | C]``,
-    and every row of ``w C`` has C's values there, ``filter c (w R) = w (filter c R)`` for c over
-    these columns: it is true of all rows of ``w C`` and of C, or of none. So for windows and what
-    they are partitioned by, for aggregates and what they are grouped by (of which there must be
-    something: an aggregate without has a row of no rows), for DISTINCT.
+    Lemma: let ``R`` consist of classes by its values in some columns, ``w R = concat [w C | C]``,
+    and let every row of ``w C`` have C's values there. Then ``filter c (w R) = w (filter c R)`` for
+    c over these columns: c is true of all rows of ``w C`` and of C, or of none. This holds for
+    windows and their partitioning columns, for aggregates and their grouping columns (there must be
+    at least one, because an aggregate without any has a row for no rows), and for DISTINCT.
     """
     names = dict(below.columns)
     if not variables(conjunct) or any(attribute_id(v) not in names for v in variables(conjunct)):
@@ -25,7 +26,7 @@ def through_partitioned(below: Partitioned, conjunct: Term) -> Term | Declined:
 
 
 def renamed(conjunct: Term, names: dict[int, int]) -> Term:
-    """With every attribute replaced by the one below; sorts stay as they are."""
+    """Replace every attribute by the one below; sorts stay as they are."""
 
     def below(var: Var) -> Term:
         assert var.scope is Scope.OUT

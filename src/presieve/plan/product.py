@@ -1,4 +1,4 @@
-"""Trusted. Several folds over the rows of one group are one fold."""
+"""Trusted. Combines several folds over the rows of one group into one fold."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from presieve.semantics.build import default, ite
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One fold of a product, and the names that its outputs get there."""
+    """One fold of a product, and the names of its outputs in the product."""
 
     fold: Fold
     outputs: tuple[str, ...]
 
 
 def product(parts: tuple[Component, ...], live: Set[str]) -> Fold:
-    """States and outputs side by side; it raises where one of them raises.
+    """Put states and outputs side by side; the product raises if one of the folds raises.
 
-    Lemma: ``fold (f x g) D = (fold f D, fold g D)``: neither state occurs in the other's step.
-    Only outputs named in ``live`` stay: nothing is claimed about the others. Their states stay too,
+    Lemma: ``fold (f x g) D = (fold f D, fold g D)``: neither state occurs in the other's step. Only
+    outputs named in ``live`` stay: nothing is claimed about the others. Their states stay too,
     because a fold whose output nobody reads may still raise.
     """
-    named = [_renamed(p, f"u{i}." if len(parts) > 1 else "") for i, p in enumerate(parts)]
+    named = [_rename(p, f"u{i}." if len(parts) > 1 else "") for i, p in enumerate(parts)]
     return Fold(
         name=", ".join(dict.fromkeys(p.fold.name for p in parts)),
         columns=tuple({c.name: c for f in named for c in f.columns}.values()),
@@ -41,8 +41,9 @@ def product(parts: tuple[Component, ...], live: Set[str]) -> Fold:
 
 
 def called_alone(parts: tuple[Component, ...], live: Set[str], called: Set[int]) -> Fold:
-    """The product where only the parts of these numbers are evaluated: what the others give is not
-    read, and their errors do not occur.
+    """Build the product in which only the parts with these numbers are evaluated.
+
+    The outputs of the others are not read, and their errors do not occur.
     """
     idle = [i for i in range(len(parts)) if i not in called]
     unread = {name for i in idle for name in parts[i].outputs}
@@ -54,7 +55,9 @@ def called_alone(parts: tuple[Component, ...], live: Set[str], called: Set[int])
 
 
 def quiet(part: Component) -> Component:
-    """The part without its errors: where it raises it gives some value, which nobody reads then."""
+    """Remove the part's errors: where it raises, it gives some value instead, which nobody
+    reads.
+    """
     fold = part.fold
     fields = tuple(
         replace(f, step=ite(fold.step_raises, Var(Scope.ACC, f.name, f.sort), f.step))
@@ -67,7 +70,7 @@ def quiet(part: Component) -> Component:
     return replace(part, fold=calm)
 
 
-def _renamed(part: Component, prefix: str) -> Fold:
+def _rename(part: Component, prefix: str) -> Fold:
     fold = part.fold
 
     def term(t: Term) -> Term:

@@ -1,7 +1,7 @@
-"""Trusted. Which conjuncts of the filters on a path reach the fold below it.
+"""Trusted. Determines which conjuncts of the filters on a path reach the fold below it.
 
-One rule per operator, each in its own module with its lemma; an operator without a rule cannot be
-on a path at all.
+There is one rule for each operator, in its own module with its lemma. An operator without a rule
+cannot be on a path at all.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Moved:
     """Conjunct number ``conjunct`` of operator number ``operator``, as a term over the fold's
     output attributes, or why it stays where it is.
 
-    ``copied``: it has to stay where it is, besides. ``reads`` are the fold's output attributes that
-    it reads; of one that is not understood, those of which its columns are made (none is known of
-    constants).
+    ``copied`` says that it must also stay where it is. ``reads`` are the fold's output attributes
+    that it reads. If it is not understood, they are those from which its columns are computed (none
+    is known for constants).
     """
 
     operator: int
@@ -63,7 +63,7 @@ class Moved:
 
 
 def through(below: Operator, conjunct: Term) -> Term | Declined:
-    """The conjunct below the operator, or why it cannot go there."""
+    """Move the conjunct below the operator, or say why it cannot go there."""
     match below:
         case Filter():
             return through_filter(below, conjunct)
@@ -88,15 +88,15 @@ def through(below: Operator, conjunct: Term) -> Term | Declined:
 
 
 def descend(path: Path) -> tuple[Moved, ...]:
-    """Every conjunct of every filter and join on the path, moved down as far as the fold.
+    """Move every conjunct of every filter and join on the path down, as far as the fold.
 
-    Lemma: with ``filter r`` right on the fold, where r is the conjunction of the terms, the path
-    above gives the same rows, and does so without the conjuncts that are not ``copied``.
+    Lemma: with ``filter r`` directly above the fold, where r is the conjunction of the terms, the
+    path above gives the same rows, and does so without the conjuncts that are not ``copied``.
     """
-    return tuple(_descended(path))
+    return tuple(_move_conjuncts(path))
 
 
-def _descended(path: Path) -> Iterator[Moved]:
+def _move_conjuncts(path: Path) -> Iterator[Moved]:
     copied = False
     below = _Below(path)
     for level, operator in enumerate(path):
@@ -119,7 +119,7 @@ def _descended(path: Path) -> Iterator[Moved]:
 
 
 def arrives(moved: Moved) -> bool:
-    """Whether a conjunct says something of the rows below, be it understood or not."""
+    """Whether a conjunct restricts the rows below, whether it is understood or not."""
     return not (isinstance(moved.term, Declined) and moved.term.code == NO_PATH)
 
 
@@ -127,7 +127,7 @@ _OTHER_ROWS = Declined(NO_PATH, "the filter reads other rows")
 
 
 class _Below:
-    """What conjuncts are below the operators of a path."""
+    """Moves conjuncts below the operators of a path."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -136,13 +136,15 @@ class _Below:
     def down(
         self, level: int, conjunct: Term | Declined, reads: frozenset[int]
     ) -> tuple[Term | Declined, frozenset[int], bool]:
-        """The conjunct below this many operators, what it reads there, and whether it is weaker
-        than it was. Of one that is not understood it is still known by what it reads whether it
-        speaks of the rows below.
+        """Return the conjunct below ``level`` operators, its attributes there, and whether it got
+        weaker.
+
+        If the conjunct is not understood, its attributes still tell whether it reads the rows
+        below.
         """
         weaker = False
         while level and not isinstance(conjunct, Declined):
-            operator, reads = self._path[level - 1], _read(conjunct)
+            operator, reads = self._path[level - 1], _attributes_read(conjunct)
             moved = through(operator, conjunct)
             if isinstance(moved, Declined) and isinstance(operator, Join):
                 copy = implied(operator, conjunct)
@@ -153,27 +155,28 @@ class _Below:
                 return _OTHER_ROWS, frozenset(), weaker
             conjunct = moved
         if not isinstance(conjunct, Declined):
-            return conjunct, _read(conjunct), weaker
-        found = None if level and conjunct.code == NO_PATH else self._attributes(level, reads)
-        if found is None:
+            return conjunct, _attributes_read(conjunct), weaker
+        attributes = None if level and conjunct.code == NO_PATH else self._attributes(level, reads)
+        if attributes is None:
             return _OTHER_ROWS, frozenset(), weaker
-        return conjunct, found, weaker
+        return conjunct, attributes, weaker
 
     def _attributes(self, level: int, reads: frozenset[int]) -> frozenset[int] | None:
-        """What such an expression reads below this many operators. Those of one place that read
-        the same are followed once.
+        """Return the attributes that such an expression reads below ``level`` operators.
+
+        Expressions of the same place with the same attributes are followed only once.
         """
         passed = []
-        found: frozenset[int] | None = reads
-        while level and found is not None and (level, found) not in self._known:
-            passed.append((level, found))
+        attributes: frozenset[int] | None = reads
+        while level and attributes is not None and (level, attributes) not in self._known:
+            passed.append((level, attributes))
             level -= 1
-            found = attributes_below(self._path[level], found)
-        if level and found is not None:
-            found = self._known[level, found]
-        self._known.update(dict.fromkeys(passed, found))
-        return found
+            attributes = attributes_below(self._path[level], attributes)
+        if level and attributes is not None:
+            attributes = self._known[level, attributes]
+        self._known.update(dict.fromkeys(passed, attributes))
+        return attributes
 
 
-def _read(conjunct: Term) -> frozenset[int]:
+def _attributes_read(conjunct: Term) -> frozenset[int]:
     return frozenset(map(attribute_id, variables(conjunct)))

@@ -7,10 +7,10 @@ from presieve.plan.algebra import Reordered
 
 
 def through_reordered(_below: Reordered, conjunct: Term) -> Term:
-    """Unchanged.
+    """Leave the conjunct unchanged.
 
-    Lemma: where ``s`` sorts or distributes rows by what each of them holds, ``filter c (s R)`` and
-    ``s (filter c R)`` have the same rows, and those that sorting tells apart in the same order.
-    Spark promises no order of the others.
+    Lemma: if ``s`` sorts or distributes rows by their content, ``filter c (s R)`` and ``s (filter c
+    R)`` have the same rows, and rows that the sort order distinguishes are in the same order. Spark
+    promises no order of the others.
     """
     return conjunct

@@ -10,7 +10,7 @@ from presieve.plan.partitioned import renamed
 
 
 def through_union(below: Union, conjunct: Term) -> Term | Declined:
-    """The same of the input's columns; it stays above as well, for the other inputs.
+    """Rename the conjunct's columns to the input's; it also stays above, for the other inputs.
 
     Lemma: ``filter c (A ++ B) = filter c (filter c A ++ B)``.
     """
