@@ -1,6 +1,6 @@
-"""Untrusted. presieve: filters moved through Python UDFs of PySpark pipelines, with a proof.
+"""Untrusted. presieve moves filters through Python UDFs of PySpark pipelines, with a proof.
 
-The names below are the public surface. They load on first use, so that ``import presieve`` costs
+The names below are the public interface. They are loaded on first use, so ``import presieve`` loads
 neither pyspark nor pandas nor a solver.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 
-TYPE_CHECKING = False  # type checkers know the name; typing itself would be half of what we load
+TYPE_CHECKING = False  # type checkers know the name; typing alone would be half of what we load
 if TYPE_CHECKING:
     from presieve import contract
     from presieve.aggregator import Aggregator
@@ -65,11 +65,11 @@ _MODULES = {"contract"}
 """Names that are modules."""
 
 _IPYTHON = {"load_ipython_extension", "unload_ipython_extension"}
-"""What ``%load_ext presieve`` asks for; no names for anybody else."""
+"""Names that ``%load_ext presieve`` requests; they are for no other use."""
 
 logging.getLogger("presieve").addHandler(logging.NullHandler())
 
-if not TYPE_CHECKING:  # a checker that saw this would accept any attribute at all
+if not TYPE_CHECKING:  # a type checker that saw this would accept any attribute
 
     def __getattr__(name: str) -> object:
         home = "presieve.notebook" if name in _IPYTHON else _HOMES.get(name)
@@ -93,7 +93,9 @@ if not TYPE_CHECKING:  # a checker that saw this would accept any attribute at a
 
 
 def _version() -> str:
-    """Of the package's metadata, which a bare folder on the path has not."""
+    """Return the version in the package's metadata, which a bare folder on the path does not
+    have.
+    """
     from importlib import metadata
 
     try:

@@ -1,4 +1,4 @@
-"""Untrusted. The base class of a fold that is written as a class."""
+"""Untrusted. The base class for folds that are written as classes."""
 
 from __future__ import annotations
 

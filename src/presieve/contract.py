@@ -1,10 +1,10 @@
-"""Untrusted. Whether a Python data source applies the filters that it claims to apply.
+"""Untrusted. Tests whether a Python data source applies the filters that it claims to apply.
 
-Spark hands the reader of a Python data source conditions on its columns (``pushFilters``, since
-Spark 4.1) and does not evaluate those that are not given back. A reader that compares otherwise
-than SQL does (NULL, NaN, the two zeros, upper and lower case, trailing blanks, time zones) then
-changes results silently. :func:`check` tries it; :func:`guarded` makes any reader safe that drops
-no row that passes.
+Spark hands conditions on columns to the reader of a Python data source (``pushFilters``, since
+Spark 4.1), and does not evaluate those that the reader does not give back. A reader that compares
+differently from SQL (NULL, NaN, the two zeros, upper and lower case, trailing blanks, time zones)
+then silently changes results. :func:`check` tests this; :func:`guarded` makes any reader safe that
+drops no row that passes.
 """
 
 from __future__ import annotations
@@ -41,14 +41,7 @@ Row: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class FilterResult:
-    """What became of some filters that were pushed together.
-
-    Attributes:
-        filters: The filters, as Spark hands them over.
-        status: ``"exact"``, ``"inexact"``, ``"unsupported"`` or ``"broken"``.
-        reason: Why it is broken; empty if it is not.
-        row: A row on which it is broken; None otherwise.
-    """
+    """The result for some filters that were pushed together."""
 
     filters: tuple[Any, ...]
     status: Status
@@ -66,7 +59,7 @@ class ContractReport:
 
     Attributes:
         results: One entry for each filter, and for some pairs.
-        rows: How many rows the reader has.
+        rows: The number of rows of the reader.
     """
 
     results: tuple[FilterResult, ...]
@@ -74,12 +67,12 @@ class ContractReport:
 
     @property
     def kept(self) -> bool:
-        """Whether nothing is broken."""
+        """Whether no result is broken."""
         return not self.broken
 
     @property
     def broken(self) -> tuple[FilterResult, ...]:
-        """The results that are."""
+        """The broken results."""
         return tuple(r for r in self.results if r.status == "broken")
 
     def __str__(self) -> str:
@@ -88,7 +81,7 @@ class ContractReport:
         return "\n".join([f"{head} ({self.rows} rows)", *map(str, self.broken)])
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON types; values as Python writes them."""
+        """Return the report as JSON types; values as Python writes them."""
         return {
             "kept": self.kept,
             "rows": self.rows,
@@ -111,13 +104,13 @@ def check(
     schema: str | None = None,
     filters: Iterable[Filter] | None = None,
 ) -> ContractReport:
-    """Push filters into new readers, read, and compare with what SQL says of the rows.
+    """Push filters into new readers, read, and compare the rows with SQL's answer.
 
-    Nothing runs on Spark. What the reader gives without filters is taken to be all of its rows.
+    Nothing runs on Spark. The rows that the reader gives without filters count as all of its rows.
 
     Args:
         reader: Makes a reader: a class or function, or a ``DataSource``.
-        rows: Given to ``reader`` as its only argument, if they are given; as tuples.
+        rows: The only argument for ``reader``, if given; a list of tuples.
         schema: The columns as a Spark DDL string. A ``DataSource`` has its own.
         filters: The filters to try; otherwise comparisons with the values that occur, with their
             neighbours and with NULL, NaN, both zeros and texts in other cases, one by one and in
@@ -132,8 +125,8 @@ def check(
         ...                         schema="k string, price double").kept
         True
     """
-    names, make = _opened(reader, rows, schema)
-    every = _read(make())
+    names, make = _open_reader(reader, rows, schema)
+    every = _read_rows(make())
     if not every:
         raise UsageError("the reader has no rows: nothing can be compared; hand some over")
     if any(len(row) != len(names) for row in every):
@@ -141,13 +134,13 @@ def check(
     alone = list(filters) if filters is not None else list(_filters(names, every))
     pairs = list(combinations(alone, 2))
     step = max(1, len(pairs) // _PAIRS)
-    asked = [*((f,) for f in alone), *pairs[::step]]
-    found = tuple(_result(make, f, names, every) for f in asked)
-    return ContractReport(found, len(every))
+    filter_groups = [*((f,) for f in alone), *pairs[::step]]
+    results = tuple(_test_filters(make, f, names, every) for f in filter_groups)
+    return ContractReport(results, len(every))
 
 
 _PAIRS = 40
-"""How many pairs of filters are tried, at most."""
+"""Maximum number of pairs of filters that are tried."""
 
 
 def assert_kept(
@@ -157,7 +150,7 @@ def assert_kept(
     schema: str | None = None,
     filters: Iterable[Filter] | None = None,
 ) -> None:
-    """:func:`check` for tests.
+    """Run :func:`check` in a test.
 
     Args:
         reader: As in :func:`check`.
@@ -202,13 +195,13 @@ def guarded(source: Any) -> Any:
 
 
 def _guarded_source(source: type[DataSource]) -> type[DataSource]:
-    """Its readers are guarded as they are made."""
+    """Return a class whose readers are guarded as they are made."""
 
     class Guarded(source):  # type: ignore[misc, valid-type]
         def reader(self, schema: Any) -> Any:
-            made = super().reader(schema)
-            made.__class__ = _guarded_reader(type(made))
-            return made
+            new_reader = super().reader(schema)
+            new_reader.__class__ = _guarded_reader(type(new_reader))
+            return new_reader
 
     return _named_as(Guarded, source)
 
@@ -217,7 +210,7 @@ def _guarded_reader(reader: type[DataSourceReader]) -> type[DataSourceReader]:
     from pyspark.sql.datasource import DataSourceReader
 
     if getattr(reader, "pushFilters", None) is getattr(DataSourceReader, "pushFilters", None):
-        return reader  # it is handed no filters
+        return reader  # it receives no filters
 
     class Guarded(reader):  # type: ignore[misc, valid-type]
         def pushFilters(self, filters: list[Any]) -> Any:  # noqa: N802 (Spark's name)
@@ -228,28 +221,30 @@ def _guarded_reader(reader: type[DataSourceReader]) -> type[DataSourceReader]:
     return _named_as(Guarded, reader)
 
 
-def _named_as(made: type[Any], other: type[Any]) -> type[Any]:
-    made.__name__ = f"Guarded{other.__name__}"
-    made.__qualname__ = made.__name__
-    made.__doc__ = other.__doc__
-    if "name" not in vars(other) and hasattr(other, "name"):
-        made.name = classmethod(lambda _: other.name())  # its default is the name of the class
-    return made
+def _named_as(new_class: type[Any], original: type[Any]) -> type[Any]:
+    new_class.__name__ = f"Guarded{original.__name__}"
+    new_class.__qualname__ = new_class.__name__
+    new_class.__doc__ = original.__doc__
+    if "name" not in vars(original) and hasattr(original, "name"):
+        new_class.name = classmethod(
+            lambda _: original.name()
+        )  # its default is the name of the class
+    return new_class
 
 
 # --- readers ----------------------------------------------------------------------------------
 
 
-def _opened(
+def _open_reader(
     reader: Any, rows: Sequence[Row] | None, schema: str | None
 ) -> tuple[list[str], Callable[[], Any]]:
-    """The names of the columns, and what makes a new reader."""
+    """Return the names of the columns, and a function that makes a new reader."""
     from pyspark.sql.datasource import DataSource
 
     if isinstance(reader, DataSource):
-        known: Any = reader.schema() if schema is None else schema
-        names = _names(known) if isinstance(known, str) else list(known.names)
-        return names, lambda: reader.reader(known)
+        own_schema: Any = reader.schema() if schema is None else schema
+        names = _names(own_schema) if isinstance(own_schema, str) else list(own_schema.names)
+        return names, lambda: reader.reader(own_schema)
     if schema is None:
         raise UsageError('the schema is missing: name the columns, such as schema="k string"')
     if not callable(reader):
@@ -259,34 +254,34 @@ def _opened(
 
 
 def _names(ddl: str) -> list[str]:
-    """The columns of a DDL string, without a session."""
+    """Return the column names in a DDL string, without a session."""
     return [column.name for column in parse_schema(ddl)]
 
 
-def _read(reader: Any) -> list[Row]:
-    """All rows of all partitions, as tuples."""
-    found: list[Row] = []
+def _read_rows(reader: Any) -> list[Row]:
+    """Return all rows of all partitions, as tuples."""
+    rows: list[Row] = []
     for partition in reader.partitions():
         for part in reader.read(partition):
-            found += _rows_of(part)
-    return found
+            rows += _rows_of(part)
+    return rows
 
 
 def _rows_of(part: Any) -> Iterator[Row]:
-    """A row, or those of a batch of Arrow."""
+    """Yield a row, or the rows of an Arrow batch."""
     if hasattr(part, "to_pylist") and hasattr(part, "schema"):
         yield from (tuple(row.values()) for row in part.to_pylist())
     else:
         yield tuple(part)
 
 
-def _result(
+def _test_filters(
     make: Callable[[], Any], filters: tuple[Any, ...], names: Sequence[str], every: Sequence[Row]
 ) -> FilterResult:
     reader = make()
     try:
         returned = list(reader.pushFilters(list(filters)))
-        found = _read(reader)
+        given_rows = _read_rows(reader)
     except Exception as error:  # a reader may raise anything
         return FilterResult(filters, "broken", f"{type(error).__name__}: {error}")
     if any(all(r is not f for f in filters) for r in returned):
@@ -294,31 +289,31 @@ def _result(
     claimed = [f for f in filters if all(r is not f for r in returned)]
     passing = [r for r in every if all(holds(f, r, names) is True for f in filters)]
     allowed = [r for r in every if all(holds(f, r, names) is True for f in claimed)]
-    lost = _first_more(passing, found)
+    lost = _first_more(passing, given_rows)
     if lost is not None:
         return FilterResult(filters, "broken", f"a row that passes is missing: {lost}", lost)
-    extra = _first_more(found, allowed)
+    extra = _first_more(given_rows, allowed)
     if extra is not None:
         text = "is not a row of the source" if extra not in every else "does not pass"
         return FilterResult(filters, "broken", f"a row {text}, and is given: {extra}", extra)
     if not returned:
         return FilterResult(filters, "exact")
-    return FilterResult(filters, "unsupported" if len(found) == len(every) else "inexact")
+    return FilterResult(filters, "unsupported" if len(given_rows) == len(every) else "inexact")
 
 
 def _first_more(some: Sequence[Row], others: Sequence[Row]) -> Row | None:
-    """A row that occurs more often among the first than among the others."""
-    left = Counter(map(_key, others))
+    """Return a row that occurs more often in ``some`` than in ``others``; None if there is none."""
+    remaining = Counter(map(_key, others))
     for row in some:
         key = _key(row)
-        if left[key] <= 0:
+        if remaining[key] <= 0:
             return row
-        left[key] -= 1
+        remaining[key] -= 1
     return None
 
 
 def _key(row: Row) -> str:
-    """Rows are the same if they are written the same; NaN is no other than NaN."""
+    """Return the text of a row. Rows with equal texts are equal; NaN equals NaN."""
     return repr(row)
 
 
@@ -326,12 +321,12 @@ def _key(row: Row) -> str:
 
 
 def describe(filter_: Any) -> str:
-    """A filter as text."""
+    """Return a filter as text."""
     return str(filter_)
 
 
 def holds(filter_: Any, row: Row, names: Sequence[str]) -> bool | None:
-    """Whether a filter is true of a row, by Spark's rules; None where it is NULL."""
+    """Whether a filter is true of a row, by Spark's rules; None if it is NULL."""
     kind = type(filter_).__name__
     if kind == "Not":
         inner = holds(filter_.child, row, names)
@@ -339,15 +334,15 @@ def holds(filter_: Any, row: Row, names: Sequence[str]) -> bool | None:
     value = _value(filter_.attribute, row, names)
     if kind in ("IsNull", "IsNotNull"):
         return (value is None) == (kind == "IsNull")
-    other = filter_.value
+    operand = filter_.value
     if kind == "EqualNullSafe":
-        return (value is None and other is None) or _compared("EqualTo", value, other) is True
+        return (value is None and operand is None) or _compare("EqualTo", value, operand) is True
     if value is None:
         return None
     if kind == "In":
-        found = [_compared("EqualTo", value, o) for o in other]
-        return True if True in found else None if None in found else False
-    return _compared(kind, value, other)
+        answers = [_compare("EqualTo", value, o) for o in operand]
+        return True if True in answers else None if None in answers else False
+    return _compare(kind, value, operand)
 
 
 def _value(path: Sequence[str], row: Row, names: Sequence[str]) -> Any:
@@ -357,19 +352,19 @@ def _value(path: Sequence[str], row: Row, names: Sequence[str]) -> Any:
     return value
 
 
-def _compared(kind: str, a: Any, b: Any) -> bool | None:
+def _compare(kind: str, a: Any, b: Any) -> bool | None:
     if a is None or b is None:
         return None
     if kind.startswith("String"):
         test = {"StringStartsWith": str.startswith, "StringEndsWith": str.endswith}
         return bool(b in a) if kind == "StringContains" else bool(test[kind](a, b))
-    x, y = _ordered(a), _ordered(b)
+    x, y = _sort_key(a), _sort_key(b)
     tests = {"EqualTo": eq, "LessThan": lt, "LessThanOrEqual": le}
     return bool({**tests, "GreaterThan": gt, "GreaterThanOrEqual": ge}[kind](x, y))
 
 
-def _ordered(value: Any) -> Any:
-    """A value in Spark's order: NaN above all numbers, texts by their bytes, both zeros equal."""
+def _sort_key(value: Any) -> Any:
+    """Map a value to Spark's order: NaN above all numbers, texts by their bytes, equal zeros."""
     if isinstance(value, float):
         return (1, 0.0) if math.isnan(value) else (0, value)
     if isinstance(value, int | decimal.Decimal) and not isinstance(value, bool):
@@ -382,15 +377,19 @@ def _ordered(value: Any) -> Any:
 
 
 def _filters(names: Sequence[str], rows: Sequence[Row]) -> Iterator[Any]:
-    """For each column, comparisons with what occurs in it and with what is near."""
+    """Yield, for each column, comparisons with values that occur in it and with similar ones."""
     from pyspark.sql import datasource
 
     for place, name in enumerate(names):
         path = (name,)
-        found = {repr(r[place]): r[place] for r in rows if r[place] is not None}
+        occurring = {repr(r[place]): r[place] for r in rows if r[place] is not None}
         yield datasource.IsNull(path)
         yield datasource.IsNotNull(path)
-        values = {repr(v): v for one in list(found.values())[:_VALUES] for v in _near(one)}
+        values = {
+            repr(v): v
+            for occurring_value in list(occurring.values())[:_VALUES]
+            for v in _near(occurring_value)
+        }
         for value in values.values():
             yield from _comparisons(path, value)
         if values:
@@ -400,7 +399,7 @@ def _filters(names: Sequence[str], rows: Sequence[Row]) -> Iterator[Any]:
 
 
 _VALUES = 12
-"""How many values of a column are compared with."""
+"""Maximum number of values of a column to compare with."""
 
 
 def _comparisons(path: tuple[str, ...], value: Any) -> Iterator[Any]:
@@ -416,7 +415,7 @@ def _comparisons(path: tuple[str, ...], value: Any) -> Iterator[Any]:
 
 
 def _near(value: Any) -> Iterator[Any]:
-    """A value, and others that a careless comparison takes for it."""
+    """Yield a value, and other values that a careless comparison confuses with it."""
     yield value
     if isinstance(value, bool):
         yield not value

@@ -1,7 +1,7 @@
-"""Trusted. The one exception root, source spans, and the value that means "declined".
+"""Trusted. The one root of exceptions, source spans, and the value that means "declined".
 
-What may legitimately not work (an unknown function, an unprovable pushdown) is a
-:class:`Declined` value. Exceptions are for misuse and for bugs of ours.
+Whatever may legitimately fail (an unknown function, an unprovable pushdown) is a :class:`Declined`
+value. Exceptions are for misuse and for bugs of ours.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ class SortError(PresieveError):
     """A term of the IR was built with arguments of the wrong sorts (a bug of ours)."""
 
 
-def meant(name: str, known: Iterable[str]) -> str:
-    """The ending of a message about a name that is not there: ``"; did you mean score?"``, or
-    nothing where no known name is like it.
-    """
-    from difflib import get_close_matches  # seldom needed, and not quick to load
+def meant(name: str, known_names: Iterable[str]) -> str:
+    """Return the ending of a message about an unknown name: ``"; did you mean score?"``.
 
-    names = {n.lower(): n for n in known}
+    It is empty if no known name is similar.
+    """
+    from difflib import get_close_matches  # rarely needed, and slow to load
+
+    names = {n.lower(): n for n in known_names}
     near = [names[n] for n in get_close_matches(name.lower(), names, n=3, cutoff=0.6)]
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A place in somebody's source. ``line`` counts from 1, ``column`` from 1; 0 is unknown."""
+    """A place in a source. ``line`` counts from 1, ``column`` from 1; 0 is unknown."""
 
     file: str
     line: int
@@ -46,7 +47,7 @@ class Span:
 
 
 def place_json(span: Span | None) -> dict[str, object]:
-    """``file``, ``line`` and ``column``, None where the place is unknown."""
+    """Return ``file``, ``line`` and ``column``; None if the place is unknown."""
     if span is None:
         return {"file": None, "line": None, "column": None}
     return {"file": span.file, "line": span.line, "column": span.column}
@@ -65,7 +66,7 @@ class Declined:
         return f"[{self.code}] {self.reason}{where}"
 
     def to_json(self) -> dict[str, object]:
-        """The public shape: ``code``, ``reason``, ``line``, ``column`` (and ``file``)."""
+        """Return the public form: ``code``, ``reason``, ``line``, ``column`` (and ``file``)."""
         return {"code": self.code, "reason": self.reason, **place_json(self.span)}
 
 
@@ -81,5 +82,5 @@ class DeclineSignal(PresieveError):
 
     @classmethod
     def of(cls, why: Declined) -> DeclineSignal:
-        """The signal that carries it."""
+        """Return a signal that carries the value."""
         return cls(why.code, why.reason, why.span)

@@ -1,4 +1,4 @@
-"""Trusted. Folds written as classes, as aggregate functions that ``optimize`` reads."""
+"""Trusted. Turns folds written as classes into aggregate functions that ``optimize`` reads."""
 
 from __future__ import annotations
 
@@ -54,17 +54,19 @@ def group_fold(
         >>> best = group_fold(Best, "double")
         >>> df.groupBy("team").agg(best("score").alias("best"))
     """
-    made = aggregator() if isinstance(aggregator, type) else aggregator
-    if not is_row_class(made):
-        raise UsageError(f"{type(made).__name__} needs methods zero() and reduce(acc, row)")
-    declared = returns if returns is not None else getattr(made, "outputType", None)
+    instance = aggregator() if isinstance(aggregator, type) else aggregator
+    if not is_row_class(instance):
+        raise UsageError(f"{type(instance).__name__} needs methods zero() and reduce(acc, row)")
+    declared = returns if returns is not None else getattr(instance, "outputType", None)
     if declared is None:
-        raise UsageError(f"{type(made).__name__} has no outputType: pass returns, such as 'double'")
+        raise UsageError(
+            f"{type(instance).__name__} has no outputType: pass returns, such as 'double'"
+        )
 
     def columns(*names: str, **named: Column | str) -> Column:
-        return _column(made, declared, names, named, streamed)
+        return _column(instance, declared, names, named, streamed)
 
-    columns.__name__ = type(made).__name__
+    columns.__name__ = type(instance).__name__
     return columns
 
 
@@ -82,7 +84,7 @@ def fold_by_key(
 ) -> DataFrame:
     """Fold by key on an RDD, as ``RDD.aggregateByKey`` does, and filter the result.
 
-    What is proved of the filter goes below the fold. Filters on other columns than keys do so only
+    The proved part of the filter goes below the fold. Filters on columns other than keys do so only
     if ``merge`` is proved to agree with ``reduce``. Results go to the logger ``presieve``.
 
     Args:
@@ -106,21 +108,21 @@ def fold_by_key(
         >>> fold_by_key(df, Best, key="team", where="best > 90", returns="best double")
     """
     mine = given(budget=budget, policy=policy)
-    made = aggregator() if isinstance(aggregator, type) else aggregator
-    if not is_row_class(made) or not has_merge(made):
-        name = type(made).__name__
+    instance = aggregator() if isinstance(aggregator, type) else aggregator
+    if not is_row_class(instance) or not has_merge(instance):
+        name = type(instance).__name__
         raise UsageError(f"{name} needs methods zero(), reduce(acc, row) and merge(a, b)")
     from presieve.backend.keyed import KeyedFold
 
     keys = (key,) if isinstance(key, str) else tuple(key)
-    fold = KeyedFold.of(df, made, keys, returns)
+    fold = KeyedFold.of(df, instance, keys, returns)
     options = Options.of(mine, of_session(df.sparkSession))
     prefilter, residual = _filters(fold, where, options, switched_off(df) or fold.unread(where))
     return fold.run(prefilter, residual, partitions)
 
 
 def _filters(fold: KeyedFold, where: str, options: Options, unread: str | None) -> tuple[str, str]:
-    """What goes below the fold and what stays above it; ``unread`` says why nothing is read."""
+    """Return the filters below and above the fold; ``unread`` says why the fold is not read."""
     name = type(fold.aggregator).__name__
     if unread is not None:
         logger.info("fold_by_key, %s: left alone: %s", name, unread)
@@ -172,15 +174,15 @@ def _column(
             raise UsageError(f"streamed=True needs PySpark 4.2 or later, not {__version__}")
         kind = PythonEvalType.SQL_GROUPED_AGG_ARROW_ITER_UDF
     with warnings.catch_warnings():
-        # Spark would like annotations instead, in which the number of columns is not free.
+        # Spark prefers annotations, but these fix the number of columns.
         warnings.filterwarnings("ignore", "It is preferred to specify type hints")
         udf = make(function, parsed, kind)
-    found: Column = udf(*names, *named.values())
-    return found
+    result_column: Column = udf(*names, *named.values())
+    return result_column
 
 
 def _types(returns: DataType) -> tuple[tuple[str, str], ...]:
-    """Names and types of a struct's fields, or one type without a name."""
+    """Return names and types of a struct's fields, or one type without a name."""
     from pyspark.sql.types import StructType
 
     if isinstance(returns, StructType):

@@ -1,5 +1,5 @@
-"""Untrusted. The command ``presieve`` as a file for ``spark-submit``, which takes a file for Python
-by the end of its name. Without arguments it prints where it is.
+"""Untrusted. The command ``presieve`` as a file for ``spark-submit``, which recognizes a Python
+file by its suffix. Without arguments it prints its own path.
 """
 
 import sys

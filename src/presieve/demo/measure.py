@@ -20,13 +20,13 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
-        """How many times faster the optimized one is, by medians."""
+        """How many times faster the optimized DataFrame is, by medians."""
         return median(self.written) / median(self.optimized)
 
 
 def _run(df: DataFrame) -> tuple[float, list[str]]:
-    """Seconds, and the rows as a sorted list of their texts, in which NaN equals NaN."""
-    # A DataFrame keeps its executed plan, and with it what a shuffle has written: plan anew.
+    """Return the seconds, and the rows as a sorted list of their texts, in which NaN equals NaN."""
+    # A DataFrame keeps its executed plan, and with it the output of shuffles: plan again.
     fresh = df.select("*")
     start = time.perf_counter()
     rows = fresh.collect()

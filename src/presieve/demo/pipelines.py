@@ -1,4 +1,4 @@
-"""Untrusted. The three pipelines of the demo, as somebody would write them."""
+"""Untrusted. The three pipelines of the demo, as a user would write them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A grouped function and a filter on what it returns.
+    """A grouped function and a filter on its result.
 
     ``schema`` are the columns of ``table`` and ``returns`` those of the result, as DDL.
-    ``question`` says for people what is asked.
+    ``question`` says in words which rows the pipeline looks for.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Pipeline:
     where: str
 
     def build(self, table: DataFrame) -> DataFrame:
-        """The pipeline as written."""
+        """Build the pipeline as written."""
         groups = table.groupBy(self.key)
         return groups.applyInPandas(self.function, self.returns).filter(self.where)
 

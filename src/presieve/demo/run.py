@@ -16,7 +16,7 @@ from presieve.report.report import Report
 
 @dataclass(frozen=True, slots=True)
 class PipelineRun:
-    """What one pipeline gave. ``rows`` is the number of rows that it reads as written."""
+    """The result of one pipeline. ``rows`` is the number of rows that it reads as written."""
 
     pipeline: Pipeline
     report: Report
@@ -25,12 +25,12 @@ class PipelineRun:
 
     @property
     def good(self) -> bool:
-        """A pre-filter was pushed and the results are equal."""
+        """Whether a pre-filter was pushed and the results are equal."""
         return self.report.changed and self.comparison.equal
 
 
 STEPS = 2 * len(PIPELINES)
-"""How many lines :func:`run` tells."""
+"""The number of lines that :func:`run` passes to ``tell``."""
 
 
 def run(
@@ -40,9 +40,9 @@ def run(
     repetitions: int,
     tell: Callable[[str], None],
 ) -> tuple[PipelineRun, ...]:
-    """Every pipeline in turn over the tables at ``paths``, each of ``rows`` rows.
+    """Run every pipeline in turn over the tables at ``paths``, each of ``rows`` rows.
 
-    ``tell`` gets a line whenever something that takes time begins.
+    ``tell`` receives a line whenever something begins that takes time.
     """
     runs = []
     for pipeline in PIPELINES:

@@ -16,11 +16,13 @@ from presieve.errors import UsageError
 
 @contextmanager
 def session() -> Iterator[SparkSession]:
-    """A local session on two cores, stopped at the end. :class:`UsageError` without a Java."""
+    """Start a local session on two cores, and stop it at the end. :class:`UsageError` without
+    Java.
+    """
     # Workers start the python3 on PATH, which need not be this one.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ[CACHE] = "off"  # the demo shows a search, not what is kept of its last run
+    os.environ[CACHE] = "off"  # the demo shows a search, not a cached result
     builder = (
         SparkSession.builder.master("local[2]")
         .appName("presieve demo")

@@ -1,4 +1,4 @@
-"""Untrusted. The demo's outcome on a terminal, as a page and as JSON."""
+"""Untrusted. Shows the demo's results on a terminal, as a page and as JSON."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _grid(rows: Iterator[tuple[str, str]]) -> Table:
 
 
 def show(outcome: PipelineRun, console: Console) -> None:
-    """One pipeline: what was proven, and what it brought."""
+    """Show one pipeline: what was proven, and the run times."""
     parts: list[RenderableType] = []
     for boundary in outcome.report.boundaries:
         if boundary.source:
@@ -66,7 +66,7 @@ def _seconds(runs: Sequence[float]) -> str:
 
 
 def table(outcomes: Sequence[PipelineRun], console: Console) -> None:
-    """All of them side by side."""
+    """Show all pipelines side by side."""
     grid = Table("pipeline", "kind", *_times(outcomes[0]))
     for outcome in outcomes:
         kinds = ", ".join(b.kind for b in outcome.report.boundaries) or "none"
@@ -75,7 +75,7 @@ def table(outcomes: Sequence[PipelineRun], console: Console) -> None:
 
 
 def save(outcomes: Sequence[PipelineRun], path: Path) -> None:
-    """The HTML report."""
+    """Write the HTML report."""
     sections = [
         html.Section(o.report.data, o.pipeline.name.capitalize(), o.pipeline.question, _times(o))
         for o in outcomes
@@ -85,7 +85,7 @@ def save(outcomes: Sequence[PipelineRun], path: Path) -> None:
 
 
 def as_json(outcomes: Sequence[PipelineRun]) -> list[dict[str, Any]]:
-    """All that was measured and proven."""
+    """Return all measurements and proofs as JSON types."""
     return [
         {
             "name": o.pipeline.name,

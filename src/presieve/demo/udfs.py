@@ -1,6 +1,7 @@
 """Untrusted. The user's side of the demo: ordinary functions for ``applyInPandas``.
 
-Nothing here knows of presieve. They stand in a module of their own so that their source is found.
+Nothing here knows of presieve. The functions have a module of their own so that their source is
+found.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import pandas as pd
 
 
 def top_two(pdf: pd.DataFrame) -> pd.DataFrame:
-    """The two highest scores of a team."""
+    """Return the two highest scores of a team."""
     first = None
     second = None
     for row in pdf.itertuples(index=False):
@@ -24,7 +25,7 @@ def top_two(pdf: pd.DataFrame) -> pd.DataFrame:
 
 
 def event_window(key: tuple[Any, ...], pdf: pd.DataFrame) -> pd.DataFrame:
-    """How often two actions occurred for a ticker, and when its events began and ended."""
+    """Count two actions of a ticker, and find when its events began and ended."""
     time = 0
     price = 0
     first = None
@@ -46,7 +47,7 @@ def event_window(key: tuple[Any, ...], pdf: pd.DataFrame) -> pd.DataFrame:
 
 
 def open_close(key: tuple[Any, ...], pdf: pd.DataFrame) -> pd.DataFrame:
-    """Price and epoch of a symbol's earliest and latest trade."""
+    """Return price and epoch of a symbol's earliest and latest trade."""
     open_price = 0.0
     open_epoch = None
     close_price = 0.0

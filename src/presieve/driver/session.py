@@ -274,12 +274,12 @@ def _through(df: DataFrame) -> Iterator[DataFrame]:
         return
     _here.inside = True
     try:
-        yield _stand_in(df)
+        yield _answering(df)
     finally:
         _here.inside = False
 
 
-def _stand_in(df: DataFrame) -> DataFrame:
+def _answering(df: DataFrame) -> DataFrame:
     try:
         setting = _setting(df)
         if setting is None or switched_off(df) is not None:

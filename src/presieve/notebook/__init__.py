@@ -16,6 +16,6 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """Take them away again, on ``%unload_ext presieve``. Sessions that are enabled stay so."""
+    """Remove the magics, on ``%unload_ext presieve``. Enabled sessions stay enabled."""
     for magics in shell.magics_manager.magics.values():
         magics.pop("presieve", None)

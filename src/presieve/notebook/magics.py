@@ -59,48 +59,48 @@ class PresieveMagics(Magics):
         %%presieve [options]           run the cell with the session enabled, and show the same
         """
         with _one_line():
-            asked = self._asked(line)
-            if asked.help:
+            arguments = self._parse_line(line)
+            if arguments.help:
                 print((inspect.getdoc(self.presieve) or "").removeprefix("::\n\n"))
             elif cell is None:
-                self._line(asked)
-            elif asked.what:
-                raise UsageError(f"%%presieve takes only options, not {' '.join(asked.what)}")
+                self._line(arguments)
+            elif arguments.what:
+                raise UsageError(f"%%presieve takes only options, not {' '.join(arguments.what)}")
             else:
-                self._cell(asked, cell)
+                self._cell(arguments, cell)
 
-    def _asked(self, line: str) -> Namespace:
-        """The line read. Options stand before the word, or behind it."""
+    def _parse_line(self, line: str) -> Namespace:
+        """Parse the line. Options may stand before or behind the word."""
         try:
-            asked: Namespace = parse_argstring(self.presieve, line)
+            arguments: Namespace = parse_argstring(self.presieve, line)
         except ValueError as error:
             raise UsageError(f"%presieve {line}: {error}") from error
-        if asked.what and asked.what[0] in ("on", "off", "status", "explain"):
-            first, *rest = asked.what
-            asked = self.presieve.parser.parse_args(rest, asked)
-            asked.what.insert(0, first)
-        return asked
+        if arguments.what and arguments.what[0] in ("on", "off", "status", "explain"):
+            first, *other_words = arguments.what
+            arguments = self.presieve.parser.parse_args(other_words, arguments)
+            arguments.what.insert(0, first)
+        return arguments
 
-    def _line(self, asked: Namespace) -> None:
-        match asked.what:
+    def _line(self, arguments: Namespace) -> None:
+        match arguments.what:
             case []:
                 raise UsageError("%presieve what? on, off, status, or a DataFrame")
             case ["on"]:
-                enable(_spark(), **_given(asked))
+                enable(_spark(), **_given_options(arguments))
                 print(_status(_spark()))
             case ["off"]:
                 disable(_spark())
                 print(_status(_spark()))
             case ["status"]:
                 print(_status(_spark()))
-            case ["on" | "off" | "status", *rest]:
-                raise UsageError(f"%presieve {asked.what[0]} takes no {rest[0]}")
+            case ["on" | "off" | "status", *extra_words]:
+                raise UsageError(f"%presieve {arguments.what[0]} takes no {extra_words[0]}")
             case ["explain", *code] | code:
-                self._explain(asked, " ".join(code))
+                self._explain(arguments, " ".join(code))
 
-    def _explain(self, asked: Namespace, code: str) -> None:
-        report = explain(self._frame(code), **_given(asked))
-        if asked.measure:
+    def _explain(self, arguments: Namespace, code: str) -> None:
+        report = explain(self._frame(code), **_given_options(arguments))
+        if arguments.measure:
             report.measure()
         _show(report)
 
@@ -118,55 +118,55 @@ class PresieveMagics(Magics):
             raise UsageError(f"%presieve {code}: that is {_a(value)}, not a DataFrame of Spark")
         return value
 
-    def _cell(self, asked: Namespace, cell: str) -> None:
-        if asked.explain and asked.cost is not None:
+    def _cell(self, arguments: Namespace, cell: str) -> None:
+        if arguments.explain and arguments.cost is not None:
             raise UsageError("--explain pushes nowhere: leave out --cost")
-        given = _given(asked)
-        mine = {**given, "cost": "never"} if asked.explain else given
+        options = _given_options(arguments)
+        mine = {**options, "cost": "never"} if arguments.explain else options
         collector = _Cell(self.shell)
-        # Lines count as the reader sees them, below the magic's own.
+        # Count lines as the reader sees them: the magic's own line comes first.
         text = cell if cell.startswith("%%") else f"#\n{cell}"
         with enabled_as(_spark(), Setting(mine, collector.collect, for_report=True)):
-            done = self.shell.run_cell(text, store_history=False)
+            execution = self.shell.run_cell(text, store_history=False)
         for look, places in distinct(collector.collected):
             report = Report(look.data)
-            if asked.measure:
-                report = explain(collector.frames[id(look.data)], **given)
+            if arguments.measure:
+                report = explain(collector.frames[id(look.data)], **options)
                 report.measure()
             _show(report, ", ".join(places))
-        if rest := without_boundary(collector.collected):
-            print(rest)
-        error = done.error_before_exec or done.error_in_exec
-        if error is not None:  # its traceback is shown above; what runs all cells must stop here
+        if summary := without_boundary(collector.collected):
+            print(summary)
+        error = execution.error_before_exec or execution.error_in_exec
+        if error is not None:  # its traceback is shown above; a run of all cells must stop here
             raise UsageError(f"the cell ended with {type(error).__name__}")
 
 
 class _Cell(ReportCollector):
-    """The DataFrames of a cell, and where in the notebook they ran."""
+    """Collects the DataFrames of a cell, and where in the notebook they ran."""
 
     def __init__(self, shell: InteractiveShell) -> None:
-        super().__init__(lambda file: _called(shell, file))
+        super().__init__(lambda file: _cell_name(shell, file))
         self.frames: dict[int, DataFrame] = {}
 
     def collect(self, df: Any, data: ReportData) -> None:
-        """Also keep the DataFrame: it may be asked to be measured."""
+        """Also keep the DataFrame, since the user may ask to measure it."""
         super().collect(df, data)
         self.frames[id(data)] = df
 
 
-def _called(shell: InteractiveShell, file: str) -> str | None:
-    """The name of a cell: In[3]."""
-    found = shell.compile.format_code_name(file)
-    if found is None:
+def _cell_name(shell: InteractiveShell, file: str) -> str | None:
+    """Return the name of a cell, such as In[3]."""
+    code_name = shell.compile.format_code_name(file)
+    if code_name is None:
         return None
-    # IPython counts on before it runs a cell, so that what the magic runs has the next number.
+    # IPython increases the count before it runs a cell, so the magic's cell has the next number.
     next_ = shell.execution_count
-    return f"In[{next_ - 1}]" if found[1] == f"In[{next_}]" else found[1]
+    return f"In[{next_ - 1}]" if code_name[1] == f"In[{next_}]" else code_name[1]
 
 
 @contextmanager
 def _one_line() -> Iterator[None]:
-    """What is wrong with the input of ours is one line without a traceback."""
+    """Show our errors as one line without a traceback."""
     try:
         yield
     except PresieveError as error:
@@ -179,20 +179,20 @@ def _needs_pyspark() -> None:
 
 
 def _spark() -> SparkSession:
-    """The active session; :class:`UsageError` of IPython where there is none."""
+    """Return the active session. Raises IPython's :class:`UsageError` if there is none."""
     _needs_pyspark()
     from presieve.backend.session.active import active_session
 
-    found = active_session()
-    if found is None:
+    session = active_session()
+    if session is None:
         raise UsageError("there is no active SparkSession: make one, then run this cell again")
-    return found
+    return session
 
 
-def _given(asked: Namespace) -> dict[str, Any]:
-    """The options as ``enable`` and ``explain`` take them."""
-    found = {"budget": asked.budget, "policy": asked.policy, "cost": asked.cost}
-    return {**checked({name: value for name, value in found.items() if value is not None})}
+def _given_options(arguments: Namespace) -> dict[str, Any]:
+    """Return the given options, as ``enable`` and ``explain`` take them."""
+    options = {"budget": arguments.budget, "policy": arguments.policy, "cost": arguments.cost}
+    return {**checked({name: value for name, value in options.items() if value is not None})}
 
 
 def _status(spark: SparkSession) -> str:
@@ -209,7 +209,7 @@ def _a(value: object) -> str:
 
 
 def _show(report: Report, place: str = "") -> None:
-    """As HTML where that is shown, else as text."""
+    """Show the report as HTML if the frontend displays it, else as text."""
     text = f"{place}: {report}" if place else str(report)
     head = f"<p><b>{html.escape(place)}</b></p>" if place else ""
     both = {"text/plain": text + "\n", "text/html": head + report._repr_html_()}

@@ -63,8 +63,9 @@ def through_existence(_below: JoinExistence, _conjunct: Term) -> Declined:
 
 
 def implied(below: Join, conjunct: Term) -> Term | None:
-    """Return the condition on this side that a condition on the other side implies, as a copy; else
-    None.
+    """Return the part of a condition on the other side that restricts this side; None if none does.
+
+    The part is a copy.
 
     Lemma: let ``c`` be true of a row of the result, and let ``w`` follow from it after columns of
     the other side are renamed to the ones that equal them. A row of this side on which ``w`` is not

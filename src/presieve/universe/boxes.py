@@ -1,7 +1,7 @@
-"""Untrusted. From the cells that a pre-filter must keep to a short predicate that keeps them.
+"""Untrusted. Turns the cells that a pre-filter must keep into a short predicate that keeps them.
 
-A box is a set of regions for each column. The needed cells are covered by boxes (a disjunction of
-conjunctions), and so are the others (a conjunction of disjunctions); the shorter text wins.
+A box is a set of regions for each column. Boxes cover the needed cells (a disjunction of
+conjunctions), and also the others (a conjunction of disjunctions); the shorter text wins.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Box: TypeAlias = tuple[frozenset[int], ...]
 
 
 def possible_cells(partitions: Sequence[Partition]) -> list[Cell]:
-    """Cells that rows can be in."""
+    """Return the cells that rows can be in."""
     indices = [[i for i, r in enumerate(p.regions) if r.possible] for p in partitions]
     return [tuple(c) for c in product(*indices)]
 
@@ -28,14 +28,16 @@ def possible_cells(partitions: Sequence[Partition]) -> list[Cell]:
 def cover(
     partitions: Sequence[Partition], wanted: Collection[Cell], forbidden: Collection[Cell]
 ) -> list[Box]:
-    """Boxes that hold every wanted cell and no forbidden one (others may be held)."""
+    """Return boxes that contain every wanted cell and no forbidden one; other cells do not
+    matter.
+    """
     boxes: list[Box] = []
-    asked, banned = set(wanted), set(forbidden)
-    left = [c for c in possible_cells(partitions) if c in asked]
-    while left:
-        box = _grow(partitions, left[0], banned)
+    all_wanted, banned = set(wanted), set(forbidden)
+    uncovered = [c for c in possible_cells(partitions) if c in all_wanted]
+    while uncovered:
+        box = _grow(partitions, uncovered[0], banned)
         boxes.append(box)
-        left = [c for c in left if not holds(box, c)]
+        uncovered = [c for c in uncovered if not holds(box, c)]
     return _without_redundant(boxes, wanted)
 
 
@@ -45,7 +47,7 @@ def holds(box: Box, cell: Cell) -> bool:
 
 
 def _grow(partitions: Sequence[Partition], cell: Cell, banned: set[Cell]) -> Box:
-    """The cell, grown column by column as far as no banned cell is met."""
+    """Grow the cell to a box, column by column, as long as it contains no banned cell."""
     sides = [{i} for i in cell]
     for k, p in enumerate(partitions):
         for i in range(len(p.regions)):
@@ -56,26 +58,27 @@ def _grow(partitions: Sequence[Partition], cell: Cell, banned: set[Cell]) -> Box
 
 
 def _without_redundant(boxes: list[Box], wanted: Collection[Cell]) -> list[Box]:
-    kept = list(boxes)
+    needed_boxes = list(boxes)
     for box in boxes:
-        others = [b for b in kept if b is not box]
+        others = [b for b in needed_boxes if b is not box]
         if all(any(holds(b, c) for b in others) for c in wanted if holds(box, c)):
-            kept = others
-    return kept
+            needed_boxes = others
+    return needed_boxes
 
 
 def predicate(
     partitions: Sequence[Partition], needed: Collection[Cell], absent: Collection[Cell] = ()
 ) -> Term:
-    """A predicate that keeps exactly the needed cells among the possible ones. Whether it keeps
-    the ``absent`` ones does not matter.
+    """Return a predicate that keeps exactly the needed ones of the possible cells.
+
+    Whether it keeps the ``absent`` cells does not matter.
     """
     cells = possible_cells(partitions)
-    kept = set(needed)
-    dropped = [c for c in cells if c not in kept and c not in absent]
+    kept_cells = set(needed)
+    dropped = [c for c in cells if c not in kept_cells and c not in absent]
     if not dropped:
         return SQL_TRUE
-    if not any(c in kept for c in cells):
+    if not any(c in kept_cells for c in cells):
         return SQL_FALSE
     as_union = sql_disjunction(
         sql_conjunction(p.member(side) for p, side in zip(partitions, box, strict=True))
@@ -88,7 +91,7 @@ def predicate(
 
 
 def excluding(partitions: Sequence[Partition], box: Box) -> Term:
-    """A predicate that drops exactly one box: some column lies outside its side."""
+    """Return a predicate that drops exactly one box: some column lies outside of its side."""
     parts = []
     for p, side in zip(partitions, box, strict=True):
         outside = frozenset(range(len(p.regions))) - side

@@ -1,8 +1,8 @@
-"""Untrusted. Which values meet which: constants of the filter moved back to columns and state.
+"""Untrusted. Classes of values that meet: constants of the filter traced back to columns and state.
 
-Variables whose values are compared with each other or assigned to each other form a class; a
-constant that meets one of them concerns all. So the ``90`` of ``first >= 90`` reaches the field
-``first`` and the column ``score`` that flows into it (Pusharoo, appendix C; here by union-find).
+Variables whose values are compared with or assigned to each other form a class; a constant that
+meets one of them concerns all. So the ``90`` of ``first >= 90`` reaches the field ``first`` and the
+column ``score`` that flows into it (Pusharoo, appendix C; here by union-find).
 """
 
 from __future__ import annotations
@@ -37,19 +37,21 @@ _PRODUCTS |= {Op.SQL_INT_MUL, Op.SQL_FLOAT_MUL, Op.SQL_FLOAT_DIV}
 
 
 def flow(term: Term) -> list[Term]:
-    """Variables and literals that may *be* the value of the term (not merely influence it)."""
+    """Return the variables and literals that may *be* the value of the term (not just influence
+    it).
+    """
     match term:
         case Var() | Lit():
             return [term]
-        case App(Op.ITE, (_, then, other)):
-            return [*flow(then), *flow(other)]
+        case App(Op.ITE, (_, then, otherwise)):
+            return [*flow(then), *flow(otherwise)]
         case App(Op.SOME | Op.GET, (inner,)):
             return flow(inner)
     return []
 
 
 class Classes:
-    """The classes of one problem; further predicates (a hand-written pushdown) may be added."""
+    """The classes of one problem; predicates of a hand-written pushdown may be added."""
 
     def __init__(self, problem: Problem, extra: Iterable[Term] = ()) -> None:
         extra = tuple(extra)
@@ -70,18 +72,18 @@ class Classes:
             self._scan_products(term)
 
     def constants(self, v: Var) -> tuple[Value, ...]:
-        """The constants that the variable's values meet, in order of value; NaN is left out."""
-        found = {literal_value(x): None for x in self._constants.get(self._find(v), {})}
-        kept = [x for x in found if x is not None and x == x]
-        return tuple(sorted(kept, key=lambda x: x))
+        """Return the constants that the variable's values meet, in order; NaN is left out."""
+        literals = {literal_value(x): None for x in self._constants.get(self._find(v), {})}
+        comparable = [x for x in literals if x is not None and x == x]
+        return tuple(sorted(comparable, key=lambda x: x))
 
     def ordered(self, v: Var) -> bool:
-        """Whether anything in the class is compared by order (else equality alone matters)."""
+        """Whether anything in the class is compared by order; otherwise only equality matters."""
         root = self._find(v)
         return any(self._find(w) == root for w in self._ordered)
 
     def together(self, a: Var, b: Var) -> bool:
-        """Whether two variables are of one class."""
+        """Whether two variables are in one class."""
         return self._find(a) == self._find(b)
 
     def _scan(self, term: Term) -> None:
@@ -100,8 +102,8 @@ class Classes:
                         self._note(v, lit(strip(v.sort), n))
 
     def _scan_products(self, term: Term) -> None:
-        """Constants that sums and products are compared with, for each of their variables: with
-        the others at 1 or 0, the constant is reached.
+        """Note the constants with which sums and products are compared, for each of their
+        variables: with the other variables at 1 or 0, the constant is reached.
         """
         for node in subterms(term):
             if isinstance(node, App) and node.op in COMPARISONS:

@@ -1,9 +1,9 @@
-"""Untrusted. Coarser regions for columns that are only carried along.
+"""Untrusted. Coarser regions for columns that are only passed on to outputs.
 
-Of a column that goes into outputs and is looked at by no step, nothing matters but which parts of
-the filter its values make true. Regions in which they are the same parts are one: of ``probe > 1``
-alone, whatever is less than 1, is 1, or is NULL. Where columns are many, this is the difference
-between hundreds of cells and ten thousands.
+If no step reads a column that goes into outputs, its values only matter by the parts of the filter
+that they make true. Regions with the same parts are merged: for ``probe > 1`` alone, values less
+than 1, 1 and NULL are one region. With many columns, this makes the difference between hundreds and
+tens of thousands of cells.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ from presieve.universe.regions import Partition, Region
 
 @dataclass(frozen=True, slots=True)
 class Coarse(Partition):
-    """A partition whose regions are each several of a ``fine`` one: the ``groups``, by number."""
+    """A partition whose regions each consist of several regions of a ``fine`` one: the ``groups``,
+    by number.
+    """
 
     fine: Partition
     groups: tuple[frozenset[int], ...]
 
     def locate(self, value: Value) -> int:
         """See :class:`Partition`."""
-        here = self.fine.locate(value)
-        return next(n for n, group in enumerate(self.groups) if here in group)
+        fine_number = self.fine.locate(value)
+        return next(n for n, group in enumerate(self.groups) if fine_number in group)
 
     def member(self, chosen: frozenset[int]) -> Term:
         """See :class:`Partition`."""
@@ -44,26 +46,31 @@ class Coarse(Partition):
 def coarser(
     fine: Partition, classes: Classes, problem: Problem, extra: Sequence[Term] = ()
 ) -> Partition:
-    """The partition with regions joined that neither a step nor the filter tells apart. What the
-    ``extra`` predicates speak of stays as it is.
+    """Merge regions that neither a step nor the filter distinguishes.
+
+    A column that the ``extra`` predicates read stays as it is.
     """
     column = fine.variable
     tests = _tests(fine, classes, problem, extra)
     if tests is None:
         return fine
-    found: dict[tuple[Value, ...] | int, list[int]] = {}
+    numbers_by_answers: dict[tuple[Value, ...] | int, list[int]] = {}
     for i, region in enumerate(fine.regions):
-        said = {_answers(tests, v) for v in region.samples}
-        # What differs within a region was not foreseen: it stays by itself.
-        found.setdefault(said.pop() if region.possible and len(said) == 1 else i, []).append(i)
-    if len(found) == len(fine.regions):
+        answers = {_answers(tests, v) for v in region.samples}
+        # An unforeseen difference within a region: the region stays by itself.
+        numbers_by_answers.setdefault(
+            answers.pop() if region.possible and len(answers) == 1 else i, []
+        ).append(i)
+    if len(numbers_by_answers) == len(fine.regions):
         return fine
-    groups = tuple(frozenset(group) for group in found.values())
-    regions = tuple(_joined([fine.regions[i] for i in group]) for group in found.values())
+    groups = tuple(frozenset(group) for group in numbers_by_answers.values())
+    regions = tuple(
+        _join_regions([fine.regions[i] for i in group]) for group in numbers_by_answers.values()
+    )
     return Coarse(column, regions, fine, groups)
 
 
-def _joined(regions: Sequence[Region]) -> Region:
+def _join_regions(regions: Sequence[Region]) -> Region:
     if len(regions) == 1:
         return regions[0]
     in_turn = chain.from_iterable(zip_longest(*(r.samples for r in regions), fillvalue=_NONE))
@@ -81,14 +88,15 @@ def _answers(tests: Sequence[tuple[Term, Var]], value: Value) -> tuple[Value, ..
 def _tests(
     fine: Partition, classes: Classes, problem: Problem, extra: Sequence[Term]
 ) -> list[tuple[Term, Var]] | None:
-    """What the filter asks of the column's values, each question with the output that they are in.
-    None where something else is done with them.
+    """Return the filter's tests of the column's values, each with the output that holds them.
+
+    Return None if the column is used in any other way.
     """
     fold = problem.fold
     kin = {v for v in _variables(problem) if classes.together(v, fine.variable)}
     steps = [t for f in fold.fields for t in (f.init, f.step)]
     terms = [*steps, *(o.term for o in fold.outputs), fold.step_raises, fold.finish_raises]
-    # What is assumed of one column says which of its regions are possible, and no more.
+    # An assumption about a single column only decides which of its regions are possible.
     facts = (a.term for a in problem.assumptions if len(variables(a.term)) > 1)
     read = variables(*facts, *extra)
     if any(v.scope is Scope.KEY for v in kin) or not all(_carries(t, kin) for t in terms):
@@ -100,7 +108,10 @@ def _tests(
     if nullable and not all(isinstance(v.sort, Option) for v in outputs):
         return None
     tests = list(_questions(problem.where))
-    if any(len(found) > 1 and kin & found for found in (set(variables(t)) for t, _ in tests)):
+    if any(
+        len(variables_read) > 1 and kin & variables_read
+        for variables_read in (set(variables(t)) for t, _ in tests)
+    ):
         return None
     return [(t, v) for t, v in tests if v in outputs]
 
@@ -115,11 +126,11 @@ def _variables(problem: Problem) -> Iterator[Var]:
 
 
 def _carries(term: Term, kin: set[Var]) -> bool:
-    """Whether the term does nothing with these variables but to be one of them."""
+    """Whether the term uses these variables only by being equal to one of them."""
     match term:
-        case App(Op.ITE, (condition, then, other)):
+        case App(Op.ITE, (condition, then, otherwise)):
             return not kin & set(variables(condition)) and all(
-                _carries(t, kin) for t in (then, other)
+                _carries(t, kin) for t in (then, otherwise)
             )
         case App(Op.SOME, (inner,)):
             return _carries(inner, kin)
@@ -129,12 +140,14 @@ def _carries(term: Term, kin: set[Var]) -> bool:
 
 
 def _questions(where: Term) -> Iterator[tuple[Term, Var]]:
-    """The parts of a filter of which only matters whether they are true, as large as they come with
-    one variable each; of a part with several one for each of these.
+    """Yield the parts of a filter for which only their truth matters, each with its variable.
+
+    The parts are as large as possible with one variable each. A part with several variables is
+    yielded once for each of these.
     """
-    found = variables(where)
-    if len(found) == 1:
-        yield app(Op.SQL_IS_TRUE, where), found[0]
+    variables_read = variables(where)
+    if len(variables_read) == 1:
+        yield app(Op.SQL_IS_TRUE, where), variables_read[0]
     elif isinstance(where, App) and where.op in (Op.SQL_AND, Op.SQL_OR):
         single: dict[Var, list[Term]] = {}
         for part in where.args:
@@ -144,7 +157,7 @@ def _questions(where: Term) -> Iterator[tuple[Term, Var]]:
             else:
                 yield from _questions(part)
         for v, parts in single.items():
-            whole = app(where.op, *parts) if len(parts) > 1 else parts[0]
-            yield app(Op.SQL_IS_TRUE, whole), v
+            joined = app(where.op, *parts) if len(parts) > 1 else parts[0]
+            yield app(Op.SQL_IS_TRUE, joined), v
     else:
-        yield from ((where, v) for v in found)
+        yield from ((where, v) for v in variables_read)

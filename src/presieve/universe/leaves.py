@@ -1,4 +1,4 @@
-"""Untrusted. Leaves: the simple facts about two related accumulators that invariants are made of.
+"""Untrusted. Leaves: the simple facts about two related accumulators of which invariants consist.
 
 Each is two-valued over ACC and TWIN and total (a comparison with none is false). Sources: Pusharoo,
 appendix C (comparison with constants, none, initial values, equality across runs), and the flags.
@@ -21,37 +21,37 @@ _MAX_CONSTANTS = 12
 
 
 def present(v: Term) -> Term | None:
-    """That an option is there; None for what is always there."""
+    """Return the condition that an option has a value; None for terms that always have one."""
     return negate(app(Op.IS_NONE, v)) if isinstance(v.sort, Option) else None
 
 
 def value(v: Term) -> Term:
-    """The value of what may be an option."""
+    """Return the value of a term that may be an option."""
     return app(Op.GET, v) if isinstance(v.sort, Option) else v
 
 
 def guarded(op: Op, a: Term, b: Term) -> Term:
-    """A comparison that is false where an operand is none."""
+    """Return a comparison that is false if an operand is none."""
     guards = [g for g in (present(a), present(b)) if g is not None]
     return conjunction([*guards, app(op, value(a), value(b))])
 
 
 def _about(v: Var, classes: Classes) -> Iterator[Term]:
-    """Leaves about one field of one run, or about a grouping column."""
-    here = v if v.scope is Scope.KEY else Var(Scope.ACC, v.name, v.sort)
+    """Yield leaves about one field of one run, or about a grouping column."""
+    canonical = v if v.scope is Scope.KEY else Var(Scope.ACC, v.name, v.sort)
     base = strip(v.sort)
     if isinstance(base, Tuple):
         return
-    there = present(v)
-    if there is not None:
-        yield there
+    is_present = present(v)
+    if is_present is not None:
+        yield is_present
     if base == BOOL:
-        yield conjunction([g for g in (there, value(v)) if g is not None])
+        yield conjunction([g for g in (is_present, value(v)) if g is not None])
         return
     if base == FLOAT:
-        yield conjunction([g for g in (there, app(Op.IS_NAN, value(v))) if g is not None])
-    ordered = base not in TEXTS or classes.ordered(here)
-    for constant in classes.constants(here)[:_MAX_CONSTANTS]:
+        yield conjunction([g for g in (is_present, app(Op.IS_NAN, value(v))) if g is not None])
+    ordered = base not in TEXTS or classes.ordered(canonical)
+    for constant in classes.constants(canonical)[:_MAX_CONSTANTS]:
         assert not isinstance(constant, tuple)
         literal = lit(base, constant)
         yield guarded(Op.PY_EQ, v, literal)
@@ -67,44 +67,45 @@ def _orders(a: Var, b: Var) -> Iterator[Term]:
 
 
 def leaves(problem: Problem, classes: Classes) -> list[Term]:
-    """All leaves of a problem, each once."""
+    """Return all leaves of a problem, each once."""
     fold = problem.fold
     own = state_vars(fold, Scope.ACC)
     twin = state_vars(fold, Scope.TWIN)
-    found: list[Term] = [nonempty(Scope.ACC), nonempty(Scope.TWIN)]
+    terms: list[Term] = [nonempty(Scope.ACC), nonempty(Scope.TWIN)]
     for s, t in zip(own, twin, strict=True):
-        found += [app(Op.SAME, s, t), *_orders(s, t)]
+        terms += [app(Op.SAME, s, t), *_orders(s, t)]
     for v in (*own, *twin, *_keys(problem)):
-        found += _about(v, classes)
+        terms += _about(v, classes)
     for run in (own, twin):
         for a, b in combinations(run, 2):
             together = classes.together(*(Var(Scope.ACC, v.name, v.sort) for v in (a, b)))
             if together and strip(a.sort) == strip(b.sort):
-                found += _orders(a, b)
-    found += [
+                terms += _orders(a, b)
+    terms += [
         leaf for v in (*own, *twin) for k in _keys(problem) for leaf in _key_copies(v, k, classes)
     ]
-    found += _verdicts(problem)
-    return list(dict.fromkeys(found))
+    terms += _verdicts(problem)
+    return list(dict.fromkeys(terms))
 
 
 def _key_copies(v: Var, key: Var, classes: Classes) -> Iterator[Term]:
-    """That a field holds the value of a grouping column, where that may be."""
-    here = Var(Scope.ACC, v.name, v.sort)
-    if classes.together(here, key) and strip(v.sort) == strip(key.sort) != BOOL:
+    """Yield the leaf that a field holds the value of a grouping column, if that is possible."""
+    canonical = Var(Scope.ACC, v.name, v.sort)
+    if classes.together(canonical, key) and strip(v.sort) == strip(key.sort) != BOOL:
         yield app(Op.SAME, v, key) if v.sort == key.sort else guarded(Op.PY_EQ, v, key)
 
 
 def _keys(problem: Problem) -> list[Var]:
-    """The grouping columns that the filter or the fold reads."""
+    """Return the grouping columns that the filter or the fold reads."""
     steps = [t for f in problem.fold.fields for t in (f.init, f.step)]
-    found = variables(problem.where, problem.fold.step_raises, *steps)
-    return [v for v in found if v.scope is Scope.KEY]
+    variables_read = variables(problem.where, problem.fold.step_raises, *steps)
+    return [v for v in variables_read if v.scope is Scope.KEY]
 
 
 def _verdicts(problem: Problem) -> Iterator[Term]:
-    """What the end of the fold and the filter say of each run. Outputs have no value where the end
-    raises, so that there the filter says no.
+    """Yield the verdicts of the filter and of the end of the fold on each run.
+
+    If the end raises, outputs have no value, so the filter's verdict is negative.
     """
     fold = problem.fold
     outputs = {output_var(o.name, o.sort): o.term for o in fold.outputs}

@@ -1,7 +1,7 @@
 """Untrusted. The regions of a column: NULL, NaN, the constants, and the gaps between them.
 
-Rows in one region of every column are treated alike by comparisons with the constants, so the cells
-of the product are the grain of a pre-filter.
+Comparisons with the constants treat all rows in one region of every column alike, so a pre-filter
+is composed of cells of the product of the regions.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from presieve.universe.classes import Classes
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Values of one column that no comparison tells apart.
+    """Values of one column that no comparison distinguishes.
 
     ``low`` and ``high`` bound an open gap (None: unbounded); a point has its value as both.
-    ``samples`` are values in it; ``possible`` is false where the assumptions exclude all.
+    ``samples`` are values in the region; ``possible`` is false if the assumptions exclude all of
+    them.
     """
 
     tag: Literal["null", "nan", "point", "gap", "other"]
@@ -46,21 +47,23 @@ class Partition:
     regions: tuple[Region, ...]
 
     def locate(self, value: Value) -> int:
-        """The index of the region that holds the value."""
+        """Return the index of the region that contains the value."""
         for i, r in enumerate(self.regions):
             if _inside(value, r):
                 return i
         raise AssertionError(f"{value!r} is in no region of {self.variable.name}")
 
     def member(self, chosen: frozenset[int]) -> Term:
-        """A Spark SQL predicate that is true exactly on the chosen regions (as far as possible
-        ones go): comparisons with literals, OR of ranges, IS NULL, isnan.
+        """Return a Spark SQL predicate that is true exactly on the chosen regions, among the
+        possible ones.
+
+        It consists of comparisons with literals, OR of ranges, IS NULL, and isnan.
         """
         return _member(self, chosen)
 
 
 def partition(column: Var, type_: str, classes: Classes, problem: Problem) -> Partition:
-    """The regions of a column of the problem."""
+    """Return the regions of a column of the problem."""
     base = strip(column.sort)
     constants = [c for c in classes.constants(column) if _fits(c, type_)]
     if base == BOOL:
@@ -74,10 +77,10 @@ def partition(column: Var, type_: str, classes: Classes, problem: Problem) -> Pa
         regions.append(Region("nan", None, None, (math.nan,)))
     if isinstance(column.sort, Option):
         regions.append(Region("null", None, None, (None,)))
-    return Partition(column, tuple(_judged(r, column, problem) for r in regions))
+    return Partition(column, tuple(_mark_impossible(r, column, problem) for r in regions))
 
 
-def _judged(region: Region, column: Var, problem: Problem) -> Region:
+def _mark_impossible(region: Region, column: Var, problem: Problem) -> Region:
     """Mark a region that the assumptions about this one column exclude."""
     facts = [a.term for a in problem.assumptions if variables(a.term) == (column,)]
     env = [{(column.scope, column.name): v} for v in region.samples]
@@ -86,7 +89,7 @@ def _judged(region: Region, column: Var, problem: Problem) -> Region:
 
 
 def _fits(constant: Value, type_: str) -> bool:
-    """Constants at or beyond the ends of a type say nothing about its columns."""
+    """Whether a constant is inside its type's range: others say nothing about the column."""
     limits = bounds(type_)
     if limits is None or not isinstance(constant, int):
         return True
@@ -97,7 +100,7 @@ def _line(base: Sort, constants: Sequence[Any], type_: str) -> list[Region]:
     regions: list[Region] = []
     ends: list[Any] = [None, *constants, None]
     for low, high in pairwise(ends):
-        samples = _between(base, low, high, type_)
+        samples = _samples_between(base, low, high, type_)
         if samples:
             regions.append(Region("gap", low, high, samples))
         if high is not None:
@@ -106,22 +109,22 @@ def _line(base: Sort, constants: Sequence[Any], type_: str) -> list[Region]:
     return regions
 
 
-def _between(base: Sort, low: Any, high: Any, type_: str) -> tuple[Value, ...]:
-    """A few values strictly between two constants; none where the gap is empty."""
+def _samples_between(base: Sort, low: Any, high: Any, type_: str) -> tuple[Value, ...]:
+    """Return a few values strictly between two constants; none if the gap is empty."""
     if base in TEXTS:
         return _strings_between(low, high)
     if base == FLOAT:
         return _floats_between(low, high)
     if low is None and high is None:
-        found = [0, 1, -1, 2, 5, -3, 100]
+        candidates = [0, 1, -1, 2, 5, -3, 100]
     elif low is None:
-        found = [high - 1, high - 2, high - 1000]
+        candidates = [high - 1, high - 2, high - 1000]
     elif high is None:
-        found = [low + 1, low + 2, low + 1000]
+        candidates = [low + 1, low + 2, low + 1000]
     else:
-        found = [low + 1, high - 1, (low + high) // 2]
+        candidates = [low + 1, high - 1, (low + high) // 2]
     least, most = bounds(type_) or (-(10**18), 10**18)
-    inside = [x for x in found if (low is None or x > low) and (high is None or x < high)]
+    inside = [x for x in candidates if (low is None or x > low) and (high is None or x < high)]
     return tuple(dict.fromkeys(x for x in inside if least <= x <= most))
 
 
@@ -130,26 +133,26 @@ def _floats_between(low: float | None, high: float | None) -> tuple[Value, ...]:
         return (0.0, 1.0, -1.5, 2.5, 1e6, math.inf, -math.inf)
     if low is None:
         assert high is not None
-        found = [high - 1.0, math.nextafter(high, -math.inf), high - 1e6, -math.inf]
+        candidates = [high - 1.0, math.nextafter(high, -math.inf), high - 1e6, -math.inf]
     elif high is None:
-        found = [low + 1.0, math.nextafter(low, math.inf), low + 1e6, math.inf]
+        candidates = [low + 1.0, math.nextafter(low, math.inf), low + 1e6, math.inf]
     else:
         up, down = math.nextafter(low, math.inf), math.nextafter(high, -math.inf)
-        found = [(low + high) / 2, up, down]
-    inside = [x for x in found if (low is None or x > low) and (high is None or x < high)]
+        candidates = [(low + high) / 2, up, down]
+    inside = [x for x in candidates if (low is None or x > low) and (high is None or x < high)]
     return tuple(dict.fromkeys(inside))
 
 
 def _strings_between(low: str | None, high: str | None) -> tuple[Value, ...]:
     base = low or ""
-    found = ([""] if low is None else []) + [base + tail for tail in ("\x00", "0", "a", "é")]
-    inside = [x for x in found if (low is None or x > low) and (high is None or x < high)]
+    candidates = ([""] if low is None else []) + [base + tail for tail in ("\x00", "0", "a", "é")]
+    inside = [x for x in candidates if (low is None or x > low) and (high is None or x < high)]
     return tuple(dict.fromkeys(inside))
 
 
 def _other_strings(constants: Sequence[Any]) -> tuple[Value, ...]:
-    found = [x for x in ("other", "", "é", "zz") if x not in constants]
-    return tuple(found) or ("other-" + "".join(constants),)
+    candidates = [x for x in ("other", "", "é", "zz") if x not in constants]
+    return tuple(candidates) or ("other-" + "".join(constants),)
 
 
 def _inside(value: Any, region: Region) -> bool:
@@ -183,8 +186,8 @@ def _member(p: Partition, chosen: frozenset[int]) -> Term:
         no_nan = app(Op.SQL_NOT, app(Op.SQL_IS_NAN, p.variable))
         parts = [sql_conjunction([sql_disjunction(parts), no_nan])]
     if may.get("nan") and wants["nan"]:
-        # Also where a comparison keeps NaN already: a scan that is given the comparison alone may
-        # lose it (semantics.scan).
+        # Also if a comparison keeps NaN already: a scan that receives only the comparison may lose
+        # it (semantics.scan).
         parts.append(app(Op.SQL_IS_NAN, p.variable))
     if may.get("null") and wants["null"]:
         parts.append(app(Op.SQL_IS_NULL, p.variable))
@@ -196,27 +199,29 @@ def _plain(p: Partition) -> list[int]:
 
 
 def _reaches_nan(p: Partition, chosen: frozenset[int]) -> bool:
-    """Whether what :func:`_values` writes is true of NaN: an open upper end, or everything."""
+    """Whether the predicates of :func:`_values` are true of NaN: an open upper end, or
+    everything.
+    """
     plain = _plain(p)
     return plain[-1] in chosen
 
 
 def _values(p: Partition, chosen: frozenset[int]) -> list[Term]:
-    """Predicates whose disjunction is true on the chosen plain regions."""
+    """Return predicates whose disjunction is true on the chosen plain regions."""
     plain, x = _plain(p), p.variable
     base = strip(x.sort)
     if base == BOOL:
-        here = [i for i in plain if i in chosen]
-        if len(here) == 2:
+        chosen_regions = [i for i in plain if i in chosen]
+        if len(chosen_regions) == 2:
             return [app(Op.SQL_NOT, app(Op.SQL_IS_NULL, x))]
-        return [x if p.regions[i].low else app(Op.SQL_NOT, x) for i in here]
+        return [x if p.regions[i].low else app(Op.SQL_NOT, x) for i in chosen_regions]
     if all(i in chosen for i in plain):
         return [app(Op.SQL_NOT, app(Op.SQL_IS_NULL, x))]
     missing = [p.regions[i] for i in plain if i not in chosen]
     if all(r.tag == "point" for r in missing) and (len(missing) == 1 or base in TEXTS):
         others = [app(Op.SQL_NOT, app(Op.SQL_EQ, x, _lit(base, r.low))) for r in missing]
         return [sql_conjunction(others)]
-    if any(p.regions[i].tag == "other" for i in plain):  # points without an order between them
+    if any(p.regions[i].tag == "other" for i in plain):  # points without an order
         return [app(Op.SQL_EQ, x, _lit(base, p.regions[i].low)) for i in plain if i in chosen]
     runs: list[list[Region]] = []
     previous = -2
@@ -235,9 +240,9 @@ def _lit(base: Sort, value: Value) -> Lit:
 
 
 def _run(x: Var, base: Sort, run: list[Region]) -> Term:
-    """A contiguous run of regions as one or two comparisons.
+    """Write a contiguous run of regions as one or two comparisons.
 
-    Those that hold zero name the outer one of the two zeros, for the scan's sake (semantics.scan).
+    A bound at zero names the outer one of the two zeros, for the scan's sake (semantics.scan).
     """
     first, last = run[0], run[-1]
     if first.tag == "point" and len(run) == 1 and not _is_zero(first.low):
