@@ -93,9 +93,7 @@ if not TYPE_CHECKING:  # a type checker that saw this would accept any attribute
 
 
 def _version() -> str:
-    """Return the version in the package's metadata, which a bare folder on the path does not
-    have.
-    """
+    """Return the version in the package's metadata; a bare folder on the path has none."""
     from importlib import metadata
 
     try:

@@ -10,9 +10,9 @@ from presieve.cost.scan import Estimate
 from presieve.ir.terms import SQL_FALSE, Term
 
 CHEAP = 4.0
-"""Without an estimate, checking a pre-filter may cost so many times the work of the boundary, above
-all because sources without statistics cost more to read than Parquet. A filter on a text is only
-expensive in comparison with Spark's own aggregates.
+"""Without an estimate, checking a pre-filter may cost this many times the work of the boundary,
+above all because sources without statistics cost more to read than Parquet. A filter on a text is
+only expensive in comparison with Spark's own aggregates.
 """
 
 

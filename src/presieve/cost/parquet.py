@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The values of a column in a row group, by its footer: extremes (None: not given) and
-    NULLs.
-    """
+    """The values of a column in a row group, by its footer: extremes (None: unknown) and NULLs."""
 
     low: Value = None
     high: Value = None

@@ -55,9 +55,7 @@ def _restrict_to_lifetimes(rng: np.random.Generator, keys: Ints, moment: Ints) -
 
 
 def _arrivals(rng: np.random.Generator, rows: int) -> Ints:
-    """Return distinct offsets from START in microseconds: evenly spread, each up to a minute
-    late.
-    """
+    """Return distinct offsets from START in microseconds: even, each up to a minute late."""
     step = _SPAN // rows
     planned = np.arange(rows, dtype=np.int64) * step + rng.integers(0, step, size=rows)
     order = np.argsort(planned + rng.integers(0, 60_000_000, size=rows), kind="stable")
@@ -107,9 +105,7 @@ def default_directory() -> Path:
 
 
 def generate(directory: Path, rows: int) -> dict[str, Path]:
-    """Return the path of each table with ``rows`` rows in ``directory``; write tables that are
-    missing.
-    """
+    """Return the path of each table with ``rows`` rows; write the tables that are missing."""
     directory.mkdir(parents=True, exist_ok=True)
     paths = {}
     for name, make in TABLES.items():

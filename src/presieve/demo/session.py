@@ -16,9 +16,7 @@ from presieve.errors import UsageError
 
 @contextmanager
 def session() -> Iterator[SparkSession]:
-    """Start a local session on two cores, and stop it at the end. :class:`UsageError` without
-    Java.
-    """
+    """Run a local session on two cores. Raises :class:`UsageError` without Java."""
     # Workers start the python3 on PATH, which need not be this one.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable

@@ -1,6 +1,4 @@
-"""Trusted. Facts about every row that the caller declares, and the assumptions that they
-discharge.
-"""
+"""Trusted. Facts about every row that the caller declares, and the assumptions they discharge."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ from presieve.sql.ddl import parse_schema
 from presieve.sql.parse import parse_predicate
 
 Declared = str | Sequence[str]
-"""One or several Spark SQL conditions on an input column; or a column and the expression that
-computes it.
-"""
+"""One or several Spark SQL conditions on an input column; or a column and its definition."""
 
 EXAMPLE = "NOT isnan(score)"
 

@@ -1,6 +1,4 @@
-"""Trusted. Reads the caller's inputs: fold, schema, filters. Each mistake raises one clear
-error.
-"""
+"""Trusted. Reads the caller's inputs: fold, schema, filters. Each mistake raises a clear error."""
 
 from __future__ import annotations
 
@@ -61,9 +59,7 @@ class Inputs:
         return self.lifted.fold
 
     def output_names(self) -> dict[str, Var]:
-        """Return the columns that a filter on the output may name: outputs, and keys that they do
-        not hide.
-        """
+        """Return the names for a filter on the output: outputs, and keys that they do not hide."""
         every = (output_var(o.name, o.sort) for o in self.fold.outputs)
         outputs = {v.name: v for v in every if v != self.known}
         hidden = {name.lower() for name in outputs}
@@ -71,9 +67,7 @@ class Inputs:
         return {**keys, **outputs}
 
     def input_names(self) -> dict[str, Var]:
-        """Return the columns that a pre-filter may name: keys, and input columns of a supported
-        type.
-        """
+        """Return the names for a pre-filter: keys, and input columns of a supported type."""
         names: dict[str, Var] = {}
         for c in self.schema:
             typed = column(c.name, c.type, c.nullable)

@@ -92,9 +92,7 @@ def lineage(
 
 
 def lineage_with(df: DataFrame, where: str, mine: Given, otherwise: Given | None = None) -> Lineage:
-    """Compute :func:`lineage` with given options; ``otherwise`` are defaults behind the session's
-    options.
-    """
+    """Compute :func:`lineage`; ``otherwise`` are defaults behind the session's options."""
     from presieve.backend.gateway import GatewayError
     from presieve.report.lineage import Lineage
     from presieve.report.report import Report

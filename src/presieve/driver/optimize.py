@@ -196,9 +196,7 @@ def optimized(
 
 
 def switched_off(df: DataFrame) -> str | None:
-    """Say what switches presieve off: the environment or the session's configuration; None if
-    neither does.
-    """
+    """Return why presieve is off (environment or session configuration); None if it is on."""
     if os.environ.get(DISABLE, "").lower() in ("1", "true", "yes"):
         return f"{DISABLE} is set"
     if str(df.sparkSession.conf.get(ENABLED, "true")).lower() == "false":

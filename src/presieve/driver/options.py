@@ -183,9 +183,7 @@ def read(written: Mapping[str, object], at: str) -> Given:
 
 
 def of_session(spark: SparkSession) -> Given:
-    """Return the options in a session's configuration. Raises :class:`UsageError` for invalid
-    values.
-    """
+    """Return the options that a session configures. Raises :class:`UsageError` if invalid."""
     # Loading a backend loads PySpark, and importing this module must not load it.
     from presieve.backend.session.active import entries
 

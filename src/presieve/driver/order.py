@@ -96,9 +96,7 @@ class Question:
         return orders.unknown()
 
     def _witness(self, exchange: Exchange) -> Permuted | None:
-        """Run both orders on the reference interpreter; return None if their results agree
-        there.
-        """
+        """Run both orders on the reference interpreter; return None if their results agree."""
         fold = self.problem.fold
         key = dict(zip((c.name for c in fold.keys), exchange.key, strict=True))
         names = [c.name for c in fold.columns]

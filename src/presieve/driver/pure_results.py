@@ -25,9 +25,7 @@ _RAISED = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError, OSError),
     *(RuntimeError, TypeError, ValueError),
 )
-"""Errors that a function may raise on arguments for which it was not written; no other is
-caught.
-"""
+"""Errors of functions on arguments for which they were not written; no other is caught."""
 
 
 def with_results(

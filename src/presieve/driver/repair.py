@@ -34,9 +34,7 @@ class RepairSearch:
     _answers: list[Repair | None] = field(default_factory=list, init=False, compare=False)
 
     def __call__(self) -> Repair | None:
-        """Return the pushdown, which is searched for at the first call; None if nothing is
-        proved.
-        """
+        """Return the pushdown, searched for at the first call; None if nothing is proved."""
         if not self._answers:
             self._answers.append(self._search())
         return self._answers[0]

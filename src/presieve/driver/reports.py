@@ -51,9 +51,7 @@ if TYPE_CHECKING:
 
 
 def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
-    """Report the changes to a DataFrame. Facts that only people ask for are only determined for
-    reports.
-    """
+    """Report the changes to a DataFrame; some facts are only determined for people."""
     before = after = ""
     if pipeline.reading.for_report:
         before = after = drawing(applied.opened, pipeline.written)
@@ -364,9 +362,7 @@ def _with_residual(report: BoundaryReport, proof: Proof, rewrite: Rewrite) -> Bo
 
 
 def _stays(proof: Proof, why: str) -> str:
-    """Say why the filter stays, and which residual would suffice if it can be written as a
-    filter.
-    """
+    """Say why the filter stays, and which residual would suffice, if filters can express it."""
     residual = proof.solution.residual
     less = f", although {_sql(residual, 'less')} would do"
     if not sql_conjuncts(residual):

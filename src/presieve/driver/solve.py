@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from presieve.synthesis.events import EventLog
 
 Policy = Literal["default", "assume", "strict"]
-"""The assumptions that a proof may make. Under ``"assume"`` it may make any, as long as they are
-listed.
-"""
+"""The assumptions that a proof may make; under ``"assume"`` any, if they are listed."""
 
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 

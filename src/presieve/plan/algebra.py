@@ -151,9 +151,7 @@ class JoinPreserved(_JoinSide):
 
 @dataclass(frozen=True, slots=True)
 class JoinNullable(_JoinSide):
-    """A join, seen from a side that is replaced by NULLs if a row of the other side finds no
-    partner.
-    """
+    """A join, seen from a side that is NULL if a row of the other side finds no partner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +175,7 @@ class Partitioned:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """A union, seen from one of its inputs. ``columns`` are pairs of attributes, above and
-    below.
-    """
+    """A union, seen from one of its inputs; ``columns`` are attributes, above and below."""
 
     columns: tuple[tuple[int, int], ...]
 

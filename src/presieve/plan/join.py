@@ -63,9 +63,9 @@ def through_existence(_below: JoinExistence, _conjunct: Term) -> Declined:
 
 
 def implied(below: Join, conjunct: Term) -> Term | None:
-    """Return the part of a condition on the other side that restricts this side; None if none does.
+    """Return a condition on this side that ``conjunct`` implies, as a copy; None if there is none.
 
-    The part is a copy.
+    ``conjunct`` reads the other side.
 
     Lemma: let ``c`` be true of a row of the result, and let ``w`` follow from it after columns of
     the other side are renamed to the ones that equal them. A row of this side on which ``w`` is not

@@ -1,6 +1,4 @@
-"""Trusted. Determines which output attributes of a fold are still read after conjuncts have
-moved.
-"""
+"""Trusted. Determines which output attributes of a fold are read after conjuncts have moved."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from presieve.plan.algebra import (
 
 
 def visible(path: Path, outputs: Set[int]) -> frozenset[int]:
-    """Return the attributes at the top of a path that come from these output attributes of the
-    fold.
-    """
+    """Return the attributes at the top of a path that come from the fold's outputs."""
     attributes = frozenset(outputs)
     for operator in path:
         match operator:

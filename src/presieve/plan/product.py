@@ -55,9 +55,7 @@ def called_alone(parts: tuple[Component, ...], live: Set[str], called: Set[int])
 
 
 def quiet(part: Component) -> Component:
-    """Remove the part's errors: where it raises, it gives some value instead, which nobody
-    reads.
-    """
+    """Remove the part's errors: where it raises, it gives some value, which nobody reads."""
     fold = part.fold
     fields = tuple(
         replace(f, step=ite(fold.step_raises, Var(Scope.ACC, f.name, f.sort), f.step))

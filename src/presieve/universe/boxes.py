@@ -28,9 +28,7 @@ def possible_cells(partitions: Sequence[Partition]) -> list[Cell]:
 def cover(
     partitions: Sequence[Partition], wanted: Collection[Cell], forbidden: Collection[Cell]
 ) -> list[Box]:
-    """Return boxes that contain every wanted cell and no forbidden one; other cells do not
-    matter.
-    """
+    """Return boxes that contain every wanted and no forbidden cell; others do not matter."""
     boxes: list[Box] = []
     all_wanted, banned = set(wanted), set(forbidden)
     uncovered = [c for c in possible_cells(partitions) if c in all_wanted]

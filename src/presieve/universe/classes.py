@@ -37,9 +37,7 @@ _PRODUCTS |= {Op.SQL_INT_MUL, Op.SQL_FLOAT_MUL, Op.SQL_FLOAT_DIV}
 
 
 def flow(term: Term) -> list[Term]:
-    """Return the variables and literals that may *be* the value of the term (not just influence
-    it).
-    """
+    """Return the variables and literals that may *be* the term's value (not just influence it)."""
     match term:
         case Var() | Lit():
             return [term]

@@ -26,9 +26,7 @@ from presieve.universe.regions import Partition, Region
 
 @dataclass(frozen=True, slots=True)
 class Coarse(Partition):
-    """A partition whose regions each consist of several regions of a ``fine`` one: the ``groups``,
-    by number.
-    """
+    """A partition whose regions are ``groups`` of the regions of a ``fine`` one, by number."""
 
     fine: Partition
     groups: tuple[frozenset[int], ...]

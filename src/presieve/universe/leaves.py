@@ -1,4 +1,4 @@
-"""Untrusted. Leaves: the simple facts about two related accumulators of which invariants consist.
+"""Untrusted. Leaves: simple facts about two related accumulators; invariants consist of leaves.
 
 Each is two-valued over ACC and TWIN and total (a comparison with none is false). Sources: Pusharoo,
 appendix C (comparison with constants, none, initial values, equality across runs), and the flags.

@@ -199,9 +199,7 @@ def _plain(p: Partition) -> list[int]:
 
 
 def _reaches_nan(p: Partition, chosen: frozenset[int]) -> bool:
-    """Whether the predicates of :func:`_values` are true of NaN: an open upper end, or
-    everything.
-    """
+    """Whether :func:`_values` is true of NaN: it has an open upper end, or is everything."""
     plain = _plain(p)
     return plain[-1] in chosen
 

@@ -254,9 +254,7 @@ class _Stage:
         return _write_texts(reduction, call, number)
 
     def _largest(self, call: GroupCall) -> float | None:
-        """Return an upper bound on the rows of a group of the operator; it is asked once for each
-        operator.
-        """
+        """Return the most rows that a group of the operator may have; it is asked only once."""
         if call.path not in self.sizes:
             assert call.input is not None
             opened, plan, rows = self.groups.opened, self.groups.plan, _input_extent(call).rows
@@ -307,9 +305,7 @@ def _input_extent(call: GroupCall) -> Extent:
 
 
 def that_fits(fold: Fold, extent: Extent = EVERYTHING) -> Fold:
-    """Make the fold raise if a result does not fit its type, because the results are assumed to
-    fit.
-    """
+    """Make the fold raise if a result does not fit its type; results are assumed to fit."""
     schema = tuple(SchemaColumn(c.name, c.type) for c in (*fold.columns, *fold.keys))
     ranges = field_ranges(fold.fields, column_ranges(schema, extent))
     beyond = (_beyond(o) for o in fold.outputs if not ranges.fits(o.term, o.type))
@@ -353,9 +349,7 @@ def _write_texts(reduction: Aggregates, call: GroupCall, number: int) -> Reduced
 def _struct(
     call: Call, attributes: Sequence[Attribute], texts: Mapping[int, str]
 ) -> dict[int, str]:
-    """Build the struct that a function returns; as far as Spark knows, each of its fields may be
-    NULL.
-    """
+    """Build the struct that a function returns; to Spark, each of its fields may be NULL."""
     fields = (
         f"{literal(string_lit(name))}, CASE WHEN 1 = 1 THEN {texts[a.id]} END"
         for name, a in zip(call.fields, attributes, strict=True)

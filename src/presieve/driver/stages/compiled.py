@@ -41,9 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompileDecision:
-    """The decision about one function: the expressions that replace it and their proof, or why it
-    stays.
-    """
+    """The decision about one function: proved expressions that replace it, or why it stays."""
 
     call: RowCall
     texts: RowTexts | None = None

@@ -84,9 +84,7 @@ def _is_false(node: ExprNode, zones: Zones, box: Box) -> bool:
 
 
 def _boxes(source: RowSource, path: str, read: set[int], *, rows: bool) -> Iterator[Box]:
-    """Yield the values that the columns can have in each row group of a file, and the values of
-    ``rows``.
-    """
+    """Yield the values of the columns in each row group of a file, and, with ``rows``, in rows."""
     columns = {i: v for i, v in source.columns.items() if i in read}
     placed = dict(_directory_values(path, source.types, columns))
     stored = {i: v for i, v in columns.items() if i not in placed}

@@ -28,9 +28,7 @@ _answers: dict[str, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The number of rows that satisfy a condition (at most one above the limit) and the
-    evidence.
-    """
+    """The rows that satisfy a condition (at most one more than the limit), and the evidence."""
 
     rows: int
     by: str

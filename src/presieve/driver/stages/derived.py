@@ -50,9 +50,7 @@ if TYPE_CHECKING:
 LEAST_SKIPPED = 0.05
 """Minimum share of the files' rows that a filter must skip to pay off."""
 LEAST_OF_TEXTS = 0.6
-"""The same for filters on texts: comparing the remaining rows costs about as much as reading as
-many.
-"""
+"""The same for texts: comparing the remaining rows costs about as much as reading them."""
 
 _READ = "the filter is not known to skip row groups or pages of the files"
 
@@ -190,7 +188,7 @@ def _consequences_of(
         new_clauses = beyond(nodes, sources.zones)
     except (DeclineSignal, OverflowError, ValueError, TypeError):  # an unsupported shape
         return None
-    # A hole of single values skips no row group.
+    # Fill holes of one value: they skip only row groups that contain nothing but that value.
     filled = ({n: without_holes(s) for n, s in clause.items()} for clause in new_clauses)
     clauses = [c for c in filled if c.keys() <= source.columns.keys() and _says(source, c)]
     return _Followed(trees, nodes, clauses)

@@ -29,9 +29,7 @@ _BYTES = re.compile(r"\[B@\w+")
 """Java's text for an array, which contains a different number each time."""
 
 _LOSSLESS = (BOOL, INT, STRING)
-"""Sorts of which few types lose rows. If a pre-filter reads other sorts, its proof covers the
-loss.
-"""
+"""Sorts with few lossy types. If a pre-filter reads other sorts, its proof covers the loss."""
 
 
 class ExplainedCheck:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from presieve.driver.options import Options
 
 MAX_ROUNDS = 8
-"""Maximum height of a stack of operators of which each passes a filter on to the next."""
+"""Maximum height of a stack of operators that pass filters on to one another."""
 
 SECONDS = 1.0
 """Maximum seconds for each question about functions of whole partitions."""
@@ -95,9 +95,7 @@ class Filtered:
 
 
 def with_filters_below(opened: Opened, df: DataFrame, options: Options) -> Filtered:
-    """Add filters below operators. A filter below an outer operator is a filter above the inner
-    ones.
-    """
+    """Add filters below operators; a filter below one operator is above the inner ones."""
     if options.cost == "never":
         return Filtered(df)
     decided: dict[int, FilteredDecision] = {}

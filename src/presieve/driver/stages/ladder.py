@@ -136,9 +136,7 @@ def discharged(problem: Problem, facts: Sequence[Fact]) -> dict[Assumption, str]
 def _breaking(
     site: SiteProblem, solution: Solution, open_: Collection[Assumption]
 ) -> Term | Declined:
-    """Return the rows that violate the open conditions, as a predicate that a scan may be
-    handed.
-    """
+    """Return a predicate, which a scan may be handed, for rows that violate open conditions."""
     if not sql_conjuncts(solution.prefilter):
         return refused(open_)  # nothing is pushed that would be worth a check or a guard
     broken = breaks(solution.problem, open_)

@@ -190,9 +190,7 @@ class OptimizedCheck:
 
 
 def _is_of_directories(scan: OptimizedScan, condition: ScanCondition) -> bool:
-    """Whether the condition selects directories, which Spark does itself, or reads metadata of
-    files.
-    """
+    """Whether the condition selects directories, as Spark does, or reads metadata of files."""
     names = set(condition.names.values())
     return names <= {*scan.directories(), METADATA}
 

@@ -88,12 +88,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger("presieve")
 
 MAX_ROUNDS = 8
-"""Maximum height of a stack of boundaries of which each passes a filter on to the next."""
+"""Maximum height of a stack of boundaries that pass filters on to one another."""
 
 LEAST = 0.1
-"""Minimum seconds for a boundary, even if earlier ones have used up the budget: small problems need
-less.
-"""
+"""Minimum seconds for a boundary, even after the budget: small problems need less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +201,7 @@ class Pipeline:
     def _first_objection(
         self, check: OutcomeCheck, applied: Applied
     ) -> tuple[Pass, Objection] | None:
-        """Return the first pass after which something is wrong with the result; None if nothing
-        is.
-        """
+        """Return the first pass that made something wrong; None if nothing is wrong."""
         certified = [
             predicate
             for d in applied.decisions

@@ -1,6 +1,4 @@
-"""Trusted. Find the largest set of replacements that Spark accepts together and that can be
-proved.
-"""
+"""Trusted. Find the largest set of replacements that Spark accepts together and that are proved."""
 
 from __future__ import annotations
 
