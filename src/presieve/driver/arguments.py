@@ -1,5 +1,5 @@
-"""Trusted. Checks of the caller's arguments before anything is done; one clear line for each
-mistake.
+"""Trusted. Checks the caller's arguments before anything is done. Each mistake raises one clear
+line.
 
 Each function raises :class:`UsageError` if the value is invalid.
 """

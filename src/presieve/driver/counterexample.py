@@ -61,10 +61,10 @@ def _wrong_part(
 ) -> Blame:
     """Decide which part is wrong.
 
-    The kept rows form a table, and the pre-filter keeps all of it. If the residual judges the output
-    of that table differently from the filter, the residual is wrong, whatever is dropped elsewhere.
-    If it judges it as the filter does, it is not to blame, and no other residual could be right,
-    because it would be wrong on that table.
+    The kept rows form a table, and the pre-filter keeps all of it. If the residual judges the
+    output of that table differently from the filter, the residual is wrong, whatever is dropped
+    elsewhere. If it judges it as the filter does, it is not to blame, and no other residual could
+    be right, because it would be wrong on that table.
     """
     own = interpret.outcome(problem, kept_rows, keys)
     pushed = interpret.outcome(problem, kept_rows, keys, residual)

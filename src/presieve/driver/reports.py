@@ -192,7 +192,7 @@ def _of_tables(applied: Applied) -> Iterator[FunctionReport]:
 
 
 def _of_rows(applied: Applied) -> Iterator[FunctionReport]:
-    """Yield the functions that do not receive tables."""
+    """Yield the functions that do not receive tables, and compiled functions of tables."""
     decided = {d.call.function for d in applied.compiled if d.call.positions}
     decided |= {d.call.function for d in applied.aggregated}
     yield from (compiled_report(d) for d in applied.compiled if d.call.positions or d.verified)

@@ -181,13 +181,13 @@ def synthesize(
         return _partly(_search(inputs, where, options, started, trace=trace), inputs, where)
 
 
-def _partly(answer: Synthesis, inputs: Inputs, where: str) -> Synthesis:
+def _partly(synthesis: Synthesis, inputs: Inputs, where: str) -> Synthesis:
     """Keep the filter above if the function is understood only for some rows."""
     if inputs.why is None:
-        return answer
-    kind: Kind = "none" if answer.prefilter == "true" else "partial"
-    declined = [*answer.declined, inputs.why.to_json()]
-    return replace(answer, kind=kind, residual=where, declined=declined)
+        return synthesis
+    kind: Kind = "none" if synthesis.prefilter == "true" else "partial"
+    declined = [*synthesis.declined, inputs.why.to_json()]
+    return replace(synthesis, kind=kind, residual=where, declined=declined)
 
 
 def _search(
@@ -211,8 +211,8 @@ def _search(
     )
     log.steps(event_log)
     question = Question(asked(solution), inputs.schema, evidence)
-    answer = synthesis_of(inputs, where, solution, started)
-    return replace(answer, _question=question, _event_log=event_log if trace else None)
+    synthesis = synthesis_of(inputs, where, solution, started)
+    return replace(synthesis, _question=question, _event_log=event_log if trace else None)
 
 
 def _declined_synthesis(where: str, declined: Declined, started: float) -> Synthesis:

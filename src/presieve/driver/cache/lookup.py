@@ -1,4 +1,4 @@
-"""Trusted. Solutions of problems; no problem is searched twice, not even by another process."""
+"""Trusted. Solutions of problems, reused if this process or an earlier one has found them."""
 
 from __future__ import annotations
 

@@ -143,10 +143,10 @@ def _check_expressions(decision: CompileDecision, analyzed: Values | Declined) -
     assert isinstance(call.lifted, Lifted)
     assert texts is not None
     pairs = zip(call.outputs, texts.outputs, analyzed.outputs, strict=True)
-    parts = [expression_of(a.name, text, m) for a, text, m in pairs]
+    all_expressions = [expression_of(a.name, text, m) for a, text, m in pairs]
     if analyzed.row is not None and texts.row is not None:
-        parts.append(expression_of(call.row, texts.row, analyzed.row))
-    fold, by_name = call.lifted.fold, {e.output: e for e in parts}
+        all_expressions.append(expression_of(call.row, texts.row, analyzed.row))
+    fold, by_name = call.lifted.fold, {e.output: e for e in all_expressions}
     expressions = tuple(by_name[o.name] for o in fold.outputs)
     problem = Problem(fold, SQL_TRUE, Mode.GROUPED)
     result = check_compiled(CompiledCertificate(problem, expressions, call.row))

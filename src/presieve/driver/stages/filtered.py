@@ -138,9 +138,11 @@ def _decide(operators: FilteredOperators, site: AnySite, options: Options) -> Fi
     estimates = list(_ask_scans(operators, site, below, estimate))
     shares = [k.least for k in estimates if k is not None]
     decision = replace(decision, selectivity=min(shares, default=None))
-    dear = _why_not_worth_it(operators, site, below, estimates) if options.cost != "always" else ""
-    if dear:
-        return replace(decision, declined=Declined(COST, dear))
+    cost_reason = (
+        _why_not_worth_it(operators, site, below, estimates) if options.cost != "always" else ""
+    )
+    if cost_reason:
+        return replace(decision, declined=Declined(COST, cost_reason))
     return _insert_filters(operators, replace(decision, verified=result), below)
 
 

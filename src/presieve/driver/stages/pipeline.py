@@ -1,12 +1,12 @@
 """Trusted. The pipeline of a DataFrame through the stages: open, lift, prove, rewrite, gate, apply.
 
 *Open* reads the plan and finds the boundaries below filters. For each boundary, *lift* states the
-problem to prove and the facts known about its rows, *prove* looks for a solution that rests on
+problem to prove and the facts known about its rows, *prove* searches for a solution that rests on
 nothing else, and *rewrite* plans the edit. The *gate* takes back edits that do not pay off, and
 *apply* puts the others into the plan. The pre-filter of an outer boundary is one more filter for
 the boundaries below it, so these wait for the next round. Each boundary is decided once. Before and
 after the rounds, filters go below windows and outer joins (:mod:`presieve.driver.stages.filtered`).
-At the end, functions of tables receive only the columns that they need
+After the rounds, functions of tables receive only the columns that they need
 (:mod:`presieve.driver.stages.columns`). The result is compared with the plan as written
 (:mod:`presieve.driver.stages.outcome`), and a pass that made something worse is taken back.
 """

@@ -1,4 +1,4 @@
-"""Trusted. Find the largest set of replacements that Spark accepts together and that are proved."""
+"""Trusted. Finds replacements of functions that Spark accepts together and that are proved."""
 
 from __future__ import annotations
 
