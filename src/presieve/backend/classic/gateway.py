@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary, ref
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
-from presieve.backend.catalyst.boundary import FLAT_MAPS
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
 from presieve.backend.classic import leaves, sources
 from presieve.backend.classic.condensed import condensed
@@ -33,6 +32,11 @@ from presieve.backend.classic.outputs import to_project, with_projections
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.pruned import pruned
 from presieve.backend.classic.quick_ack import quick_ack
+from presieve.backend.classic.replaced_functions import (
+    replace_columns,
+    replace_group_function,
+    replace_table_function,
+)
 from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.scans import reads
 from presieve.backend.classic.scans.listings import own_listings
@@ -326,17 +330,8 @@ class ClassicGateway:
     def pruned(self, flat_map: Java, kept_columns: Sequence[Collection[int]]) -> Java:
         return pruned(self, flat_map, kept_columns)
 
-    @guarded
     def with_expressions(self, project: Java, expressions: Mapping[int, str]) -> Java:
-        """Implement :class:`Gateway`. The analyzer reads the expressions as it reads those of
-        ``selectExpr``.
-        """
-        child, columns = project.child(), project.projectList()
-        changed = [columns.apply(i) for i in range(columns.size())]
-        for number, sql in expressions.items():
-            resolved = self._resolve(sql, child, nullable=True)
-            changed[number] = columns.apply(number).withNewChildren(self.seq([resolved]))
-        return self._project(self.seq(changed), child)
+        return replace_columns(self, project, expressions)
 
     def own_readers(self, plan: Java) -> Java:
         return own_readers(self, plan)
@@ -344,24 +339,11 @@ class ClassicGateway:
     def own_listings(self, plan: Java) -> Java:
         return plan if self._at_once else own_listings(self, plan)
 
-    @guarded
     def as_projection(
         self, flat_map: Java, expressions: Sequence[str], condition: str | None
     ) -> Java:
-        """Implement :class:`Gateway`. For a function of groups, the input is below PySpark's own
-        projection.
-        """
-        name, child = str(flat_map.nodeName()), flat_map.child()
-        below = child.child() if name in FLAT_MAPS else child
-        rows = below if condition is None else self.filter_sql(condition, below)
-        parts = Parts(self)
-        columns = [
-            parts.instead(a, self._resolve(sql, rows, nullable=bool(a.nullable())))
-            for a, sql in zip(parts.output(flat_map), expressions, strict=True)
-        ]
-        return self._project(self.seq(columns), rows)
+        return replace_table_function(self, flat_map, expressions, condition)
 
-    @guarded
     def as_aggregate(
         self,
         groups: Java,
@@ -369,53 +351,7 @@ class ClassicGateway:
         aggregates: Mapping[str, str],
         outputs: Mapping[int, str],
     ) -> Java:
-        """Implement :class:`Gateway`. Build Spark's own aggregate without groups, then give it
-        these groups.
-        """
-        parts, child = Parts(self), groups.child()
-        below = child.child() if str(groups.nodeName()) in FLAT_MAPS else child
-        by_number = {int(a.exprId().id()): a for a in parts.output(below)}
-        grouping = [by_number[k] for k in keys]
-        functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
-        called = [functions.expr(sql).alias(name) for name, sql in aggregates.items()]
-        any_one = functions.expr("count(1)").alias("rows")
-        ungrouped = self.dataset(below).agg(any_one, self.seq(called)).queryExecution().analyzed()
-        columns = [*grouping, *parts.gateway.expressions(ungrouped)[1:]]
-        grouped_plan = ungrouped.copy(
-            self.seq(grouping),
-            self.seq(columns),
-            ungrouped.child(),
-            *(ungrouped.productElement(i) for i in range(3, ungrouped.productArity())),
-        )
-        grouped_plan = self.dataset(grouped_plan).queryExecution().analyzed()
-        group_outputs = groups.aggregateExpressions() if below is child else self.seq([])
-        own = {int(e.exprId().id()): e for e in each(group_outputs)}
-
-        def output(attribute: Java) -> Java:
-            number, nullable = int(attribute.exprId().id()), bool(attribute.nullable())
-            if number not in outputs:
-                return own[number]
-            return parts.instead(
-                attribute, self._resolve(outputs[number], grouped_plan, nullable=nullable)
-            )
-
-        return self._project(self.seq([output(a) for a in parts.output(groups)]), grouped_plan)
-
-    def _resolve(self, sql: str, child: Java, *, nullable: bool) -> Java:
-        """Resolve an expression over a plan. ``nullable``: Spark must regard the column as
-        nullable, as it regards the function's result. The expression has no metadata: a plain
-        column, which may have some, is put into a CASE.
-        """
-        expression = self._select(sql, child)
-        if expression.children().isEmpty() or (nullable and not expression.nullable()):
-            end = "END" if nullable else f"ELSE {sql} END"
-            return self._select(f"CASE WHEN 1 = 1 THEN {sql} {end}", child)
-        return expression
-
-    def _select(self, sql: str, child: Java) -> Java:
-        functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
-        selected = self.dataset(child).select(self.seq([functions.expr(sql).alias("c")]))
-        return selected.queryExecution().analyzed().projectList().apply(0).child()
+        return replace_group_function(self, groups, keys, aggregates, outputs)
 
     @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:
