@@ -33,6 +33,7 @@ READING_MORE: Mapping[str, tuple[str, ...]] = {
         "traps/test_spark_python_pandas.py::test_t06_in_a_loop_the_assumption_is_listed",
     ),
     "with cost=always, what Spark reads once for two places gets a pre-filter for each": (
+        "backend/catalyst/test_native.py::test_copies_of_one_aggregate_with_different_filters",
         "backend/catalyst/test_shapes.py::test_definitions",
         "backend/catalyst/test_shapes.py::test_definitions_that_are_read_twice",
         "backend/statistics/test_cost.py::test_a_self_join_of_which_one_side_is_filtered",

@@ -46,6 +46,11 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/problems/test_group_fold.py::test_a_global_fold_of_no_rows_has_no_result[streamed]",
         "backend/problems/test_group_fold.py::test_an_instance[streamed]",
     ),
+    ("4.0", "ranges of dates by intervals are not typed"): (
+        "backend/test_windows.py::test_intervals_of_days",
+        "backend/test_windows.py::test_intervals_of_days_that_are_shorter",
+        "backend/test_windows.py::test_days_at_the_ends_of_their_type_move_others",
+    ),
     ("4.1", "table functions are declined: values go through pandas"): (
         "backend/catalyst/test_table_functions.py",
         "backend/effects/test_erased_errors.py::test_they_are_pushed_below_functions_of_groups[table function]",
@@ -169,6 +174,7 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/effects/test_sources.py::test_tables_of_groups",
     ),
     ("4.1", "PySpark has no arrow_udf"): (
+        "backend/problems/test_needed.py",
         "backend/test_folds_of_lists.py::test_large_groups_are_not_held_in_memory",
         "backend/test_folds_of_lists.py::test_of_equal_rows_one_is_taken_as_a_whole",
         "backend/test_aggregating.py::test_classes",
@@ -357,6 +363,7 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/session/test_options.py::test_folds_by_key",
     ),
     ("4.0", "ANSI mode is off, and nothing raises"): (
+        "backend/test_outcome.py::test_an_error_while_planning",
         "backend/catalyst/test_list_folds.py::test_declined_with_a_reason[aggregate(collect_list(v), 0L, (acc, x) -> IF(acc + x > 3, x, acc))-can raise]",
         "backend/catalyst/test_list_folds.py::test_columns_of_a_dataframe",
         "backend/catalyst/test_list_folds.py::test_a_sum_is_not_that_of_the_large_values",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 def command(
     target: opt.Target,
+    *,
     schema: opt.Schema,
     returns: Annotated[
         str | None,

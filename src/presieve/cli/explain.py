@@ -48,6 +48,7 @@ Verbose = Annotated[
 
 def command(
     context: typer.Context,
+    *,
     job: JobName,
     args: JobArgs = None,
     html: Html = None,

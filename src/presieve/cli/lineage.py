@@ -49,6 +49,7 @@ class LineageCollector(ReportCollector):
 
 def command(
     context: typer.Context,
+    *,
     job: JobName,
     args: JobArgs = None,
     where: Where = "",

@@ -24,6 +24,7 @@ JobArgs = Annotated[
 
 def command(
     context: typer.Context,
+    *,
     job: JobName,
     args: JobArgs = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No table at the end.")] = False,

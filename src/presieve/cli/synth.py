@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -20,8 +20,14 @@ if TYPE_CHECKING:
     from presieve.driver.synthesize import Synthesis
 
 
+Trace: TypeAlias = Annotated[
+    bool, typer.Option("--trace", help="Show the steps of the search first.")
+]
+
+
 def command(
     target: opt.Target,
+    *,
     schema: opt.Schema,
     where: opt.Where,
     returns: opt.Returns = None,
@@ -32,9 +38,7 @@ def command(
     declare: opt.Declare = None,
     pure: opt.Pure = None,
     json: opt.Json = False,
-    trace: Annotated[
-        bool, typer.Option("--trace", help="Show the steps of the search first.")
-    ] = False,
+    trace: Trace = False,
     save: opt.Save = None,
 ) -> None:
     """Find the strongest pre-filter of a fold that can be proved.

@@ -35,6 +35,7 @@ Html: TypeAlias = Annotated[
 
 def command(
     target: opt.Target,
+    *,
     schema: opt.Schema,
     where: opt.Where,
     prefilter: Prefilter,

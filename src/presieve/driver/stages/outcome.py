@@ -127,7 +127,9 @@ class OptimizedCheck:
         every = sql_conjunction(t for _, t in terms if t is not None)
         for condition, term in terms:
             lossy = condition.lossy
-            if not lossy or (term is None and _is_of_late_days(condition)):
+            if not lossy or condition.tests_null:
+                continue
+            if term is None and _is_of_late_days(condition):
                 continue
             narrow = any(condition.types[n] in NARROW for n in lossy)
             if term is None or narrow:
@@ -168,8 +170,7 @@ class OptimizedCheck:
         keys = {c.key for c in scan.conditions}
         for condition in before[0].conditions if before else ():
             everywhere = all(condition.key in {c.key for c in s.conditions} for s in before)
-            plain = not str(condition.tree[0]["class"]).endswith(".IsNotNull")
-            if everywhere and plain and condition.key not in keys:
+            if everywhere and not condition.tests_null and condition.key not in keys:
                 yield condition
 
     def _implies(self, scan: OptimizedScan, lost: ScanCondition) -> bool:

@@ -52,6 +52,11 @@ class ScanCondition:
         return {expr_id(c): simple_type(c["dataType"], c.get("metadata")) for c in columns}
 
     @property
+    def tests_null(self) -> bool:
+        """Whether it only asks whether a column is NULL, by which no scan loses rows."""
+        return str(self.tree[0]["class"]).endswith((".IsNotNull", ".IsNull"))
+
+    @property
     def lossy(self) -> tuple[int, ...]:
         """The columns that it reads and by which a scan may lose rows; for structs, by some
         field.
