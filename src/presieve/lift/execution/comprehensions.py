@@ -154,9 +154,7 @@ def _string_key(m: Machine, value: Value, node: ast.AST) -> str:
     unevaluated=True,
 )
 def reduction(call: Call) -> Value | None:
-    """Model ``any``, ``all``, ``min``, ``max`` and ``sum`` (of integers) of a generator, list or
-    tuple.
-    """
+    """``any``, ``all``, ``min``, ``max`` and ``sum`` (of integers) of a generator, list, tuple."""
     m, flow, name, _, _, node = call
     if name in EXTREMES and len(node.args) != 1:
         return None  # of several values
