@@ -14,7 +14,7 @@ from benchmarks.on_spark.parquet import stored
 from benchmarks.on_spark.run import calls_python, in_turns, written_nowhere
 from benchmarks.on_spark.transpiled import transpiler
 from presieve.backend.plans import Reading
-from presieve.driver.optimize import optimized
+from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import Options
 from presieve.driver.stages.pipeline import Pipeline
 from presieve.errors import Declined
@@ -92,7 +92,7 @@ def _compiled(written: DataFrame) -> _Made:
     found = []
     for needs, options, at_once in WAYS:
         start = time.perf_counter()
-        df, _ = optimized(written, options, skip_hopeless=True, at_once=at_once)
+        df, _ = optimize_and_report(written, options, skip_hopeless=True, at_once=at_once)
         taken = time.perf_counter() - start
         found.append(_Made(df, not calls_python(df), needs, taken))
         if found[-1].native:

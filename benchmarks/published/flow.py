@@ -19,7 +19,7 @@ from presieve.smt.encodings import OptionEnc
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import s_and, s_not, s_or
-from presieve.universe.leaves import guarded, present, value
+from presieve.universe.leaves import guard_comparison, presence_of, value
 
 Trend = Literal["grows", "shrinks", "either"]
 
@@ -131,14 +131,14 @@ def _ordered(field: Field, op: Op) -> Term:
     if strip(field.sort) == BOOL:
         a, b = (old, new) if op is Op.PY_LE else (new, old)
         return app(Op.IMPLIES, holds(a), holds(b))
-    ordered = app(Op.OR, guarded(op, old, new), app(Op.SAME, old, new))
-    there = present(old)
+    ordered = app(Op.OR, guard_comparison(op, old, new), app(Op.SAME, old, new))
+    there = presence_of(old)
     return ordered if there is None else app(Op.IMPLIES, there, ordered)
 
 
 def holds(v: Term) -> Term:
     """A Boolean that may be none, as a plain one."""
-    there = present(v)
+    there = presence_of(v)
     return v if there is None else app(Op.AND, there, value(v))
 
 

@@ -21,7 +21,7 @@ from presieve.ir.sorts import BOOL, Tuple, is_ordered, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Scope, Term, Var
 from presieve.ir.walk import substitute, to_scope, variables
 from presieve.ir.wellformed import output_var
-from presieve.universe.leaves import guarded, present, value
+from presieve.universe.leaves import guard_comparison, presence_of, value
 
 MOST_ATOMS = 600
 
@@ -155,15 +155,15 @@ def _synchronous(problem: Problem, trends: dict[str, Trend]) -> Iterator[Term]:
         if trend is None or not is_ordered(strip(f.sort)):
             continue
         op = Op.PY_GE if trend == "grows" else Op.PY_LE
-        there = present(t)
-        ordered = guarded(op, s, t)
+        there = presence_of(t)
+        ordered = guard_comparison(op, s, t)
         yield ordered if there is None else _implies(there, ordered)
         if f.init != Lit(f.sort, None):
             yield from (_bounded(v, op, f.init) for v in (s, t))
 
 
 def _bounded(v: Var, op: Op, start: Term) -> Term:
-    there = present(v)
+    there = presence_of(v)
     bound = app(op, value(v), value(start))
     return bound if there is None else _implies(there, bound)
 

@@ -22,7 +22,7 @@ class SortError(PresieveError):
     """A term of the IR was built with arguments of the wrong sorts (a bug of ours)."""
 
 
-def meant(name: str, known_names: Iterable[str]) -> str:
+def suggest_name(name: str, known_names: Iterable[str]) -> str:
     """Return the ending of a message about an unknown name: ``"; did you mean score?"``.
 
     It is empty if no known name is similar.

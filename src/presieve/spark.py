@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from presieve.driver.merged import keyed_pushdown
 from presieve.driver.optimize import switched_off
-from presieve.driver.options import UNSET, Options, given, of_session, shows_defaults
+from presieve.driver.options import UNSET, Options, collect_given, of_session, shows_defaults
 from presieve.driver.solve import Policy
 from presieve.errors import UsageError
 from presieve.lift.entry.group_fold import runner
@@ -107,7 +107,7 @@ def fold_by_key(
     Example:
         >>> fold_by_key(df, Best, key="team", where="best > 90", returns="best double")
     """
-    mine = given(budget=budget, policy=policy)
+    mine = collect_given(budget=budget, policy=policy)
     instance = aggregator() if isinstance(aggregator, type) else aggregator
     if not is_row_class(instance) or not has_merge(instance):
         name = type(instance).__name__

@@ -17,7 +17,7 @@ from pyspark.sql.types import DoubleType, StructField, StructType
 from tests.support.spark_version import is_before
 
 import presieve
-from presieve.driver.optimize import optimized
+from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import Options
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def function(of: Callable[..., Any], type_: str, arrow: bool = BY_ARROW) -> Any:
 
 def better(df: DataFrame, **options: Any) -> DataFrame:
     """As in an enabled session, where what is optimized is what runs."""
-    return optimized(df, Options(compile="always", **options), at_once=True)[0]
+    return optimize_and_report(df, Options(compile="always", **options), at_once=True)[0]
 
 
 def calls(df: DataFrame) -> int:

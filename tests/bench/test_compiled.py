@@ -32,7 +32,7 @@ from tests.support.pickling import pickled_by_value
 from presieve.certificate.check import Rejected
 from presieve.certificate.stored import Accepted, Claim, check_claim, parse
 from presieve.cli.app import main
-from presieve.driver.optimize import optimized
+from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import Options
 from presieve.driver.stages import aggregated, compiled
 from presieve.sql.ddl import parse_schema
@@ -149,7 +149,7 @@ def test_certificates_replay(spark: SparkSession, name: str, by_value: None) -> 
     with pytest.MonkeyPatch.context() as patch:
         for stage, check in ((aggregated, "check_aggregated"), (compiled, "check_compiled")):
             patch.setattr(stage, check, kept(getattr(stage, check)))
-        made, _ = optimized(written, options, skip_hopeless=True, at_once=True)
+        made, _ = optimize_and_report(written, options, skip_hopeless=True, at_once=True)
     assert calls_python(made) or accepted
     for claim in accepted:
         stored = parse(json.loads(json.dumps(claim.to_json())))

@@ -24,7 +24,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, Option
 from presieve.ir.terms import Op, Scope, Var
 from presieve.semantics.aggregates import AggregateColumn
-from presieve.semantics.assumptions import REORDERED, assumed
+from presieve.semantics.assumptions import REORDERED, assumption_of
 from presieve.semantics.interpret import run_fold
 from presieve.synthesis.aggregates.search import aggregates_of
 
@@ -222,7 +222,7 @@ def test_of_doubles_no_zero_may_be_negative() -> None:
         HighestDouble, "x double NOT NULL, v bigint NOT NULL", "x double, v bigint"
     )
     column = problem.fold.column("x")
-    number = assumed("no-nan", negate(app(Op.IS_NAN, column)))
+    number = assumption_of("no-nan", negate(app(Op.IS_NAN, column)))
     problem = replace(problem, assumptions=(REORDERED.of(), number))
     found = aggregates_of(problem)
     assert not isinstance(found, Declined)

@@ -42,8 +42,8 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import INT
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.semantics.aggregates import AggregateColumn
-from presieve.semantics.assumptions import assumed
-from presieve.semantics.build import and_, get, is_none, ite, or_, some, substituted
+from presieve.semantics.assumptions import assumption_of
+from presieve.semantics.build import and_, get, is_none, ite, or_, some, substitute
 
 # --- wrong twins ----------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ def test_min_for_max() -> None:
 
 def _swapped(term: Term, old: Term, new: Term) -> Term:
     assert isinstance(old, Var)
-    return substituted(term, {old: new})
+    return substitute(term, {old: new})
 
 
 def test_any_for_every() -> None:
@@ -237,9 +237,9 @@ def test_zeros_depend_on_order() -> None:
 
 def test_assumptions_that_contradict_each_other() -> None:
     right = of(Highest)
-    there = assumed("no-nan", app(Op.NOT, app(Op.IS_NAN, get(X))))
-    none = assumed("no-nan", or_(is_none(X), app(Op.IS_NAN, get(X))))
-    zero = assumed("zero-sign", app(Op.SAME, X, some(float_lit(1.0))))
+    there = assumption_of("no-nan", app(Op.NOT, app(Op.IS_NAN, get(X))))
+    none = assumption_of("no-nan", or_(is_none(X), app(Op.IS_NAN, get(X))))
+    zero = assumption_of("zero-sign", app(Op.SAME, X, some(float_lit(1.0))))
     contradiction = replace(right.problem, assumptions=(there, none, zero))
     assert rejected(replace(right, problem=contradiction)) == "premises"
 

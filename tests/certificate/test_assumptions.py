@@ -18,9 +18,9 @@ from presieve.semantics.assumptions import (
     KEY_FORM,
     RESULT_FITS,
     SENTENCES,
-    assumed,
+    assumption_of,
     check_words,
-    restated,
+    restate,
 )
 
 SCORE = Var(Scope.ROW, "score", FLOAT)
@@ -79,7 +79,7 @@ NUMBER = negate(app(Op.IS_NAN, app(Op.GET, MAYBE)))
 )
 def test_words(code: str, term: Term, text: str) -> None:
     """Another column, another bound, or one condition more: it is told."""
-    assert assumed(code, term).text.startswith(text)
+    assert assumption_of(code, term).text.startswith(text)
 
 
 def with_assumption(*assumptions: Assumption) -> Certificate:
@@ -119,8 +119,8 @@ def test_words_that_are_not_those_of_the_condition(altered: Assumption) -> None:
 
 def test_words_that_are() -> None:
     known = [s.of(**dict.fromkeys(GAPS, "x")) for s in SENTENCES]
-    for a in (assumed("no-nan", NO_NAN), *known):
-        assert isinstance(check(with_assumption(assumed("no-nan", NO_NAN), a)), Verified)
+    for a in (assumption_of("no-nan", NO_NAN), *known):
+        assert isinstance(check(with_assumption(assumption_of("no-nan", NO_NAN), a)), Verified)
 
 
 GAPS = ("what", "name", "type", "module", "value", "returns")
@@ -133,16 +133,17 @@ def test_every_sentence_is_told_from_the_others() -> None:
 
 
 def test_the_same_of_another_column() -> None:
-    other = restated(
-        assumed("no-nan", NO_NAN), lambda t: negate(app(Op.IS_NAN, Var(Scope.ROW, "b", FLOAT)))
+    other = restate(
+        assumption_of("no-nan", NO_NAN),
+        lambda t: negate(app(Op.IS_NAN, Var(Scope.ROW, "b", FLOAT))),
     )
     assert other.text == "column b holds no NaN"
     sentence = KEY_FORM.of(name="k")
-    assert restated(sentence, lambda t: t) is sentence
+    assert restate(sentence, lambda t: t) is sentence
 
 
 def test_all_of_a_problem_is_looked_at() -> None:
-    good, bad = assumed("no-nan", NO_NAN), Assumption("no-nan", "so", NO_NAN)
+    good, bad = assumption_of("no-nan", NO_NAN), Assumption("no-nan", "so", NO_NAN)
     check_words(with_assumption(good).problem)
     with pytest.raises(PresieveError, match="column score holds no NaN"):
         check_words(with_assumption(good, bad).problem)

@@ -20,7 +20,7 @@ from presieve.errors import PresieveError, UsageError
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT
 from presieve.ir.terms import FALSE, SQL_FALSE, Op, Scope, Var, float_lit
-from presieve.semantics.assumptions import assumed
+from presieve.semantics.assumptions import assumption_of
 from presieve.smt.solver import Effort
 
 ROOT = Path(__file__).parents[2]
@@ -292,7 +292,7 @@ def test_contradictory_assumptions_prove_nothing() -> None:
     score = Var(Scope.ROW, "score", FLOAT)
     high = app(Op.PY_GT, score, float_lit(5.0))
     for impossible in ((FALSE,), (high, negate(high)), (app(Op.PY_LT, score, score),)):
-        more = tuple(assumed("declared", t) for t in impossible)
+        more = tuple(assumption_of("declared", t) for t in impossible)
         problem = replace(certificate.problem, assumptions=more)
         wrong = replace(
             certificate, problem=problem, witnesses=(), strength="universe", kind="empty"

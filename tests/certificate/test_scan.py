@@ -23,7 +23,7 @@ from presieve.ir.terms import (
     float_lit,
     lit,
 )
-from presieve.semantics.assumptions import assumed
+from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.scan import may_lose
 
@@ -150,7 +150,7 @@ def test_a_claim_with_the_wrong_zero_is_refused() -> None:
     out = Output("seen", BOOL, "boolean", SEEN)
     field = Field("seen", BOOL, FALSE, disjunction([SEEN, here]))
     fold = Fold("any", (Column("x", FLOAT, "double"),), (), (field,), (out,))
-    no_nan = assumed("no-nan", negate(NAN))
+    no_nan = assumption_of("no-nan", negate(NAN))
     problem = Problem(fold, Var(Scope.OUT, "seen", BOOL), Mode.GROUPED, (no_nan,))
 
     def verdict(zero: float) -> Verified | Rejected:

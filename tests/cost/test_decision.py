@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from presieve.cost.decision import LISTED, Candidate, decide, keeps, list_pays
-from presieve.cost.model import Work, check, grouped, native, rowwise
+from presieve.cost.model import Work, check, cost_of_groups, native, rowwise
 from presieve.cost.scan import Estimate
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, STRING, Sort
@@ -33,7 +33,7 @@ def one(
     return Candidate(above(1) if prefilter is None else prefilter, work, known, spares)
 
 
-PYTHON, NATIVE = grouped(2), native(2, 1)
+PYTHON, NATIVE = cost_of_groups(2), native(2, 1)
 
 
 @pytest.mark.parametrize("work", [PYTHON, NATIVE, rowwise(1)])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from presieve.cost import estimate as module
 from presieve.cost import parquet
-from presieve.cost.estimate import estimate, largest_share, spread
+from presieve.cost.estimate import estimate, largest_share, pick_spread
 from presieve.cost.parquet import Range, row_groups
 from presieve.cost.scan import Estimate, Scan
 from presieve.cost.skipping import truths
@@ -220,7 +220,7 @@ def test_it_takes_milliseconds(table: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(("length", "most"), [(3, 8), (8, 8), (100, 8), (9, 8)])
 def test_what_is_looked_at_is_spread(length: int, most: int) -> None:
-    chosen = spread(range(length), most)
+    chosen = pick_spread(range(length), most)
     assert chosen == sorted(set(chosen))
     assert len(chosen) == min(length, most)
     assert all(0 <= i < length for i in chosen)

@@ -11,12 +11,12 @@ import pytest
 from presieve.backend.plans import OpenSite
 from presieve.backend.statistics import edits
 from presieve.cost.decision import Candidate
-from presieve.cost.model import grouped, native
+from presieve.cost.model import cost_of_groups, native
 from presieve.cost.scan import Estimate
 from presieve.driver.reports import boundary_report
 from presieve.driver.solve import Solution
 from presieve.driver.stages.decisions import Proof, Rewrite, SiteDecision
-from presieve.driver.stages.gate import gated
+from presieve.driver.stages.gate import judge_prefilters
 from presieve.errors import Declined
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT
@@ -58,13 +58,13 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> dict[Path, Candidate]:
 
 
 def candidate(kept: float, *, python: bool = False) -> Candidate:
-    work = grouped(2) if python else native(2, 1)
+    work = cost_of_groups(2) if python else native(2, 1)
     return Candidate(P, work, Estimate(kept, kept, 0.0, 1000))
 
 
 def decided(sites: list[SiteDecision], *, refuse: bool = True) -> list[SiteDecision]:
     opened: Any = None
-    return gated(opened, sites, refuse=refuse)
+    return judge_prefilters(opened, sites, refuse=refuse)
 
 
 def test_each_boundary_by_itself(plan: dict[Path, Candidate]) -> None:

@@ -17,7 +17,7 @@ from tests.support.amount import amount
 from typer.testing import CliRunner
 
 import presieve
-from presieve.certificate.check import Rejected, SolverName, decided, make_solver
+from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
 from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived, parse
 from presieve.certificate.derived_script import script
 from presieve.certificate.stored import check_claim
@@ -299,7 +299,7 @@ EXACT = [
 def by_solver(claim: DerivedCertificate, name: SolverName) -> bool:
     """What a solver says by itself."""
     scripts = ((str(clause), script(claim, clause)) for clause in claim.clauses)
-    return not isinstance(decided("", scripts, make_solver(name), Effort()), Rejected)
+    return not isinstance(decide_conditions("", scripts, make_solver(name), Effort()), Rejected)
 
 
 @pytest.mark.parametrize("condition", EXACT)

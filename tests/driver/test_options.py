@@ -12,7 +12,7 @@ from tests.driver import pure_ones
 
 import presieve
 from presieve.driver.declare import about
-from presieve.driver.options import OPTIONS, UNSET, Options, given, read
+from presieve.driver.options import OPTIONS, UNSET, Options, collect_given, read
 from presieve.driver.pure import read_pure
 from presieve.errors import UsageError
 from presieve.spark import fold_by_key
@@ -45,7 +45,7 @@ def test_signatures_of_others_have_the_same_defaults(function: Callable[..., Any
 
 
 def test_what_is_written_out_is_given_also_where_it_is_the_default() -> None:
-    assert given(policy="default", budget=UNSET) == {"policy": "default"}
+    assert collect_given(policy="default", budget=UNSET) == {"policy": "default"}
 
 
 def test_the_first_that_says_something_counts() -> None:
@@ -140,7 +140,7 @@ def test_values_that_are_none(written: dict[str, object], text: str) -> None:
 )
 def test_what_could_be_read_only_once_is_no_list(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"or a list of them|is a list of functions"):
-        given(**options)
+        collect_given(**options)
 
 
 def test_pure_functions_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

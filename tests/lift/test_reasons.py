@@ -14,7 +14,7 @@ from pyspark.sql.types import DoubleType
 from tests.support.lifting import declined, request
 
 from presieve.lift.codes import CODES
-from presieve.lift.words import advised
+from presieve.lift.words import add_advice
 
 pandas_udf: Any = importlib.import_module("pyspark.sql.functions").pandas_udf
 
@@ -161,9 +161,9 @@ def test_what_cannot_be_declared_is_not_to_be_declared() -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_advice_is_given_once(code: str) -> None:
-    told = advised(code, "this is in the way")
+    told = add_advice(code, "this is in the way")
     assert told.startswith("this is in the way")
-    assert advised(code, told) == told
-    assert advised(code, "this is in the way: do that") == "this is in the way: do that"
-    with_name = advised(code, "variable best: this is in the way")
+    assert add_advice(code, told) == told
+    assert add_advice(code, "this is in the way: do that") == "this is in the way: do that"
+    with_name = add_advice(code, "variable best: this is in the way")
     assert with_name == told.replace("this", "variable best: this", 1)

@@ -21,7 +21,7 @@ from tests.pandas_api.programs import ORDERED, PROGRAMS, Program
 import presieve
 from presieve.backend.classic.scans.reads import scans
 from presieve.backend.statistics.scan_filters import split_list
-from presieve.driver.options import given
+from presieve.driver.options import collect_given
 from presieve.driver.session import Setting, enabled_as
 from presieve.report.model import ReportData
 
@@ -51,7 +51,7 @@ class Measured:
 def measure(spark: SparkSession, name: str, folder: str) -> Measured:
     """Run a program twice. Of several plans that it runs, the last one is compared."""
     seen: list[tuple[DataFrame, ReportData]] = []
-    options = given(cost="always", compile="auto")
+    options = collect_given(cost="always", compile="auto")
     setting = Setting(options, lambda df, data: seen.append((df, data)))
     before = _rows(PROGRAMS[name], folder)
     with _warnings() as warnings, enabled_as(spark, setting):

@@ -26,7 +26,7 @@ from presieve.plan.algebra import (
     Union,
     attribute_var,
 )
-from presieve.plan.join import implied
+from presieve.plan.join import implied_condition
 from presieve.plan.liveness import live, visible
 from presieve.plan.pushdown import descend, through
 
@@ -182,13 +182,13 @@ def test_what_conditions_say_of_a_side(
         conjunct = mixed(random, visible_columns(kind, side))
         mine, other = random_rows(random, HERE), random_rows(random, THERE)
         above = keep(conjunct, ran(kind, side, [EQUAL], mine, other))
-        found = implied(here, conjunct)
+        found = implied_condition(here, conjunct)
         if found is not None:
             moved += 1
             copied = keep(conjunct, ran(kind, side, [EQUAL], keep(found, mine), other))
             assert bag(copied) == bag(above)
         if not matched:
-            twin = implied(operator(COLUMNS, READS, (), equal), conjunct)
+            twin = implied_condition(operator(COLUMNS, READS, (), equal), conjunct)
             if twin is not None:
                 copied = keep(conjunct, ran(kind, side, [EQUAL], keep(twin, mine), other))
                 wrong |= bag(copied) != bag(above)

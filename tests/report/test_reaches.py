@@ -20,7 +20,7 @@ from presieve.report import html
 from presieve.report.model import ReportData
 from presieve.report.parts import ConjunctFate, Reach, Remedy
 from presieve.report.reaches import FALLBACK, reaches
-from presieve.report.remedies import coded, remedy
+from presieve.report.remedies import remedy, remedy_of_code
 from presieve.report.report import boundary_json
 from presieve.report.text import render_boundary
 from presieve.sql.parse import parse_predicate
@@ -152,10 +152,10 @@ def test_of_a_column_without_null_a_filter_below_will_do() -> None:
 
 
 def test_what_cannot_be_declared_says_what_else_can_be_done() -> None:
-    assert coded("may-erase-error", "an error may disappear").declare == ""
-    assert 'policy="strict"' in str(coded("may-erase-error", "an error may disappear"))
-    assert "pure=" in str(coded("pure", "f is pure"))
-    assert str(coded("unheard-of", "something")) == ""
+    assert remedy_of_code("may-erase-error", "an error may disappear").declare == ""
+    assert 'policy="strict"' in str(remedy_of_code("may-erase-error", "an error may disappear"))
+    assert "pure=" in str(remedy_of_code("pure", "f is pure"))
+    assert str(remedy_of_code("unheard-of", "something")) == ""
 
 
 def test_page_text_and_json_say_all_of_it() -> None:

@@ -48,7 +48,7 @@ from presieve.semantics.thresholds import with_thresholds
 from presieve.semantics.types import bounds
 from presieve.semantics.values import Value, bytes_of, date_of, decimal_of, instant_of, same
 from presieve.sql.catalyst import expression
-from presieve.sql.emit import emit, emit_checked, normalized
+from presieve.sql.emit import emit, emit_checked, normalize
 from presieve.sql.parse import parse_predicate
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ def test_integers_neither_overflow_nor_round(
         for text, term in list(terms.items())[: amount(12)]:
             read = expression(analyzed(table, text), attributes, "UTC")
             assert not isinstance(read, Declined), f"{text}: {read}"
-            assert normalized(read) == normalized(term), text
+            assert normalize(read) == normalize(term), text
             kept = {row[0] for row in table.filter(text).select("id").collect()}
             assert kept == {i for i, row in enumerate(DATA) if our_cell(term, row) is True}, text
     finally:
@@ -379,7 +379,7 @@ def test_conditionals_are_read_alike_as_text_and_as_trees(table: DataFrame) -> N
         parsed = parse_predicate(text, NAMES, "UTC")
         assert not isinstance(parsed, Declined)
         assert not isinstance(read, Declined), f"{text}: {read}"
-        assert normalized(read) == normalized(parsed), text
+        assert normalize(read) == normalize(parsed), text
 
 
 def test_catalyst_trees_are_read_as_the_text_they_came_from(table: DataFrame) -> None:
@@ -388,7 +388,7 @@ def test_catalyst_trees_are_read_as_the_text_they_came_from(table: DataFrame) ->
         text = emit_checked(term, NAMES, "UTC")
         read = expression(analyzed(table, text), attributes, "UTC")
         assert not isinstance(read, Declined), f"{text}: {read}"
-        assert normalized(read) == normalized(term), text
+        assert normalize(read) == normalize(term), text
 
 
 @pytest.mark.parametrize("timezone", ["America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"])

@@ -13,7 +13,7 @@ from presieve.ir.fold import Fold, Mode, Output, Problem
 from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import SQL_TRUE, TRUE, Scope
 from presieve.semantics.aggregates import AggregateColumn
-from presieve.semantics.build import some, substituted
+from presieve.semantics.build import some, substitute
 from presieve.semantics.interpret import Raised, evaluate, run_fold
 from presieve.semantics.values import MOST_ROWS, Value
 from presieve.smt.side_by_side import with_raised
@@ -42,9 +42,9 @@ def searched(
 def claim(found: Aggregates | Declined) -> AggregatedCertificate:
     """The claim, with terms of its own in place of what Spark would make of texts."""
     assert isinstance(found, Aggregates), found
-    raises = substituted(with_raised(found.problem.fold).finish_raises, found.images)
+    raises = substitute(with_raised(found.problem.fold).finish_raises, found.images)
     expressions = tuple(
-        Expression(o.name, "", some(substituted(o.term, found.images)), TRUE, raises)
+        Expression(o.name, "", some(substitute(o.term, found.images)), TRUE, raises)
         for o in found.problem.fold.outputs
     )
     lists = tuple(ListText(c, "") for c in found.lists)

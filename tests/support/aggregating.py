@@ -9,7 +9,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from tests.support.group_functions import udaf
 
-from presieve.driver.optimize import optimized
+from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import Options
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def grouped(df: DataFrame, of: Callable[..., Any], type_: str, column: str) -> D
 def better(df: DataFrame, **options: Any) -> DataFrame:
     """As in an enabled session, where what is optimized is what runs."""
     chosen: dict[str, Any] = {"compile": "always", "cost": "always", **options}
-    return optimized(df, Options(**chosen), at_once=True)[0]
+    return optimize_and_report(df, Options(**chosen), at_once=True)[0]
 
 
 def python_left(df: DataFrame) -> bool:

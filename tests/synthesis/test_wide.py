@@ -16,7 +16,7 @@ from presieve.driver.inputs import read_filter, read_inputs
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
 from presieve.errors import Declined
-from presieve.synthesis.sampling.climb import climbed
+from presieve.synthesis.sampling.climb import climb
 from presieve.synthesis.sampling.space import Space
 
 BY_NAME = {c.name: c for c in WIDE}
@@ -91,7 +91,7 @@ def test_climbing_comes_to_tables_that_are_accepted() -> None:
         term = read_filter("where", where, inputs.output_names())
         assert not isinstance(term, Declined)
         space = Space(inputs.problem(term))
-        tables = list(climbed(space, Random(0)))
+        tables = list(climb(space, Random(0)))
         assert tables
         assert all(isinstance(space.machine.outcome(*t), tuple) for t in tables)
 

@@ -36,7 +36,7 @@ class GatewayError(PresieveError):
         return Declined("spark-internals", str(self))
 
 
-def served(spark: object) -> Version:
+def served_version(spark: object) -> Version:
     """Return the version that a session runs. Raises :class:`GatewayError` if it is not
     supported.
     """

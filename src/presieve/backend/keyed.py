@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
-from presieve.backend.effects.sources import scanned
+from presieve.backend.effects.sources import describe_scans
 from presieve.backend.gateway import GatewayError
 from presieve.backend.problems.pickled import snapshot
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
@@ -101,7 +101,7 @@ class KeyedFold:
         try:
             gateway = ClassicGateway(self.df.sparkSession)
             plan = gateway.analyzed(self.df)
-            sources = scanned(gateway, plan, gateway.tree(plan), ((),), native=False)
+            sources = describe_scans(gateway, plan, gateway.tree(plan), ((),), native=False)
         except (DeclineSignal, GatewayError):
             return None
         return prefilter if sources.faithful and sources.narrow == frozenset() else aside(prefilter)

@@ -331,7 +331,9 @@ def facts(opened: Opened, site: SiteProblem) -> tuple[Fact, ...]:
         return ()
 
 
-def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assumption, str]]:
+def lift_with_bounds(
+    opened: Opened, site: SiteProblem
+) -> tuple[SiteProblem, dict[Assumption, str]]:
     """Lift the site's functions once more, with the number of rows and the values of the files.
     Return the site, and the results and sums that fit their types because of these bounds.
     """

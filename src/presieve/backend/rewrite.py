@@ -22,7 +22,7 @@ from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import struct_id
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
-from presieve.sql.emit import aside, emit_checked, normalized
+from presieve.sql.emit import aside, emit_checked, normalize
 from presieve.sql.storage import without_equalities
 
 
@@ -131,7 +131,7 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
     kept loses its error.
     """
     site_edit = _edit(site, prefilter, site.taken if site.unsure else residual, timezone)
-    less = site.unsure and normalized(residual) != normalized(site.taken)
+    less = site.unsure and normalize(residual) != normalize(site.taken)
     stays = PARTLY if site.partly else CALLED if less else site_edit.stays
     site_edit = replace(site_edit, stays=stays)
     return _for_sources(site, replace(site_edit, beside=_beside(site, prefilter, timezone)))
@@ -226,7 +226,7 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
         forms.append(without_equalities(prefilter))
     if sql_conjuncts(prefilter) and not any(_is_there(site, t, timezone) for t in forms):
         below = predicate(forms[-1], input_vars(site.names), timezone)
-    if normalized(residual) == normalized(site.taken):
+    if normalize(residual) == normalize(site.taken):
         return SiteEdit(site, below, None, frozenset())
     if not sql_conjuncts(residual):
         return SiteEdit(site, below, None, site.moved)
@@ -280,7 +280,7 @@ def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
     parts = (
         expression(c.tree, inside, timezone) for c in split_conjuncts(node.fields["condition"])
     )
-    read = (normalized(t) for t in parts if not isinstance(t, Declined))
+    read = (normalize(t) for t in parts if not isinstance(t, Declined))
     present_conjuncts = {c for t in read for c in sql_conjuncts(t)}
     present_conjuncts |= {
         app(Op.SQL_NOT, app(Op.SQL_IS_NULL, a))
@@ -289,7 +289,7 @@ def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
         for a in t.args
         if isinstance(a, Var)
     }
-    return all(normalized(c) in present_conjuncts for c in sql_conjuncts(prefilter))
+    return all(normalize(c) in present_conjuncts for c in sql_conjuncts(prefilter))
 
 
 _COMPARISONS = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
@@ -484,6 +484,6 @@ def checked_filter(gateway: Gateway, made_of: Predicate, child: Handle, timezone
         if isinstance(term, Declined):
             raise DeclineSignal("read-back", f"a filter came back changed: {term.reason}")
     again = sql_conjunction(t for t in terms if not isinstance(t, Declined))
-    if normalized(again) != normalized(made_of.term):
+    if normalize(again) != normalize(made_of.term):
         raise DeclineSignal("read-back", f"Spark reads {made_of.sql} differently")
     return new_filter

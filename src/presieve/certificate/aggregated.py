@@ -30,7 +30,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from presieve.certificate.certificate import FORMAT
-from presieve.certificate.check import Rejected, SolverName, check_types, decided, make_solver
+from presieve.certificate.check import (
+    Rejected,
+    SolverName,
+    check_types,
+    decide_conditions,
+    make_solver,
+)
 from presieve.certificate.compiled import Expression
 from presieve.certificate.required import check_required
 from presieve.errors import PresieveError
@@ -216,7 +222,9 @@ def check_aggregated(
         return Rejected("form", str(problem))
     like = make_solver(solver)
     relation = SideBySide.of(certificate.problem, certificate.columns, certificate.invariant)
-    seconds = decided(relation.premises(), _conditions(certificate, relation), like, effort)
+    seconds = decide_conditions(
+        relation.premises(), _conditions(certificate, relation), like, effort
+    )
     if isinstance(seconds, Rejected):
         return seconds
     return VerifiedAggregated(certificate, solver, seconds, _SEAL)

@@ -76,7 +76,7 @@ def _ask(script: str, like: Solver, effort: Effort) -> Answer:
     return solver.check([], effort)
 
 
-def decided(
+def decide_conditions(
     premises: str, conditions: Iterable[tuple[str, str]], like: Solver, effort: Effort
 ) -> dict[str, float] | Rejected:
     """Decide all conditions and return the seconds that each took.
@@ -114,7 +114,7 @@ def check(
     )
     like = make_solver(solver)
     conditions = ((name, build(claim)) for name, build in obligations.OBLIGATIONS.items())
-    seconds = decided(obligations.premises(claim), conditions, like, effort)
+    seconds = decide_conditions(obligations.premises(claim), conditions, like, effort)
     if isinstance(seconds, Rejected):
         return seconds
     if not certificate.calls_stay:

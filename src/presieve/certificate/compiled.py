@@ -19,7 +19,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from presieve.certificate.certificate import FORMAT
-from presieve.certificate.check import Rejected, SolverName, check_types, decided, make_solver
+from presieve.certificate.check import (
+    Rejected,
+    SolverName,
+    check_types,
+    decide_conditions,
+    make_solver,
+)
 from presieve.certificate.required import check_required
 from presieve.errors import PresieveError
 from presieve.ir.fold import Fold, Mode, Problem
@@ -130,7 +136,7 @@ def check_compiled(
     conditions = (
         (n, _violation_script(certificate, negate(c))) for n, c in _conditions(certificate)
     )
-    seconds = decided(_violation_script(certificate, TRUE), conditions, like, effort)
+    seconds = decide_conditions(_violation_script(certificate, TRUE), conditions, like, effort)
     if isinstance(seconds, Rejected):
         return seconds
     return VerifiedCompiled(certificate, solver, seconds, _SEAL)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
-from presieve.certificate.check import Rejected, SolverName, decided, make_solver
+from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
 from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, turns
 from presieve.semantics.intervals import NAN, Interval, Point, ValueSet, after, last, only
 from presieve.smt.solver import Effort
@@ -73,7 +73,7 @@ def check_by_solver(verified: VerifiedDerived, name: SolverName) -> VerifiedDeri
     """Decide again, by a solver, what the checker has accepted."""
     certificate = verified.certificate
     scripts = ((str(dict(c)), script(certificate, c)) for c in certificate.clauses)
-    verdict = decided("", scripts, make_solver(name), Effort())
+    verdict = decide_conditions("", scripts, make_solver(name), Effort())
     return verdict if isinstance(verdict, Rejected) else verified
 
 

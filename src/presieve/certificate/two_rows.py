@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from presieve.certificate.check import Rejected, SolverName, decided, make_solver
+from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
 from presieve.errors import PresieveError
 from presieve.ir.fold import Column, Fold, Mode, Problem
 from presieve.ir.ops import negate
@@ -70,7 +70,7 @@ def check_filters(
     except (PresieveError, ValueError) as problem:
         return Rejected("form", str(problem))
     scripts = ((name, _violation_script(claim, negate(term))) for name, term in must)
-    seconds = decided(
+    seconds = decide_conditions(
         _violation_script(claim, TRUE), scripts, make_solver(solver), effort or Effort()
     )
     if isinstance(seconds, Rejected):

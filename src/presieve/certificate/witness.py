@@ -26,8 +26,8 @@ from presieve.semantics.interpret import (
     State,
     advance,
     agree,
+    apply_filter,
     evaluate,
-    filtered,
     finish,
     holds,
     key_env,
@@ -137,7 +137,7 @@ class _Group:
         if isinstance(state, Raised):
             return state
         outputs = finish(self._problem.fold, state, self._key)
-        return filtered(self._problem, outputs, self._key, post)
+        return apply_filter(self._problem, outputs, self._key, post)
 
     def _state(self, rows: tuple[Literals, ...]) -> State | Raised:
         """The state after these rows, starting from their longest prefix that ran before."""

@@ -51,7 +51,7 @@ def command(
 
     output.check_writable(save)
     parse_schema(schema)
-    options = Options.of(opt.given(reorder=reorder, declare=declare))
+    options = Options.of(opt.read_given_options(reorder=reorder, declare=declare))
     with output.quiet():
         call = _call(load_fold(target), target, (schema, returns), opt.names(keys))
         with session() as spark:

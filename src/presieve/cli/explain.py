@@ -71,7 +71,7 @@ def command(
     options may not. Arguments after -- belong to the job.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    cli_options = opt.given(**written, reorder=reorder, declare=declare, pure=pure)
+    cli_options = opt.read_given_options(**written, reorder=reorder, declare=declare, pure=pure)
     late = split(args or ())
     json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
     output.check_writable(html)
@@ -152,7 +152,7 @@ def split(args: Sequence[str]) -> Late:
 
 
 def refuse_misplaced(context: typer.Context, job: jobs.Job, args: Sequence[str]) -> None:
-    for name, meant in jobs.misplaced(context, args):
+    for name, meant in jobs.find_misplaced_options(context, args):
         if name == meant and name not in LATE:
             raise UsageError(
                 f"{name} stands after {job.name}: put it before that, or after -- if it is one of"

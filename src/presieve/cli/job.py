@@ -51,7 +51,9 @@ def read(name: str) -> Job:
     return Job(name, path, read_code(name, path))
 
 
-def misplaced(context: typer.Context, args: Sequence[str]) -> Iterator[tuple[str, str]]:
+def find_misplaced_options(
+    context: typer.Context, args: Sequence[str]
+) -> Iterator[tuple[str, str]]:
     """Yield each argument of the job that looks like an option of the command, with that option:
     the argument may be its name, the beginning of its name, or a misspelling. Everything after the
     job's name belongs to the job.

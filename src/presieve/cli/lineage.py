@@ -69,7 +69,7 @@ def command(
     """
     if not where.strip():
         raise UsageError("--where is missing: name result rows, such as --where \"team = 'a'\"")
-    cli_options = opt.given(
+    cli_options = opt.read_given_options(
         policy=policy, budget=budget, reorder=reorder, declare=declare, pure=pure
     )
     late = explain.split(args or ())

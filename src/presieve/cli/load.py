@@ -10,8 +10,8 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from presieve.driver.named_objects import inside, named
-from presieve.errors import UsageError, meant
+from presieve.driver.named_objects import find_object, inside
+from presieve.errors import UsageError, suggest_name
 
 
 def load(target: str) -> object:
@@ -47,7 +47,7 @@ def python_file(name: str) -> Path:
         return path
     what = "that is a folder; name a Python file" if path.is_dir() else "there is no such file"
     # All names have the same suffix, so they are compared without it.
-    near = meant(path.stem, [p.stem for p in _neighbours(path)])
+    near = suggest_name(path.stem, [p.stem for p in _neighbours(path)])
     raise UsageError(f"{name}: {what}{near.replace('?', '.py?').replace(' or ', '.py or ')}")
 
 
@@ -76,7 +76,7 @@ def load_beside(target: str, names: Iterable[object]) -> list[Any]:
     module. Raises :class:`UsageError` if there is none.
     """
     home = _loaded_name(Path(target.rpartition(":")[0]))
-    return [named(str(name), home) for name in names]
+    return [find_object(str(name), home) for name in names]
 
 
 def _loaded_name(path: Path) -> str:

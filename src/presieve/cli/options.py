@@ -73,6 +73,6 @@ def names(keys: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in keys.split(",") if part.strip())
 
 
-def given(**written: str | list[str] | None) -> Given:
+def read_given_options(**written: str | list[str] | None) -> Given:
     """Read the options on the command line."""
     return read({name: w for name, w in written.items() if w not in (None, [])}, "--{}")

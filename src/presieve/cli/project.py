@@ -11,7 +11,7 @@ from typing import Any
 
 from presieve.driver.declare import about
 from presieve.driver.options import OPTIONS, Given, read
-from presieve.errors import UsageError, meant
+from presieve.errors import UsageError, suggest_name
 
 NAME = "pyproject.toml"
 
@@ -61,6 +61,6 @@ def _read_section(section: object, path: Path) -> Given:
     for name in section:
         if name not in OPTIONS:
             option_names = ", ".join(OPTIONS)
-            near = meant(name, OPTIONS)
+            near = suggest_name(name, OPTIONS)
             raise UsageError(f"{path}: there is no option {name!r}; there are {option_names}{near}")
     return read(section, f"{path} [tool.presieve]")

@@ -42,7 +42,7 @@ def command(
     boundary goes to standard error. Options for presieve come before JOB.py.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    cli_options = opt.given(**written, reorder=reorder, declare=declare, pure=pure)
+    cli_options = opt.read_given_options(**written, reorder=reorder, declare=declare, pure=pure)
     loaded_job = jobs.read(job)
     collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
     enable_everywhere(
@@ -58,7 +58,7 @@ def command(
             notes = (
                 f"{name} was given to the job, as it stands after {loaded_job.name}; options for"
                 " presieve come before that"
-                for name, _ in jobs.misplaced(context, args or ())
+                for name, _ in jobs.find_misplaced_options(context, args or ())
             )
             for line in (*looked, *warned.lines, *notes):
                 print("presieve:", line, file=sys.stderr)

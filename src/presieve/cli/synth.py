@@ -49,7 +49,7 @@ def command(
 
     output.check_writable(save)
     progress.in_terminal()
-    written = opt.given(policy=policy, budget=budget, declare=declare, pure=pure)
+    written = opt.read_given_options(policy=policy, budget=budget, declare=declare, pure=pure)
     chosen = Options.of(written, project.of_fold(target, schema))
     with output.quiet():
         fold = load_fold(target)
@@ -85,7 +85,7 @@ def _show(synthesis: Synthesis, save: Path | None) -> None:
 def _fields(synthesis: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:
     yield from tell.fields(synthesis)
     yield "row order", str(synthesis.order)
-    for why, around in tell.declined(synthesis):
+    for why, around in tell.tell_declined(synthesis):
         yield "declined", "\n".join([why, *around])
     if synthesis.declined:
         yield "more", more(str(d["code"]) for d in synthesis.declined)

@@ -59,7 +59,7 @@ def command(
 
     output.check_writable(html, save)
     progress.in_terminal()
-    written = opt.given(policy=policy, budget=budget, declare=declare, pure=pure)
+    written = opt.read_given_options(policy=policy, budget=budget, declare=declare, pure=pure)
     chosen = Options.of(written, project.of_fold(target, schema))
     with output.quiet():
         fold = load_fold(target)
@@ -125,6 +125,6 @@ def _show(verdict: Verdict, save: Path | None, *, keyed: bool) -> None:
 
 def _fields(verdict: Verdict) -> Iterator[tuple[str, str]]:
     if verdict.claim is not None:
-        yield from tell.claimed(verdict.claim)
-    yield from tell.proved(verdict)
+        yield from tell.tell_claim(verdict.claim)
+    yield from tell.tell_proof(verdict)
     yield from tell.not_known(verdict)

@@ -137,7 +137,7 @@ class Writer:
         if rule is not None:
             return rule(self, term)
         if term.op in SIGNATURES:
-            sql = functions.called(term, lambda t: self.text(t).sql)
+            sql = functions.write_any_call(term, lambda t: self.text(t).sql)
             if sql is not None:
                 return Text(sql, type="int" if strip(term.sort) == INT else "")
         raise InexpressibleError(f"{term.op.value} has no counterpart in Spark SQL")

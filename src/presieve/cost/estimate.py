@@ -90,7 +90,7 @@ def estimate(scan: Scan) -> Estimate | None:
     )
 
 
-def skipped(scan: Scan, least: float) -> float | None:
+def skipped_share(scan: Scan, least: float) -> float | None:
     """Return the share of rows that a scan skips; None if nothing is known.
 
     Footers answer if they show at least ``least`` or that the pre-filter keeps every row. Otherwise
@@ -113,7 +113,7 @@ def groups_of(scan: Scan, read: Sequence[Var], until: Limit | None = None) -> li
     """Return the row groups of some of the files; None if one of the files cannot be read."""
     columns = {scan.columns[v]: strip(v.sort) for v in read}
     collected: list[RowGroup] = []
-    for path in spread(scan.files, FILES):
+    for path in pick_spread(scan.files, FILES):
         groups = row_groups(path, columns)
         if groups is None:
             return None
@@ -140,7 +140,7 @@ def _sample(
     both = [app(Op.SQL_IS_TRUE, scan.given), app(Op.SQL_IS_TRUE, scan.prefilter)]
     judge = predicates(both, names)
     passed = rows_kept = 0
-    for group in spread(groups, GROUPS):
+    for group in pick_spread(groups, GROUPS):
         for row in some_rows(group, columns, sorts, ROWS):
             try:
                 arrives, keeps = judge(*[tuple(row[i] for i in at) for at in by_scope])
@@ -169,7 +169,7 @@ def largest_share(scan: Scan) -> float | None:
         return None
     counts: Counter[tuple[Value, ...]] = Counter()
     columns, sorts = [scan.columns[v] for v in read], [strip(v.sort) for v in read]
-    for group in spread(groups, GROUPS):
+    for group in pick_spread(groups, GROUPS):
         counts.update(some_rows(group, columns, sorts, ROWS))
         if until.over:
             break
@@ -212,7 +212,7 @@ _FEW = 8
 """A sample with fewer rows says nothing about the extremes of all rows."""
 
 
-def spread(items: Sequence[T], most: int) -> list[T]:
+def pick_spread(items: Sequence[T], most: int) -> list[T]:
     """Return at most ``most`` items, from the middles of equal parts of the sequence."""
     if len(items) <= most:
         return list(items)

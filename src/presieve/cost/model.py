@@ -94,7 +94,7 @@ def native(
     return Work(SCAN * columns, update + (SORT if sorts else 0.0), 0.0)
 
 
-def grouped(columns: int) -> Work:
+def cost_of_groups(columns: int) -> Work:
     """Cost of Python functions of groups."""
     return Work(SCAN * columns, EXCHANGE, PYTHON)
 

@@ -171,13 +171,13 @@ class _Interpreter:
     """The evaluator that models call back."""
 
     evaluate = staticmethod(expressions.evaluate)
-    consumed = staticmethod(displays.consumed)
+    consumed = staticmethod(displays.evaluate_consumed)
     block = staticmethod(statements.block)
     callback = staticmethod(calls.callback)
 
     @staticmethod
     def inlined(call: Call, function: Function, arguments: Given) -> Value:
-        return calls.inlined(call.a, call.s, function, arguments)
+        return calls.inline_call(call.a, call.s, function, arguments)
 
 
 _INTERPRETER = _Interpreter()

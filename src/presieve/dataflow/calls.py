@@ -69,7 +69,7 @@ def call(a: Analysis, s: State, node: ast.Call) -> Value:
     listed = not starred and "**" not in named
     match callee:
         case Function() if listed:
-            return inlined(a, s, callee, Given(args, named, node))
+            return inline_call(a, s, callee, Given(args, named, node))
         case Library(path):
             invocation = Call(a, s, callee, path, args, named, node)
             if _reads_the_clock(invocation):
@@ -351,12 +351,12 @@ def called_back(a: Analysis, s: State, function: Function, argument: Value, node
     value: Value = Opaque()
     for _ in range(2):
         # The second call starts from what the first has changed; a third would see nothing new.
-        value = inlined(a, s, function, Given([argument] * count, {}, node))
+        value = inline_call(a, s, function, Given([argument] * count, {}, node))
         s.become(join_states(before, s))
     return value
 
 
-def inlined(a: Analysis, s: State, function: Function, arguments: Given) -> Value:
+def inline_call(a: Analysis, s: State, function: Function, arguments: Given) -> Value:
     """Evaluate a call of the user's own function by following its body."""
     node = arguments.node
     inside = any(f.node is function.node for f in a.stack)

@@ -122,7 +122,7 @@ def comprehension(
     return s.make(a.site(node), lambda _: Items(kind, values[-1]))
 
 
-def consumed(a: Analysis, node: ast.expr, s: State) -> Value:
+def evaluate_consumed(a: Analysis, node: ast.expr, s: State) -> Value:
     """Evaluate an argument that the called function consumes at once."""
     return (
         comprehension(a, node, s)

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import replace
 
-from presieve.dataflow.calls import call, inlined
+from presieve.dataflow.calls import call, inline_call
 from presieve.dataflow.context import Analysis, Given, constant_of, names_of_columns
 from presieve.dataflow.displays import (
     comprehension,
@@ -213,7 +213,7 @@ def _call_index(a: Analysis, s: State, owner: Value, index: Value, node: ast.Sub
     if s.table(data) is None and not isinstance(data, Column):
         return index
     if isinstance(index, Function):
-        return inlined(a, s, index, Given([data], {}, node))
+        return inline_call(a, s, index, Given([data], {}, node))
     if isinstance(index, TupleV) and isinstance(owner, Indexer):
         return TupleV(tuple(_call_index(a, s, data, i, node) for i in index.items))
     return index
@@ -315,7 +315,7 @@ def _slice(a: Analysis, node: ast.Slice, s: State) -> Value:
 # --- operators ---------------------------------------------------------------------------------
 
 
-def combined(
+def combine_operands(
     a: Analysis, s: State, parts: list[Value], node: ast.AST, *, mask: bool = False
 ) -> Value:
     """Apply an operator to its operands, item by item."""
@@ -371,7 +371,7 @@ def _binary(a: Analysis, node: ast.BinOp, s: State) -> Value:
             if isinstance(node.op, ast.Add):
                 return Scalar(length=length._replace(plus=length.plus + plus))
     masks = all(isinstance(v, Column) and v.mask for v in (left, right))
-    return combined(a, s, [left, right], node, mask=masks)
+    return combine_operands(a, s, [left, right], node, mask=masks)
 
 
 def _counts(value: Scalar) -> bool:
@@ -397,7 +397,7 @@ def _unary(a: Analysis, node: ast.UnaryOp, s: State) -> Value:
         case ast.Not(), Scalar(constant=bool(truth)):
             return Scalar(constant=not truth, fixed=True)
     mask = isinstance(node.op, ast.Invert) and isinstance(inner, Column) and inner.mask
-    return combined(a, s, [inner], node, mask=mask)
+    return combine_operands(a, s, [inner], node, mask=mask)
 
 
 def _compare(a: Analysis, node: ast.Compare, s: State) -> Value:
@@ -410,7 +410,7 @@ def _compare(a: Analysis, node: ast.Compare, s: State) -> Value:
             if not isinstance(node.ops[0], ast.Is | ast.IsNot):
                 a.observe(s, part, node, "membership is asked")
         return Scalar(fixed=all(map(is_fixed, parts)))
-    return combined(a, s, parts, node, mask=True)
+    return combine_operands(a, s, parts, node, mask=True)
 
 
 _DECIDED: dict[type[ast.cmpop], Callable[[object, object], object]] = {

@@ -14,7 +14,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app
 from presieve.ir.terms import TRUE, Op, Scope, Term, Var
 from presieve.ir.walk import variables
-from presieve.semantics.assumptions import assumed
+from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.types import column
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Unsat
@@ -122,7 +122,7 @@ def with_declared(
     whose condition is TRUE says in words something that no condition on rows can; it follows from
     nothing.
     """
-    facts = tuple(assumed("declared", term) for _, term in declared)
+    facts = tuple(assumption_of("declared", term) for _, term in declared)
     if not facts:
         return problem, {}
     bare = replace(problem, assumptions=facts)

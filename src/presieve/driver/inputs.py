@@ -9,7 +9,7 @@ from types import FunctionType
 from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import Request as Dataflow
 from presieve.driver.arguments import check_text, check_texts
-from presieve.errors import Declined, DeclineSignal, UsageError, meant
+from presieve.errors import Declined, DeclineSignal, UsageError, suggest_name
 from presieve.ir.fold import Column, Fold, Mode, Problem
 from presieve.ir.sorts import TIMESTAMP, strip
 from presieve.ir.terms import Scope, Term, Var
@@ -175,7 +175,8 @@ def _key_names(keys: str | Sequence[str], columns: Sequence[SchemaColumn]) -> tu
         if name not in column_names:
             columns_ = ", ".join(column_names)
             raise UsageError(
-                f"key {name!r} is not a column of the schema: {columns_}{meant(name, column_names)}"
+                f"key {name!r} is not a column of the schema: {columns_}"
+                f"{suggest_name(name, column_names)}"
             )
     return names
 

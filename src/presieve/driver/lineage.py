@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from presieve.driver.arguments import check_dataframe, check_text
 from presieve.driver.declare import Declared
-from presieve.driver.optimize import optimized
+from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import (
     UNSET,
     Compile,
     Cost,
     Given,
     Options,
-    given,
+    collect_given,
     of_session,
     shows_defaults,
 )
@@ -79,7 +79,7 @@ def lineage(
     """
     check_dataframe(df, "lineage")
     check_text("where", where, "best > 90")
-    mine = given(
+    mine = collect_given(
         budget=budget,
         policy=policy,
         cost=cost,
@@ -102,7 +102,7 @@ def lineage_with(df: DataFrame, where: str, mine: Given, otherwise: Given | None
     Options.of(mine, session, otherwise or {})
     options = Options.of({**mine, **_OF_ALL_ROWS}, session, otherwise or {})
     chosen = _filter_rows(df, where)
-    better, data = optimized(chosen, options)
+    better, data = optimize_and_report(chosen, options)
     try:
         needed_by_source, all_shown = _read_needed_rows(chosen, better)
     except (GatewayError, DeclineSignal) as error:
@@ -116,7 +116,7 @@ def lineage_with(df: DataFrame, where: str, mine: Given, otherwise: Given | None
 
 def _filter_rows(df: DataFrame, where: str) -> DataFrame:
     from presieve.backend.classic.gateway import is_classic
-    from presieve.backend.classic.lineage import filtered
+    from presieve.backend.classic.lineage import apply_filter
     from presieve.backend.gateway import GatewayError
 
     if not is_classic(df):
@@ -125,7 +125,7 @@ def _filter_rows(df: DataFrame, where: str) -> DataFrame:
             " see; use a classic session"
         )
     try:
-        return filtered(df, where)
+        return apply_filter(df, where)
     except GatewayError as error:
         raise UsageError(f"Spark does not accept where={where!r}: {error}") from None
 

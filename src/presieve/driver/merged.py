@@ -139,7 +139,7 @@ def _prove_pushdown(problem: Problem, policy: Policy, budget: float) -> Solution
     solution = search(problem, {})
     open_ = ladder.conditions(solution) if policy == "default" else ()
     if open_:
-        solution = ladder.without_conditions(solution, search, ladder.refused(open_))
+        solution = ladder.without_conditions(solution, search, ladder.why_refused(open_))
     if solution.verified is None:
         return solution.declined[0] if solution.declined else _decline_nothing()
     return solution

@@ -6,12 +6,12 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-from presieve.errors import UsageError, meant
+from presieve.errors import UsageError, suggest_name
 
 MAIN = "__main__"
 
 
-def named(name: str, home: str = MAIN) -> object:
+def find_object(name: str, home: str = MAIN) -> object:
     """Return the object of that name; ``home`` is the module for names without one.
 
     Raises :class:`UsageError` if there is no such object.
@@ -31,7 +31,7 @@ def inside(where: str, holder: object, name: str) -> object:
         try:
             holder = getattr(holder, part)
         except AttributeError:
-            offer = meant(part, _defined_names(holder, every=True)) or _offer(holder)
+            offer = suggest_name(part, _defined_names(holder, every=True)) or _offer(holder)
             raise UsageError(f"{where}: there is no {name!r} in it{offer}") from None
     return holder
 

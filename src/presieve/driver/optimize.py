@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 from presieve.driver import log
 from presieve.driver.arguments import check_dataframe
 from presieve.driver.declare import Declared, about_nothing, each
-from presieve.driver.options import UNSET, Compile, Cost, Options, given, of_session, shows_defaults
+from presieve.driver.options import (
+    UNSET,
+    Compile,
+    Cost,
+    Options,
+    collect_given,
+    of_session,
+    shows_defaults,
+)
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import Policy
 from presieve.errors import Declined
@@ -71,7 +79,7 @@ def optimize(
         >>> fast = presieve.optimize(best.filter("best > 90"), declare="NOT isnan(score)")
     """
     check_dataframe(df, "optimize")
-    mine = given(
+    mine = collect_given(
         budget=budget,
         policy=policy,
         cost=cost,
@@ -82,7 +90,7 @@ def optimize(
     )
     options = Options.of(mine, of_session(df.sparkSession))
     silent = not logger.isEnabledFor(logging.INFO)
-    better, _ = optimized(df, options, skip_hopeless=silent, about="declare" in mine)
+    better, _ = optimize_and_report(df, options, skip_hopeless=silent, about="declare" in mine)
     return better
 
 
@@ -122,7 +130,7 @@ def explain(
     from presieve.report.report import Report
 
     check_dataframe(df, "explain")
-    mine = given(
+    mine = collect_given(
         budget=budget,
         policy=policy,
         cost=cost,
@@ -132,7 +140,7 @@ def explain(
         pure=pure,
     )
     options = Options.of(mine, of_session(df.sparkSession))
-    better, data = optimized(df, options, for_report=True, about="declare" in mine)
+    better, data = optimize_and_report(df, options, for_report=True, about="declare" in mine)
     return Report(data, partial(_measure, df, better))
 
 
@@ -143,7 +151,7 @@ def _measure(df: DataFrame, better: DataFrame) -> Measured:
     return Measured(run(df), run(better))
 
 
-def optimized(
+def optimize_and_report(
     df: DataFrame,
     options: Options,
     *,

@@ -157,12 +157,12 @@ class Options:
         return Options(**merged)
 
 
-def given(**values: object) -> Given:
+def collect_given(**values: object) -> Given:
     """Return the values that are set, checked."""
-    return checked({name: value for name, value in values.items() if value is not UNSET})
+    return check_values({name: value for name, value in values.items() if value is not UNSET})
 
 
-def checked(values: Given) -> Given:
+def check_values(values: Given) -> Given:
     """Return the same values. Raises :class:`UsageError` for invalid values."""
     for name, value in values.items():
         OPTIONS[name].check(value)

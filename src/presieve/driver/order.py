@@ -29,7 +29,7 @@ SECONDS = 2.0
 """Maximum seconds for an answer; most take a few hundredths."""
 
 
-def asked(solution: Solution) -> Problem:
+def problem_of_order(solution: Solution) -> Problem:
     """Return the problem under the assumptions listed with its solution.
 
     If nothing was proved, only the assumptions remain that belong to the function's meaning or are
@@ -45,7 +45,7 @@ def order_of(solution: Solution, seconds: float) -> Order:
 
     A bug of ours in the search for it must not prevent a report, so it is logged.
     """
-    problem = asked(solution)
+    problem = problem_of_order(solution)
     columns = (*problem.fold.keys, *problem.fold.columns)
     schema = [SchemaColumn(c.name, c.type) for c in columns]
     try:

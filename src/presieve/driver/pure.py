@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
-from presieve.driver.named_objects import named
+from presieve.driver.named_objects import find_object
 from presieve.errors import UsageError
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort
 from presieve.lift.forms import Pure
@@ -37,7 +37,7 @@ def read_pure(functions: PureFunctions) -> tuple[Pure, ...]:
     check_pure(functions)
     if isinstance(functions, Mapping):
         return tuple(_read_function(f, returns) for f, returns in functions.items())
-    callables = [named(f) if isinstance(f, str) else f for f in functions]
+    callables = [find_object(f) if isinstance(f, str) else f for f in functions]
     return tuple(_read_function(f, _return_annotation(f)) for f in callables)
 
 

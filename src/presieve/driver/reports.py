@@ -42,7 +42,7 @@ from presieve.report.model import BoundaryReport, DerivedReport, FunctionReport,
 from presieve.report.parts import Compiled, Remark
 from presieve.semantics.infix import invariant_words
 from presieve.semantics.joins import with_sides
-from presieve.sql.emit import emit, normalized
+from presieve.sql.emit import emit, normalize
 
 if TYPE_CHECKING:
     from presieve.backend.catalyst.peers import PeerOrder
@@ -351,13 +351,13 @@ def _with_residual(report: BoundaryReport, proof: Proof, rewrite: Rewrite) -> Bo
     """
     site, solution = proof.goal.site, proof.solution
     certificate = solution.verified.certificate if solution.verified else None
-    where = normalized(site.problem.where)
-    proved = normalized(solution.residual)
+    where = normalize(site.problem.where)
+    proved = normalize(solution.residual)
     if rewrite.kind == "none" or certificate is None:
         return report
     if rewrite.stays and (proved != where or site.partly):
         return replace(report, stays=_stays(proof, rewrite.why) if rewrite.why else "")
-    alone = site.is_exact and normalized(site.taken) == where
+    alone = site.is_exact and normalize(site.taken) == where
     return replace(report, residual_strength=certificate.residual_strength if alone else "")
 
 

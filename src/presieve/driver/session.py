@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
 from presieve.driver.declare import Declared
-from presieve.driver.optimize import optimized, switched_off
+from presieve.driver.optimize import optimize_and_report, switched_off
 from presieve.driver.options import (
     UNSET,
     Compile,
     Cost,
     Given,
     Options,
-    given,
+    collect_given,
     of_session,
     shows_defaults,
 )
@@ -77,7 +77,7 @@ def enable(
     Example:
         >>> presieve.enable(spark, policy="strict")
     """
-    mine = given(
+    mine = collect_given(
         budget=budget,
         policy=policy,
         cost=cost,
@@ -138,7 +138,7 @@ def enabled(
         >>> with presieve.enabled(spark):
         ...     best.filter("best > 90").show()
     """
-    mine = given(
+    mine = collect_given(
         budget=budget,
         policy=policy,
         cost=cost,
@@ -335,7 +335,7 @@ def _optimize_now(df: DataFrame, setting: Setting) -> DataFrame:
     around = surroundings(df)
     silent = setting.listener is None and not logger.isEnabledFor(logging.INFO)
     options = setting.options(df.sparkSession)
-    better, data = optimized(
+    better, data = optimize_and_report(
         df, options, for_report=setting.for_report, skip_hopeless=silent, at_once=True
     )
     if setting.listener is not None:

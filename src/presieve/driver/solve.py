@@ -195,7 +195,7 @@ def _search(
             record(Checked(candidate.problem, pushdown, ERASES))
         else:
             record(Checked(candidate.problem, pushdown))
-            return proved(checked, candidate.declined, calls)
+            return solution_of_certificate(checked, candidate.declined, calls)
     return nothing(problem, tuple(dict.fromkeys(declined)), calls)
 
 
@@ -212,14 +212,14 @@ def _with_errors(
     A conjunct is dropped only if the pushdown is proved without it. The proof is None if the whole
     pre-filter drops only such rows.
     """
-    from presieve.synthesis.forms.raising_rows import drops_errors_only, weakened
+    from presieve.synthesis.forms.raising_rows import drops_errors_only, weaken_once
 
     if not checked.may_erase_error:
         return pushdown, checked
     problem = checked.certificate.problem
     if drops_errors_only(problem, SQL_TRUE, pushdown.prefilter):
         return pushdown, None
-    for weaker in weakened(problem, pushdown):
+    for weaker in weaken_once(problem, pushdown):
         again = check(Certificate.of(problem, weaker), effort=effort)
         if isinstance(again, Verified):
             return _with_errors(weaker, again, effort)
@@ -281,7 +281,7 @@ def nothing(problem: Problem, declined: tuple[Declined, ...], calls: int = 0) ->
     return Solution(problem, "none", SQL_TRUE, where, (), "universe", declined, 0.0, calls)
 
 
-def unused(solution: Solution, why: Declined) -> Solution:
+def discard_solution(solution: Solution, why: Declined) -> Solution:
     """Return a solution that allows no rewrite although another one was proved."""
     return replace(
         solution,
@@ -295,7 +295,9 @@ def unused(solution: Solution, why: Declined) -> Solution:
     )
 
 
-def proved(verified: Verified, declined: tuple[Declined, ...], calls: int) -> Solution:
+def solution_of_certificate(
+    verified: Verified, declined: tuple[Declined, ...], calls: int
+) -> Solution:
     """Return the solution in a certificate that the checker has accepted."""
     certificate = verified.certificate
     return Solution(

@@ -18,7 +18,7 @@ from presieve.driver.inputs import (
     zone_note,
 )
 from presieve.driver.options import Options
-from presieve.driver.order import Question, asked
+from presieve.driver.order import Question, problem_of_order
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import Policy, Solution, no_text, solve
 from presieve.errors import Declined
@@ -210,7 +210,7 @@ def _search(
         event_log=event_log,
     )
     log.steps(event_log)
-    question = Question(asked(solution), inputs.schema, evidence)
+    question = Question(problem_of_order(solution), inputs.schema, evidence)
     synthesis = synthesis_of(inputs, where, solution, started)
     return replace(synthesis, _question=question, _event_log=event_log if trace else None)
 

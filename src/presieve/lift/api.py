@@ -10,7 +10,7 @@ from types import FunctionType, NoneType
 
 from presieve.errors import Declined, DeclineSignal, Span
 from presieve.ir.terms import TRUE
-from presieve.lift.entry.attempt import Attempt, lifted
+from presieve.lift.entry.attempt import Attempt, collect_lifted
 from presieve.lift.entry.function import lift_function
 from presieve.lift.entry.group_fold import (
     GroupFold,
@@ -45,7 +45,7 @@ from presieve.lift.forms import (
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.python.names import parameters
 from presieve.lift.python.positions import definition_of
-from presieve.lift.python.shipped import BY_REFERENCE, function_source, opened
+from presieve.lift.python.shipped import BY_REFERENCE, function_source, read_as_on_driver
 from presieve.lift.python.source import Source
 from presieve.lift.values.columns import NARROW, Nulls
 from presieve.lift.values.symbolic import (
@@ -61,7 +61,7 @@ from presieve.lift.values.symbolic import (
     SeriesV,
     Value,
 )
-from presieve.lift.words import advised
+from presieve.lift.words import add_advice
 
 _MOST_TRACKED = 32
 """Maximum number of constants for which sets are tested."""
@@ -77,7 +77,7 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     result = _attempt_lift(obj, form, request)
     final = not isinstance(form, RowsFunction)
     if final and isinstance(result, Declined) and result.code == BY_REFERENCE:
-        with opened():
+        with read_as_on_driver():
             retried = _attempt_lift(obj, form, request)
         if isinstance(retried, Declined):
             return retried
@@ -90,7 +90,7 @@ def _attempt_lift(obj: object, form: Form | None, request: Request) -> Lifted | 
         return _with_nulls(Attempt(_unwrap(obj, form), form, request))
     except DeclineSignal as signal:
         declined = signal.declined
-        reason = advised(declined.code, declined.reason)
+        reason = add_advice(declined.code, declined.reason)
         return Declined(declined.code, reason, declined.span or _place(obj))
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
@@ -228,7 +228,7 @@ def _class(attempt: Attempt) -> Lifted:
     returns = Returns(attempt.request.returns, table=False, rows=True, pandas=False)
     entry = lift_class if isinstance(attempt.form, RowClass) else lift_state_class
     fold, text = entry(attempt.obj, columns, returns)
-    return lifted(columns, fold, text)
+    return collect_lifted(columns, fold, text)
 
 
 def _row_function(attempt: Attempt) -> Lifted:
@@ -238,7 +238,9 @@ def _row_function(attempt: Attempt) -> Lifted:
     columns = attempt.values(single=True)
     returns = Returns(request.returns, table=False, rows=False, pandas=False, row=form)
     inputs = _inputs(function, form, request, source)
-    return lifted(columns, lift_function(function, source, inputs, columns, returns), source.text)
+    return collect_lifted(
+        columns, lift_function(function, source, inputs, columns, returns), source.text
+    )
 
 
 def _guards(attempt: Attempt) -> Lifted:
@@ -284,7 +286,9 @@ def _group_function(attempt: Attempt) -> Lifted:
     is_table = isinstance(form, FrameFunction | TableFunction)
     returns = Returns(request.returns, is_table, rows=False, pandas=not arrow, arrow=arrow)
     inputs = _inputs(function, form, request, source)
-    return lifted(columns, lift_function(function, source, inputs, columns, returns), source.text)
+    return collect_lifted(
+        columns, lift_function(function, source, inputs, columns, returns), source.text
+    )
 
 
 _ENTRIES: dict[type[Form | None], Callable[[Attempt], Lifted]] = {

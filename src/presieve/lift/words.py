@@ -90,7 +90,7 @@ def syntax(node: ast.AST) -> str:
     return _SYNTAX.get(type(node)) or f"{type(node).__name__.lower()} is syntax that"
 
 
-def advised(code: str, reason: str) -> str:
+def add_advice(code: str, reason: str) -> str:
     """Add advice to the reason, unless it has a colon and so gives advice itself."""
     advice = _ADVICE.get(code)
     bare_reason = re.sub(r"^variable \w+: ", "", reason)

@@ -17,7 +17,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from presieve.driver.optimize import explain
-from presieve.driver.options import COSTS, checked
+from presieve.driver.options import COSTS, check_values
 from presieve.driver.session import Setting, disable, enable, enabled_as, setting_of
 from presieve.driver.solve import POLICIES
 from presieve.errors import PresieveError
@@ -192,7 +192,7 @@ def _spark() -> SparkSession:
 def _given_options(arguments: Namespace) -> dict[str, Any]:
     """Return the given options, as ``enable`` and ``explain`` take them."""
     options = {"budget": arguments.budget, "policy": arguments.policy, "cost": arguments.cost}
-    return {**checked({name: value for name, value in options.items() if value is not None})}
+    return {**check_values({name: value for name, value in options.items() if value is not None})}
 
 
 def _status(spark: SparkSession) -> str:

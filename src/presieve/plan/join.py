@@ -62,7 +62,7 @@ def through_existence(_below: JoinExistence, _conjunct: Term) -> Declined:
     return _OTHER_SIDE
 
 
-def implied(below: Join, conjunct: Term) -> Term | None:
+def implied_condition(below: Join, conjunct: Term) -> Term | None:
     """Return a condition on this side that ``conjunct`` implies, as a copy; None if there is none.
 
     ``conjunct`` reads the other side.

@@ -22,10 +22,10 @@ def through_partitioned(below: Partitioned, conjunct: Term) -> Term | Declined:
     if not variables(conjunct) or any(attribute_id(v) not in names for v in variables(conjunct)):
         reason = "a filter above an aggregate or a window reads more than what it is grouped by"
         return Declined(NO_PATH, reason)
-    return renamed(conjunct, names)
+    return rename_attributes(conjunct, names)
 
 
-def renamed(conjunct: Term, names: dict[int, int]) -> Term:
+def rename_attributes(conjunct: Term, names: dict[int, int]) -> Term:
     """Replace every attribute by the one below; sorts stay as they are."""
 
     def below(var: Var) -> Term:

@@ -33,7 +33,7 @@ from presieve.plan.alias import through_alias
 from presieve.plan.filter import through_filter
 from presieve.plan.join import (
     below_condition,
-    implied,
+    implied_condition,
     through_existence,
     through_nullable,
     through_preserved,
@@ -147,7 +147,7 @@ class _Below:
             operator, reads = self._path[level - 1], _attributes_read(conjunct)
             moved = through(operator, conjunct)
             if isinstance(moved, Declined) and isinstance(operator, Join):
-                copy = implied(operator, conjunct)
+                copy = implied_condition(operator, conjunct)
                 weaker, moved = weaker or copy is not None, moved if copy is None else copy
             if not isinstance(moved, Declined):
                 level -= 1

@@ -6,7 +6,7 @@ from presieve.errors import Declined
 from presieve.ir.terms import Term
 from presieve.ir.walk import variables
 from presieve.plan.algebra import Union, attribute_id
-from presieve.plan.partitioned import renamed
+from presieve.plan.partitioned import rename_attributes
 
 
 def through_union(below: Union, conjunct: Term) -> Term | Declined:
@@ -17,4 +17,4 @@ def through_union(below: Union, conjunct: Term) -> Term | Declined:
     names = dict(below.columns)
     if any(attribute_id(v) not in names for v in variables(conjunct)):
         return Declined("plan-shape", "a filter reads a column that its input does not have")
-    return renamed(conjunct, names)
+    return rename_attributes(conjunct, names)

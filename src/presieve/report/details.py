@@ -45,7 +45,7 @@ def with_places(listings: tuple[Listing, ...], declined: Iterable[Declined]) -> 
             continue
         for i, old_listing in enumerate(noted):
             if listing.holds(old_listing, why.span):
-                noted[i] = listing.noted(old_listing, why)
+                noted[i] = listing.add_note(old_listing, why)
                 break
         else:
             around = listing.of_place(why)
@@ -80,7 +80,7 @@ def remedies_of(assumptions: Iterable[dict[str, str]], problem: Problem) -> tupl
     """What to do about each assumption that is not discharged."""
     assumption_of = {(a.code, a.text): a for a in problem.assumptions}
     return tuple(
-        remedies.coded(a["code"], a["text"])
+        remedies.remedy_of_code(a["code"], a["text"])
         if (assumption := assumption_of.get((a["code"], a["text"]))) is None
         else remedies.remedy(assumption)
         for a in assumptions

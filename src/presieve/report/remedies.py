@@ -28,7 +28,7 @@ def remedy(assumption: Assumption) -> Remedy:
     return Remedy(assumption.text, declare, advice)
 
 
-def coded(code: str, text: str) -> Remedy:
+def remedy_of_code(code: str, text: str) -> Remedy:
     """What to do about an assumption of which only code and text are known."""
     return Remedy(text, "", _ADVICE.get(code, ""))
 

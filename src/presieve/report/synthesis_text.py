@@ -51,7 +51,7 @@ def fields(synthesis: SynthesisFields) -> Iterator[tuple[str, str]]:
         yield "assuming", f"{assumption['text']} [{assumption['code']}]"
 
 
-def declined(synthesis: SynthesisFields) -> Iterator[tuple[str, tuple[str, ...]]]:
+def tell_declined(synthesis: SynthesisFields) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each reason why something was declined, and the lines around its place, if it has one: with a
     mark before the line and a caret below the column.
     """
@@ -69,7 +69,7 @@ def effort(synthesis: SynthesisFields) -> str:
 def render(synthesis: SynthesisFields) -> str:
     """Render everything except the order of rows, which needs its own search."""
     lines = [field_text(label, text) for label, text in fields(synthesis)]
-    for why, around in declined(synthesis):
+    for why, around in tell_declined(synthesis):
         lines += [field_text("declined", why), *(f"    {line}" for line in around)]
     if synthesis.declined:
         lines.append(field_text("more", words.why(str(d["code"]) for d in synthesis.declined)))

@@ -65,7 +65,7 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     if boundary.kind != "none":
         yield from _proof_fields(boundary)
     if boundary.estimated_selectivity is not None:
-        yield "rows kept", words.estimated(boundary.estimated_selectivity)
+        yield "rows kept", words.tell_estimated(boundary.estimated_selectivity)
     if boundary.decision:
         yield "cost", boundary.decision
     if boundary.order:
@@ -181,7 +181,7 @@ def render(data: ReportData) -> str:
     if len(data.boundaries) > 1:
         head.append("\n".join(table([data])))
     if data.measured:
-        head.append(field_text("measured", words.measured(data.measured)))
+        head.append(field_text("measured", words.tell_measured(data.measured)))
     functions = map(render_function, data.functions)
     boundaries = (render_boundary(b, data.changed) for b in data.boundaries)
     derived = map(render_derived, data.derived)
@@ -191,7 +191,7 @@ def render(data: ReportData) -> str:
 
 def render_derived(derived: DerivedReport) -> str:
     """Render files or rows, and the filter that is derived for them."""
-    return "\n".join([derived.place, *(field_text(*f) for f in words.derived(derived))])
+    return "\n".join([derived.place, *(field_text(*f) for f in words.tell_derived(derived))])
 
 
 def render_scan(scan: ScanContract) -> str:

@@ -35,7 +35,7 @@ def headline(verdict: VerdictData) -> str:
     assert_never(verdict.status)
 
 
-def claimed(claim: ClaimedPushdown) -> Iterator[tuple[str, str]]:
+def tell_claim(claim: ClaimedPushdown) -> Iterator[tuple[str, str]]:
     """The claim, as labels and texts."""
     yield "function", claim.function + (f" ({claim.span})" if claim.span else "")
     yield "filter", claim.where
@@ -43,7 +43,7 @@ def claimed(claim: ClaimedPushdown) -> Iterator[tuple[str, str]]:
     yield "residual", AS_IT_IS if claim.residual is None else claim.residual
 
 
-def proved(verdict: VerdictData) -> Iterator[tuple[str, str]]:
+def tell_proof(verdict: VerdictData) -> Iterator[tuple[str, str]]:
     """The statement of a proof, and its assumptions."""
     if verdict.certificate is None:
         return
@@ -159,7 +159,7 @@ def render(verdict: VerdictData) -> str:
 def _lines(verdict: VerdictData) -> Iterator[str]:
     yield headline(verdict)
     yield ""
-    fields = [*(claimed(verdict.claim) if verdict.claim else ()), *proved(verdict)]
+    fields = [*(tell_claim(verdict.claim) if verdict.claim else ()), *tell_proof(verdict)]
     yield from (field_text(*f) for f in [*fields, *not_known(verdict)])
     example = verdict.counterexample
     if example is not None:

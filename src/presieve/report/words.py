@@ -73,7 +73,7 @@ def summary(data: ReportData) -> str:
     return " ".join(filter(None, (filters, columns, native, files, state, remarks)))
 
 
-def derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
+def tell_derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
     """The fields of files or rows and of the filter that is derived for them."""
     yield "filter", files.where
     yield "derived", files.derived or "nothing"
@@ -308,7 +308,7 @@ def scan(boundary: BoundaryReport) -> str:
     return ", ".join(boundary.pushed_to_scan) or "none"
 
 
-def measured(times: Measured) -> str:
+def tell_measured(times: Measured) -> str:
     """Compare two runs in one line: seconds, the savings (smallest remaining share first), and the
     rows of the results.
     """
@@ -354,7 +354,7 @@ def percent(fraction: float) -> str:
     return f"{fraction:.1%}" if fraction >= 0.01 else f"{fraction:.2%}"
 
 
-def estimated(fraction: float) -> str:
+def tell_estimated(fraction: float) -> str:
     """An estimated share of rows: even an estimate of zero may stand for a few rows."""
     return f"about {percent(fraction)}" if fraction >= 0.0001 else "< 0.01%"
 

@@ -136,18 +136,18 @@ def unseen_codes() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*conditions, *sentences]))
 
 
-def assumed(code: str, term: Term) -> Assumption:
+def assumption_of(code: str, term: Term) -> Assumption:
     """Return the assumption that a condition holds on every row."""
     return Assumption(code, _condition(term) + CONDITIONS[code][0], term)
 
 
-def restated(assumption: Assumption, meaning: Callable[[Term], Term]) -> Assumption:
+def restate(assumption: Assumption, meaning: Callable[[Term], Term]) -> Assumption:
     """Return the same assumption about other columns: ``meaning`` rewrites its condition, if it has
     one.
     """
     if assumption.term == TRUE:
         return assumption
-    return assumed(assumption.code, meaning(assumption.term))
+    return assumption_of(assumption.code, meaning(assumption.term))
 
 
 def check_words(problem: Problem) -> None:
@@ -162,8 +162,8 @@ def check_words(problem: Problem) -> None:
                 raise PresieveError(f"[{a.code}] {a.text!r} is no assumption without a condition")
         elif a.code not in CONDITIONS:
             raise PresieveError(f"no assumption has the code {a.code!r}")
-        elif a != assumed(a.code, a.term):
-            text = assumed(a.code, a.term).text
+        elif a != assumption_of(a.code, a.term):
+            text = assumption_of(a.code, a.term).text
             raise PresieveError(f"an assumption reads {a.text!r}, and it is {text!r}")
 
 

@@ -100,7 +100,7 @@ def _ite_bool(condition: Term, then: Term, otherwise: Term) -> Term:
     return app(Op.ITE, condition, then, otherwise)
 
 
-def applied(op: Op, *args: Term) -> Term:
+def apply_function(op: Op, *args: Term) -> Term:
     """Apply a function of single values. A choice between a constant and another term becomes a
     choice between the two results.
     """
@@ -110,8 +110,8 @@ def applied(op: Op, *args: Term) -> Term:
                 otherwise, Lit
             ):
                 sides = ((*args[:i], side, *args[i + 1 :]) for side in (then, otherwise))
-                return ite(test, *(applied(op, *side) for side in sides))
-    return folded(app(op, *args))
+                return ite(test, *(apply_function(op, *side) for side in sides))
+    return fold_constants(app(op, *args))
 
 
 def some(term: Term) -> Term:
@@ -171,7 +171,7 @@ def get(term: Term) -> Term:
     return app(Op.GET, term)
 
 
-def substituted(term: Term, values: Mapping[Var, Term]) -> Term:
+def substitute(term: Term, values: Mapping[Var, Term]) -> Term:
     """Replace variables by these values. Tests of an option that is a choice become tests of the
     chosen branch.
     """
@@ -188,18 +188,18 @@ def substituted(term: Term, values: Mapping[Var, Term]) -> Term:
     return results[id(term)]
 
 
-def unwrapped(term: Term) -> Term:
+def unwrap_option(term: Term) -> Term:
     """The value of an option that is not none here; for a choice with a none branch, the other
     branch's.
     """
     match term:
         case App(Op.ITE, (_, Lit(_, None), value)) | App(Op.ITE, (_, value, Lit(_, None))):
-            return unwrapped(value)
+            return unwrap_option(value)
     return get(term)
 
 
 _OF_OPTIONS: dict[Op, Callable[..., Term]] = {
-    Op.GET: unwrapped,
+    Op.GET: unwrap_option,
     Op.IS_NONE: is_none,
     Op.ITE: ite,
     Op.AND: and_,
@@ -208,7 +208,7 @@ _OF_OPTIONS: dict[Op, Callable[..., Term]] = {
 }
 
 
-def folded(term: Term) -> Term:
+def fold_constants(term: Term) -> Term:
     """Evaluate an operation on constants to a constant; the term stays if it has no value."""
     if not isinstance(term, App) or not all(isinstance(a, Lit) for a in term.args):
         return term
@@ -224,7 +224,7 @@ def folded(term: Term) -> Term:
 
 def _add_integers(a: Term, b: Term) -> Term:
     zero = int_lit(0)
-    return b if a == zero else a if b == zero else applied(Op.INT_ADD, a, b)
+    return b if a == zero else a if b == zero else apply_function(Op.INT_ADD, a, b)
 
 
 def _open_zero(term: Term, is_open: Term) -> Term:
@@ -238,11 +238,12 @@ _SIMPLER: dict[Op, Callable[..., Term]] = {
 }
 
 _THROUGH: dict[Op, Callable[..., Term]] = {
-    op: partial(applied, op) for op in (Op.IS_NAN, Op.PY_EQ, Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE)
+    op: partial(apply_function, op)
+    for op in (Op.IS_NAN, Op.PY_EQ, Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE)
 }
 
 
-def simplified(term: Term, *, through: bool = True) -> Term:
+def simplify(term: Term, *, through: bool = True) -> Term:
     """Simplify: operations on constants become constants, and choices by constants are made.
     ``through``: a comparison or test for NaN of a choice that has a constant branch becomes a
     choice of comparisons or tests.
@@ -253,7 +254,9 @@ def simplified(term: Term, *, through: bool = True) -> Term:
         if isinstance(node, App):
             new_args = tuple(results[id(a)] for a in node.args)
             simpler = rules.get(node.op, partial(app, node.op))(*new_args)
-            results[id(node)] = simpler if isinstance(simpler.sort, Option) else folded(simpler)
+            results[id(node)] = (
+                simpler if isinstance(simpler.sort, Option) else fold_constants(simpler)
+            )
         else:
             results[id(node)] = node
     return results[id(term)]

@@ -77,7 +77,7 @@ def _part(text: str, separator: str, place: int) -> str:
 
 
 @cache
-def compiled(pattern: str, flags: int) -> re.Pattern[str]:
+def compile_pattern(pattern: str, flags: int) -> re.Pattern[str]:
     """The pattern as Python reads it."""
     return re.compile(pattern, flags)
 
@@ -121,7 +121,7 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.TEXT_REPLACE: str.replace,
     Op.TEXT_TRANSLATE: _translate,
     Op.TEXT_PART: _part,
-    Op.TEXT_MATCHES: lambda text, pattern, flags: bool(compiled(pattern, flags).match(text)),
+    Op.TEXT_MATCHES: lambda text, pattern, flags: bool(compile_pattern(pattern, flags).match(text)),
     Op.TEXT_IS: _is,
     Op.TEXT_TO_FLOAT: lambda text: _parse_number(float, text),
     Op.TEXT_TO_INT: lambda text: _parse_number(int, text),

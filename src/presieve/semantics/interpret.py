@@ -132,10 +132,10 @@ def outcome(
     """
     if problem.mode is Mode.GROUPED and not rows:
         return Nothing()
-    return filtered(problem, run_fold(problem.fold, rows, keys), key_env(keys), post)
+    return apply_filter(problem, run_fold(problem.fold, rows, keys), key_env(keys), post)
 
 
-def filtered(
+def apply_filter(
     problem: Problem, outputs: tuple[Value, ...] | Raised, keys: Env, post: Term | None = None
 ) -> Outcome:
     """Apply the filter (``where`` unless ``post`` is given) to the outputs of a group."""

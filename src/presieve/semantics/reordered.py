@@ -15,7 +15,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, SEQUENCE, Option
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_lit
 from presieve.ir.walk import replace_nodes, subterms
-from presieve.semantics.build import get, is_none, ite, simplified, some
+from presieve.semantics.build import get, is_none, ite, simplify, some
 
 
 def with_sums(fold: Fold) -> Fold:
@@ -46,7 +46,7 @@ def _from_zero(f: Field) -> Field:
     if f.init != Lit(Option(FLOAT), None) or not any(get(own) in n.args for n in sums):
         return f
     step = _step_from_zero(f.step, own, first=False)
-    return f if step is None else replace(f, step=simplified(step))
+    return f if step is None else replace(f, step=simplify(step))
 
 
 def _step_from_zero(step: Term, own: Var, *, first: bool) -> Term | None:

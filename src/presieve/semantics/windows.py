@@ -17,7 +17,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Scope, Term, Var, int_lit
 from presieve.ir.walk import to_scope
-from presieve.semantics.build import and_, or_, substituted
+from presieve.semantics.build import and_, or_, substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def of_row(fold: Fold) -> Fold:
     start |= {
         Var(Scope.ROW, c.name, c.sort): Var(Scope.KEY, HERE + c.name, c.sort) for c in fold.columns
     }
-    fields = tuple(replace(f, init=substituted(f.step, start)) for f in fold.fields)
+    fields = tuple(replace(f, init=substitute(f.step, start)) for f in fold.fields)
     keys = tuple(replace(c, name=HERE + c.name) for c in fold.columns)
     return replace(fold, fields=fields, keys=keys)
 

@@ -264,9 +264,9 @@ class Encoder:
             case Op.SEQ_EMPTY, []:
                 return sequences.EMPTY
             case Op.SEQ_ADD, [str() as a, FloatEnc() as x]:
-                return sequences.added(a, x)
+                return sequences.append_number(a, x)
             case _, [str() as a] if op in sequences.REDUCTIONS:
-                value, facts = sequences.reduced(op, a, self._bounded)
+                value, facts = sequences.reduce_sequence(op, a, self._bounded)
                 for text in facts:
                     self.fact(text)
                 return value

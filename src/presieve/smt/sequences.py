@@ -34,14 +34,14 @@ def prelude() -> list[str]:
     return lines
 
 
-def added(sequence: str, number: FloatEnc) -> str:
+def append_number(sequence: str, number: FloatEnc) -> str:
     """Append a number. NaN gets a fixed value, so that two NaNs cannot differ."""
     value = s_ite(number.nan, "0.0", number.value)
     negzero = s_and([f"(not {number.nan})", number.negzero])
     return f"(seq.add {sequence} {number.nan} {value} {negzero})"
 
 
-def reduced(op: Op, sequence: str, bounded: bool) -> tuple[FloatEnc, list[str]]:
+def reduce_sequence(op: Op, sequence: str, bounded: bool) -> tuple[FloatEnc, list[str]]:
     """Return the result of a reduction, with the facts that hold of every double; ``bounded``: the
     script names infinity.
     """

@@ -272,7 +272,7 @@ def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
     if isinstance(operand, AsInstant | AsText):
         raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
     if isinstance(operand, AsDecimal):
-        return Typed(exact.widened(operand, target), target)
+        return Typed(exact.widen_to_decimal(operand, target), target)
     if (inner.type, target) == ("timestamp_ntz", "timestamp") and not isinstance(
         operand, CaseValue
     ):
@@ -284,14 +284,14 @@ def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
     if (inner.type, target) == ("timestamp_ntz", "date"):
         return Typed(functions.day_of(operand), target)
     if target == "string" and inner.type in (*WIDTHS, "float", "double"):
-        return Typed(functions.shown(operand), target)
+        return Typed(functions.read_shown_number(operand), target)
     if inner.type in WIDTHS:
         if target in WIDTHS and WIDTHS.index(inner.type) < WIDTHS.index(target):
             return Typed(operand, target)
         if target == "double" and not isinstance(operand, CaseValue):
             return Typed(coerce.as_double(operand), "double")
         if wanted:
-            return Typed(exact.widened(operand, target, inner.type), target)
+            return Typed(exact.widen_to_decimal(operand, target, inner.type), target)
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
 
 
@@ -349,7 +349,7 @@ def _trim(word: str) -> Rule:
 
     def convert(node: ExprNode, context: Context) -> Typed:
         text, characters = (meaning(child, context) for child in node.children)
-        return Typed(functions.trimmed(word, characters.operand, text.operand), "string")
+        return Typed(functions.read_trim(word, characters.operand, text.operand), "string")
 
     return 2, convert
 

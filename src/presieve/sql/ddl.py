@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from presieve.errors import DeclineSignal, UsageError, meant
+from presieve.errors import DeclineSignal, UsageError, suggest_name
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.reader import TokenReader
 
@@ -98,7 +98,7 @@ class _SchemaParser(TokenReader):
         """
         text = self.here.text
         actual = "the end" if self.here.kind == "end" else repr(text)
-        reason = f"{expected} should stand where {actual} stands{meant(text, candidates)}"
+        reason = f"{expected} should stand where {actual} stands{suggest_name(text, candidates)}"
         return DeclineSignal("sql-syntax", reason)
 
     def end(self) -> None:

@@ -89,7 +89,7 @@ def emit_checked(term: Term, names: Mapping[str, Var], timezone: str) -> str:
     back = parse_predicate(text, names, timezone)
     if isinstance(back, Declined):
         raise PresieveError(f"our own SQL does not parse: {text} ({back})")
-    if normalized(back) != normalized(term):
+    if normalize(back) != normalize(term):
         raise PresieveError(f"our own SQL parses as another predicate: {text}")
     return text
 
@@ -104,7 +104,7 @@ def aside(sql: str) -> str:
     return f"array_contains(array({sql}), true)"
 
 
-def normalized(term: Term) -> Term:
+def normalize(term: Term) -> Term:
     """Remove from a term the differences that SQL text cannot show; none of them changes the
     meaning.
 
@@ -115,9 +115,9 @@ def normalized(term: Term) -> Term:
         case Lit(Option(of), value) if value is not None:
             return Lit(of, value)
         case App(Op.SQL_AND | Op.SQL_OR as op, args):
-            return flat(op, [normalized(a) for a in args])
+            return flat(op, [normalize(a) for a in args])
         case App(op, args):
-            return app(op, *(normalized(a) for a in args))
+            return app(op, *(normalize(a) for a in args))
     return term
 
 
@@ -149,7 +149,7 @@ def _text(term: Term) -> tuple[str, Level]:
             sign, level = ARITHMETIC[op]
             return _binary(a, sign, b, level, level)
         case App():
-            text = functions.written(term, lambda t: _text(t)[0])
+            text = functions.write_call(term, lambda t: _text(t)[0])
             if text is not None:
                 return text, Level.PRIMARY
     raise InexpressibleError(f"{term.op.value} has no Spark SQL text")

@@ -43,7 +43,7 @@ def arithmetic(op: Op, a: Operand, b: Operand) -> AsDecimal:
     return AsDecimal(app(meant, whole(a), whole(b)), most)
 
 
-def widened(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
+def widen_to_decimal(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
     """``CAST(operand AS type_)`` from an integer type to a decimal type that holds all its values.
     Raises :class:`DeclineSignal`.
     """

@@ -49,16 +49,16 @@ _WRITTEN: dict[Op, str] = {
 }
 
 
-def written(term: App, write: Callable[[Term], str]) -> str | None:
+def write_call(term: App, write: Callable[[Term], str]) -> str | None:
     """The call as text; None if Spark has no function of this meaning, or if an argument is neither
     a column nor such a call. ``write`` returns an argument's text for a place where nothing binds
     tighter.
     """
     plain = all(isinstance(a, Var | Lit) or a.op in SIGNATURES for a in term.args)
-    return called(term, write) if plain else None
+    return write_any_call(term, write) if plain else None
 
 
-def called(term: App, write: Callable[[Term], str]) -> str | None:
+def write_any_call(term: App, write: Callable[[Term], str]) -> str | None:
     """Like :func:`written`, for any arguments."""
     match term:
         case App(Op.TEXT_TAIL, (text, Lit(_, int() as start))) if start < INT_RANGES["int"][1]:
@@ -203,7 +203,7 @@ def read(name: str, operands: Sequence[Operand]) -> Term:
     return _make_or_decline(lambda: reader(terms), unknown)
 
 
-def trimmed(word: str, characters: Operand, text: Operand) -> Term:
+def read_trim(word: str, characters: Operand, text: Operand) -> Term:
     """Read ``trim(word characters FROM text)``. Raises :class:`DeclineSignal`."""
     unknown = DeclineSignal("sql-unsupported", "trim of these arguments is not supported")
     if not isinstance(characters, Constant) or not isinstance(text, Var | App):
@@ -211,7 +211,7 @@ def trimmed(word: str, characters: Operand, text: Operand) -> Term:
     return _make_or_decline(lambda: app(TRIMS[word], text, settle(characters)), unknown)
 
 
-def shown(number: Operand) -> Operand:
+def read_shown_number(number: Operand) -> Operand:
     """Read ``CAST(number AS STRING)`` of an integer or a double. Raises :class:`DeclineSignal`."""
     unknown = DeclineSignal("sql-unsupported", "only integers and doubles are cast to strings")
     if not isinstance(number, Var | App):

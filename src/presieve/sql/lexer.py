@@ -58,7 +58,7 @@ def tokens(text: str) -> tuple[Token, ...]:
     """
     if "${" in text:
         why = DeclineSignal("sql-unsupported", "variable references ${...} are not supported")
-        raise located(why, text, text.index("${"))
+        raise locate_signal(why, text, text.index("${"))
     tokens_read: list[Token] = []
     position = 0
     while True:
@@ -69,7 +69,7 @@ def tokens(text: str) -> tuple[Token, ...]:
         try:
             token, position = _next(text, position)
         except DeclineSignal as signal:
-            raise located(signal, text, position) from signal
+            raise locate_signal(signal, text, position) from signal
         tokens_read.append(token)
 
 
@@ -77,7 +77,7 @@ SQL = "SQL"
 """Stands for a file name in positions within an SQL text."""
 
 
-def located(signal: DeclineSignal, text: str, position: int) -> DeclineSignal:
+def locate_signal(signal: DeclineSignal, text: str, position: int) -> DeclineSignal:
     """Add a position to the signal: line and column of a character, both counted from 1."""
     line = text.count("\n", 0, position) + 1
     column = position - (text.rfind("\n", 0, position) + 1) + 1

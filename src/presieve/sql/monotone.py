@@ -17,21 +17,21 @@ from presieve.sql.monotone_times import (
     cut_seconds,
     date_trunc,
     days_between,
-    formatted,
+    format_parts,
     head,
     interval_later,
+    keep_unchanged,
     last_day,
     months_later,
     moved_days,
     offsets_of,
     printed_day,
     printed_instant,
-    scaled,
+    scale_by,
     seconds,
+    texts_of_times,
     timestamp_trunc,
-    unchanged,
     whole_seconds,
-    written,
     year,
 )
 from presieve.sql.piecewise import (
@@ -45,7 +45,7 @@ from presieve.sql.piecewise import (
     Piece,
     Reader,
     Zones,
-    bracketed,
+    bracket,
     constant,
     exactly,
     integers,
@@ -240,14 +240,14 @@ def _shift_to_local(
     argument: ExprNode, f: Callable[[int], Point], offsets: Offsets, within: Interval
 ) -> Monotone:
     low, high = offsets
-    return bracketed(argument, lambda x: f(x + low), lambda x: f(x + high), within)  # type: ignore[operator]
+    return bracket(argument, lambda x: f(x + low), lambda x: f(x + high), within)  # type: ignore[operator]
 
 
 _CASTS: dict[tuple[str, str], Callable[[ExprNode, Offsets], Monotone]] = {
     ("timestamp", "date"): lambda a, o: _shift_to_local(a, lambda x: x // DAY, o, LONGS),
     ("timestamp", "timestamp_ntz"): lambda a, o: _shift_to_local(a, lambda x: x, o, LONGS),
     ("timestamp", "bigint"): lambda a, _: exactly(a, whole_seconds, LONGS),
-    ("date", "timestamp"): lambda a, o: bracketed(
+    ("date", "timestamp"): lambda a, o: bracket(
         a,
         lambda d: d * DAY - o[1],  # type: ignore[operator]
         lambda d: d * DAY - o[0],  # type: ignore[operator]
@@ -255,8 +255,8 @@ _CASTS: dict[tuple[str, str], Callable[[ExprNode, Offsets], Monotone]] = {
     ),
     ("date", "timestamp_ntz"): lambda a, _: exactly(a, lambda d: d * DAY, DAYS),
     ("timestamp_ntz", "date"): lambda a, _: exactly(a, lambda x: x // DAY, LONGS),  # type: ignore[operator]
-    ("timestamp", "string"): lambda a, o: written(a, DAY, o, printed_instant),
-    ("date", "string"): lambda a, _: written(a, 1, (0, 0), printed_day),
+    ("timestamp", "string"): lambda a, o: texts_of_times(a, DAY, o, printed_instant),
+    ("date", "string"): lambda a, _: texts_of_times(a, 1, (0, 0), printed_day),
 }
 
 READERS: dict[str, Reader] = {
@@ -282,12 +282,12 @@ READERS: dict[str, Reader] = {
     "UnixTimestamp": seconds(cut_seconds),
     "ToUnixTimestamp": seconds(cut_seconds),
     "UnixSeconds": seconds(whole_seconds),
-    "UnixMicros": unchanged,
-    "UnixDate": unchanged,
-    "SecondsToTimestamp": scaled(SECOND),
-    "MillisToTimestamp": scaled(1000),
-    "MicrosToTimestamp": scaled(1),
-    "DateFormatClass": formatted,
+    "UnixMicros": keep_unchanged,
+    "UnixDate": keep_unchanged,
+    "SecondsToTimestamp": scale_by(SECOND),
+    "MillisToTimestamp": scale_by(1000),
+    "MicrosToTimestamp": scale_by(1),
+    "DateFormatClass": format_parts,
     "Substring": head,
     "Cast": _cast,
 }

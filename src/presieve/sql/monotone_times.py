@@ -33,7 +33,7 @@ from presieve.sql.piecewise import (
     Reader,
     Steps,
     Zones,
-    bracketed,
+    bracket,
     constant,
     exactly,
     linear,
@@ -147,7 +147,7 @@ def timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
         return _truncate_day(local // DAY, UNITS[name]) * DAY
 
     low, high = offsets
-    return bracketed(
+    return bracket(
         argument,
         lambda x: cut(x + low) - high,  # type: ignore[operator]
         lambda x: cut(x + high) - low,  # type: ignore[operator]
@@ -212,7 +212,7 @@ def interval_later(node: ExprNode, zones: Zones) -> Monotone | None:
         return None
     added = int(text)
     slack = offsets[1] - offsets[0] if abs(added) >= DAY else 0
-    return bracketed(
+    return bracket(
         argument,
         lambda x: x + added - slack,  # type: ignore[operator]
         lambda x: x + added + slack,  # type: ignore[operator]
@@ -238,7 +238,7 @@ def cut_seconds(x: Point) -> Point:
     return x // SECOND if x >= 0 else -(-x // SECOND)
 
 
-def scaled(factor: int) -> Reader:
+def scale_by(factor: int) -> Reader:
     def reader(node: ExprNode, _: Zones) -> Monotone | None:
         argument = node.children[0]
         if type_name(argument) not in INTEGERS:
@@ -248,7 +248,7 @@ def scaled(factor: int) -> Reader:
     return reader
 
 
-def unchanged(node: ExprNode, _: Zones) -> Monotone | None:
+def keep_unchanged(node: ExprNode, _: Zones) -> Monotone | None:
     return exactly(node.children[0], lambda x: x, LONGS)
 
 
@@ -259,7 +259,7 @@ _CODES = {"yyyy": "{0:04d}", "MM": "{1:02d}", "dd": "{2:02d}", "HH": "{3:02d}"}
 _CODES |= {"mm": "{4:02d}", "ss": "{5:02d}"}
 
 
-def written(argument: ExprNode, unit: int, offsets: Offsets, text: Steps) -> Monotone:
+def texts_of_times(argument: ExprNode, unit: int, offsets: Offsets, text: Steps) -> Monotone:
     """Texts of days or instants, by their local time. Years without four digits begin with a sign,
     or are before the year 2 in either way of counting.
     """
@@ -292,14 +292,14 @@ def printed_day(day: Point) -> str:
     return "{:04d}-{:02d}-{:02d}".format(*_civil(day))
 
 
-def formatted(node: ExprNode, zones: Zones) -> Monotone | None:
+def format_parts(node: ExprNode, zones: Zones) -> Monotone | None:
     """The parts of an instant from the year on: their text has the same order."""
     argument, pattern = node.children
     offsets, text = offsets_of(node, zones), constant(pattern, zones)
     if offsets is None or not isinstance(text, str) or not FORMAT.fullmatch(text):
         return None
     form = re.sub("|".join(_CODES), lambda m: _CODES[m[0]], text)
-    return written(argument, DAY, offsets, lambda x: _print_local(x, form))  # type: ignore[arg-type]
+    return texts_of_times(argument, DAY, offsets, lambda x: _print_local(x, form))  # type: ignore[arg-type]
 
 
 def head(node: ExprNode, zones: Zones) -> Monotone | None:

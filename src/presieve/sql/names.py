@@ -28,7 +28,7 @@ class InexpressibleError(PresieveError):
     """A term has no Spark SQL text of exactly the same meaning. Such a predicate is not used."""
 
 
-def dotted(first: str, second: str) -> str:
+def join_names(first: str, second: str) -> str:
     """The name ``first.second``: different for every pair of names, and mostly different from any
     single name.
     """

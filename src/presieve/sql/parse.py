@@ -21,16 +21,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from presieve.errors import Declined, DeclineSignal, meant
+from presieve.errors import Declined, DeclineSignal, suggest_name
 from presieve.ir.ops import app
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
 from presieve.sql import conditional, functions
 from presieve.sql.coerce import arithmetic, as_double, compare, flat, membership, negative, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, TYPED, cast, number
-from presieve.sql.exact import widened
+from presieve.sql.exact import widen_to_decimal
 from presieve.sql.lexer import Token
-from presieve.sql.names import dotted
+from presieve.sql.names import join_names
 from presieve.sql.operands import NULL, Constant, Operand
 from presieve.sql.reader import TokenReader
 
@@ -47,7 +47,7 @@ COMPARISONS: dict[str, tuple[Op, bool]] = {
 }
 """The operator, and whether it is negated."""
 
-_CASTS = {"string": functions.shown, "date": functions.day_of}
+_CASTS = {"string": functions.read_shown_number, "date": functions.day_of}
 """Casts of expressions that are not constants, as functions of single values."""
 
 MAX_DEPTH = 50
@@ -319,7 +319,7 @@ class _ConditionParser(TokenReader):
         name = shown = token.text
         after = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
         if self.here.is_operator(".") and after.kind in ("word", "name"):
-            key = dotted(token.text, after.text)
+            key = join_names(token.text, after.text)
             if key.lower() in self.by_lower_name():
                 self.position += 2
                 name, shown = key, f"{token.text}.{after.text}"
@@ -333,7 +333,8 @@ class _ConditionParser(TokenReader):
             columns = ", ".join(self.names) or "none"
             raise DeclineSignal(
                 "unknown-column",
-                f"there is no column {shown}; the columns are: {columns}{meant(name, self.names)}",
+                f"there is no column {shown}; the columns are: {columns}"
+                f"{suggest_name(name, self.names)}",
             )
         if len(matching_columns) > 1:
             raise DeclineSignal(
@@ -386,7 +387,7 @@ class _ConditionParser(TokenReader):
         self.expect("FROM")
         text = self.condition()
         self.expect(")")
-        return functions.trimmed(word, characters, text)
+        return functions.read_trim(word, characters, text)
 
     def arguments(self) -> list[Operand]:
         """Read the arguments of a call, up to its end."""
@@ -430,7 +431,7 @@ class _ConditionParser(TokenReader):
         if not isinstance(operand, Constant):
             if type_ in _CASTS:
                 return _CASTS[type_](operand)
-            return as_double(operand) if type_ == "double" else widened(operand, type_)
+            return as_double(operand) if type_ == "double" else widen_to_decimal(operand, type_)
         return cast(operand, type_, self.timezone)
 
     def type(self) -> str:

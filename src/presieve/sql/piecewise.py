@@ -167,7 +167,7 @@ def exactly(argument: ExprNode, f: Steps, *within: Interval, rising: bool = True
     return Monotone(argument, tuple(Piece(w, f, f, rising) for w in within))
 
 
-def bracketed(argument: ExprNode, least: Steps, most: Steps, *within: Interval) -> Monotone:
+def bracket(argument: ExprNode, least: Steps, most: Steps, *within: Interval) -> Monotone:
     return Monotone(argument, tuple(Piece(w, least, most) for w in within))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from presieve.errors import DeclineSignal
-from presieve.sql.lexer import Token, located, tokens
+from presieve.sql.lexer import Token, locate_signal, tokens
 
 
 class TokenReader:
@@ -62,7 +62,7 @@ class TokenReader:
 
     def decline(self, code: str, reason: str, token: Token) -> DeclineSignal:
         """The error for a token."""
-        return located(DeclineSignal(code, reason), self.text, token.position)
+        return locate_signal(DeclineSignal(code, reason), self.text, token.position)
 
     @contextmanager
     def at(self, token: Token) -> Iterator[None]:
@@ -72,4 +72,4 @@ class TokenReader:
         except DeclineSignal as signal:
             if signal.declined.span is not None:
                 raise
-            raise located(signal, self.text, token.position) from signal
+            raise locate_signal(signal, self.text, token.position) from signal

@@ -19,7 +19,7 @@ Sides = tuple[Term, Term]
 def filters(on: Term, where: Term, accepted: Callable[[Sides], bool]) -> Sides:
     """Choose the filters below. ``accepted`` asks the checker about a pair of them."""
     chosen_sides: list[Sides] = []
-    for conjunct in asked(on, where):
+    for conjunct in conjuncts_to_push(on, where):
         pairs = _alternatives(on, conjunct)
         chosen = next(filter(accepted, pairs), None)
         if chosen is not None:
@@ -27,7 +27,7 @@ def filters(on: Term, where: Term, accepted: Callable[[Sides], bool]) -> Sides:
     return _all(left for left, _ in chosen_sides), _all(right for _, right in chosen_sides)
 
 
-def asked(on: Term, where: Term) -> Iterator[Term]:
+def conjuncts_to_push(on: Term, where: Term) -> Iterator[Term]:
     """The conjuncts that read both sides, or imply a condition on the side that they do not read.
     Spark moves all others itself (``PushPredicateThroughJoin``).
     """

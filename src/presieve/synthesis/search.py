@@ -18,7 +18,7 @@ from presieve.synthesis.forms.count_scaling import CountScaling, scale_counts
 from presieve.synthesis.invariant.candidate import Evidence, Wrong
 from presieve.synthesis.result import SearchResult
 from presieve.synthesis.sampling import walks
-from presieve.synthesis.sampling.climb import climbed
+from presieve.synthesis.sampling.climb import climb
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Finding, Table, explore
 from presieve.synthesis.tracer import Tracer
@@ -99,7 +99,7 @@ class Search:
             if seed and isinstance(self.space.machine.outcome(*seed), tuple):
                 self._explore([seed])
                 return
-        near = list(climbed(self.space, Random(7)))
+        near = list(climb(self.space, Random(7)))
         if near:
             self._explore(near)
 

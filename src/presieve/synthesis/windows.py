@@ -37,7 +37,9 @@ def clauses(window: Window, where: Term, accepted: Callable[[Term], bool]) -> tu
     whether a clause over ROW may stand below.
     """
     chosen: list[Term] = []
-    every = [tuple(_alternatives(window, conjunct)) for conjunct in asked(window, where)]
+    every = [
+        tuple(_alternatives(window, conjunct)) for conjunct in conjuncts_to_push(window, where)
+    ]
     refuted = _refute_by_running(
         window, where, [c for sides in every for side in sides for c in side]
     )
@@ -51,7 +53,7 @@ def clauses(window: Window, where: Term, accepted: Callable[[Term], bool]) -> tu
     return tuple(dict.fromkeys(chosen))
 
 
-def asked(window: Window, where: Term) -> Iterator[Term]:
+def conjuncts_to_push(window: Window, where: Term) -> Iterator[Term]:
     """The conjuncts over ROW, except conditions on the partition columns of the window: Spark moves
     those itself (``PushPredicateThroughNonJoin``).
     """

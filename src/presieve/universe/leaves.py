@@ -20,7 +20,7 @@ from presieve.universe.classes import Classes
 _MAX_CONSTANTS = 12
 
 
-def present(v: Term) -> Term | None:
+def presence_of(v: Term) -> Term | None:
     """Return the condition that an option has a value; None for terms that always have one."""
     return negate(app(Op.IS_NONE, v)) if isinstance(v.sort, Option) else None
 
@@ -30,9 +30,9 @@ def value(v: Term) -> Term:
     return app(Op.GET, v) if isinstance(v.sort, Option) else v
 
 
-def guarded(op: Op, a: Term, b: Term) -> Term:
+def guard_comparison(op: Op, a: Term, b: Term) -> Term:
     """Return a comparison that is false if an operand is none."""
-    guards = [g for g in (present(a), present(b)) if g is not None]
+    guards = [g for g in (presence_of(a), presence_of(b)) if g is not None]
     return conjunction([*guards, app(op, value(a), value(b))])
 
 
@@ -42,7 +42,7 @@ def _about(v: Var, classes: Classes) -> Iterator[Term]:
     base = strip(v.sort)
     if isinstance(base, Tuple):
         return
-    is_present = present(v)
+    is_present = presence_of(v)
     if is_present is not None:
         yield is_present
     if base == BOOL:
@@ -54,16 +54,16 @@ def _about(v: Var, classes: Classes) -> Iterator[Term]:
     for constant in classes.constants(canonical)[:_MAX_CONSTANTS]:
         assert not isinstance(constant, tuple)
         literal = lit(base, constant)
-        yield guarded(Op.PY_EQ, v, literal)
+        yield guard_comparison(Op.PY_EQ, v, literal)
         if ordered:
             for op in (Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE):
-                yield guarded(op, v, literal)
+                yield guard_comparison(op, v, literal)
 
 
 def _orders(a: Var, b: Var) -> Iterator[Term]:
     if strip(a.sort) == strip(b.sort) and strip(a.sort) in ORDERED:
-        yield guarded(Op.PY_LE, a, b)
-        yield guarded(Op.PY_GE, a, b)
+        yield guard_comparison(Op.PY_LE, a, b)
+        yield guard_comparison(Op.PY_GE, a, b)
 
 
 def leaves(problem: Problem, classes: Classes) -> list[Term]:
@@ -92,7 +92,7 @@ def _key_copies(v: Var, key: Var, classes: Classes) -> Iterator[Term]:
     """Yield the leaf that a field holds the value of a grouping column, if that is possible."""
     canonical = Var(Scope.ACC, v.name, v.sort)
     if classes.together(canonical, key) and strip(v.sort) == strip(key.sort) != BOOL:
-        yield app(Op.SAME, v, key) if v.sort == key.sort else guarded(Op.PY_EQ, v, key)
+        yield app(Op.SAME, v, key) if v.sort == key.sort else guard_comparison(Op.PY_EQ, v, key)
 
 
 def _keys(problem: Problem) -> list[Var]:

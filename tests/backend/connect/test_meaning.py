@@ -13,7 +13,7 @@ import pytest
 
 from presieve.errors import Declined
 from presieve.plan.algebra import variable_of
-from presieve.sql.emit import normalized
+from presieve.sql.emit import normalize
 from presieve.sql.parse import parse_predicate
 from presieve.sql.parts import arguments, calls, conjuncts
 
@@ -129,7 +129,7 @@ def test_a_column_means_what_the_text_means(text: str, column: Callable[[Any], A
     expected = parse_predicate(text, here.names(), "UTC")
     assert not isinstance(found, Declined), found
     assert not isinstance(expected, Declined), expected
-    assert normalized(found) == normalized(expected)
+    assert normalize(found) == normalize(expected)
     for field in here.fields:
         assert variable_of(field.attribute) is not None
 

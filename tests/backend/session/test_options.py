@@ -18,7 +18,7 @@ from tests.support.running import same_rows
 import presieve
 from presieve.backend.session.active import entries
 from presieve.driver import session as driver
-from presieve.driver.optimize import optimized
+from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import OPTIONS, Options
 from presieve.errors import UsageError
 from presieve.spark import fold_by_key
@@ -167,9 +167,9 @@ def test_enabled_sessions_follow_their_configuration(
 
     def watched(df: DataFrame, options: Options, **how: Any) -> Any:
         seen.append(options)
-        return optimized(df, options, **how)
+        return optimize_and_report(df, options, **how)
 
-    monkeypatch.setattr(driver, "optimized", watched)
+    monkeypatch.setattr(driver, "optimize_and_report", watched)
     with presieve.enabled(spark, budget=7.0):
         counted.collect()
         with conf(spark, policy="strict", budget="3", cost="always"):

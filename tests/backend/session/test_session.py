@@ -19,7 +19,7 @@ from tests.support.running import counted, same_rows
 
 import presieve
 from presieve.driver import session as driver
-from presieve.driver.optimize import optimize, optimized
+from presieve.driver.optimize import optimize, optimize_and_report
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame]:
 
     def watched(df: DataFrame, *args: Any, **kwargs: Any) -> Any:
         seen.append(df)
-        return optimized(df, *args, **kwargs)
+        return optimize_and_report(df, *args, **kwargs)
 
-    monkeypatch.setattr(driver, "optimized", watched)
+    monkeypatch.setattr(driver, "optimize_and_report", watched)
     return seen
 
 
@@ -114,7 +114,7 @@ def test_what_runs_a_dataframe_runs_the_other_one(
         return other, None
 
     with presieve.enabled(spark), monkeypatch.context() as patch:
-        patch.setattr(driver, "optimized", instead)
+        patch.setattr(driver, "optimize_and_report", instead)
         found = outcome(written)
     assert asked[0] is written  # and what is called in turn is not asked about
     assert len([df for df in asked if df is written]) == 1
@@ -382,7 +382,7 @@ def test_a_bug_of_ours_stops_nobody(
     def broken(*_: Any, **__: Any) -> Any:
         raise KeyError("a bug")
 
-    monkeypatch.setattr(driver, "optimized", broken)
+    monkeypatch.setattr(driver, "optimize_and_report", broken)
     with presieve.enabled(spark):
         assert spark.range(3).count() == 3
     assert "please report it" in caplog.text

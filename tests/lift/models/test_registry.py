@@ -12,7 +12,7 @@ import pytest
 
 from presieve.lift.execution.state import Call
 from presieve.lift.models.registry import FUNCTIONS, SYNTAX, function, path_of
-from presieve.lift.python.names import resolved
+from presieve.lift.python.names import resolve_object
 from presieve.lift.values.symbolic import NONE, Known, Value
 
 
@@ -22,8 +22,8 @@ def path(target: object) -> str | None:
 
 @pytest.mark.parametrize("name", sorted({*FUNCTIONS, *SYNTAX}))
 def test_every_function_is_known_by_its_object(name: str) -> None:
-    assert resolved(name) is not None
-    assert resolved(path(resolved(name)) or "") == resolved(name)
+    assert resolve_object(name) is not None
+    assert resolve_object(path(resolve_object(name)) or "") == resolve_object(name)
 
 
 def test_bound_methods_are_known_though_they_are_made_anew() -> None:

@@ -28,13 +28,15 @@ def fixed_definitions(gateway: Gateway, root: Node, plan: Handle) -> frozenset[i
         i for i, n in nodes_by_id.items() if gateway.deterministic(gateway.node(plan, n.path))
     }
     while True:
-        fewer = {i for i in fixed if i not in nodes_by_id or referred(nodes_by_id[i]) <= fixed}
+        fewer = {
+            i for i in fixed if i not in nodes_by_id or find_references(nodes_by_id[i]) <= fixed
+        }
         if fewer == fixed:
             return frozenset(fixed)
         fixed = fewer
 
 
-def referred(node: Node) -> frozenset[int]:
+def find_references(node: Node) -> frozenset[int]:
     """Return the numbers of the definitions that a plan refers to, also in subqueries."""
     return frozenset(int(n["cteId"]) for n in _all(node, CTE_REFERENCE))
 

@@ -22,7 +22,7 @@ OF_ONE_ROW = _OF_ARRAYS | {STACK}
 """Generators that make rows from one row alone. A table function in Python may keep a state."""
 
 
-def generated(node: Node) -> Mapping[int, Tree]:
+def read_generated_columns(node: Node) -> Mapping[int, Tree]:
     """Return the generated columns about which something is known, by number, as expressions of the
     row.
     """

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
-from presieve.backend.catalyst.generators import OF_ONE_ROW, generated
+from presieve.backend.catalyst.generators import OF_ONE_ROW, read_generated_columns
 from presieve.backend.catalyst.operators import (
     FILTER,
     GENERATE,
@@ -25,8 +25,8 @@ from presieve.backend.catalyst.operators import (
     VIEW,
     WINDOW,
     conditions,
-    matched,
-    preserved,
+    matched_sides,
+    preserved_sides,
 )
 from presieve.backend.catalyst.trees import (
     ALIAS,
@@ -36,7 +36,7 @@ from presieve.backend.catalyst.trees import (
     Node,
     Tree,
     expr_id,
-    inlined,
+    inline_common_expressions,
     is_leaf,
     nodes_inside,
     references,
@@ -175,8 +175,8 @@ def _places(
         for side, child in enumerate(node.children):
             # A row that loses its partner comes out as another row, so the facts above an outer
             # join do not apply to the side that has the partners.
-            below = far if side in preserved(node) else NO_FACTS
-            if side in matched(node):
+            below = far if side in preserved_sides(node) else NO_FACTS
+            if side in matched_sides(node):
                 below = below + _own_facts(node) + _facts_of_output(node.children[1 - side])
             yield from _places(child, wanted, NO_FACTS, below)
     else:
@@ -199,9 +199,9 @@ def _facts_of_output(node: Node) -> Facts:
         return _own_facts(node) + _facts_of_output(node.children[0])
     if node.kind != JOIN:
         return NO_FACTS
-    if len(matched(node)) == len(node.children):
+    if len(matched_sides(node)) == len(node.children):
         return sum(map(_facts_of_output, node.children), _own_facts(node))
-    return sum((_facts_of_output(node.children[side]) for side in preserved(node)), NO_FACTS)
+    return sum((_facts_of_output(node.children[side]) for side in preserved_sides(node)), NO_FACTS)
 
 
 def _each_made_once(root: Node) -> bool:
@@ -221,11 +221,15 @@ def _aliases(node: Node) -> Iterator[int]:
 
 def _own_facts(node: Node) -> Facts:
     """Return the facts that an operator states about the rows that pass it."""
-    parts = tuple((node.path, Conjunct(inlined(c.tree), c.route)) for c in conditions(node))
+    parts = tuple(
+        (node.path, Conjunct(inline_common_expressions(c.tree), c.route)) for c in conditions(node)
+    )
     columns: list[Tree] = node.fields["projectList"] if node.kind == PROJECT else []
-    computed = {expr_id(c[0]): inlined(c[1:]) for c in columns if c[0]["class"] == ALIAS}
+    computed = {
+        expr_id(c[0]): inline_common_expressions(c[1:]) for c in columns if c[0]["class"] == ALIAS
+    }
     if node.kind == GENERATE:
-        return Facts(parts, generated(node), (node.fields["generator"],))
+        return Facts(parts, read_generated_columns(node), (node.fields["generator"],))
     return Facts(parts, computed)
 
 

@@ -23,7 +23,7 @@ from presieve.backend.catalyst.trees import (
     references,
     simple_type,
     split_conjuncts,
-    unnamed,
+    strip_alias,
 )
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import (
@@ -95,12 +95,12 @@ _PARTNERS = {
 """Sides of joins on which a row has no influence unless the condition is true for it."""
 
 
-def preserved(node: Node) -> tuple[int, ...]:
+def preserved_sides(node: Node) -> tuple[int, ...]:
     """Return the sides of a join whose rows come out as they are, any number of times."""
     return _EXTENDED.get(str(node.fields["joinType"].get("object")), ())
 
 
-def matched(node: Node) -> tuple[int, ...]:
+def matched_sides(node: Node) -> tuple[int, ...]:
     """Return the sides of a join on which a row has no influence unless the condition is true for
     it.
     """
@@ -222,7 +222,7 @@ def known_of_side(
     that they read, all of them among ``columns``: parts of the join's condition, and filters of the
     other side on columns that equal these.
     """
-    if child not in matched(node):
+    if child not in matched_sides(node):
         return
     equal = equal_columns(node, child, columns)
     for tree, read in _conditions_on(node, child, equal):
@@ -250,7 +250,7 @@ def equal_columns(node: Node, child: int, columns: Set[int]) -> dict[int, JsonNo
     omits columns whose equal values may differ.
     """
     equal: dict[int, JsonNode] = {}
-    for _, left, right in equalities(node) if child in matched(node) else ():
+    for _, left, right in equalities(node) if child in matched_sides(node) else ():
         for own, theirs in ((left, right), (right, left)):
             if expr_id(own) in columns and expr_id(theirs) not in columns:
                 equal[expr_id(theirs)] = own
@@ -291,7 +291,7 @@ def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:
                     for n in part.tree
                 ]
         if node.kind == PROJECT:
-            columns_ = ((expr_id(t[0]), unnamed(t)) for t in node.fields["projectList"])
+            columns_ = ((expr_id(t[0]), strip_alias(t)) for t in node.fields["projectList"])
             names = {
                 expr_id(inner[0]): names[number]
                 for number, inner in columns_
@@ -353,7 +353,7 @@ def _columns(tree: Tree, timezone: str) -> tuple[ProjectColumn, ...]:
     """Read a column of a projection: an attribute, or an alias of an expression. For a struct that
     is passed on, also its fields.
     """
-    inner = with_fields(unnamed(tree))
+    inner = with_fields(strip_alias(tree))
     plain = len(inner) == 1 and _is_attribute(inner[0])
     number = expr_id(tree[0])
     meaning = Expr(partial(_meaning, inner, timezone), references(inner))

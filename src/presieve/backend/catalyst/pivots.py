@@ -125,7 +125,7 @@ def _values(tree: Tree) -> Tree:
     return values
 
 
-def counted(boundary: Boundary, read: Set[int], live: Set[int]) -> Boundary:
+def count_in_one_function(boundary: Boundary, read: Set[int], live: Set[int]) -> Boundary:
     """Return the pivot's boundary with one function for all columns that are ``live`` and that no
     filter reads (``read``), and without columns that are not live. Functions that may raise stay as
     they are. Raises :class:`DeclineSignal`.

@@ -18,7 +18,7 @@ from presieve.backend.catalyst.boundary import (
     simple_kind,
     table_function,
 )
-from presieve.backend.catalyst.definitions import fixed_definitions, referred
+from presieve.backend.catalyst.definitions import find_references, fixed_definitions
 from presieve.backend.catalyst.merged import is_within, merged_plans
 from presieve.backend.catalyst.operators import (
     ALWAYS_PASSED,
@@ -152,7 +152,7 @@ class _Reader:
         self._gateway, self._root, self._plan, self._timezone = gateway, root, plan, timezone
         self._skip_hopeless = skip_hopeless
         self._by_path = {n.path: n for n in walk(root)}
-        self._shared = gateway.refers(plan) and bool(referred(root))
+        self._shared = gateway.refers(plan) and bool(find_references(root))
         self._fixed = fixed_definitions(gateway, root, plan) if self._shared else frozenset()
         # Most plans are deterministic as a whole, so that one question is enough.
         self._all_fixed = gateway.deterministic(plan)
@@ -269,7 +269,7 @@ class _Reader:
         if not self._all_fixed:
             if not self._gateway.deterministic(self._gateway.node(self._plan, node.path)):
                 return False
-        return not self._shared or referred(node) <= self._fixed
+        return not self._shared or find_references(node) <= self._fixed
 
     def _attributes(self, node: Node) -> tuple[Attribute, ...]:
         return self._gateway.attributes(self._gateway.node(self._plan, node.path))

@@ -183,7 +183,7 @@ def _conjuncts(tree: Tree, ends: list[int], at: int, route: tuple[str, ...]) -> 
 _WITH, _SHARED = EXPRESSIONS + "With", EXPRESSIONS + "CommonExpressionRef"
 
 
-def inlined(tree: Tree) -> Tree:
+def inline_common_expressions(tree: Tree) -> Tree:
     """Replace references to common expressions (``With``) by their definitions. Expressions with
     several definitions stay, because the JSON does not say which one a reference means. So does
     LIKE, whose escape characters are read from Spark's expression in the order in which they occur
@@ -197,7 +197,9 @@ def inlined(tree: Tree) -> Tree:
         if any(n["class"] in (_WITH, LIKE) for n in (*inside, *definition)):
             continue
         parts = (definition if n["class"] == _SHARED else [n] for n in inside)
-        return inlined([*tree[:at], *(n for part in parts for n in part), *tree[end:]])
+        return inline_common_expressions(
+            [*tree[:at], *(n for part in parts for n in part), *tree[end:]]
+        )
     return tree
 
 
@@ -206,7 +208,7 @@ def expr_id(node: JsonNode) -> int:
     return int(node["exprId"]["id"])
 
 
-def unnamed(column: Tree) -> Tree:
+def strip_alias(column: Tree) -> Tree:
     """Return a projected column without its alias."""
     return column[1:] if column[0]["class"] == ALIAS else column
 
@@ -222,7 +224,7 @@ def passed_on(columns: list[Tree], values: Mapping[int, set[int]]) -> dict[int, 
     """
     values_below: dict[int, set[int]] = {}
     for column in columns:
-        below = itself(unnamed(column))
+        below = itself(strip_alias(column))
         if below is not None:
             values_below.setdefault(expr_id(below), set()).update(
                 values.get(expr_id(column[0]), set())

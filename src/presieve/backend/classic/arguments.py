@@ -22,9 +22,15 @@ from presieve.backend.catalyst.native_aggregates import (
 from presieve.backend.catalyst.operators import conditions
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, references, walk
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.backend.classic.names import unqualified
+from presieve.backend.classic.names import print_unqualified
 from presieve.backend.classic.parts import Parts
-from presieve.backend.classic.separate import changed_at, distinct, replaced, tree_of, unlike
+from presieve.backend.classic.separate import (
+    changed_at,
+    distinct,
+    replace_expressions,
+    tree_of,
+    unlike,
+)
 from presieve.backend.filtered.sides import columns_of
 from presieve.backend.gateway import Handle
 from presieve.errors import DeclineSignal
@@ -122,7 +128,7 @@ def _separate_arguments(
     below = parts.project([*parts.output(child), *columns], child)
     return parts.rebuilt(
         node,
-        [replaced(parts, e, attribute_pairs) if t else e for e, t in outputs_with_trees],
+        [replace_expressions(parts, e, attribute_pairs) if t else e for e, t in outputs_with_trees],
         below,
     )
 
@@ -148,5 +154,5 @@ def _arguments(parts: Parts, output: Handle, trees: Sequence[Tree]) -> list[Hand
 
 def _name(parts: Parts, expression: Handle, names: set[str]) -> str:
     """Name the column by its expression in SQL, unlike all other columns."""
-    written = unqualified(parts.gateway, expression, tree_of(parts, expression))
+    written = print_unqualified(parts.gateway, expression, tree_of(parts, expression))
     return unlike(written, names)

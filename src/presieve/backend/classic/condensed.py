@@ -30,7 +30,7 @@ _OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer"
 _RULES = ("PushDownPredicates", "CollapseProject")
 
 
-def condensed(gateway: ClassicGateway, plan: Handle) -> Handle | None:
+def condense(gateway: ClassicGateway, plan: Handle) -> Handle | None:
     """Condense the plan; None if that is not worthwhile.
 
     One application of the rule moves a filter past the operator below it and merges it with the

@@ -41,11 +41,11 @@ from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.classic.arguments import computed_arguments, with_columns
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.guarded import each, guarded, simple_class
-from presieve.backend.classic.names import source_name, unqualified
+from presieve.backend.classic.names import print_unqualified, source_name
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.scans import iceberg
 from presieve.backend.classic.time_zones import zones
-from presieve.backend.effects.sources import ICEBERG, scanned
+from presieve.backend.effects.sources import ICEBERG, describe_scans
 from presieve.backend.filtered.joins import is_paired
 from presieve.backend.filtered.sides import columns_of
 from presieve.backend.gateway import GatewayError, Handle, Source
@@ -369,7 +369,7 @@ class _Conditions:
     def _sql(self, parts: Sequence[tuple[tuple[int, ...], Conjunct]], trees: Sequence[Tree]) -> str:
         handles = (self._handle(path, part.route) for path, part in parts)
         pairs = zip(handles, trees, strict=True)
-        return " AND ".join(unqualified(self.gateway, *pair) for pair in pairs)
+        return " AND ".join(print_unqualified(self.gateway, *pair) for pair in pairs)
 
     def _with_escapes(self, path: tuple[int, ...], part: Conjunct) -> Tree:
         """Return a condition with the escape character of each LIKE, which the JSON leaves out."""
@@ -411,7 +411,7 @@ def _source(
     if not all(facts.conditions for facts in uses):
         return None
     leaf = gateway.node(plan, path)
-    source, scans = gateway.source(leaf), scanned(gateway, plan, root, [path], native=False)
+    source, scans = gateway.source(leaf), describe_scans(gateway, plan, root, [path], native=False)
     claims = search.trusting and not scans.faithful
     if source.by_columns or not (claims or (scans.faithful and _is_known(source))):
         return None

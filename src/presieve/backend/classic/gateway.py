@@ -20,7 +20,7 @@ from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
 from presieve.backend.classic import leaves, sources
-from presieve.backend.classic.condensed import condensed
+from presieve.backend.classic.condensed import condense
 from presieve.backend.classic.glance import (
     filters_an_aggregate,
     filters_an_operator,
@@ -30,7 +30,7 @@ from presieve.backend.classic.guarded import each, guarded, java_class, java_con
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.outputs import to_project, with_projections
 from presieve.backend.classic.parts import Parts
-from presieve.backend.classic.pruned import pruned
+from presieve.backend.classic.pruned import prune_columns
 from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.replaced_functions import (
     replace_columns,
@@ -41,11 +41,11 @@ from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.scans import reads
 from presieve.backend.classic.scans.listings import own_listings
 from presieve.backend.classic.scans.readers import own_readers
-from presieve.backend.classic.separate import separated, to_separate
+from presieve.backend.classic.separate import separate_calls, to_separate
 from presieve.backend.classic.splitting import split
 from presieve.backend.classic.unshown import with_unshown
 from presieve.backend.classic.versions import ADAPTERS, ClassicDataFrame
-from presieve.backend.gateway import Handle, Source, served
+from presieve.backend.gateway import Handle, Source, served_version
 from presieve.backend.problems.pickled import loads
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
@@ -106,7 +106,7 @@ class ClassicGateway:
         is another one. ``at_once``: the rewritten plan is executed before anything else happens.
         """
         jvm: Java = spark._jvm
-        self.version = served(spark)
+        self.version = served_version(spark)
         self.adapter = ADAPTERS[self.version.name]
         self._at_once = at_once
         self.spark = spark
@@ -328,7 +328,7 @@ class ClassicGateway:
 
     @guarded
     def pruned(self, flat_map: Java, kept_columns: Sequence[Collection[int]]) -> Java:
-        return pruned(self, flat_map, kept_columns)
+        return prune_columns(self, flat_map, kept_columns)
 
     def with_expressions(self, project: Java, expressions: Mapping[int, str]) -> Java:
         return replace_columns(self, project, expressions)
@@ -427,7 +427,7 @@ class ClassicGateway:
     @guarded
     def condensed(self, plan: Java) -> Java | None:
         """Implement :class:`Gateway`, by rules of the optimizer."""
-        return condensed(self, plan)
+        return condense(self, plan)
 
     def projected(self, plan: Java, root: Node) -> Java:
         paths = to_project(root)
@@ -435,7 +435,7 @@ class ClassicGateway:
 
     def separated(self, plan: Java, root: Node, *, everywhere: bool = False) -> Java:
         paths = to_separate(root, everywhere=everywhere)
-        return separated(Parts(self), plan, paths) if paths else plan
+        return separate_calls(Parts(self), plan, paths) if paths else plan
 
     @guarded
     def optimized(self, df: DataFrame) -> Java:
@@ -539,7 +539,7 @@ class ClassicGateway:
 
     @guarded
     def skipped(self, relation: Java, condition: str) -> float | None:
-        return reads.skipped(self, self.filter_sql(condition, relation))
+        return reads.estimate_skipped_share(self, self.filter_sql(condition, relation))
 
     @guarded
     def stored_columns(self, relation: Java) -> frozenset[str]:

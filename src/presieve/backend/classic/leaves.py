@@ -8,7 +8,7 @@ import json
 
 from presieve.backend.classic.guarded import each, simple_class
 from presieve.backend.gateway import Handle
-from presieve.cost.estimate import spread
+from presieve.cost.estimate import pick_spread
 
 SOURCES = "org.apache.spark.sql.execution.datasources."
 RELATION = SOURCES + "LogicalRelation"
@@ -37,7 +37,7 @@ def some_parquet_files(relation: Handle, most: int) -> tuple[int, list[str]]:
     if location is None or simple_class(location) != "InMemoryFileIndex":
         return 0, []
     files = location.inputFiles()
-    return len(files), [str(files[i]) for i in spread(range(len(files)), most)]
+    return len(files), [str(files[i]) for i in pick_spread(range(len(files)), most)]
 
 
 def _location(relation: Handle) -> Handle | None:

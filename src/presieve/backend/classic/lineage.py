@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from presieve.backend.catalyst.row_effects import reasons
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.classic.guarded import each, guarded, java_class, simple_class
-from presieve.backend.classic.names import source_name, unqualified
+from presieve.backend.classic.names import print_unqualified, source_name
 from presieve.backend.classic.parts import conjuncts
 from presieve.backend.gateway import Handle
 
@@ -83,7 +83,7 @@ class _Source:
 
 
 @guarded
-def filtered(df: DataFrame, where: str) -> DataFrame:
+def apply_filter(df: DataFrame, where: str) -> DataFrame:
     """Filter the DataFrame. Raises :class:`GatewayError` if Spark does not accept the condition."""
     return df.where(where)
 
@@ -280,7 +280,7 @@ def _describe_source(gateway: ClassicGateway, source: _Source) -> NeededRows:
     condition = None if needs_all_rows else _combine(gateway, "Or", _drop_duplicates(conditions))
     rows = gateway.filter(condition, leaf, leaf)
     tree = gateway.condition_tree(rows)
-    text = "true" if tree is None else unqualified(gateway, gateway.condition(rows), tree)
+    text = "true" if tree is None else print_unqualified(gateway, gateway.condition(rows), tree)
     return NeededRows(source_name(leaf), columns, text, unseen, why, gateway.dataframe(rows))
 
 

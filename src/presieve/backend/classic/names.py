@@ -45,7 +45,7 @@ def files_name(relation: Handle) -> str:
     )
 
 
-def unqualified(gateway: ClassicGateway, condition: Handle, tree: Tree) -> str:
+def print_unqualified(gateway: ClassicGateway, condition: Handle, tree: Tree) -> str:
     """Print a condition in SQL with unqualified column names. ``tree`` is its JSON."""
     text = gateway.sql(condition)
     long = {

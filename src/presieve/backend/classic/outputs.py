@@ -23,7 +23,7 @@ from presieve.backend.classic.separate import (
     below_filters,
     changed_at,
     distinct,
-    replaced,
+    replace_expressions,
     tree_of,
     unlike,
 )
@@ -85,7 +85,7 @@ def _project_outputs(parts: Parts, node: Handle, child: Handle) -> Handle | None
     new_calls = (parts.gateway.children(c)[0] for c in columns)
     call_attributes += list(zip(new_calls, map(parts.attribute, columns), strict=True))
     above = [
-        replaced(parts, e, call_attributes) if _computes(tree) else parts.attribute(e)
+        replace_expressions(parts, e, call_attributes) if _computes(tree) else parts.attribute(e)
         for e, tree in zip(outputs, trees, strict=True)
     ]
     shown = [tree_of(parts, e) for e in above]

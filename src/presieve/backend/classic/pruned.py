@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _KeptColumns = Sequence[Collection[int]]
 
 
-def pruned(gateway: ClassicGateway, flat_map: Handle, kept_columns: _KeptColumns) -> Handle:
+def prune_columns(gateway: ClassicGateway, flat_map: Handle, kept_columns: _KeptColumns) -> Handle:
     """Implement :meth:`Gateway.pruned`."""
     parts, name = Parts(gateway), simple_class(flat_map)
     for kinds, build in _BUILD.items():

@@ -35,7 +35,7 @@ from presieve.backend.classic.leaves import RELATION, some_parquet_files
 from presieve.backend.classic.names import source_name
 from presieve.backend.classic.parts import Parts
 from presieve.backend.effects.raising import trees_raise
-from presieve.backend.effects.sources import Sources, dropped_by_columns, scanned
+from presieve.backend.effects.sources import Sources, describe_scans, dropped_by_columns
 from presieve.backend.gateway import Handle
 from presieve.backend.plans import Opened, or_declined, session_declines
 from presieve.backend.problems.problem import BoundaryInput
@@ -270,7 +270,9 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
     if rows is None or rows > MAX_ROWS or not gateway.repeatable(gateway.node(plan, of.other)):
         return False
     try:
-        return not scanned(gateway, plan, root, [of.path], native=False).aside([of.column.id])
+        return not describe_scans(gateway, plan, root, [of.path], native=False).aside(
+            [of.column.id]
+        )
     except DeclineSignal:
         return False
 

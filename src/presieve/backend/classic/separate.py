@@ -81,7 +81,7 @@ def _has_inner_call(tree: Tree, column: bool) -> bool:
     return any(n["class"] == _CALL for n in inner)
 
 
-def separated(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], str]) -> Handle:
+def separate_calls(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], str]) -> Handle:
     """Turn the calls at these operators into columns of projections below them.
 
     An operator stays as it is if an argument can raise or if it is not deterministic.
@@ -137,7 +137,7 @@ def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
         columns = [parts.alias(e, _new_name(parts, e, names)) for e in wanted]
         child = parts.project([*parts.output(child), *columns], child)
         known_columns = list(zip(wanted, map(parts.attribute, columns), strict=True))
-        expressions = [replaced(parts, e, known_columns) for e in expressions]
+        expressions = [replace_expressions(parts, e, known_columns) for e in expressions]
     new_node = parts.rebuilt(node, expressions, child)
     return parts.project(output, new_node) if kind in _PASSING else new_node
 
@@ -178,7 +178,7 @@ def distinct(parts: Parts, expressions: list[Handle]) -> list[Handle]:
     return distinct_expressions
 
 
-def replaced(
+def replace_expressions(
     parts: Parts, expression: Handle, attribute_pairs: list[tuple[Handle, Handle]]
 ) -> Handle:
     """Replace known expressions by their attributes, wherever they occur in the expression."""
@@ -186,7 +186,7 @@ def replaced(
         if parts.equal_meaning(expression, wanted):
             return attribute
     below = parts.gateway.children(expression)
-    children = [replaced(parts, c, attribute_pairs) for c in below]
+    children = [replace_expressions(parts, c, attribute_pairs) for c in below]
     same = all(new is old for new, old in zip(children, below, strict=True))
     return expression if same else parts.gateway.with_children(expression, children)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, COMPLETE
 from presieve.backend.catalyst.trees import ATTRIBUTE, EXPRESSIONS, JsonNode, Tree
-from presieve.backend.connect.expressions import known, python_udf, read, unknown
+from presieve.backend.connect.expressions import python_udf, read, read_harmless, unknown_tree
 from presieve.backend.connect.functions import AGGREGATES
 from presieve.backend.connect.meaning import meaning, operand
 from presieve.backend.connect.operators import Expression
@@ -133,12 +133,12 @@ def _native(name: str, arguments: Sequence[Expression], distinct: bool, scope: S
     """
     kind = AGGREGATES[name]
     if kind == "Count" and [a.WhichOneof("expr_type") for a in arguments] == ["unresolved_star"]:
-        children = [known(int_lit(1), scope)]
+        children = [read_harmless(int_lit(1), scope)]
     else:
         children = [_read_argument(a, scope) for a in arguments]
     if any(not _fits(kind, child) for child in children):
         why = Declined("native-aggregate", f"the input of {name} is cast to another type")
-        return unknown(why, children, deterministic=True)
+        return unknown_tree(why, children, deterministic=True)
     head: JsonNode = {
         "class": EXPRESSIONS + "aggregate." + kind,
         "num-children": len(children),
@@ -176,8 +176,11 @@ def _read_argument(expression: Expression, scope: Scope) -> Tree:
 
 def _choice(value: Value, scope: Scope) -> Tree:
     if not isinstance(value, CaseValue):
-        return known(value, scope)
-    parts = [known(value.condition, scope), *(_choice(v, scope) for v in (value.then, value.other))]
+        return read_harmless(value, scope)
+    parts = [
+        read_harmless(value.condition, scope),
+        *(_choice(v, scope) for v in (value.then, value.other)),
+    ]
     return _structure("CaseWhen", parts)
 
 
@@ -192,7 +195,7 @@ def _read_counted(expression: Expression, scope: Scope) -> Tree:
     inner = meaning(expression.cast.expr, scope)
     if type_ not in ("integer", "long") or isinstance(inner, Declined):
         return read(expression, scope)
-    cast = _structure("Cast", [known(inner, scope)])
+    cast = _structure("Cast", [read_harmless(inner, scope)])
     cast[0]["dataType"] = type_
     return cast
 

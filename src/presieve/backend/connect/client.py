@@ -197,7 +197,7 @@ def message(kind: str) -> Any:
 
 
 @_guard_errors
-def loaded(command: bytes) -> object:
+def load_function(command: bytes) -> object:
     """Return the content of a function's pickled command."""
     return loads(command)
 

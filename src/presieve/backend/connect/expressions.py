@@ -34,14 +34,14 @@ def alias(number: int, name: str, tree: Tree) -> Tree:
     return [head, *tree]
 
 
-def known(term: Term, scope: Scope) -> Tree:
+def read_harmless(term: Term, scope: Scope) -> Tree:
     """Return the tree of an expression whose meaning is known. Such expressions never raise."""
     read = [scope.field(attribute_id(v)).tree for v in variables(term)]
     ids = {v: attribute_id(v) for v in variables(term)}
     return [_meaning_node(len(read), term=term, ids=ids), *(n for t in read for n in t)]
 
 
-def unknown(
+def unknown_tree(
     why: Declined, children: Sequence[Tree], *, deterministic: bool, total: bool = False
 ) -> Tree:
     """Return the tree of an expression about which only its inputs are known."""
@@ -49,7 +49,7 @@ def unknown(
     return [head, *(n for t in children for n in t)]
 
 
-def computed(children: Sequence[Tree]) -> Tree:
+def computed_tree(children: Sequence[Tree]) -> Tree:
     """Return the tree of something that is made of columns in some way, without an error."""
     why = Declined("column-type", "a column made of several others is not known")
     head = _meaning_node(len(children), why=why)
@@ -83,7 +83,7 @@ def is_deterministic(tree: Tree) -> bool:
     )
 
 
-def undetermined(trees: Sequence[Tree]) -> Declined | None:
+def why_undetermined(trees: Sequence[Tree]) -> Declined | None:
     """Return why expressions may not be deterministic; None if they are known to be."""
     for tree in trees:
         for node in tree:
@@ -94,7 +94,7 @@ def undetermined(trees: Sequence[Tree]) -> Declined | None:
     return None
 
 
-def unaliased(expression: Expression) -> tuple[Expression, str | None]:
+def split_alias(expression: Expression) -> tuple[Expression, str | None]:
     """Return the expression below an alias, and the name that the alias gives."""
     name = None
     while expression.WhichOneof("expr_type") == "alias" and len(expression.alias.name) == 1:
@@ -105,7 +105,7 @@ def unaliased(expression: Expression) -> tuple[Expression, str | None]:
 
 def read(expression: Expression, scope: Scope) -> Tree:
     """Return the tree of any expression."""
-    expression, _ = unaliased(expression)
+    expression, _ = split_alias(expression)
     kind = expression.WhichOneof("expr_type")
     if kind == "common_inline_user_defined_function":
         function = expression.common_inline_user_defined_function
@@ -123,27 +123,27 @@ def read(expression: Expression, scope: Scope) -> Tree:
     if isinstance(term, Var) and attribute_id(term) < 0:
         return scope.field(attribute_id(term)).tree
     if not isinstance(term, Declined):
-        return known(term, scope)
+        return read_harmless(term, scope)
     if kind == "unresolved_function":
         function = expression.unresolved_function
         plain = not function.is_distinct and not function.is_user_defined_function
         name = str(function.function_name).lower()
         children = [read(a, scope) for a in function.arguments]
         fixed, total = plain and name in DETERMINISTIC, plain and name in TOTAL
-        return unknown(term, children, deterministic=fixed, total=total)
+        return unknown_tree(term, children, deterministic=fixed, total=total)
     if kind == "cast":
-        return unknown(term, [read(expression.cast.expr, scope)], deterministic=True)
+        return unknown_tree(term, [read(expression.cast.expr, scope)], deterministic=True)
     if kind == "unresolved_extract_value":
         value = expression.unresolved_extract_value
         children = [read(e, scope) for e in (value.child, value.extraction)]
-        return unknown(term, children, deterministic=True)
+        return unknown_tree(term, children, deterministic=True)
     if kind == "named_argument_expression":
         value = expression.named_argument_expression.value
-        return unknown(term, [read(value, scope)], deterministic=True)
+        return unknown_tree(term, [read(value, scope)], deterministic=True)
     if kind == "sort_order":
         return read(expression.sort_order.child, scope)
     if kind == "literal":
-        return unknown(term, [], deterministic=True)
+        return unknown_tree(term, [], deterministic=True)
     if kind == "expression_string":
         text = str(expression.expression_string.expression)
         called = _call_in_text(expression)
@@ -155,7 +155,7 @@ def read(expression: Expression, scope: Scope) -> Tree:
 
 def _everything(why: Declined, scope: Scope, *, deterministic: bool) -> Tree:
     """Return the tree of an expression that may read any column."""
-    return unknown(why, [f.tree for f in scope.fields], deterministic=deterministic)
+    return unknown_tree(why, [f.tree for f in scope.fields], deterministic=deterministic)
 
 
 _CALL = re.compile(r"([A-Za-z_]\w*)\s*\((.*)\)", re.S)
@@ -201,7 +201,7 @@ def python_udf(function: Expression, scope: Scope) -> Tree:
 
 def condition(expression: Expression, scope: Scope) -> Condition:
     """Return the condition of a filter, split at every AND."""
-    expression, _ = unaliased(expression)
+    expression, _ = split_alias(expression)
     if expression.WhichOneof("expr_type") == "unresolved_function":
         function = expression.unresolved_function
         if str(function.function_name).lower() == "and" and len(function.arguments) == 2:
@@ -266,7 +266,7 @@ def display_sql(condition: Condition, scope: Scope) -> str:
 
 def _call_text(expression: Expression) -> str:
     """Return the expression as text, in the form of function calls."""
-    expression, _ = unaliased(expression)
+    expression, _ = split_alias(expression)
     match expression.WhichOneof("expr_type"):
         case "unresolved_attribute":
             return str(expression.unresolved_attribute.unparsed_identifier)

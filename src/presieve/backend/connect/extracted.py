@@ -12,8 +12,8 @@ from presieve.backend.connect.expressions import (
     alias,
     is_deterministic,
     read,
-    undetermined,
-    unknown,
+    unknown_tree,
+    why_undetermined,
 )
 from presieve.backend.connect.functions import AGGREGATES, GENERATORS, WINDOW_FUNCTIONS
 from presieve.backend.connect.operators import Expression, Field, Operator
@@ -56,7 +56,7 @@ def take_out(expression: Expression, field: Field, scope: Scope, child: Operator
         (child,),
         (*child.output, field),
         None,
-        unread=undetermined(trees),
+        unread=why_undetermined(trees),
         steady=all(is_deterministic(t) for t in trees),
     )
 
@@ -111,5 +111,5 @@ def _window(window: Expression, field: Field, scope: Scope) -> tuple[JsonNode, l
 def _generate(expression: Expression, field: Field, scope: Scope) -> tuple[JsonNode, list[Tree]]:
     why = Declined("operator", "the results of generators are not known")
     inner = [read(e, scope) for e in _arguments(expression)]
-    tree = unknown(why, inner, deterministic=True)
+    tree = unknown_tree(why, inner, deterministic=True)
     return {"generator": tree, "generatorOutput": [field.tree]}, [tree]

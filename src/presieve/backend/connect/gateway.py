@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from presieve.backend.catalyst.operators import FILTER, UNION
 from presieve.backend.catalyst.trees import Node, Tree, node_at, walk
 from presieve.backend.connect import operators, texts
-from presieve.backend.connect.client import Client, loaded, message, same
+from presieve.backend.connect.client import Client, load_function, message, same
 from presieve.backend.connect.expressions import (
     conjunction,
     display_sql,
@@ -26,13 +26,13 @@ from presieve.backend.connect.operators import (
     Relation,
     inner,
 )
-from presieve.backend.connect.pruned import pruned
+from presieve.backend.connect.pruned import prune_columns
 from presieve.backend.connect.relations import Resolver, inputs
-from presieve.backend.connect.separate import separated
+from presieve.backend.connect.separate import separate_calls
 from presieve.backend.connect.splitting import repeatable, split
 from presieve.backend.effects.sources import PARSED, SERVER_FORMATS, by_columns
 from presieve.backend.filtered.leaves import moves_no_filters
-from presieve.backend.gateway import GatewayError, Source, served
+from presieve.backend.gateway import GatewayError, Source, served_version
 from presieve.backend.notes import NOTES
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.errors import Declined, DeclineSignal
@@ -51,7 +51,7 @@ class ConnectGateway:
 
     def __init__(self, spark: SparkSession) -> None:
         """Raises :class:`GatewayError` if an interface is missing."""
-        self.version = served(spark)
+        self.version = served_version(spark)
         self._client = Client(spark)
         timezone = self._client.conf("spark.sql.session.timeZone", "UTC")
         self._resolver = Resolver(self._client, timezone, count(1))
@@ -240,7 +240,7 @@ class ConnectGateway:
         return operators.with_children(node, children)
 
     def pruned(self, flat_map: Operator, numbers: Sequence[Collection[int]]) -> Operator:
-        return pruned(flat_map, numbers)
+        return prune_columns(flat_map, numbers)
 
     def with_expressions(self, project: Operator, expressions: Mapping[int, str]) -> Operator:
         """Raise :class:`GatewayError`: what the server makes of an expression cannot be read before
@@ -297,7 +297,7 @@ class ConnectGateway:
 
     def separated(self, plan: Operator, root: Node, *, everywhere: bool = False) -> Operator:
         """Return the plan with calls as columns of their own, if there are any."""
-        relation, changed = separated(plan, self._resolver.timezone)
+        relation, changed = separate_calls(plan, self._resolver.timezone)
         return self._resolve(relation) if changed else plan
 
     # Functions
@@ -327,7 +327,7 @@ class ConnectGateway:
         raise GatewayError("table functions are not read in plans of Spark Connect")
 
     def load(self, python_function: Relation) -> object:
-        return loaded(bytes(python_function.command))
+        return load_function(bytes(python_function.command))
 
     # Around the plan
 

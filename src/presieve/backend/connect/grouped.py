@@ -13,10 +13,10 @@ from presieve.backend.connect.expressions import (
     is_deterministic,
     python_udf,
     read,
-    unaliased,
-    undetermined,
+    split_alias,
+    why_undetermined,
 )
-from presieve.backend.connect.joins import numbered
+from presieve.backend.connect.joins import number_anew
 from presieve.backend.connect.operators import Expression, Field, Operator, Relation
 from presieve.backend.connect.pivoted import pivot
 from presieve.backend.connect.rowwise import not_rowwise
@@ -34,7 +34,7 @@ _SETS = Declined(
 
 def is_global(expressions: Sequence[Expression]) -> bool:
     """Whether a projection is an aggregate without groups: all its columns are aggregates."""
-    return bool(expressions) and all(is_aggregate(unaliased(e)[0]) for e in expressions)
+    return bool(expressions) and all(is_aggregate(split_alias(e)[0]) for e in expressions)
 
 
 def aggregate(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
@@ -46,10 +46,10 @@ def aggregate(resolver: Resolver, relation: Relation, children: list[Operator]) 
         return resolver.opaque(relation, children, _SETS, kind=AGGREGATE)
     (child,) = children
     grouping = list(body.grouping_expressions)
-    return aggregated(resolver, relation, child, grouping, list(body.aggregate_expressions))
+    return build_aggregate(resolver, relation, child, grouping, list(body.aggregate_expressions))
 
 
-def aggregated(
+def build_aggregate(
     resolver: Resolver,
     relation: Relation,
     child: Operator,
@@ -81,7 +81,7 @@ def aggregated(
     for at, expression in enumerate(aggregates, len(keys)):
         name = str(schema.fields[at]["name"])
         number = next(resolver.numbers)
-        call = aggregate_call(unaliased(expression)[0], scope)
+        call = aggregate_call(split_alias(expression)[0], scope)
         if len(call) > 1 and call[1]["class"] == PYTHON_UDAF:
             call[1]["dataType"] = schema.fields[at]["type"]
         trees.append(alias(number, name, call))
@@ -93,7 +93,7 @@ def aggregated(
         (child,),
         tuple(output),
         relation,
-        unread=undetermined(every),
+        unread=why_undetermined(every),
         steady=all(is_deterministic(t) for t in every),
     )
 
@@ -104,7 +104,7 @@ def _keys(
     """Return the grouping expressions without their names, each with its name."""
     keys: list[tuple[Tree, str | None]] = []
     for expression in grouping:
-        plain, name = unaliased(expression)
+        plain, name = split_alias(expression)
         if plain.WhichOneof("expr_type") in ("literal", "unresolved_star"):
             return Declined(
                 "grouping-expression", "grouping is by position or by *; name the columns"
@@ -162,7 +162,7 @@ def co_group_map(
         or len(children) != 2
     ):
         return None
-    below = (children[0], numbered(resolver, *children))
+    below = (children[0], number_anew(resolver, *children))
     left = _add_projection(resolver, below[0], list(body.input_grouping_expressions))
     right = _add_projection(resolver, below[1], list(body.other_grouping_expressions))
     if isinstance(left, Declined) or isinstance(right, Declined):
@@ -177,7 +177,7 @@ def co_group_map(
     return _map_operator(resolver, relation, kind, fields, (left[0], right[0]))
 
 
-def mapped(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+def read_map(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
     """Read ``mapInPandas`` and ``mapInArrow``."""
     (child,) = children
     body = relation.map_partitions
@@ -221,7 +221,7 @@ def _add_projection(
         (child,),
         child.output,
         None,
-        unread=undetermined(columns),
+        unread=why_undetermined(columns),
         steady=all(is_deterministic(t) for t in columns),
     )
     return project, attributes

@@ -14,10 +14,10 @@ from presieve.backend.catalyst.operators import JOIN, UNION
 from presieve.backend.catalyst.trees import AND, EXPRESSIONS, JsonNode, Tree
 from presieve.backend.connect.expressions import (
     alias,
-    computed,
+    computed_tree,
     condition,
     is_deterministic,
-    undetermined,
+    why_undetermined,
 )
 from presieve.backend.connect.operators import Field, Operator, Relation
 from presieve.backend.connect.rowwise import not_rowwise
@@ -39,7 +39,7 @@ _KINDS = {
 _LEFT_ONLY = ("LEFT_SEMI", "LEFT_ANTI")
 
 
-def numbered(resolver: Resolver, left: Operator, right: Operator) -> Operator:
+def number_anew(resolver: Resolver, left: Operator, right: Operator) -> Operator:
     """Return the right side with numbers of its own, through a projection if it needs one."""
     taken_ids = {f.id for f in left.output}
     again = {f.id: next(resolver.numbers) for f in right.output if f.id in taken_ids}
@@ -56,7 +56,7 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
     body = relation.join
     if len(children) != 2 or body.HasField("join_data_type"):
         return None
-    left, right = children[0], numbered(resolver, *children)
+    left, right = children[0], number_anew(resolver, *children)
     kind = body.JoinType.Name(body.join_type).removeprefix("JOIN_TYPE_")
     using = [fold(c) for c in body.using_columns]
     sides = [{fold(f.name): f for f in side.output} for side in (left, right)]
@@ -74,7 +74,7 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
         (left, right),
         left.output if kind in _LEFT_ONLY else (*left.output, *right.output),
         None if using else relation,
-        unread=undetermined(tree),
+        unread=why_undetermined(tree),
         steady=all(is_deterministic(t) for t in tree),
     )
     columns = _output_columns(kind, using, left, right)
@@ -102,7 +102,7 @@ def _of_both(name: str, left: Field, right: Field) -> Tree:
     different types are cast; of these only the inputs are known.
     """
     if left.json["type"] != right.json["type"]:
-        return computed([left.tree, right.tree])
+        return computed_tree([left.tree, right.tree])
     return [{"class": EXPRESSIONS + name, "num-children": 2}, *left.tree, *right.tree]
 
 
@@ -151,7 +151,7 @@ def set_operation(
         for s in pair
     )
     trees = [
-        alias(f.id, f.name, computed([s.tree for s in pair if s is not None]))
+        alias(f.id, f.name, computed_tree([s.tree for s in pair if s is not None]))
         for f, pair in zip(output, pairs, strict=True)
     ]
     kind = UNION if plain else "presieve.set_op"

@@ -20,7 +20,7 @@ from presieve.sql import coerce, conditional
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, cast, decimal
-from presieve.sql.exact import widened
+from presieve.sql.exact import widen_to_decimal
 from presieve.sql.operands import NULL, Constant, Operand
 from presieve.sql.parse import COMPARISONS, parse_operand
 
@@ -134,8 +134,8 @@ def _cast(message: Expression, scope: Scope, depth: int) -> Operand:
         if from_ == type_ or _fits(from_, type_):
             return inner
         if type_ != "double":
-            return widened(inner, type_, from_ if from_ in _WIDTHS else "bigint")
-    return coerce.as_double(inner) if type_ == "double" else widened(inner, type_)
+            return widen_to_decimal(inner, type_, from_ if from_ in _WIDTHS else "bigint")
+    return coerce.as_double(inner) if type_ == "double" else widen_to_decimal(inner, type_)
 
 
 _WIDTHS = ("tinyint", "smallint", "int", "bigint")

@@ -17,8 +17,8 @@ from presieve.backend.connect.expressions import (
     alias,
     is_deterministic,
     read,
-    unaliased,
-    undetermined,
+    split_alias,
+    why_undetermined,
 )
 from presieve.backend.connect.operators import (
     Expression,
@@ -74,7 +74,7 @@ def _read_pivot(resolver: Resolver, relation: Relation, child: Operator) -> _Piv
     body, scope = relation.aggregate, resolver.scope(child)
     by_id = {f.id: f for f in child.output}
     grouped = [*body.grouping_expressions, body.pivot.col]
-    plain = [read(e, scope) if unaliased(e)[1] is None else [] for e in grouped]
+    plain = [read(e, scope) if split_alias(e)[1] is None else [] for e in grouped]
     if not all(is_attribute(t) and t[0]["exprId"]["id"] in by_id for t in plain):
         raise DeclineSignal("plan-shape", "a pivot of something else than columns")
     *keys, column = (by_id[t[0]["exprId"]["id"]] for t in plain)
@@ -94,7 +94,7 @@ def _read_pivot(resolver: Resolver, relation: Relation, child: Operator) -> _Piv
 
 
 def _call(expression: Expression, resolver: Resolver, child: Operator) -> tuple[str, Tree]:
-    call, name = unaliased(expression)
+    call, name = split_alias(expression)
     if not is_aggregate(call):
         raise DeclineSignal("plan-shape", "a pivot that also computes something else")
     text = call.expression_string.expression or call.unresolved_function.function_name
@@ -138,7 +138,7 @@ def _by_value(resolver: Resolver, pivot_parts: _Pivot, child: Operator) -> Opera
         (child,),
         (*pivot_parts.keys, pivot_parts.column, *result_fields),
         None,
-        unread=undetermined(calls),
+        unread=why_undetermined(calls),
         steady=all(map(is_deterministic, calls)),
     )
 

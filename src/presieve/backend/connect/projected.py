@@ -15,9 +15,9 @@ from presieve.backend.connect.expressions import (
     alias,
     is_deterministic,
     read,
-    unaliased,
-    undetermined,
-    unknown,
+    split_alias,
+    unknown_tree,
+    why_undetermined,
 )
 from presieve.backend.connect.extracted import is_taken_out, not_together, take_out
 from presieve.backend.connect.operators import (
@@ -54,8 +54,8 @@ def project(resolver: Resolver, relation: Relation, children: list[Operator]) ->
     scope = resolver.scope(child)
     entries = list(relation.project.expressions)
     if grouped.is_global(entries):
-        return grouped.aggregated(resolver, relation, child, (), entries)
-    why = _declines([unaliased(e)[0] for e in entries])
+        return grouped.build_aggregate(resolver, relation, child, (), entries)
+    why = _declines([split_alias(e)[0] for e in entries])
     if why is not None:
         return resolver.opaque(relation, children, why)
     columns: list[_Column] = []
@@ -63,7 +63,7 @@ def project(resolver: Resolver, relation: Relation, children: list[Operator]) ->
         if expression.WhichOneof("expr_type") == "unresolved_star":
             columns += [_Column(f.tree, _field_name(f)) for f in _expand_star(expression, child)]
         else:
-            plain, name = unaliased(expression)
+            plain, name = split_alias(expression)
             columns += _column(plain, name, scope)
     return _project(resolver, relation, child, columns)
 
@@ -140,7 +140,9 @@ def with_columns(
     return _project(resolver, relation, child, columns)
 
 
-def renamed(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+def read_renaming(
+    resolver: Resolver, relation: Relation, children: list[Operator]
+) -> Operator | None:
     """Read renamings, one after the other. Older clients send a map, which loses their order."""
     (child,) = children
     body = relation.with_columns_renamed
@@ -189,11 +191,15 @@ def drop(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
     return projection
 
 
-def replaced(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+def read_replacement(
+    resolver: Resolver, relation: Relation, children: list[Operator]
+) -> Operator | None:
     """Read ``fillna`` and ``replace``: each column is computed from its old value."""
     (child,) = children
     why = Declined("operator", "fillna and replace are not read")
-    columns = [_Column(unknown(why, [f.tree], deterministic=True), f.name) for f in child.output]
+    columns = [
+        _Column(unknown_tree(why, [f.tree], deterministic=True), f.name) for f in child.output
+    ]
     return _project(resolver, relation, child, columns)
 
 
@@ -224,7 +230,7 @@ def _project(
         tuple(output),
         relation,
         steady=all(is_deterministic(t) for t in trees),
-        unread=undetermined(trees),
+        unread=why_undetermined(trees),
     )
 
 

@@ -15,7 +15,7 @@ from presieve.backend.connect.operators import Operator, Relation, inner, put_in
 from presieve.errors import DeclineSignal
 
 
-def pruned(flat_map: Operator, needed_numbers: Sequence[Collection[int]]) -> Operator:
+def prune_columns(flat_map: Operator, needed_numbers: Sequence[Collection[int]]) -> Operator:
     """Restrict the columns, as :meth:`Gateway.pruned` does. Grouping expressions are computed above
     the projections.
     """

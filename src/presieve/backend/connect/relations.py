@@ -22,8 +22,8 @@ from presieve.backend.connect.expressions import (
     condition,
     is_deterministic,
     read,
-    undetermined,
-    unknown,
+    unknown_tree,
+    why_undetermined,
 )
 from presieve.backend.connect.operators import (
     UNKNOWN,
@@ -184,7 +184,7 @@ def unknown_columns(
 ) -> list[Tree]:
     """Return columns each of which may be computed from everything below, and may raise."""
     below = [f.tree for c in children for f in c.output]
-    tree = unknown(why, below, deterministic=False)
+    tree = unknown_tree(why, below, deterministic=False)
     return [alias(f.id, f.name, tree) for f in output]
 
 
@@ -201,7 +201,7 @@ def _filter(resolver: Resolver, relation: Relation, children: list[Operator]) ->
         # A used-up or idle filter: every row passes, as through an alias.
         return Operator(SUBQUERY_ALIAS, {}, (child,), child.output, relation)
     fixed = is_deterministic(read_.tree)
-    why = undetermined([read_.tree])
+    why = why_undetermined([read_.tree])
     fields = {"condition": read_.tree}
     return Operator(
         FILTER,
@@ -229,7 +229,7 @@ def _passing_rule(kind: str) -> Callable[[Resolver, Relation, list[Operator]], O
         (child,) = children
         scope = resolver.scope(child)
         trees = [read(e, scope) for e in expressions(inner(relation))]
-        why = undetermined(trees)
+        why = why_undetermined(trees)
         fixed = all(is_deterministic(t) for t in trees)
         fields = {"expressions": trees}
         return Operator(kind, fields, (child,), child.output, relation, unread=why, steady=fixed)
@@ -303,15 +303,15 @@ RULES: dict[str, Rule] = {
     "with_relations": _root,
     "project": projected.project,
     "with_columns": projected.with_columns,
-    "with_columns_renamed": projected.renamed,
+    "with_columns_renamed": projected.read_renaming,
     "drop": projected.drop,
     "to_df": projected.to_df,
-    "fill_na": projected.replaced,
-    "replace": projected.replaced,
+    "fill_na": projected.read_replacement,
+    "replace": projected.read_replacement,
     "aggregate": grouped.aggregate,
     "group_map": grouped.group_map,
     "co_group_map": grouped.co_group_map,
-    "map_partitions": grouped.mapped,
+    "map_partitions": grouped.read_map,
     "join": joins.join,
     "set_op": joins.set_operation,
 }

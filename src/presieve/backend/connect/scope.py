@@ -15,7 +15,7 @@ from presieve.backend.connect.operators import UNKNOWN, Expression, Field, Opera
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import Var
 from presieve.plan.algebra import struct_id, variable_of
-from presieve.sql.names import dotted
+from presieve.sql.names import join_names
 
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 
@@ -83,13 +83,15 @@ class Scope:
         left out.
         """
         plain = {name: v for name, v in self.names().items() if "`.`" not in name}
-        longer = [(dotted(f.qualifier, f.name), f) for f in self.fields if f.qualifier]
+        longer = [(join_names(f.qualifier, f.name), f) for f in self.fields if f.qualifier]
         hidden = {fold(f.name) for f in self.fields if f.qualifier == UNKNOWN}
         for column in self.fields:
             if sum(fold(f.name) == fold(column.name) for f in self.fields) == 1:
                 struct_fields = inside(column).items()
                 longer += [
-                    (dotted(column.name, n), f) for n, f in struct_fields if fold(n) not in hidden
+                    (join_names(column.name, n), f)
+                    for n, f in struct_fields
+                    if fold(n) not in hidden
                 ]
         return _unambiguous(longer) | plain
 

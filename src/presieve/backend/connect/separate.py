@@ -20,7 +20,7 @@ from presieve.sql.expressions.raising import can_raise
 _CALL = "common_inline_user_defined_function"
 
 
-def separated(plan: Operator, timezone: str, below: bool = False) -> tuple[Relation, bool]:
+def separate_calls(plan: Operator, timezone: str, below: bool = False) -> tuple[Relation, bool]:
     """Return the plan's message with such calls as columns, and whether there are any. ``below``
     says whether a filter is above. An operator that is not fully understood stays unchanged.
     """
@@ -28,7 +28,7 @@ def separated(plan: Operator, timezone: str, below: bool = False) -> tuple[Relat
         # Several operators stand for one message; those inside have no message of their own.
         return plan.message, False
     kind = str(plan.relation.WhichOneof("rel_type"))
-    parts = [separated(child, timezone, below or kind == "filter") for child in _inputs(plan)]
+    parts = [separate_calls(child, timezone, below or kind == "filter") for child in _inputs(plan)]
     relation = type(plan.relation)()
     relation.CopyFrom(plan.relation)
     changed = any(c for _, c in parts)

@@ -34,7 +34,7 @@ class Called:
     open: bool = False
 
 
-def called(
+def problems_on_demand(
     problem: Problem,
     parts: tuple[Component, ...],
     live: set[str],

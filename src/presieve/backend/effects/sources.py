@@ -182,10 +182,10 @@ def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary)
     """
     paths = [boundary.input_path, *([boundary.beside.input_path] if boundary.beside else [])]
     native = any(call.native is not None for call in boundary.calls)
-    return scanned(gateway, plan, root, paths, native=native)
+    return describe_scans(gateway, plan, root, paths, native=native)
 
 
-def scanned(
+def describe_scans(
     gateway: Gateway, plan: Handle, root: Node, paths: Iterable[tuple[int, ...]], *, native: bool
 ) -> Sources:
     """Describe the scans below the operators at these paths. ``native``: Spark itself aggregates

@@ -23,7 +23,7 @@ from presieve.backend.catalyst.trees import (
     expr_id,
     split_conjuncts,
 )
-from presieve.backend.effects.sources import scanned
+from presieve.backend.effects.sources import describe_scans
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import Role, evaluation_type
@@ -68,7 +68,7 @@ def _is_faithful(gateway: Gateway, plan: Handle, root: Node, path: tuple[int, ..
     own.
     """
     try:
-        return scanned(gateway, plan, root, (path,), native=False).faithful
+        return describe_scans(gateway, plan, root, (path,), native=False).faithful
     except DeclineSignal:
         return False
 

@@ -13,7 +13,7 @@ from presieve.backend.catalyst.operators import FILTER, conditions
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import Node
 from presieve.backend.effects.raising import InputErrors, errors_in_input
-from presieve.backend.effects.sources import scanned
+from presieve.backend.effects.sources import describe_scans
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.errors import Declined
@@ -24,7 +24,7 @@ from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import Attribute, attribute_id
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
-from presieve.sql.emit import normalized
+from presieve.sql.emit import normalize
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,9 @@ class Context:
         attributes, columns = columns_of(inputs)
         folded = {n.lower() for n in names}
         distinct((a for a in inputs if a.name.lower() in folded), "below the operator")
-        sources = partial(scanned, self.gateway, self.plan, self.root, [below.path], native=False)
+        sources = partial(
+            describe_scans, self.gateway, self.plan, self.root, [below.path], native=False
+        )
         used = tuple(a for a in inputs if a.name in names)
         return Side(
             tuple(c for c in columns if c.name in names),
@@ -118,4 +120,4 @@ def standing(node: Node, attributes: Mapping[int, Var], timezone: str) -> frozen
     """Return the conditions of a filter; nothing for other operators."""
     parts = conditions(node) if node.kind == FILTER else ()
     terms = (expression(c.tree, dict(attributes), timezone) for c in parts)
-    return frozenset(normalized(t) for t in terms if not isinstance(t, Declined))
+    return frozenset(normalize(t) for t in terms if not isinstance(t, Declined))

@@ -46,10 +46,10 @@ from presieve.ir.terms import Term, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
 from presieve.semantics.assumptions import OPTIONAL
-from presieve.semantics.build import or_, substituted
+from presieve.semantics.build import or_, substitute
 
 
-def composed(
+def compose_projections(
     gateway: Gateway, site: Site, plan: Handle, read: LiftedBoundary, setting: Setting
 ) -> tuple[Site, LiftedBoundary]:
     """Extend the boundary of the site by the projections below it, as far as they compute the
@@ -253,10 +253,8 @@ class _Link:
         )
         used = {id(made_values[n][1]) for n in makers}
         parts = [x for x in self.inner.folds if id(x) in used]
-        outputs = tuple(replace(o, term=substituted(o.term, values)) for o in fold.outputs)
-        raises = or_(
-            *(x.fold.finish_raises for x in parts), substituted(fold.finish_raises, values)
-        )
+        outputs = tuple(replace(o, term=substitute(o.term, values)) for o in fold.outputs)
+        raises = or_(*(x.fold.finish_raises for x in parts), substitute(fold.finish_raises, values))
         new_fold = replace(fold, outputs=outputs, finish_raises=raises)
         assumptions = (*(a for x in parts for a in x.assumptions), *own)
         source = "\n\n".join(dict.fromkeys(x.source for x in (lifted, *parts) if x.source))

@@ -21,7 +21,7 @@ from presieve.backend.problems.functions import (
     takes_key,
     takes_pandas,
 )
-from presieve.backend.problems.passed import Unlifted, unlifted
+from presieve.backend.problems.passed import Unlifted, analyze_unlifted
 from presieve.backend.problems.setting import Setting
 from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import Request as DataflowRequest
@@ -211,9 +211,9 @@ class _Functions:
         if not isinstance(function, FunctionType):
             raise DeclineSignal.of(why)
         if boundary.kind in MAPS:
-            return self._rows_passed(unlifted(function, boundary), why)
+            return self._rows_passed(analyze_unlifted(function, boundary), why)
         takes_key(function, boundary, call)
-        unlifted_function = unlifted(function, boundary)
+        unlifted_function = analyze_unlifted(function, boundary)
         if boundary.beside is None:
             with suppress(DeclineSignal):
                 return self._rows_passed(unlifted_function, why)

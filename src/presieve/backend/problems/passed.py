@@ -31,7 +31,7 @@ from presieve.lift.execution.tested import NO_NULL
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
 from presieve.plan.algebra import Attribute
-from presieve.semantics.assumptions import assumed
+from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.build import some
 from presieve.semantics.types import column, decimal_type
 
@@ -64,7 +64,7 @@ class Unlifted:
         read = (k for k in names.keys if reads is None or k.name in reads)
         nullable_columns = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
         facts = tuple(
-            assumed(NO_NULL, _is_not_null(Var(Scope.KEY, c.name, c.sort)))
+            assumption_of(NO_NULL, _is_not_null(Var(Scope.KEY, c.name, c.sort)))
             for c in nullable_columns
             if c
         )
@@ -85,7 +85,7 @@ class Unlifted:
         return Lifted(fold, (), source_.text)
 
 
-def unlifted(function: FunctionType, boundary: Boundary) -> Unlifted:
+def analyze_unlifted(function: FunctionType, boundary: Boundary) -> Unlifted:
     """Analyze the function. If it does more than return rows, a dropped row might be missed, so no
     columns are passed on. Raises :class:`DeclineSignal`.
     """

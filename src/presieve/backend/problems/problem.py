@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import Boundary, is_pivot, passed_on
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns, output_vars
-from presieve.backend.catalyst.pivots import counted
+from presieve.backend.catalyst.pivots import count_in_one_function
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.struct_fields import with_all_fields
 from presieve.backend.catalyst.table_operators import read_boundary
@@ -22,12 +22,12 @@ from presieve.backend.effects.errors import (
     others_raise,
     sent_to_python,
 )
-from presieve.backend.effects.on_demand import Called, called
+from presieve.backend.effects.on_demand import Called, problems_on_demand
 from presieve.backend.effects.raising import InputErrors, errors_in_input, trees_raise
 from presieve.backend.effects.sources import Sources, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.problems.chains import check_chains, composed
+from presieve.backend.problems.chains import check_chains, compose_projections
 from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import Setting
 from presieve.backend.problems.shared import check_shared
@@ -150,7 +150,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     boundary = _with_read(read_boundary(gateway, site.boundary, node), site)
     read = read_lifted(gateway, node, boundary, setting)
     check_shared(gateway, site.root, plan, read, setting)
-    return _problem(gateway, plan, *composed(gateway, site, plan, read, setting))
+    return _problem(gateway, plan, *compose_projections(gateway, site, plan, read, setting))
 
 
 def _with_read(boundary: Boundary, site: Site) -> Boundary:
@@ -159,7 +159,7 @@ def _with_read(boundary: Boundary, site: Site) -> Boundary:
     """
     if is_pivot(site.boundary):
         read = frozenset[int]().union(*(m.reads for m in site.arriving))
-        return counted(boundary, read, _attributes_read(site, boundary, frozenset()))
+        return count_in_one_function(boundary, read, _attributes_read(site, boundary, frozenset()))
     if boundary.kind != "Project":
         return boundary
     passed = passed_on(site.boundary)
@@ -201,7 +201,7 @@ def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -
     called_problem = Called(problem)
     if is_on_demand(boundary):
         problem = replace(problem, on_demand=True)
-        called_problem = called(problem, parts, needed, beside, boundary.single)
+        called_problem = problems_on_demand(problem, parts, needed, beside, boundary.single)
         problem = called_problem.problem
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem, partly=why is not None)

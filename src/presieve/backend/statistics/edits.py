@@ -16,7 +16,7 @@ from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.estimates import scan_below
 from presieve.cost.decision import Candidate
 from presieve.cost.estimate import estimate
-from presieve.cost.model import Work, grouped, native, rowwise
+from presieve.cost.model import Work, cost_of_groups, native, rowwise
 from presieve.cost.scan import Estimate, Scan
 from presieve.ir.sorts import TEXTS
 from presieve.ir.terms import SQL_TRUE, Term
@@ -36,13 +36,13 @@ def candidate(opened: Opened, edit: SiteEdit) -> Candidate:
 
 
 def _estimate(opened: Opened, edit: SiteEdit, term: Term) -> Estimate | None:
-    return estimated(opened, opened.plan, edit.site.input, estimate, term)
+    return ask_about_scan(opened, opened.plan, edit.site.input, estimate, term)
 
 
 T = TypeVar("T")
 
 
-def estimated(
+def ask_about_scan(
     opened: Opened,
     plan: Handle,
     source: BoundaryInput,
@@ -84,7 +84,7 @@ def _work(edit: SiteEdit) -> Work:
         nodes = sum(map(len, read))
         return native(columns, len(calls) - lists, lists, sorts=texts, nodes=nodes)
     if boundary.kind in _EXCHANGED:
-        return grouped(columns)
+        return cost_of_groups(columns)
     return rowwise(columns)
 
 

@@ -19,7 +19,7 @@ from presieve.backend.catalyst.trees import (
     passed_on,
     references,
     split_conjuncts,
-    unnamed,
+    strip_alias,
 )
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import BoundaryInput
@@ -185,7 +185,7 @@ def _cast(node: Node, ids: Iterable[int]) -> set[int]:
     cast_ids: set[int] = set()
     for below, origins in _passing(node, ids):
         for column in below.fields["projectList"] if below.kind == PROJECT else []:
-            value = unnamed(column)
+            value = strip_alias(column)
             if itself(value) is None and number(value) is not None:
                 cast_ids |= origins.get(expr_id(column[0]), set())
     return cast_ids

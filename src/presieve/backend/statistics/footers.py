@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.catalyst.boundary import PROJECT
-from presieve.backend.catalyst.operators import FILTER, JOIN, SUBQUERY_ALIAS, VIEW, preserved
-from presieve.backend.catalyst.trees import CAST, JsonNode, Node, Tree, expr_id, itself, unnamed
+from presieve.backend.catalyst.operators import FILTER, JOIN, SUBQUERY_ALIAS, VIEW, preserved_sides
+from presieve.backend.catalyst.trees import CAST, JsonNode, Node, Tree, expr_id, itself, strip_alias
 from presieve.backend.gateway import Gateway, Handle
 from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INT_RANGES
@@ -71,7 +71,7 @@ def rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
 def _rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
     if node.kind in _PASSING:
         return _rows(gateway, root, node.children[0])
-    if node.kind == JOIN and preserved(node):
+    if node.kind == JOIN and preserved_sides(node):
         below = [_rows(gateway, root, child) for child in node.children]
         # A side that a join may replace by NULLs counts as one row if it has none.
         return None if None in below else prod(max(1, count or 0) for count in below)
@@ -191,7 +191,7 @@ def _scans(
             wanted = _through(node.fields["projectList"], wanted, through)
         (node,) = node.children
     if node.kind == JOIN:
-        for side in preserved(node):
+        for side in preserved_sides(node):
             yield from _scans(gateway, root, node.children[side], wanted, through)
         return
     relation = gateway.node(root, node.path)
@@ -238,7 +238,7 @@ def _through(columns: list[Tree], wanted: dict[int, int], through: Through) -> d
     """Map the attributes below a projection that its columns pass on to the wanted attributes."""
     attributes_below: dict[int, int] = {}
     for tree in columns:
-        requested, below = wanted.get(expr_id(tree[0])), through(unnamed(tree))
+        requested, below = wanted.get(expr_id(tree[0])), through(strip_alias(tree))
         if requested is not None and below is not None:
             # Two columns of one attribute: it is sound to follow only one of them.
             attributes_below.setdefault(expr_id(below), requested)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from presieve.backend.gateway import Handle
 from presieve.backend.plans import Opened
 from presieve.backend.problems.problem import BoundaryInput
-from presieve.backend.statistics.edits import estimated
+from presieve.backend.statistics.edits import ask_about_scan
 from presieve.cost.decision import LISTED
 from presieve.cost.estimate import largest_share
 from presieve.semantics.values import MOST_ROWS
@@ -19,5 +19,5 @@ def largest_group(opened: Opened, plan: Handle, source: BoundaryInput, rows: int
         return rows
     if rows >= MOST_ROWS:
         return None
-    share = estimated(opened, plan, source, largest_share)
+    share = ask_about_scan(opened, plan, source, largest_share)
     return None if share is None else rows * share

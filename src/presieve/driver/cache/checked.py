@@ -31,7 +31,7 @@ from presieve.driver.solve import (
     check_effort,
     nothing,
     open_assumptions,
-    proved,
+    solution_of_certificate,
     strictly,
 )
 from presieve.errors import Declined, PresieveError
@@ -179,7 +179,7 @@ def _check_claim(query: Query, stored: object, declined: tuple[Declined, ...]) -
     if query.policy == "strict":
         if checked.may_erase_error or open_assumptions(problem, query.known):
             raise _Unfit("policy strict does not accept it")
-    return proved(checked, declined, check_calls(certificate))
+    return solution_of_certificate(checked, declined, check_calls(certificate))
 
 
 def _with_assumptions(query: Query, claimed: Problem) -> Problem:

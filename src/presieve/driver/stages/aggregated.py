@@ -40,10 +40,10 @@ from presieve.cost.decision import list_pays
 from presieve.driver.declare import BY_CALLER, follows_from, read_declared
 from presieve.driver.solve import ERASED_TEXT, ERASES, strictly
 from presieve.driver.stages.compiled import expression_of
-from presieve.driver.stages.datachecks import counted
+from presieve.driver.stages.datachecks import run_check
 from presieve.driver.stages.gate import COST
-from presieve.driver.stages.ladder import ABOUT_CODE, breaks, discharged, refused
-from presieve.driver.stages.settling import settled
+from presieve.driver.stages.ladder import ABOUT_CODE, breaks, discharge_assumptions, why_refused
+from presieve.driver.stages.settling import settle_replacements
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, negate
@@ -55,8 +55,8 @@ from presieve.lift.models.pandas.zeros import OPTIONAL as OPEN_ZERO
 from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field_ranges
 from presieve.plan.algebra import Attribute, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
-from presieve.semantics.assumptions import REORDERED, assumed, is_of_size
-from presieve.semantics.build import and_, get, is_none, or_, simplified, substituted
+from presieve.semantics.assumptions import REORDERED, assumption_of, is_of_size
+from presieve.semantics.build import and_, get, is_none, or_, simplify, substitute
 from presieve.semantics.reordered import with_sums
 from presieve.semantics.types import SchemaColumn, bounds
 from presieve.semantics.values import MOST_ROWS
@@ -129,7 +129,9 @@ class Aggregated:
     decisions: tuple[GroupDecision, ...] = ()
 
 
-def aggregated(opened: Opened, df: DataFrame, options: Options, *, changed: bool) -> Aggregated:
+def replace_group_functions(
+    opened: Opened, df: DataFrame, options: Options, *, changed: bool
+) -> Aggregated:
     """Replace functions of groups by Spark's own aggregates.
 
     ``changed`` says that the plan of ``df`` differs from the one that was opened.
@@ -142,7 +144,7 @@ def aggregated(opened: Opened, df: DataFrame, options: Options, *, changed: bool
     if isinstance(groups, Declined):
         return Aggregated(df)
     decisions = _decide_all(groups, options)
-    rewritten = settled(
+    rewritten = settle_replacements(
         decisions,
         lambda candidates: with_aggregates(
             groups,
@@ -215,7 +217,7 @@ class _Stage:
             needed = (a for a in lifted.assumptions if not _without_null(bare, a))
             bare = replace(bare, assumptions=(*facts, *by_caller, *needed))
             evidence = fits | facts | by_caller
-            evidence |= discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
+            evidence |= discharge_assumptions(bare, [Fact(a.term, by) for a, by in facts.items()])
             closed = {*evidence, *(a for a in bare.assumptions if a.code == OPEN_ZERO)}
             for problem in dict.fromkeys([strictly(bare, evidence), strictly(bare, closed), bare]):
                 try:
@@ -236,7 +238,7 @@ class _Stage:
         declared = read_declared(self.options.declare, names, zone, partly=True)
         facts = [*(Fact(t, BY_CALLER) for _, t in declared), *shown]
         about = [f for f in facts if set(variables(f.term)) <= set(names.values())]
-        return {assumed("declared", f.term): f.by for f in about}
+        return {assumption_of("declared", f.term): f.by for f in about}
 
     def _attempt(self, call: GroupCall, number: int, problem: Problem) -> Reduced:
         """Find aggregates and write their texts. Raises :class:`DeclineSignal`."""
@@ -271,7 +273,7 @@ class _Stage:
         """
         policy = self.options.policy
         facts = [Fact(a.term, by) for a, by in evidence.items() if a.term != TRUE]
-        evidence = {**evidence, **discharged(problem, facts)}
+        evidence = {**evidence, **discharge_assumptions(problem, facts)}
         open_ = [a for a in problem.assumptions if a not in evidence]
         if policy != "strict":
             open_ = [a for a in open_ if a.code not in ABOUT_CODE]
@@ -279,11 +281,11 @@ class _Stage:
             return dict(evidence)
         breaking = breaks(problem, open_)
         if isinstance(breaking, Declined) or policy == "strict":
-            raise DeclineSignal.of(refused(open_))
+            raise DeclineSignal.of(why_refused(open_))
         check = check_of_groups(self.groups, call, breaking)
-        answer = None if check is None else counted(check)
+        answer = None if check is None else run_check(check)
         if answer is None or answer.rows:
-            raise DeclineSignal.of(refused(open_))
+            raise DeclineSignal.of(why_refused(open_))
         return {**evidence, **dict.fromkeys(open_, answer.by)}
 
 
@@ -359,7 +361,7 @@ def _struct(
 
 def _over(term: Term, images: Mapping[Var, Term]) -> Term:
     """Rewrite a term over the fields of a fold as a term over the aggregate columns."""
-    return simplified(substituted(term, images), through=False)
+    return simplify(substitute(term, images), through=False)
 
 
 def _as_read(column: AggregateColumn, analyzed: GroupValues, text: str, most: int) -> AggregateText:

@@ -51,7 +51,7 @@ class Pruned:
     others: tuple[OtherFunction, ...] = ()
 
 
-def pruned(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) -> Pruned:
+def prune_columns(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) -> Pruned:
     """Drop the columns that no function needs.
 
     ``changed`` says that the plan of ``df`` differs from the one that was opened.

@@ -22,7 +22,7 @@ from presieve.certificate.compiled import (
 )
 from presieve.compiling.expressions import Writer
 from presieve.driver.solve import ERASED_TEXT, ERASES
-from presieve.driver.stages.settling import settled
+from presieve.driver.stages.settling import settle_replacements
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE
@@ -69,7 +69,9 @@ class Compiled:
     decisions: tuple[CompileDecision, ...] = ()
 
 
-def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) -> Compiled:
+def replace_row_functions(
+    opened: Opened, df: DataFrame, policy: Policy, *, changed: bool
+) -> Compiled:
     """Replace functions of rows by expressions.
 
     ``changed`` says that the plan of ``df`` differs from the one that was opened.
@@ -82,7 +84,7 @@ def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) ->
     if isinstance(calls, Declined):
         return Compiled(df)
     decisions = _decide_all(calls, policy)
-    rewritten = settled(
+    rewritten = settle_replacements(
         decisions,
         lambda candidates: with_expressions(
             calls, {i: d.texts for i, d in candidates.items() if d.texts}

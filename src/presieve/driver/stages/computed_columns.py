@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree, expr_id
-from presieve.cost.estimate import spread
+from presieve.cost.estimate import pick_spread
 from presieve.cost.parquet import Range, available, row_groups, some_rows
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import DATE, FLOAT, strip
@@ -66,8 +66,8 @@ def _refuting(source: RowSource, tree: Tree, node: ExprNode, zones: Zones) -> st
         return None
     try:
         read = {expr_id(n) for n in tree if n["class"] == ATTRIBUTE}
-        sampled = spread(source.files, READ_FILES)
-        for path in (*sampled, *spread(source.files, MOST_FILES)):
+        sampled = pick_spread(source.files, READ_FILES)
+        for path in (*sampled, *pick_spread(source.files, MOST_FILES)):
             boxes = _boxes(source, path, read, rows=path in sampled)
             if any(_is_false(node, zones, box) for box in boxes):
                 return path

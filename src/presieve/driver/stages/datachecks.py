@@ -34,7 +34,7 @@ class Counted:
     by: str
 
 
-def counted(check: Check) -> Counted | None:
+def run_check(check: Check) -> Counted | None:
     """Return the answer of a check; None if the check failed."""
     store = _private_store(default_store())
     stored_rows = _answers.get(check.name)

@@ -24,7 +24,7 @@ from presieve.backend.rewrite import Predicate, predicate
 from presieve.backend.statistics.edits import of_scan
 from presieve.certificate.check import Rejected
 from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
-from presieve.cost.estimate import skipped
+from presieve.cost.estimate import skipped_share
 from presieve.cost.scan import Scan
 from presieve.driver.declare import computed_columns
 from presieve.driver.solve import ERASED_TEXT, ERASES
@@ -267,7 +267,7 @@ def _share_skipped(
     columns = {v: v.name for v in variables(new_predicate.term)}
     leaf = sources.gateway.node(sources.plan, source.path)
     scan = Scan(source.files, columns, new_predicate.term, skips=skips)
-    return of_scan(lambda: scan, partial(skipped, least=least))
+    return of_scan(lambda: scan, partial(skipped_share, least=least))
 
 
 _INTEGERS = frozenset(domain(name) for name in INTEGERS)

@@ -23,7 +23,7 @@ from presieve.backend.filtered.opening import (
 from presieve.backend.filtered.windows import WindowSite
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import Predicate
-from presieve.backend.statistics.edits import estimated
+from presieve.backend.statistics.edits import ask_about_scan
 from presieve.certificate.certificate import Certificate
 from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.joined import JoinCertificate
@@ -39,7 +39,7 @@ from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import rewrite, to_scope, variables
 from presieve.semantics.windows import HERE, Frame
-from presieve.sql.emit import normalized
+from presieve.sql.emit import normalize
 from presieve.synthesis import joins, windows
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _insert_filters(
 def _without_known(term: Term, known_conjuncts: frozenset[Term]) -> Term:
     """Drop the conjuncts that already stand directly below the operator."""
     parts = sql_conjuncts(term)
-    normal_forms = (normalized(to_scope(p, Scope.KEY, Scope.ROW)) for p in parts)
+    normal_forms = (normalize(to_scope(p, Scope.KEY, Scope.ROW)) for p in parts)
     return sql_conjunction(
         p for p, text in zip(parts, normal_forms, strict=True) if text not in known_conjuncts
     )
@@ -180,7 +180,7 @@ def _ask_scans(
     for side, term in zip(site.sides, below, strict=True):
         if sql_conjuncts(term):
             row_term = to_scope(term, Scope.KEY, Scope.ROW)
-            yield estimated(opened, plan, side.input, ask, row_term)
+            yield ask_about_scan(opened, plan, side.input, ask, row_term)
 
 
 def _why_not_worth_it(
@@ -243,8 +243,8 @@ def _find_filters(site: AnySite, budget: float) -> tuple[Term, ...] | None:
     Return None if there is nothing above that could go below and that Spark does not move itself.
     """
     if isinstance(site, JoinSite):
-        return _of_join(site) if any(joins.asked(site.join.on, site.where)) else None
-    if not any(windows.asked(site.window, site.where)):
+        return _of_join(site) if any(joins.conjuncts_to_push(site.join.on, site.where)) else None
+    if not any(windows.conjuncts_to_push(site.window, site.where)):
         return None
     return (sql_conjunction(_clauses(site) or _of_whole(site, budget)),)
 
@@ -284,7 +284,9 @@ def _claim(site: AnySite, below: Sequence[Term]) -> TwoRowClaim:
 def _of_whole(site: WindowSite, budget: float) -> Iterator[Term]:
     """Yield the conjuncts that may go below functions of whole partitions."""
     partition_problem = site.whole
-    for clause in windows.asked(site.window, site.where) if partition_problem is not None else ():
+    for clause in (
+        windows.conjuncts_to_push(site.window, site.where) if partition_problem is not None else ()
+    ):
         if partition_problem is not None and isinstance(
             _of_partition(partition_problem, clause, budget), Verified
         ):

@@ -17,7 +17,9 @@ COST = "cost"
 """The code of the reason that a rewrite does not pay off."""
 
 
-def gated(opened: Opened, decisions: Sequence[SiteDecision], *, refuse: bool) -> list[SiteDecision]:
+def judge_prefilters(
+    opened: Opened, decisions: Sequence[SiteDecision], *, refuse: bool
+) -> list[SiteDecision]:
     """Add the gate's verdict to each pre-filter of one round.
 
     If ``refuse`` is true, drop the edits that would cost more than they save.

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from presieve.certificate.check import make_solver
 from presieve.driver.declare import follows_from
-from presieve.driver.solve import BY_GUARD, Solution, not_assumed, strictly, unused
-from presieve.driver.stages.datachecks import counted
+from presieve.driver.solve import BY_GUARD, Solution, discard_solution, not_assumed, strictly
+from presieve.driver.stages.datachecks import run_check
 from presieve.errors import Declined
 from presieve.ir.fold import CONSTANT, PURE, Assumption, Problem
 from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
@@ -66,7 +66,7 @@ Known = Mapping[Assumption, str]
 Search = Callable[[Problem, Known], Solution | Declined]
 
 
-def grounded(place: Place, solution: Solution) -> Grounded:
+def ground_solution(place: Place, solution: Solution) -> Grounded:
     """Return the solution if all conditions that it rests on are known.
 
     Otherwise return the first of these that exists: the solution with its conditions discharged by
@@ -83,12 +83,12 @@ def grounded(place: Place, solution: Solution) -> Grounded:
     from presieve.backend.statistics.data_check import FEW
 
     check = data_check(place.opened, place.site, breaking) if place.look else None
-    count = counted(check) if check is not None else None
+    count = run_check(check) if check is not None else None
     if count is not None and count.rows == 0:
         evidence = {**solution.known, **dict.fromkeys(open_, count.by)}
         return Grounded(replace(solution, known=evidence))
     if count is not None and count.rows > FEW:
-        why = refused(open_)
+        why = why_refused(open_)
         many = f"{why.reason}; more than {FEW:,} rows break that ({count.by})"
         why = replace(why, reason=many)
         return Grounded(without_conditions(solution, place.search, why))
@@ -107,7 +107,7 @@ def without_conditions(solution: Solution, search: Search, why: Declined) -> Sol
     again = search(bare, solution.known) if bare != solution.problem else why
     if isinstance(again, Solution) and not conditions(again):
         return replace(again, declined=(why, *again.declined))
-    return unused(solution, why)
+    return discard_solution(solution, why)
 
 
 def conditions(solution: Solution) -> tuple[Assumption, ...]:
@@ -121,7 +121,7 @@ def conditions(solution: Solution) -> tuple[Assumption, ...]:
     )
 
 
-def discharged(problem: Problem, facts: Sequence[Fact]) -> dict[Assumption, str]:
+def discharge_assumptions(problem: Problem, facts: Sequence[Fact]) -> dict[Assumption, str]:
     """Return the assumptions that follow from facts about every row, with the evidence."""
     bare = replace(problem, assumptions=tuple(Assumption("known", f.by, f.term) for f in facts))
     evidence: dict[Assumption, str] = {}
@@ -138,13 +138,13 @@ def _breaking(
 ) -> Term | Declined:
     """Return a predicate, which a scan may be handed, for rows that violate open conditions."""
     if not sql_conjuncts(solution.prefilter):
-        return refused(open_)  # nothing is pushed that would be worth a check or a guard
+        return why_refused(open_)  # nothing is pushed that would be worth a check or a guard
     broken = breaks(solution.problem, open_)
     if isinstance(broken, Declined) or site.boundary.kind != "Project":
         return broken
     # For scalar functions, one scan is handed both filters; otherwise there is one scan for each.
     both = app(Op.SQL_OR, solution.prefilter, broken)
-    return broken if covers(solution.problem, open_, both) else refused(open_)
+    return broken if covers(solution.problem, open_, both) else why_refused(open_)
 
 
 def _guard_plan(
@@ -156,13 +156,13 @@ def _guard_plan(
     about = variables(*(a.term for a in open_))
     edit = plan_guarded(place.opened, place.site, solution.prefilter, breaking, about)
     if isinstance(edit, Declined):
-        reason = f"{refused(open_).reason}; no plan can guard that: {edit.reason}"
+        reason = f"{why_refused(open_).reason}; no plan can guard that: {edit.reason}"
         return Declined("assumption", reason, edit.span)
     evidence = {**solution.known, **dict.fromkeys(open_, BY_GUARD)}
     return Grounded(replace(solution, kind="partial", known=evidence), edit)
 
 
-def refused(open_: Iterable[Assumption]) -> Declined:
+def why_refused(open_: Iterable[Assumption]) -> Declined:
     """Say why a proof that rests on these conditions is not used."""
     first, *further = open_
     refusal = not_assumed(first, "default")
@@ -177,7 +177,7 @@ def breaks(problem: Problem, assumptions: Collection[Assumption]) -> Term | Decl
     The search makes the predicate; this function proves it.
     """
     # This belongs to the search, which loads a solver; importing this module must not load one.
-    from presieve.synthesis.prefilter.implied import implied
+    from presieve.synthesis.prefilter.implied import implied_predicate
 
     rows = (Scope.ROW, Scope.KEY)
     hidden = problem.fold.hidden
@@ -185,11 +185,11 @@ def breaks(problem: Problem, assumptions: Collection[Assumption]) -> Term | Decl
     for a in assumptions:
         read = variables(a.term)
         if a.term == TRUE or any(v.scope not in rows or v in hidden for v in read):
-            return refused([a])
-        parts.append(implied(a.term, False))
+            return why_refused([a])
+        parts.append(implied_predicate(a.term, False))
     predicate = sql_disjunction(parts)
     if predicate == SQL_TRUE or not covers(problem, assumptions, predicate):
-        return refused(assumptions)
+        return why_refused(assumptions)
     return predicate
 
 

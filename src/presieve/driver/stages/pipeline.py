@@ -28,10 +28,10 @@ from presieve.backend.plans import (
     OpenSite,
     Reading,
     apply_edits,
-    bounded,
     facts,
     input_names,
     is_same,
+    lift_with_bounds,
     open_plan,
     open_written,
     plan_edit,
@@ -50,9 +50,9 @@ from presieve.driver.declare import read_declared, valid_texts, with_declared
 from presieve.driver.options import Options
 from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, not_of_all
 from presieve.driver.stages import ladder
-from presieve.driver.stages.aggregated import Aggregated, GroupDecision, aggregated
-from presieve.driver.stages.columns import ColumnDecision, Pruned, pruned
-from presieve.driver.stages.compiled import Compiled, CompileDecision, compiled
+from presieve.driver.stages.aggregated import Aggregated, GroupDecision, replace_group_functions
+from presieve.driver.stages.columns import ColumnDecision, Pruned, prune_columns
+from presieve.driver.stages.compiled import Compiled, CompileDecision, replace_row_functions
 from presieve.driver.stages.decisions import (
     GUARDED,
     INFERRED,
@@ -72,7 +72,7 @@ from presieve.driver.stages.derived import (
     with_readable_filters,
 )
 from presieve.driver.stages.filtered import Filtered, FilteredDecision, with_filters_below
-from presieve.driver.stages.gate import gated
+from presieve.driver.stages.gate import judge_prefilters
 from presieve.driver.stages.outcome import outcome_check
 from presieve.driver.stages.ranges import Ranged, RangeDecision, with_key_ranges
 from presieve.errors import Declined
@@ -306,14 +306,14 @@ class Pipeline:
         rows, groups = Compiled(df), Aggregated(df)
         compiles = self.options.compile != "never" and self.options.cost != "never"
         if compiles and self._runs(Pass.ROWS):
-            rows = compiled(opened, df, self.options.policy, changed=df is not self.df)
+            rows = replace_row_functions(opened, df, self.options.policy, changed=df is not self.df)
             df = self._record_step(Pass.ROWS, rows.df)
         if compiles and self._runs(Pass.GROUPS):
-            groups = aggregated(opened, df, self.options, changed=df is not self.df)
+            groups = replace_group_functions(opened, df, self.options, changed=df is not self.df)
             df = self._record_step(Pass.GROUPS, groups.df)
         last, stored, ranged = Pruned(df), Derived(df), Ranged(df)
         if self._runs(Pass.COLUMNS):
-            last = pruned(opened, df, self.options.policy, changed=df is not self.df)
+            last = prune_columns(opened, df, self.options.policy, changed=df is not self.df)
             df = self._record_step(Pass.COLUMNS, last.df)
         if self._runs(Pass.DERIVED):
             stored = with_derived_filters(opened, df, self.options)
@@ -379,11 +379,11 @@ class Pipeline:
         """State the problem to prove, with the facts that plan, schema, footers and caller give
         about the rows.
         """
-        problem, fits = bounded(opened, problem)
+        problem, fits = lift_with_bounds(opened, problem)
         names = input_names(problem)
         declared = read_declared(self.options.declare, names, opened.timezone, partly=True)
         widened, evidence = with_declared(problem.problem, declared)
-        discharged = ladder.discharged(problem.problem, facts(opened, problem))
+        discharged = ladder.discharge_assumptions(problem.problem, facts(opened, problem))
         return Goal(problem, widened, {**fits, **discharged, **evidence})
 
     def _solve(self, opened: Opened, site: OpenSite, goal: Goal) -> SiteDecision:
@@ -411,7 +411,7 @@ class Pipeline:
         if self.options.policy != "default":
             return ladder.Grounded(solution)
         look = self.options.cost != "never"
-        return ladder.grounded(ladder.Place(opened, goal.site, self._search, look), solution)
+        return ladder.ground_solution(ladder.Place(opened, goal.site, self._search, look), solution)
 
     def _search(self, problem: Problem, evidence: Mapping[Assumption, str]) -> Solution | Declined:
         """Call :func:`solution_of` with the rest of the budget."""
@@ -454,7 +454,7 @@ class Pipeline:
         """Drop the edits that do not pay off."""
         if self.options.cost == "always" and not self.reading.for_report:
             return decisions  # nobody would see their cost
-        return gated(opened, decisions, refuse=self.options.cost != "always")
+        return judge_prefilters(opened, decisions, refuse=self.options.cost != "always")
 
 
 def _trust_claims(sources: Callable[[], Sources]) -> Sources:

@@ -28,7 +28,7 @@ D = TypeVar("D", bound=Decision)
 R = TypeVar("R")
 
 
-def settled(
+def settle_replacements(
     decided: dict[int, D],
     build: Callable[[Mapping[int, D]], R | Declined],
     checked: Callable[[D, int, R], D],

@@ -40,7 +40,7 @@ class Attempt:
         return replace(columns, pandas=pandas, beside_null=beside_null or "doubles")
 
 
-def lifted(columns: Columns, fold: Fold, source: str) -> Lifted:
+def collect_lifted(columns: Columns, fold: Fold, source: str) -> Lifted:
     """Return the fold with everything that was recorded on the way."""
     recorded = columns.recorded
     calls = tuple(recorded.calls.values())

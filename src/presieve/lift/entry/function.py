@@ -14,11 +14,11 @@ from presieve.lift.execution.heap import boxed_variables, frozen_variables
 from presieve.lift.execution.iteration import element
 from presieve.lift.execution.row_loop import (
     Loop,
+    check_fields,
     count_rows,
     live_fields,
     merge_exits,
     run_loop,
-    settled,
 )
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
@@ -172,7 +172,7 @@ def build_fold(m: Machine, exits: list[Exit], loop: Loop, before: Term, returns:
     step_raises, finish_raises = or_(before, loop.raises), m.raised()
     roots = (step_raises, finish_raises, *(o.term for o in output_columns))
     with m.at(m.source.node):
-        settled([f.name for f in fields], *roots)
+        check_fields([f.name for f in fields], *roots)
     live = tuple(_guard_initial_value(f, before) for f in live_fields(fields, roots))
     return Fold(
         m.source.node.name,

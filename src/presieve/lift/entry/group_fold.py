@@ -22,7 +22,7 @@ from presieve.ir.walk import rewrite
 from presieve.lift.forms import Lifted, Request
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.source import same_code
-from presieve.semantics.assumptions import restated
+from presieve.semantics.assumptions import restate
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,5 +152,5 @@ def of_columns(fold: GroupFold, columns: tuple[str, ...], lifted: Lifted) -> Lif
         step_raises=term(old.step_raises),
         finish_raises=term(old.finish_raises),
     )
-    facts = tuple(restated(a, term) for a in lifted.assumptions)
+    facts = tuple(restate(a, term) for a in lifted.assumptions)
     return replace(lifted, fold=renamed, assumptions=facts)

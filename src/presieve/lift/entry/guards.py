@@ -19,7 +19,7 @@ from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import output_var
-from presieve.lift.entry.attempt import Attempt, lifted
+from presieve.lift.entry.attempt import Attempt, collect_lifted
 from presieve.lift.entry.function import parameter_values
 from presieve.lift.entry.result_classes import classes_of_results, fits
 from presieve.lift.entry.returns import Returns, outputs
@@ -70,7 +70,7 @@ def lift_guards(
     span = source.span(source.node)
     name = source.node.name
     fold = Fold(name, columns.columns(), columns.keys(), (), (merged_output,), FALSE, raises, span)
-    return replace(lifted(columns, fold, source.text), known=is_known)
+    return replace(collect_lifted(columns, fold, source.text), known=is_known)
 
 
 def _check_batches(m: Machine, attempt: Attempt, function: FunctionType) -> None:

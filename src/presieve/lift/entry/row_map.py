@@ -37,7 +37,7 @@ from presieve.ir.fold import Fold, Output
 from presieve.ir.sorts import FLOAT, INT, Decimal, Option, strip
 from presieve.ir.terms import TRUE, Scope, Term, none_lit
 from presieve.ir.walk import variables
-from presieve.lift.entry.attempt import Attempt, lifted
+from presieve.lift.entry.attempt import Attempt, collect_lifted
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.execution.statements import bind, execute, machine
@@ -172,7 +172,7 @@ def _of_one_row(
         finish_raises=raises,
         span=source.span(source.node),
     )
-    return lifted(m.columns, fold, source.text)
+    return collect_lifted(m.columns, fold, source.text)
 
 
 def _parameters(

@@ -65,7 +65,7 @@ def call(m: Machine, node: ast.Call, flow: Flow) -> Value:
     """
     if not isinstance(node.func, ast.Name | ast.Attribute):
         raise m.decline("unknown-call", "the called function is not known", node)
-    pure = opaque_calls.declared(m, node.func, flow)
+    pure = opaque_calls.find_declaration(m, node.func, flow)
     if pure is not None:
         return _pure_call(m, node, pure, flow)
     if is_method(m, node.func, flow):
@@ -74,7 +74,7 @@ def call(m: Machine, node: ast.Call, flow: Flow) -> Value:
     if not isinstance(function, Known):
         raise _unknown_function(m, node)
     if inlining.is_own(function.target):
-        with opaque_calls.advised(m, function):
+        with opaque_calls.advise_declaring(m, function):
             return inlining.call(m, flow, function, node)
     if records.kind_of(function.target):
         tries.check_call(m, ast.unparse(node.func), node)
@@ -123,7 +123,7 @@ def _decline_unknown(m: Machine, flow: Flow, node: ast.Call) -> DeclineSignal:
 
 def _unknown_function(m: Machine, node: ast.Call) -> DeclineSignal:
     of_rows = m.state.stage is Stage.LOOP
-    return m.decline(*registry.unknown(ast.unparse(node.func), of_rows=of_rows), node)
+    return m.decline(*registry.why_unknown(ast.unparse(node.func), of_rows=of_rows), node)
 
 
 def _function(m: Machine, node: ast.expr, flow: Flow) -> Value | None:
@@ -208,7 +208,7 @@ def change(m: Machine, flow: Flow, node: ast.Call) -> None:
     if entry is not None and not entry.statement:
         if _ask_model(m, flow, owner, entry, node) is not None:
             return
-    args = tuple(heap.boxed(m, flow, m.evaluate(a, flow)) for a in node.args)
+    args = tuple(heap.box_contents(m, flow, m.evaluate(a, flow)) for a in node.args)
     if flow.ended:
         return
     contents = flow.opened(owner)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Term, int_lit
-from presieve.lift.execution.heap import boxed
+from presieve.lift.execution.heap import box_contents
 from presieve.lift.execution.inlining import settled_branch
 from presieve.lift.execution.state import Call, Comparison, Flow, Machine, Operation
 from presieve.lift.execution.unrolling import MOST, elements
@@ -74,7 +74,7 @@ class _Rounds:
             if isinstance(item, PerhapsV):
                 condition, item = and_(outer_condition, item.there), item.item
             path = self._path(env, condition)
-            self.m.bind(g.target, boxed(self.m, path, item), path)
+            self.m.bind(g.target, box_contents(self.m, path, item), path)
             env, filtered = path.env, condition
             for test in g.ifs:
                 filtered = and_(filtered, self.m.condition(test, path))

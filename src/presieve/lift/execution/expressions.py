@@ -107,7 +107,7 @@ def _assign_expression(m: Machine, node: ast.NamedExpr, flow: Flow) -> Value:
     if flow is not m.frame.here:
         reason = "whether := is evaluated depends on the row: assign it before"
         raise m.decline("unsupported-expression", reason, node)
-    value = heap.boxed(m, flow, evaluate(m, node.value, flow))
+    value = heap.box_contents(m, flow, evaluate(m, node.value, flow))
     flow.env[node.target.id] = value
     return value
 
@@ -141,7 +141,7 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             )
         case ast.BinOp(left, op, right):
             a = evaluate(m, left, flow)
-            return combined(Operation(m, flow, op, a, evaluate(m, right, flow), node))
+            return combine_operands(Operation(m, flow, op, a, evaluate(m, right, flow), node))
         case ast.Compare():
             return _chain(m, node, flow)
         case ast.IfExp():
@@ -155,7 +155,7 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
         case ast.NamedExpr():
             return _assign_expression(m, node, flow)
         case ast.JoinedStr():
-            return strings.formatted(m, node, flow)
+            return strings.format_text(m, node, flow)
         case ast.ListComp() | ast.DictComp():
             return comprehensions.comprehension(m, node, flow)
         case _:
@@ -167,7 +167,7 @@ def _as_item(value: Value) -> Value:
     return without_length(value)
 
 
-def combined(operation: Operation) -> Value:
+def combine_operands(operation: Operation) -> Value:
     """Evaluate ``left op right`` for numbers, flags, sets and columns."""
     m, flow, op, left, right, node = operation
     if series.is_whole(left) or series.is_whole(right):
@@ -176,11 +176,11 @@ def combined(operation: Operation) -> Value:
     if isinstance(left_value, SetV) and isinstance(op, ast.BitOr):
         right_set = sets.of_constants(m, flow.opened(right), node)
         if isinstance(right_set, SetV):
-            return sets.united(m, left_value, right_set, node)
+            return sets.unite_sets(m, left_value, right_set, node)
     right_value = flow.opened(right)
     if isinstance(op, ast.Add) and isinstance(left_value, ListV | GrowingV):
         if isinstance(right_value, ListV | GrowingV):
-            return growing_lists.concatenated(left_value, right_value)
+            return growing_lists.concatenate_lists(left_value, right_value)
     pair = operation._replace(left=m.force(left_value, flow), right=m.force(right_value, flow))
     days = calendar.difference(pair)
     return days or strings.sum_of(pair) or binary(operation)
@@ -284,15 +284,15 @@ def _compare_one(comparison: Comparison) -> Term:
         contains = value_counts.contains(m, right, left, node)
         return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
     if isinstance(left, SetV) or isinstance(right, SetV):
-        return flow.decided(sets.compared(m, op, left, right, node))
+        return flow.decided(sets.compare_sets(m, op, left, right, node))
     return compare(comparison)
 
 
-def returned(m: Machine, node: ast.expr, flow: Flow) -> Value:
+def evaluate_returned(m: Machine, node: ast.expr, flow: Flow) -> Value:
     """Evaluate a returned value, with contents in place of objects; their identity is lost."""
     if isinstance(node, ast.IfExp):
-        return _conditional(m, node, flow, returned)
-    return heap.frozen(m, flow, evaluate(m, node, flow), node, set())
+        return _conditional(m, node, flow, evaluate_returned)
+    return heap.freeze_contents(m, flow, evaluate(m, node, flow), node, set())
 
 
 def _conditional(
@@ -339,10 +339,10 @@ def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: a
     value = evaluate(m, owner, flow)
     if isinstance(index, ast.Slice):
         text = m.force(value, flow)
-        if isinstance(text, AccessV) and (cut := texts.sliced(m, flow, text, index, node)):
+        if isinstance(text, AccessV) and (cut := texts.slice_texts(m, flow, text, index, node)):
             return cut
         if isinstance(text, Scalar) and text.base == STRING:
-            part = strings.sliced(m, flow, text, index, node)
+            part = strings.slice_text(m, flow, text, index, node)
             if part is not None:
                 return part
         list_part = lists.part(m, flow, value, index)
@@ -380,6 +380,6 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) ->
         letter = strings.character(m, flow, value, key, node)
         if letter is not None:
             return letter
-    key = heap.frozen(m, flow, key, node, set())
+    key = heap.freeze_contents(m, flow, key, node, set())
     pandas_item = dataframe.item_of(m, flow, value, key, node)
     return subscript(m, value, key, node) if pandas_item is None else pandas_item

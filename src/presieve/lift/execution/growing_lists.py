@@ -18,12 +18,12 @@ from presieve.lift.values.containers import GrowingV, LengthV, ListV, PerhapsV
 from presieve.lift.values.merge import (
     Items,
     Lists,
-    absent,
+    absence_of,
     as_growing,
-    checked,
+    check_item,
     merge,
-    pushed,
-    settled,
+    push_item,
+    settle_items,
     there,
 )
 from presieve.lift.values.symbolic import (
@@ -51,9 +51,9 @@ def solid(item: Value) -> Value:
     return item
 
 
-def appended(growing: GrowingV, x: Value) -> GrowingV:
+def append_item(growing: GrowingV, x: Value) -> GrowingV:
     """Append an item: ``growing.append(x)``."""
-    x = checked(x)
+    x = check_item(x)
     if growing.kind == "heap":
         raise DeclineSignal("mutation", "a heap is changed by functions other than heapq's")
     if growing.kind == "deque":
@@ -66,11 +66,11 @@ def appended(growing: GrowingV, x: Value) -> GrowingV:
 def _shift_deque(items: Items, x: Value, most: int | None) -> Items:
     """Append one more item to a deque, which drops its first one if it is full."""
     if most is None or len(items) < most:
-        return pushed(items, x)
+        return push_item(items, x)
     if most == 0:
         return ()
     full = there(items[-1])
-    moved, plain = (*items[1:], x), pushed(items, x)
+    moved, plain = (*items[1:], x), push_item(items, x)
     return tuple(merge(full, a, b) for a, b in zip(moved, plain, strict=False))
 
 
@@ -79,7 +79,7 @@ def _shift_deque(items: Items, x: Value, most: int | None) -> Items:
 
 def length(growing: GrowingV) -> LengthV:
     """Return the number of items."""
-    return LengthV(tuple(there(i) for i in settled(growing).items))
+    return LengthV(tuple(there(i) for i in settle_items(growing).items))
 
 
 FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -91,7 +91,7 @@ FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 """Each comparison with its sides exchanged."""
 
 
-def compared(op: ast.cmpop, left: Value, right: Value) -> Term | None:
+def compare_length(op: ast.cmpop, left: Value, right: Value) -> Term | None:
     """Compare the length of a list with a constant; None for everything else."""
     kind = type(op)
     if isinstance(right, LengthV):
@@ -123,7 +123,7 @@ def cut(flow: Flow) -> None:
     """Shorten lists that are known to be shorter on this path."""
     for number, contents in flow.heap.items():
         if isinstance(contents, GrowingV) and not contents.pending:
-            is_absent = [flow.decided(absent(i)) == TRUE for i in contents.items]
+            is_absent = [flow.decided(absence_of(i)) == TRUE for i in contents.items]
             if True in is_absent:
                 flow.heap[number] = replace(contents, items=contents.items[: is_absent.index(True)])
 
@@ -137,7 +137,7 @@ def certain(flow: Flow, items: Items, at: int) -> Term:
 
 def nonempty(growing: GrowingV) -> Term:
     """Return whether there is any item."""
-    growing = settled(growing)
+    growing = settle_items(growing)
     return there(growing.items[0]) if growing.items else FALSE
 
 
@@ -145,15 +145,15 @@ def rounds(growing: GrowingV, node: ast.AST) -> list[Value]:
     """Return the items for the rounds of a loop over the list."""
     if growing.kind == "heap":
         raise DeclineSignal("not-a-fold", "the order of a heap's items is not specified: sort it")
-    items = settled(growing).items
-    return [i if absent(i) == FALSE else PerhapsV(there(i), solid(i)) for i in items]
+    items = settle_items(growing).items
+    return [i if absence_of(i) == FALSE else PerhapsV(there(i), solid(i)) for i in items]
 
 
 def item(m: Machine, flow: Flow, growing: GrowingV, at: int, node: ast.AST) -> Value:
     """Return ``growing[at]``: IndexError if there is no such item."""
     if growing.kind == "heap" and at != 0:
         raise m.decline("not-a-fold", "only the first item of a heap is known: sort it", node)
-    items = settled(growing).items
+    items = settle_items(growing).items
     at = -1 if growing.kind == "heap" else at  # a heap's items stand with the greatest first
     needed = at if at >= 0 else -at - 1
     if needed >= len(items):
@@ -173,19 +173,19 @@ def last(m: Machine, flow: Flow, items: Items, before: int = 0) -> Value:
     return solid(m.force(value, flow))
 
 
-def stored(
+def store_item(
     m: Machine, flow: Flow, growing: GrowingV, item: tuple[int, Value], node: ast.AST
 ) -> GrowingV:
     """Return the list after ``growing[at] = value``: IndexError if there is no such item."""
     at, value = item
-    growing = settled(growing)
+    growing = settle_items(growing)
     if growing.kind == "heap" or at < 0:
         raise m.decline("mutation", "an item of a list that grows is replaced from its end", node)
     if at >= len(growing.items):
         m.fail(flow, TRUE)
         return growing
     m.fail(flow, negate(certain(flow, growing.items, at)))
-    items = (*growing.items[:at], checked(m.force(value, flow)), *growing.items[at + 1 :])
+    items = (*growing.items[:at], check_item(m.force(value, flow)), *growing.items[at + 1 :])
     return replace(growing, items=items, orders=None if len(items) < 2 else frozenset())
 
 
@@ -193,7 +193,7 @@ def part(m: Machine, growing: GrowingV, low: int, high: int | None, node: ast.AS
     """Return ``growing[low:high]``, or ``growing[-low:]``, of a list."""
     if growing.kind != "list":
         raise m.decline("unsupported-expression", "a slice of a heap or deque", node)
-    growing = settled(growing)
+    growing = settle_items(growing)
     items = growing.items
     if low >= 0 and (high is None or high >= 0):
         return replace(growing, items=items[low:high])
@@ -216,7 +216,7 @@ def _without_last(items: Items, count: int) -> Items:
     return tuple(merge(there(items[i + count]), items[i], NONE) for i in range(size))
 
 
-def popped(
+def pop_item(
     m: Machine, flow: Flow, growing: GrowingV, at: int, node: ast.AST
 ) -> tuple[Value, GrowingV]:
     """Return the result of ``growing.pop(at)`` and the remaining list, for the first and the last
@@ -224,23 +224,23 @@ def popped(
     """
     if growing.kind == "heap" or at not in (0, -1):
         raise m.decline("mutation", ".pop() of an item other than the first or last", node)
-    growing = settled(growing)
+    growing = settle_items(growing)
     value = item(m, flow, growing, at, node)
-    items = growing.items[1:] if at == 0 else shortened(flow, growing.items, growing.items[1:])
+    items = growing.items[1:] if at == 0 else shorten_to(flow, growing.items, growing.items[1:])
     return value, replace(growing, items=items)
 
 
-def shortened(flow: Flow, items: Items, by: Items) -> Items:
+def shorten_to(flow: Flow, items: Items, by: Items) -> Items:
     """Return as many of the items as there are in ``by``."""
     exists = (certain(flow, by, i) for i in range(len(by)))
     return tuple(merge(e, x, NONE) for e, x in zip(exists, items, strict=False))
 
 
-def concatenated(a: Lists, b: Lists) -> Lists:
+def concatenate_lists(a: Lists, b: Lists) -> Lists:
     """Return ``a + b``."""
     if isinstance(a, ListV) and isinstance(b, ListV):
         return ListV((*a.items, *b.items))
-    first, second = as_growing(a), settled(as_growing(b))
+    first, second = as_growing(a), settle_items(as_growing(b))
     if first.kind != "list" or second.kind != "list":
         raise DeclineSignal("unsupported-operation", "the sum of a list and a heap or deque")
     return replace(first, pending=(*first.pending, *second.items))
@@ -251,7 +251,7 @@ def is_list(value: Value) -> bool:
     return isinstance(value, ListV | GrowingV)
 
 
-def changed(m: Machine, flow: Flow, owner: Value, new: GrowingV, node: ast.AST) -> None:
+def store_contents(m: Machine, flow: Flow, owner: Value, new: GrowingV, node: ast.AST) -> None:
     """Store the new contents of the list."""
     if not isinstance(owner, RefV):
         raise m.decline("mutation", f"{describe(owner)} is changed in place", node)

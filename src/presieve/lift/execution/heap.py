@@ -48,7 +48,7 @@ from presieve.semantics.build import and_, or_
 # --- objects and contents -----------------------------------------------------------------------
 
 
-def boxed(m: Machine, flow: Flow, value: Value) -> Value:
+def box_contents(m: Machine, flow: Flow, value: Value) -> Value:
     """Return the value with new objects for the contents in it."""
     match value:
         case TupleV((TagV(_, _, False), *_) as items):
@@ -82,22 +82,22 @@ def new(m: Machine, flow: Flow, contents: Value) -> RefV:
 
 
 def _all_boxed(m: Machine, flow: Flow, items: tuple[Value, ...]) -> tuple[Value, ...]:
-    return tuple(boxed(m, flow, i) for i in items)
+    return tuple(box_contents(m, flow, i) for i in items)
 
 
 def boxed_variables(m: Machine, flow: Flow) -> None:
     """Replace the contents that variables hold by objects."""
     for name, value in flow.env.items():
-        flow.env[name] = boxed(m, flow, value)
+        flow.env[name] = box_contents(m, flow, value)
 
 
-def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, used: set[int]) -> Value:
+def freeze_contents(m: Machine, flow: Flow, value: Value, node: ast.AST, used: set[int]) -> Value:
     """Return the value with contents in place of its objects. Declines ``mutation`` for an object
     whose number is in ``used``.
     """
 
     def inner(items: tuple[Value, ...]) -> tuple[Value, ...]:
-        return tuple(frozen(m, flow, i, node, used) for i in items)
+        return tuple(freeze_contents(m, flow, i, node, used) for i in items)
 
     match value:
         case RefV(number):
@@ -105,7 +105,7 @@ def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, used: set[int]) 
                 reason = "a list, dict or set has two names here: a change is one to both"
                 raise m.decline("mutation", reason, node)
             used.add(number)
-            return frozen(m, flow, flow.heap[number], node, used)
+            return freeze_contents(m, flow, flow.heap[number], node, used)
         case LengthV():
             return without_length(value)
         case TupleV(items):
@@ -123,13 +123,13 @@ def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, used: set[int]) 
 
 def contents(m: Machine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of an expression, with contents in place of its objects."""
-    return frozen(m, flow, m.evaluate(node, flow), node, set())
+    return freeze_contents(m, flow, m.evaluate(node, flow), node, set())
 
 
 def frozen_variables(m: Machine, flow: Flow, node: ast.AST) -> dict[str, Value]:
     """Return the variables of a path, with contents in place of objects."""
     used: set[int] = set()
-    return {n: frozen(m, flow, v, node, used) for n, v in flow.env.items()}
+    return {n: freeze_contents(m, flow, v, node, used) for n, v in flow.env.items()}
 
 
 def numbers_in(value: Value) -> set[int]:
@@ -208,13 +208,13 @@ def _hits(m: Machine, mapping: MapV, key: Value, node: ast.AST) -> list[Term]:
     if OTHER in (name, *mapping.names):
         check_tracked(m, (*mapping.names, *(() if name is None else (name,))), node)
         if name is None:
-            raise asked(m, key, node)
+            raise signal_open_key(m, key, node)
     if name is not None or constant_of(key, INT, STRING) is not None:
         return [TRUE if n == name else FALSE for n in mapping.names]
     return [equal(m, key, Scalar(string_lit(n)), node) for n in mapping.names]
 
 
-def asked(m: Machine, key: Value, node: ast.AST) -> DeclineSignal:
+def signal_open_key(m: Machine, key: Value, node: ast.AST) -> DeclineSignal:
     """Return the signal for a dict that meets a key which may be any text."""
     if isinstance(key, Scalar) and key.base == STRING:
         return OpenKeySignal(key, node, m.source.span(node))
@@ -271,7 +271,7 @@ def store(m: Machine, flow: Flow, new: Item, node: ast.AST) -> None:
             flow.heap[number] = ListV((*items[:at], value, *items[at + 1 :]))
         case RefV(number), GrowingV() as old_contents:
             at = whole_number(m, key, node)
-            flow.heap[number] = growing_lists.stored(m, flow, old_contents, (at, value), node)
+            flow.heap[number] = growing_lists.store_item(m, flow, old_contents, (at, value), node)
         case RefV(number), (DictV() | MapV()) as old_contents:
             flow.heap[number] = _store_in_dict(m, flow, old_contents, new, node)
         case _:
@@ -292,7 +292,7 @@ def _store_in_dict(
         return MapV(names, items, (*mapping.present, TRUE), mapping.missing)
     hits = _hits(m, mapping, key, node)
     if flow.decided(or_(*hits)) != TRUE:
-        raise asked(m, key, node)
+        raise signal_open_key(m, key, node)
     items = tuple(merge(h, value, i) for h, i in zip(hits, mapping.items, strict=True))
     if isinstance(old, DictV):
         return DictV(mapping.names, items)

@@ -72,7 +72,7 @@ from presieve.lift.values.symbolic import (
     Unbound,
     Value,
     VectorV,
-    mixed,
+    mixed_types_signal,
 )
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def either(a: Value, b: Value) -> Value:
     if isinstance(a, PandasObject) and isinstance(b, PandasObject):
         return replace(a, own=a.own | b.own)
     if [v.own for v in pandas_objects(a)] != [v.own for v in pandas_objects(b)]:
-        raise mixed("a table or column is now one object, now another")
+        raise mixed_types_signal("a table or column is now one object, now another")
     return a
 
 

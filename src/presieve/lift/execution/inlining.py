@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import FunctionType
 
-from presieve.lift.execution.heap import boxed, frozen, numbers_in
+from presieve.lift.execution.heap import box_contents, freeze_contents, numbers_in
 from presieve.lift.execution.state import (
     Call,
     Exit,
@@ -44,7 +44,7 @@ def call(m: Machine, flow: Flow, function: Known, node: ast.Call) -> Value:
     target = function.target
     assert isinstance(target, FunctionType)
     args, named = arguments(m, flow, node)
-    return inlined(Call(m, flow, function.name, tuple(args), named, node), target)
+    return inline_call(Call(m, flow, function.name, tuple(args), named, node), target)
 
 
 def method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
@@ -57,7 +57,7 @@ def method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None
         return None
     function, leading_args = resolved
     args, named = arguments(m, flow, node)
-    return inlined(Call(m, flow, node.func.attr, (*leading_args, *args), named, node), function)
+    return inline_call(Call(m, flow, node.func.attr, (*leading_args, *args), named, node), function)
 
 
 def arguments(m: Machine, flow: Flow, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
@@ -80,10 +80,12 @@ def _method_of(owner: SelfV, name: str) -> tuple[FunctionType, tuple[Value, ...]
         return None
     if cls is not owner.target and name in getattr(owner.target, "__dict__", {}):
         return None
-    return bound(cls, name, owner)
+    return find_method(cls, name, owner)
 
 
-def bound(cls: type, name: str, owner: Value) -> tuple[FunctionType, tuple[Value, ...]] | None:
+def find_method(
+    cls: type, name: str, owner: Value
+) -> tuple[FunctionType, tuple[Value, ...]] | None:
     """Return the method of a class by its name, and the arguments that are passed before the
     others.
     """
@@ -98,7 +100,7 @@ def bound(cls: type, name: str, owner: Value) -> tuple[FunctionType, tuple[Value
     return None
 
 
-def inlined(call: Call, function: FunctionType) -> Value:
+def inline_call(call: Call, function: FunctionType) -> Value:
     """Return the value of a call; the caller's path continues with the objects as the call leaves
     them.
     """
@@ -111,7 +113,7 @@ def inlined(call: Call, function: FunctionType) -> Value:
     inner = m.called(source, names_of(function, m.columns.zone))
     callee_path = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
     env = _bind_arguments(call, function)
-    callee_path.env = {n: boxed(inner, callee_path, v) for n, v in env.items()}
+    callee_path.env = {n: box_contents(inner, callee_path, v) for n, v in env.items()}
     inner.execute(source.node.body, callee_path)
     exits = inner.frame.exits
     if not callee_path.ended:
@@ -176,7 +178,7 @@ def _mergeable_values(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.A
         if own & flow.heap.keys() or any(own & numbers_in(v) for v in others):
             reason = "it depends on the row which object a call returns"
             raise m.decline("mutation", reason, node)
-        frozen_values.append(frozen(m, e.flow, e.value, node, set()))
+        frozen_values.append(freeze_contents(m, e.flow, e.value, node, set()))
     return frozen_values
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, TRUE, Term
-from presieve.lift.execution.heap import boxed
+from presieve.lift.execution.heap import box_contents
 from presieve.lift.execution.inlining import settled_branch
 from presieve.lift.execution.state import Comparison, Flow, Machine
 from presieve.lift.models.builtins.comparisons import compare, equal
@@ -26,7 +26,7 @@ def match(
     fork: Fork,
 ) -> None:
     """Try the cases in order, and execute the first that fits."""
-    subject = boxed(m, flow, m.evaluate(node.subject, flow))
+    subject = box_contents(m, flow, m.evaluate(node.subject, flow))
 
     def from_case(number: int, path: Flow) -> None:
         if number == len(node.cases) or path.ended:

@@ -27,7 +27,7 @@ from presieve.lift.models.registry import advice
 from presieve.lift.python.shipped import member_of
 from presieve.lift.python.source import Source, same_code
 from presieve.lift.values.symbolic import Known, NoneV, Scalar, Traits, Value, describe
-from presieve.semantics.assumptions import IS_PURE, assumed, restated
+from presieve.semantics.assumptions import IS_PURE, assumption_of, restate
 
 _DEEP = 3
 """The depth to which functions in closures of functions are compared."""
@@ -38,7 +38,7 @@ Input: TypeAlias = tuple[str, Term | None, Traits]
 """An argument: its keyword or "", its term (None for the value None), and its other properties."""
 
 
-def declared(m: Machine, node: ast.expr, flow: Flow) -> Pure | None:
+def find_declaration(m: Machine, node: ast.expr, flow: Flow) -> Pure | None:
     """Return the declaration of a called function, if there is one. To find it, no code is run:
     only names and attributes of modules are looked up.
     """
@@ -49,7 +49,7 @@ def declared(m: Machine, node: ast.expr, flow: Flow) -> Pure | None:
 
 
 @contextmanager
-def advised(m: Machine, function: Known) -> Iterator[None]:
+def advise_declaring(m: Machine, function: Known) -> Iterator[None]:
     """If the body of a called function is declined, say in the reason that it may be declared."""
     try:
         yield
@@ -172,7 +172,7 @@ def _assumptions(hidden_call: HiddenCall) -> tuple[Assumption, ...]:
     number = negate(app(Op.IS_NAN, app(Op.GET, column) if optional else column))
     if optional:
         number = disjunction([app(Op.IS_NONE, column), number])
-    return purity, assumed("no-nan", number)
+    return purity, assumption_of("no-nan", number)
 
 
 def apart(parts: tuple[Lifted, ...]) -> tuple[Lifted, ...]:
@@ -206,6 +206,6 @@ def _rename_hidden(part: Lifted, names: dict[str, str]) -> Lifted:
         fields=tuple(fields),
         step_raises=substitute(fold.step_raises, back),
     )
-    assumptions = (restated(a, lambda t: substitute(t, back)) for a in part.assumptions)
+    assumptions = (restate(a, lambda t: substitute(t, back)) for a in part.assumptions)
     calls = (replace(c, name=names[c.name]) for c in part.calls)
     return replace(part, fold=renamed, assumptions=tuple(assumptions), calls=tuple(calls))

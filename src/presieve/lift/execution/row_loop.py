@@ -33,7 +33,7 @@ from presieve.lift.values.shapes import (
     shape_of,
     symbol,
 )
-from presieve.lift.values.symbolic import OTHER, UNSETTLED, Value, mixed
+from presieve.lift.values.symbolic import OTHER, UNSETTLED, Value, mixed_types_signal
 
 _ROUNDS = 20
 """Maximum rounds of the search for sorts; each enlarges a sort, and sorts have few levels."""
@@ -80,11 +80,11 @@ def run_loop(initial: Mapping[str, Value], step: Step, names: Mapping[str, str])
         )
     )
     built = tuple(f for f in built if OTHER not in f.name)
-    settled([f.name for f in built], raises, *(f.step for f in built))
+    check_fields([f.name for f in built], raises, *(f.step for f in built))
     return Loop(built, raises, dict(start))
 
 
-def settled(fields: Iterable[str], *terms: Term) -> None:
+def check_fields(fields: Iterable[str], *terms: Term) -> None:
     """Decline ``mixed-types`` if the bits of a variable without flags are used, and ``mutation`` if
     something depends on items of a dict under untracked keys.
     """
@@ -95,7 +95,9 @@ def settled(fields: Iterable[str], *terms: Term) -> None:
             raise DeclineSignal("mutation", f"{reason}: ask for constants only")
         if v.scope is Scope.ACC and v.name not in field_names:
             name = v.name.partition(UNSETTLED)[0]
-            raise mixed(f"{name} is used as bit flags, and as a number that may be any")
+            raise mixed_types_signal(
+                f"{name} is used as bit flags, and as a number that may be any"
+            )
 
 
 def _grow(name: str, shape: Shape, value: Value) -> Shape:

@@ -19,8 +19,14 @@ from presieve.lift.execution import (
     unrolling,
 )
 from presieve.lift.execution.dynamic_keys import OpenKeySignal
-from presieve.lift.execution.expressions import combined, condition, evaluate, item_at, returned
-from presieve.lift.execution.heap import Item, boxed, frozen, store, unite
+from presieve.lift.execution.expressions import (
+    combine_operands,
+    condition,
+    evaluate,
+    evaluate_returned,
+    item_at,
+)
+from presieve.lift.execution.heap import Item, box_contents, freeze_contents, store, unite
 from presieve.lift.execution.identity import changes_in_place, check_sole, fresh, waiting
 from presieve.lift.execution.state import (
     Exit,
@@ -92,7 +98,7 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Pass() | ast.Expr(ast.Constant()):
             return
         case ast.Assign(targets, value):
-            assigned = boxed(m, flow, _check_size(m, evaluate(m, value, flow), node))
+            assigned = box_contents(m, flow, _check_size(m, evaluate(m, value, flow), node))
             if isinstance(value, ast.Name) and _is_spent(m, value.id):
                 flow.env[value.id] = Unbound()  # now its parts have only their own names
             for number, target in enumerate(targets, 1):
@@ -100,14 +106,14 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
                     bind(m, target, assigned, flow)
         case ast.AnnAssign(target, _, value):
             if value is not None:
-                bind(m, target, boxed(m, flow, evaluate(m, value, flow)), flow)
+                bind(m, target, box_contents(m, flow, evaluate(m, value, flow)), flow)
         case ast.AugAssign():
             _augment(m, flow, node)
         case ast.If(test, body, orelse):
             _branch(m, test, body, orelse, flow)
         case ast.Return(value):
             # A caller may hold the object that a user's function returns.
-            give = returned if m.depth == 0 else evaluate
+            give = evaluate_returned if m.depth == 0 else evaluate
             result = NONE if value is None else give(m, value, flow)
             _leave(m, ExitKind.RETURN, flow, result, node)
         case ast.Continue():
@@ -252,7 +258,9 @@ def _augmented_value(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) ->
     new = evaluate(m, node.value, flow)
     if changes_in_place(old):
         check_sole(m, flow, node.target, node, values=True)
-    result = fresh(m, _check_size(m, combined(Operation(m, flow, node.op, old, new, node)), node))
+    result = fresh(
+        m, _check_size(m, combine_operands(Operation(m, flow, node.op, old, new, node)), node)
+    )
     if isinstance(old, RefV):
         grows = isinstance(node.op, ast.Add) and isinstance(result, ListV | GrowingV)
         if not isinstance(result, SetV) and not grows:
@@ -283,7 +291,7 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
             flow.env[name] = value
         case ast.Subscript(owner, index):
             if assign.is_write(owner, flow):
-                key = frozen(m, flow, evaluate(m, index, flow), target, set())
+                key = freeze_contents(m, flow, evaluate(m, index, flow), target, set())
                 assign.write(m, flow, target, key, value)
                 return
             container = evaluate(m, owner, flow)

@@ -13,7 +13,7 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import INT
 from presieve.ir.terms import TRUE, Lit, int_lit, string_lit
 from presieve.lift.execution import captured, growing_lists
-from presieve.lift.execution.heap import boxed
+from presieve.lift.execution.heap import box_contents
 from presieve.lift.execution.identity import waiting
 from presieve.lift.execution.state import (
     Exit,
@@ -183,7 +183,7 @@ def loop(m: Machine, node: ast.For, flow: Flow) -> None:
             skipped = [path.branch(negate(exists))] if exists != TRUE else []
             path, item = path.branch(exists), item.item
         with waiting(path, items[number:]):
-            m.bind(node.target, boxed(m, path, item), path)
+            m.bind(node.target, box_contents(m, path, item), path)
             m.execute(node.body, path)
         exits = frame.take_exits()
         continuing = [e.flow for e in exits if e.kind is ExitKind.CONTINUE] + skipped

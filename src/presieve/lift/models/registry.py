@@ -15,7 +15,7 @@ from types import MethodType, UnionType
 from typing import TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from presieve.lift.execution.state import Call
-from presieve.lift.python.names import is_function, resolved
+from presieve.lift.python.names import is_function, resolve_object
 from presieve.lift.values.symbolic import AccessV, Known, RefV, Value
 
 Model: TypeAlias = Callable[..., Value | None]
@@ -25,7 +25,7 @@ Registered = TypeVar("Registered", bound=Model)
 Key = TypeVar("Key")
 
 
-def opened(call: Call, owner: Value) -> Value:
+def open_owner(call: Call, owner: Value) -> Value:
     """Return what the owner refers to, as most models of methods need it."""
     return call.flow.opened(owner)
 
@@ -64,7 +64,7 @@ class Entry:
     fresh: bool = False
     unevaluated: bool = False
     statement: bool = False
-    owner: Callable[[Call, Value], Value | None] = opened
+    owner: Callable[[Call, Value], Value | None] = open_owner
     refusal: str = ""
 
     def counts(self, call: Call) -> bool:
@@ -117,7 +117,7 @@ def method(
     return register
 
 
-def refused(types: type | UnionType, *names: str, reason: str) -> None:
+def refuse_methods(types: type | UnionType, *names: str, reason: str) -> None:
     """Register methods that are declined because they are not folds."""
 
     def decline(call: Call, _: Value) -> Value:
@@ -143,7 +143,7 @@ def path_of(value: Known) -> str | None:
     if path is not None and is_function(value, path):
         return path
     # Modules may have been imported, or their functions replaced, in the meantime.
-    now = {_identity(resolved(path)): path for path in (*FUNCTIONS, *SYNTAX)}
+    now = {_identity(resolve_object(path)): path for path in (*FUNCTIONS, *SYNTAX)}
     _PATHS.update(now)
     path = now.get(number)
     return path if path is not None and is_function(value, path) else None
@@ -161,7 +161,7 @@ def method_of(owner: Value, name: str) -> Entry | None:
     return METHODS.get((type(owner), name)) or METHODS.get((type(owner), "*"))
 
 
-def unknown(name: str, *, of_rows: bool) -> tuple[str, str]:
+def why_unknown(name: str, *, of_rows: bool) -> tuple[str, str]:
     """Return the code and the reason for a call that has no model; ``name`` is as in the source.
     ``of_rows``: the call is in the loop over the rows, so the function may be declared pure.
     """

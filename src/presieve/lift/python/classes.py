@@ -17,7 +17,7 @@ from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, Modu
 from typing import Any
 
 from presieve.lift.python.bindings import UndecidedSignal, names_in, value_of
-from presieve.lift.python.constants import computed, same
+from presieve.lift.python.constants import compute_constant, same
 from presieve.lift.python.imported import (
     MISSING,
     Scope,
@@ -298,8 +298,10 @@ def _check_named_tuple(scope: Scope, node: ast.expr, cls: type) -> None:
     is_call = isinstance(node, ast.Call) and _resolve(scope, node.func) is collections.namedtuple
     if not is_call or not isinstance(node, ast.Call):
         raise UndecidedSignal(f"it is made by {ast.unparse(node)}")
-    arguments: list[Any] = [computed(a, scope.look) for a in node.args]
-    named: dict[str, Any] = {k.arg or "**": computed(k.value, scope.look) for k in node.keywords}
+    arguments: list[Any] = [compute_constant(a, scope.look) for a in node.args]
+    named: dict[str, Any] = {
+        k.arg or "**": compute_constant(k.value, scope.look) for k in node.keywords
+    }
     make: Any = collections.namedtuple
     fresh = make(*arguments, **named)
     attributes, expected = vars(cls), vars(fresh)

@@ -40,7 +40,7 @@ NUMBERS = {
 _MODULES = ("math", "numpy", "sys", "datetime")
 
 
-def computed(node: ast.expr, look: Look) -> object:
+def compute_constant(node: ast.expr, look: Look) -> object:
     """Compute the constant. Raises :class:`UndecidedSignal` if the source does not determine it."""
     try:
         return _evaluate(node, look)

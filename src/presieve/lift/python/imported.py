@@ -15,9 +15,9 @@ from importlib.util import resolve_name
 from types import FunctionType, ModuleType
 
 from presieve.lift.python.bindings import ModuleText, UndecidedSignal, stars, text_of, value_of
-from presieve.lift.python.constants import computed, holds_mutable, is_mutable, same
+from presieve.lift.python.constants import compute_constant, holds_mutable, is_mutable, same
 from presieve.lift.python.shipping import Path, is_own_module, path_of, under
-from presieve.lift.python.source import written
+from presieve.lift.python.source import parse_function
 
 MISSING = object()
 """The value of a name that is not bound."""
@@ -112,7 +112,7 @@ def _check_assigned(scope: Scope, name: str, node: ast.expr | None, value: objec
 
 def check_constant(scope: Scope, name: str, node: ast.expr, value: object) -> None:
     """Check that an expression gives this constant in its scope."""
-    expected = computed(node, scope.look)
+    expected = compute_constant(node, scope.look)
     if not same(expected, value):
         raise UndecidedSignal(f"it is {value!r} now, and {ast.unparse(node)} in the source")
     used = scope.text.opened if holds_mutable(value) else scope.text.shared
@@ -142,7 +142,7 @@ def check_function(
     wrapped = [d for d in decorators if _last_name(d) in _DECORATORS[:2]]
     if [type(value).__name__] != ([_last_name(d) for d in wrapped] or ["function"]):
         raise UndecidedSignal("it is another kind of method now")
-    source = written(function, generator=inspect.isgeneratorfunction(function))
+    source = parse_function(function, generator=inspect.isgeneratorfunction(function))
     if not source.stands_at(node, scope.text.file):
         raise UndecidedSignal("it is another function now")
     _check_defaults(scope, node.args, function)

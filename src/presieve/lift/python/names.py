@@ -200,7 +200,7 @@ def _limits(name: str) -> Value | None:
     return Known("sys.float_info", sys.float_info) if name == "float_info" else None
 
 
-def resolved(path: str) -> object:
+def resolve_object(path: str) -> object:
     """Return the current object of ``module.name`` or ``module.class.name``; None if it is not
     loaded.
     """
@@ -214,7 +214,7 @@ def is_function(value: Known, *paths: str) -> bool:
     identity.
     """
     for path in paths:
-        actual = resolved(path)
+        actual = resolve_object(path)
         renamed = isinstance(actual, BuiltinFunctionType) and actual.__name__ != path.split(".")[-1]
         if actual is not None and _is_same(value.target, actual) and not renamed:
             # A replacement that somebody has put there comes from another package.

@@ -23,7 +23,7 @@ from presieve.lift.python.bindings import UndecidedSignal
 from presieve.lift.python.classes import check_class, check_member, check_path, check_state
 from presieve.lift.python.imported import MISSING, check_name, scope_of
 from presieve.lift.python.shipping import home_of, is_own_module, path_of
-from presieve.lift.python.source import Source, written
+from presieve.lift.python.source import Source, parse_function
 
 BY_REFERENCE = "by-reference"
 """The code of declines at this gate."""
@@ -61,7 +61,7 @@ def function_source(function: FunctionType, *, generator: bool = False) -> Sourc
     """Return the function's syntax tree, if workers run the same code; its defaults can then be
     read. Declines as :func:`presieve.lift.python.source.written`.
     """
-    source = written(function, generator=generator)
+    source = parse_function(function, generator=generator)
     path = path_of(function)
     if path is not None and not _open.get():
         code = function.__code__
@@ -116,7 +116,7 @@ _open: ContextVar[bool] = ContextVar("_open", default=False)
 
 
 @contextmanager
-def opened() -> Iterator[None]:
+def read_as_on_driver() -> Iterator[None]:
     """Read everything as the driver has it; only to find out what else declines."""
     token = _open.set(True)
     try:

@@ -51,7 +51,7 @@ class Source:
         return own_path == node_path and place == (self.node.lineno, self.node.col_offset)
 
 
-def written(function: FunctionType, *, generator: bool = False) -> Source:
+def parse_function(function: FunctionType, *, generator: bool = False) -> Source:
     """Return the function's syntax tree, as the driver has it. Declines ``no-source``,
     ``source-mismatch``, ``not-a-function``. ``generator``: a function with ``yield`` is expected.
 

@@ -23,7 +23,7 @@ from presieve.lift.python.zones import Zone
 from presieve.lift.values.restorable import Restorable
 from presieve.lift.values.symbolic import EXACT_INT, NullableV, Scalar, Traits
 from presieve.semantics import types
-from presieve.semantics.assumptions import assumed
+from presieve.semantics.assumptions import assumption_of
 
 NUMBERS = none_lit(FLOAT)
 """A tracked constant: doubles of columns are sorted, and so assumed to be numbers."""
@@ -245,7 +245,7 @@ class Columns:
         self._assume(code, column.name, term)
 
     def _assume(self, code: str, name: str, term: Term) -> None:
-        self._record({(code, name): assumed(code, term)})
+        self._record({(code, name): assumption_of(code, term)})
 
     def _record(self, assumptions: Mapping[tuple[str, str], Assumption]) -> None:
         self.recorded.assumptions = {**self.recorded.assumptions, **assumptions}

@@ -46,7 +46,7 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
     holds_objects,
-    mixed,
+    mixed_types_signal,
 )
 from presieve.semantics.build import as_float, as_instant, default, get, is_none, ite, some, widen
 
@@ -83,7 +83,7 @@ def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
         elif can_promote(b.base, b.traits, a.base):
             b = promote(b)
         else:
-            raise mixed(f"{describe(a)} and {describe(b)} in one variable")
+            raise mixed_types_signal(f"{describe(a)} and {describe(b)} in one variable")
     if a.term.sort != b.term.sort:
         a, b = Scalar(some(a.term), a.traits), Scalar(some(b.term), b.traits)
     return a, b
@@ -188,7 +188,7 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
     merged_value = _merge_plain(condition, a, b) or _merge_tuples(condition, a, b)
     merged_value = merged_value or _merge_containers(condition, a, b)
     if merged_value is None:
-        raise mixed(f"{describe(a)} and {describe(b)} in one variable")
+        raise mixed_types_signal(f"{describe(a)} and {describe(b)} in one variable")
     return merged_value
 
 
@@ -240,7 +240,7 @@ def _merge_containers(condition: Term, a: Value, b: Value) -> Value | None:
         case (ListV(x), ListV(y)) if len(x) == len(y):
             return ListV(_merge_items(condition, x, y))
         case ((ListV() | GrowingV()), (ListV() | GrowingV())):
-            return merged(condition, as_growing(a), as_growing(b))
+            return merge_lists(condition, as_growing(a), as_growing(b))
         case ((DictV() | MapV()), (DictV() | MapV())):
             return _merge_dicts(condition, a, b)
         case SetV(), SetV() if a.fixed == b.fixed:
@@ -262,11 +262,11 @@ def _merge_items(condition: Term, a: tuple[Value, ...], b: tuple[Value, ...]) ->
 
 def _merge_bits(condition: Term, a: BitsV, b: BitsV) -> BitsV:
     width = max(len(a.bits), len(b.bits))
-    pairs = zip(widened(a, width), widened(b, width), strict=True)
+    pairs = zip(widen_bits(a, width), widen_bits(b, width), strict=True)
     return BitsV(tuple(ite(condition, s, t) for s, t in pairs), a.unsettled | b.unsettled)
 
 
-def widened(value: BitsV, width: int) -> tuple[Term, ...]:
+def widen_bits(value: BitsV, width: int) -> tuple[Term, ...]:
     """Return the bits, filled up with zeros."""
     return (*value.bits, *(FALSE,) * (width - len(value.bits)))
 
@@ -283,7 +283,7 @@ def _merge_dicts(condition: Term, a: DictV | MapV, b: DictV | MapV) -> Value:
         return DictV(a.names, _merge_items(condition, a.items, b.items))
     missing = as_map(a).missing
     if missing != as_map(b).missing:
-        raise mixed("a dict and a defaultdict in one variable")
+        raise mixed_types_signal("a dict and a defaultdict in one variable")
     names = tuple(dict.fromkeys((*a.names, *b.names)))
     entries_a, entries_b = _by_name(a), _by_name(b)
     items, present = [], []
@@ -331,7 +331,7 @@ ASCENDING: Order = ("<", "")
 DESCENDING: Order = (">", "")
 
 
-def absent(item: Value) -> Term:
+def absence_of(item: Value) -> Term:
     """Return the condition under which the item does not exist."""
     match item:
         case NoneV():
@@ -345,13 +345,13 @@ def absent(item: Value) -> Term:
 
 def there(item: Value) -> Term:
     """Return the condition under which the item exists."""
-    return negate(absent(item))
+    return negate(absence_of(item))
 
 
-def checked(value: Value) -> Value:
+def check_item(value: Value) -> Value:
     """Return a value that may be an item. Declines a value that may be None, and objects."""
     value = without_length(value)
-    if absent(value) != FALSE:
+    if absence_of(value) != FALSE:
         reason = "None may get into a list that grows: leave it out first (if x is not None)"
         raise DeclineSignal("mutation", reason)
     if not isinstance(value, Scalar | TupleV) or holds_objects(value):
@@ -364,22 +364,22 @@ def as_growing(items_list: Lists) -> GrowingV:
     """Return a list of fixed length as one that may grow."""
     if isinstance(items_list, GrowingV):
         return items_list
-    items = tuple(checked(i) for i in items_list.items)
+    items = tuple(check_item(i) for i in items_list.items)
     return GrowingV(items, None if len(items) < 2 else frozenset())
 
 
-def settled(growing: GrowingV) -> GrowingV:
+def settle_items(growing: GrowingV) -> GrowingV:
     """Put pending items in their places."""
     if not growing.pending:
         return growing
     items = growing.items
     for x in growing.pending:
-        items = pushed(items, x)
+        items = push_item(items, x)
     orders = None if len(items) < 2 else frozenset[Order]()
     return replace(growing, items=items, pending=(), orders=orders)
 
 
-def pushed(items: Items, x: Value) -> Items:
+def push_item(items: Items, x: Value) -> Items:
     """Append one more item, if it exists."""
     new_items: list[Value] = []
     before: Term = TRUE
@@ -389,29 +389,29 @@ def pushed(items: Items, x: Value) -> Items:
     return tuple(new_items)
 
 
-def merged(condition: Term, a: GrowingV, b: GrowingV) -> GrowingV:
+def merge_lists(condition: Term, a: GrowingV, b: GrowingV) -> GrowingV:
     """Merge two lists by a condition."""
     kind = a.kind
     if a.kind != b.kind:
         plain = a if a.kind == "list" else b
-        if {a.kind, b.kind} != {"list", "heap"} or not is_ordered(settled(plain), ASCENDING):
-            raise mixed("a variable is now a list, now a heap or a deque")
-        kind, a, b = "heap", heaped(a), heaped(b)
+        if {a.kind, b.kind} != {"list", "heap"} or not is_ordered(settle_items(plain), ASCENDING):
+            raise mixed_types_signal("a variable is now a list, now a heap or a deque")
+        kind, a, b = "heap", make_heap(a), make_heap(b)
     if a.most != b.most:
-        raise mixed("a variable holds deques of different lengths")
+        raise mixed_types_signal("a variable holds deques of different lengths")
     if a.items == b.items:
         pending = _merge_padded(condition, a.pending, b.pending)
         return replace(a, kind=kind, pending=pending, orders=common(a.orders, b.orders))
-    a, b = settled(a), settled(b)
+    a, b = settle_items(a), settle_items(b)
     items = _merge_padded(condition, a.items, b.items)
     return replace(a, kind=kind, items=items, orders=common(a.orders, b.orders))
 
 
-def heaped(growing: GrowingV) -> GrowingV:
+def make_heap(growing: GrowingV) -> GrowingV:
     """Return a list in ascending order as a heap."""
     if growing.kind == "heap":
         return growing
-    growing = settled(growing)
+    growing = settle_items(growing)
     items = reversed_items(growing.items)
     orders = None if len(items) < 2 else frozenset([DESCENDING])
     return replace(growing, items=items, orders=orders, kind="heap")

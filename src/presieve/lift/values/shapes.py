@@ -16,10 +16,10 @@ from presieve.lift.values.merge import (
     as_optional,
     can_promote,
     members_of,
-    merged,
+    merge_lists,
     promote,
-    settled,
-    widened,
+    settle_items,
+    widen_bits,
     width_of,
 )
 from presieve.lift.values.symbolic import (
@@ -40,7 +40,7 @@ from presieve.lift.values.symbolic import (
     TupleV,
     Value,
     describe,
-    mixed,
+    mixed_types_signal,
 )
 from presieve.semantics.build import default, some, widen
 
@@ -151,7 +151,7 @@ def shape_of(value: Value) -> Shape:
         case ListV(items):
             return ListShape(tuple(shape_of(v) for v in items))
         case GrowingV():
-            growing = settled(value)
+            growing = settle_items(value)
             shapes = tuple(shape_of(v) for v in growing.items)
             return GrowingShape(shapes, replace(growing, items=()))
         case DictV(names, items):
@@ -166,7 +166,7 @@ def shape_of(value: Value) -> Shape:
         case OptTupleV(_, items):
             return TupleShape(tuple(shape_of(v) for v in items), True)
         case Clash(reason):
-            raise mixed(reason)
+            raise mixed_types_signal(reason)
     raise DeclineSignal(
         "row-in-state",
         f"{describe(value)} is kept from one row to the next: keep the values that you need",
@@ -182,7 +182,9 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
             return ScalarShape(option(sort), traits)
         case TagShape(), TagShape():
             if a != b:
-                raise mixed("a variable holds objects of different classes, or with other fields")
+                raise mixed_types_signal(
+                    "a variable holds objects of different classes, or with other fields"
+                )
             return a
         case (BitsShape(n), BitsShape(k)):
             return BitsShape(max(n, k))
@@ -204,7 +206,9 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
         case (TupleShape(x, p), TupleShape(y, q)) if len(x) == len(y):
             items = tuple(join_shapes(s, t) for s, t in zip(x, y, strict=True))
             return TupleShape(items, p or q)
-    raise mixed("a variable holds tuples of different lengths, or a tuple and a number or string")
+    raise mixed_types_signal(
+        "a variable holds tuples of different lengths, or a tuple and a number or string"
+    )
 
 
 def _growing(shape: ListShape | GrowingShape) -> GrowingShape:
@@ -213,13 +217,15 @@ def _growing(shape: ListShape | GrowingShape) -> GrowingShape:
     for s in shape.items:
         fits = isinstance(s, ScalarShape) and not isinstance(s.sort, Option)
         if not fits and not (isinstance(s, TupleShape) and not s.optional):
-            raise mixed("a list grows or shrinks that may hold None, or lists: keep them apart")
+            raise mixed_types_signal(
+                "a list grows or shrinks that may hold None, or lists: keep them apart"
+            )
     orders = None if len(shape.items) < 2 else frozenset[Order]()
     return GrowingShape(shape.items, GrowingV((), orders))
 
 
 def _join_lists(a: GrowingShape, b: GrowingShape) -> GrowingShape:
-    like = merged(FALSE, a.like, b.like)
+    like = merge_lists(FALSE, a.like, b.like)
     size = max(len(a.items), len(b.items))
     place = b.like.place or a.like.place
     if size > MOST_ITEMS:
@@ -234,7 +240,7 @@ def _join_lists(a: GrowingShape, b: GrowingShape) -> GrowingShape:
 
 def _join_dicts(a: DictShape, b: DictShape) -> DictShape:
     if a.missing != b.missing:
-        raise mixed("a variable is sometimes a dict and sometimes a defaultdict")
+        raise mixed_types_signal("a variable is sometimes a dict and sometimes a defaultdict")
     shapes_a = dict(zip(a.names, a.items, strict=True))
     shapes_b = dict(zip(b.names, b.items, strict=True))
     shapes_ab = {**shapes_b, **shapes_a}
@@ -256,7 +262,7 @@ def _join_scalars(a: ScalarShape, b: ScalarShape) -> ScalarShape:
         elif can_promote(x, a.traits, y):
             base, base_traits = y, b.traits
         else:
-            raise mixed(f"a variable is now {_name(x)}, now {_name(y)}")
+            raise mixed_types_signal(f"a variable is now {_name(x)}, now {_name(y)}")
         traits = Traits(False, base == FLOAT, base_traits.maybe_nan, traits.numpy)
     optional = isinstance(a.sort, Option) or isinstance(b.sort, Option)
     width = None if a.width is None or b.width is None else max(a.width, b.width)
@@ -349,14 +355,16 @@ def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
         case BitsShape(width):
             flags = as_bits(value)
             if flags is None or flags.unsettled:
-                raise mixed("an integer is used as bit flags, and as a number that may be any")
-            return widened(flags, width)
+                raise mixed_types_signal(
+                    "an integer is used as bit flags, and as a number that may be any"
+                )
+            return widen_bits(flags, width)
         case ListShape(items):
             assert isinstance(value, ListV)
             return tuple(t for v, s in zip(value.items, items, strict=True) for t in flatten(v, s))
         case GrowingShape(items, _):
             assert isinstance(value, ListV | GrowingV)
-            list_items = settled(as_growing(value)).items
+            list_items = settle_items(as_growing(value)).items
             padded = list_items + (NONE,) * (len(items) - len(list_items))
             return tuple(t for v, s in zip(padded, items, strict=True) for t in flatten(v, s))
         case DictShape():

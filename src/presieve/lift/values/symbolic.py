@@ -286,7 +286,7 @@ Value: TypeAlias = (
 NONE = NoneV()
 
 
-def mixed(reason: str) -> DeclineSignal:
+def mixed_types_signal(reason: str) -> DeclineSignal:
     """Return the decline for one variable with two incompatible types."""
     return DeclineSignal("mixed-types", reason)
 

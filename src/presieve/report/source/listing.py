@@ -113,10 +113,10 @@ def of_place(why: Declined) -> Listing | None:
     )
     first = max(first, span.line - _MOST // 2)
     last = min(last, span.line + _MOST // 2)
-    return noted(_listing(span.file, first, lines[first - 1 : last], frozenset()), why)
+    return add_note(_listing(span.file, first, lines[first - 1 : last], frozenset()), why)
 
 
-def noted(listing: Listing, why: Declined) -> Listing:
+def add_note(listing: Listing, why: Declined) -> Listing:
     """Add a reason to the listing, at its place."""
     span = why.span
     if span is None or span.file != listing.file:

@@ -32,7 +32,7 @@ from presieve.ir.terms import (
 from presieve.ir.walk import variables
 from presieve.lift.values.ranges import column_ranges
 from presieve.semantics.aggregates import AggregateColumn
-from presieve.semantics.build import and_, get, is_none, ite, or_, simplified, some, substituted
+from presieve.semantics.build import and_, get, is_none, ite, or_, simplify, some, substitute
 from presieve.semantics.types import SchemaColumn
 from presieve.smt.side_by_side import RAISED
 from presieve.sql.operands import TYPE_NAMES
@@ -52,7 +52,7 @@ class Candidate:
         present: Term = TRUE
         if self.call is not None:
             column, state = self.call.result, self.call.state
-            image = substituted(image, {column: state})
+            image = substitute(image, {column: state})
             optional = isinstance(self.field.sort, Option)
             if not optional and not _is_rounded(self.call.function, self.call.argument):
                 present = negate(is_none(state))
@@ -80,7 +80,7 @@ def candidates(
     extrema = dict(_extrema(fold, starts)) if reordered else {}
     for f in fold.fields:
         field = Var(Scope.ACC, f.name, f.sort)
-        alone = simplified(substituted(f.step, starts))
+        alone = simplify(substitute(f.step, starts))
         if all(v.scope is not Scope.ROW for v in variables(alone)):
             yield Candidate(field, alone)
         elif f.sort == BOOL:
@@ -101,7 +101,7 @@ def candidates(
 def _extrema(fold: Fold, starts: Mapping[Var, Term]) -> Iterator[tuple[Var, Term]]:
     """For each field the value that a row alone gives it: a row may be chosen by that."""
     for f in fold.fields:
-        alone = simplified(substituted(f.step, starts))
+        alone = simplify(substitute(f.step, starts))
         if strip(f.sort) != BOOL and is_ordered(strip(f.sort)):
             yield Var(Scope.ACC, f.name, f.sort), some(alone)
 

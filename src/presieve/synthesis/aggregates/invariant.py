@@ -15,7 +15,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import Op, Term, Var, float_lit
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
-from presieve.semantics.assumptions import REORDERED, assumed
+from presieve.semantics.assumptions import REORDERED, assumption_of
 from presieve.semantics.build import get, is_none, or_
 from presieve.smt.side_by_side import SideBySide
 from presieve.smt.solver import Answer, Effort, Unsat
@@ -44,7 +44,7 @@ class Aggregates:
         return (*self.calls, *self.lists)
 
 
-def declined(why: str) -> Declined:
+def decline_aggregates(why: str) -> Declined:
     """Decline because no aggregates are found."""
     return Declined("no-aggregate", why)
 
@@ -89,4 +89,4 @@ def without_negative_zero(problem: Problem, columns: Iterable[Var]) -> Problem:
 
 def _no_negative_zero(column: Var) -> Assumption:
     differs = negate(app(Op.SAME, get(column), float_lit(-0.0)))
-    return assumed("zero-sign", or_(is_none(column), differs))
+    return assumption_of("zero-sign", or_(is_none(column), differs))

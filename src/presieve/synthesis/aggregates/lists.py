@@ -15,7 +15,7 @@ from presieve.ir.sorts import Decimal, Option, Sort, strip
 from presieve.ir.terms import Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.semantics.aggregates import ListColumn
-from presieve.semantics.build import and_, get, is_none, some, substituted
+from presieve.semantics.build import and_, get, is_none, some, substitute
 from presieve.semantics.states import facts
 from presieve.smt.side_by_side import RAISED, SideBySide, with_raised
 from presieve.sql.operands import TYPE_NAMES
@@ -106,7 +106,7 @@ def _column(fold: Fold, name: str) -> ListColumn:
     own = {v: Var(Scope.ACC, f"{name}.{v.name}", Option(strip(v.sort))) for v in states}
     images = {v: _image(v, b) for v, b in own.items()}
     fields = tuple(
-        Field(b.name, b.sort, some(f.init), some(substituted(f.step, images)))
+        Field(b.name, b.sort, some(f.init), some(substitute(f.step, images)))
         for f, b in zip(fold.fields, own.values(), strict=True)
     )
     return ListColumn(name, fields, tuple(_type(v.sort) for v in states))

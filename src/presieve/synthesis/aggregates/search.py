@@ -25,7 +25,7 @@ from presieve.synthesis.aggregates.candidates import (
 from presieve.synthesis.aggregates.invariant import (
     Aggregates,
     ask,
-    declined,
+    decline_aggregates,
     holds,
     invariant,
     is_reordered,
@@ -60,8 +60,8 @@ def _aggregates(problem: Problem, prefix: str, *, reverse: bool) -> Aggregates |
     """Find functions of Spark, over the rows from the first to the last or in reverse."""
     tried = _candidates(problem, prefix, reverse=reverse)
     if len(tried) > MAX_CANDIDATES:
-        return declined(f"it has more than {MAX_CANDIDATES} candidates for aggregates")
-    answer: Aggregates | Declined = declined("it has no fields")
+        return decline_aggregates(f"it has more than {MAX_CANDIDATES} candidates for aggregates")
+    answer: Aggregates | Declined = decline_aggregates("it has no fields")
     for linked in (False, True):
         answer = _Search(problem, tried).run(linked=linked)
         if isinstance(answer, Aggregates):
@@ -117,7 +117,9 @@ class _Search:
         needed = dict.fromkeys(_fields(*(o.term for o in fold.outputs), fold.finish_raises))
         for v in needed:
             if v not in holding:
-                return declined(f"{_describe(v)} is no aggregate of Spark's over the rows")
+                return decline_aggregates(
+                    f"{_describe(v)} is no aggregate of Spark's over the rows"
+                )
         for v in (reached := list(needed)):
             dependencies = [w for w in _fields(steps[v.name]) if w in holding and w not in needed]
             needed |= dict.fromkeys(dependencies)
@@ -136,7 +138,7 @@ class _Search:
         claims = [c.claim(self.fold) for c in chosen]
         proved = invariant(self.problem, calls, (*about, *claims))
         if not set(claims) <= set(proved):
-            return declined("the aggregates of its fields hold together alone")
+            return decline_aggregates("the aggregates of its fields hold together alone")
         images = {c.field: c.image for c in chosen}
         return Aggregates(self.problem, tuple(proved), images, calls)
 
@@ -164,5 +166,7 @@ def _in_any_order(aggregates: Aggregates) -> Aggregates | Declined:
         if not holds(SideBySide(problem).of_two_rows(call)):
             problem = without_negative_zero(problem, variables(call.argument))
             if not holds(SideBySide(problem).of_two_rows(call)):
-                return declined("which of several equal values comes first makes a difference")
+                return decline_aggregates(
+                    "which of several equal values comes first makes a difference"
+                )
     return replace(aggregates, problem=problem)

@@ -28,16 +28,16 @@ from presieve.ir.pushdown import Pushdown, Witness
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, Sort, strip
 from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import replace_nodes, substitute, variables
-from presieve.semantics.assumptions import assumed
+from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.compile import State
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.invariant.conditions import (
     as_sql,
     conditions,
+    group_comparisons,
     only_tested,
     put_back,
-    regrouped,
     value_as_sql,
 )
 from presieve.synthesis.prefilter.bounds import with_bounds
@@ -145,7 +145,7 @@ def _number(computed: Computed) -> Assumption:
     optional = isinstance(computed.variable.sort, Option)
     meaning = computed.sql if optional else computed.python
     term = substitute(computed.number.term, {computed.variable: meaning})
-    return assumed(computed.number.code, term)
+    return assumption_of(computed.number.code, term)
 
 
 def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation | None:
@@ -156,8 +156,8 @@ def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation
     """
     fold = problem.fold
     tested = _condition_columns(problem)
-    fields = tuple(replace(f, step=regrouped(f.step, tested)) for f in fold.fields)
-    fold = replace(fold, fields=fields, step_raises=regrouped(fold.step_raises, tested))
+    fields = tuple(replace(f, step=group_comparisons(f.step, tested)) for f in fold.fields)
+    fold = replace(fold, fields=fields, step_raises=group_comparisons(fold.step_raises, tested))
     terms = [*(f.step for f in fold.fields), fold.step_raises]
     float_terms = dict.fromkeys(t for term in terms for t in _maximal(term))
     computed = [
@@ -274,7 +274,7 @@ def _arithmetic_column(number: int, python: Term, code: str) -> Computed | None:
         term = conjunction([present, negate(app(Op.IS_NAN, app(Op.GET, v)))])
     else:
         term = negate(app(Op.IS_NAN, v))
-    return Computed(v, python, sql, assumed(code, term))
+    return Computed(v, python, sql, assumption_of(code, term))
 
 
 def _condition(number: int, python: Term) -> Computed | None:

@@ -29,7 +29,7 @@ from presieve.synthesis.invariant.candidate import (
 from presieve.synthesis.invariant.mining import walk_pairs
 from presieve.synthesis.invariant.prover import FINAL
 from presieve.synthesis.sampling import walks
-from presieve.synthesis.sampling.climb import climbed
+from presieve.synthesis.sampling.climb import climb
 from presieve.synthesis.sampling.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.sampling.tables import Finding, Need, Table, explore
 from presieve.synthesis.witness import bmc
@@ -78,7 +78,7 @@ def judge(
     If the problem has hidden columns, a refutation needs a table from ``pure_results``.
     """
     deadline = clock.now() + budget
-    closed = Space(zeros.settled(problem), (prefilter, residual))
+    closed = Space(zeros.settle_zeros(problem), (prefilter, residual))
     judgement = _Claim(closed, prefilter, residual, deadline, pure_results).decide()
     space = Space(problem, (prefilter, residual))
     if zeros.has_open(problem):
@@ -245,7 +245,7 @@ def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
     """Tables to run: accepted ones, those with one row more or less, and random ones."""
     random = Random(0)
     finding: Finding = explore(space, random, deadline)
-    near = [] if finding.accepted else list(climbed(space, random))
+    near = [] if finding.accepted else list(climb(space, random))
     if near:
         finding = explore(space, random, deadline, near)
     tables: dict[tuple[Table, State], None] = dict.fromkeys(finding.accepted)

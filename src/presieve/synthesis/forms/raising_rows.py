@@ -33,7 +33,7 @@ def drops_errors_only(problem: Problem, others: Term, conjunct: Term) -> bool:
     return _drops(problem, others, conjunct, raises) is True
 
 
-def weakened(problem: Problem, pushdown: Pushdown) -> Iterator[Pushdown]:
+def weaken_once(problem: Problem, pushdown: Pushdown) -> Iterator[Pushdown]:
     """Yield the pushdown without one such conjunct at a time; the proof may need the conjunct."""
     conjuncts = sql_conjuncts(pushdown.prefilter)
     for conjunct in conjuncts:

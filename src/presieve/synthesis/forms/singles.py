@@ -29,7 +29,7 @@ from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.prefilter.implied import implied
+from presieve.synthesis.prefilter.implied import implied_predicate
 from presieve.synthesis.residual.kinds import pushdown_kind
 from presieve.synthesis.result import SearchResult
 
@@ -102,7 +102,7 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     single = Single(problem, budget)
     # On demand no row that raises may be kept.
     aim = single.wanted if problem.on_demand else single.accepted
-    exact = implied(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
+    exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
     tried = dict.fromkeys((_hide_from_scans(exact), exact, _guard_all_doubles(exact)))
     prefilter = next((p for p in tried if single.keeps(p)), SQL_TRUE)
     residual = list(sql_conjuncts(problem.where))

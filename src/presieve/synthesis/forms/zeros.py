@@ -20,7 +20,7 @@ from presieve.synthesis.result import SearchResult
 OPEN_ZERO = "open-zero"
 
 
-def settled(problem: Problem) -> Problem:
+def settle_zeros(problem: Problem) -> Problem:
     """The problem with zeros as they come, without the flags that record open signs."""
     fold = problem.fold
     outputs = tuple(replace(o, term=_plain(o.term)) for o in fold.outputs)

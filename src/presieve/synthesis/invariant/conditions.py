@@ -38,11 +38,11 @@ Tested: TypeAlias = frozenset[Var]
 """Columns whose comparisons with constants are conditions of this kind, too."""
 
 
-def regrouped(term: Term, tested: Tested = frozenset()) -> Term:
+def group_comparisons(term: Term, tested: Tested = frozenset()) -> Term:
     """Group the conditions of one AND, or one OR, that compare columns, in a term of their own."""
     if not isinstance(term, App):
         return term
-    args = tuple(regrouped(a, tested) for a in term.args)
+    args = tuple(group_comparisons(a, tested) for a in term.args)
     same = all(a is b for a, b in zip(args, term.args, strict=True))
     rebuilt = term if same else app(term.op, *args)
     if term.op not in (Op.AND, Op.OR) or _is_pure(rebuilt, tested):
@@ -89,7 +89,7 @@ def _is_negation(term: Term) -> bool:
 def _has_text(term: Term) -> bool:
     sql = as_sql(term)
     try:
-        return sql is not None and bool(emit(sql, "UTC") and emit(negated(sql), "UTC"))
+        return sql is not None and bool(emit(sql, "UTC") and emit(negate(sql), "UTC"))
     except InexpressibleError:
         return False
 
@@ -167,7 +167,7 @@ def as_sql(term: Term) -> Term | None:
             return as_sql(app(Op.OR, app(Op.NOT, a), b))
         case App(Op.NOT, (inner,)):
             sql = as_sql(inner)
-            return None if sql is None else negated(sql)
+            return None if sql is None else negate(sql)
         case App(Op.IS_NONE, (Var() as v,)):
             return app(Op.SQL_IS_NULL, v)
         case App(op, (a, b)) if op in AS_SPARK:
@@ -233,13 +233,13 @@ def value_as_sql(term: Term) -> Term | None:
     return None
 
 
-def negated(sql: Term) -> Term:
+def negate(sql: Term) -> Term:
     """A predicate that is true where this one is not, also where this one is NULL."""
     match sql:
         case App(Op.SQL_AND, args):
-            return sql_disjunction(negated(a) for a in args)
+            return sql_disjunction(negate(a) for a in args)
         case App(Op.SQL_OR, args):
-            return sql_conjunction(negated(a) for a in args)
+            return sql_conjunction(negate(a) for a in args)
         case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL | Op.SQL_IS_NAN, _) as inner,)):
             return inner
         case App(Op.SQL_IS_NULL | Op.SQL_IS_NAN, _):
@@ -259,7 +259,7 @@ def put_back(term: Term, back: dict[Var, Term]) -> Term:
         case Var():
             return back.get(term, term)
         case App(Op.SQL_NOT, (Var(_, _, sort) as v,)) if sort == BOOL and v in back:
-            return negated(back[v])
+            return negate(back[v])
         case App(Op.SQL_AND, args):
             parts = [p for a in args for p in sql_conjuncts(put_back(a, back))]
             return sql_conjunction(dict.fromkeys(parts))

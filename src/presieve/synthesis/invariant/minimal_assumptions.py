@@ -39,7 +39,7 @@ def candidates(
         for search_result in _candidates(problem, optional, budget, record):
             yield _without_trivial(simpler(search_result))
         return
-    for search_result in _candidates(zeros.settled(problem), optional, budget, record):
+    for search_result in _candidates(zeros.settle_zeros(problem), optional, budget, record):
         for claim in zeros.claims(search_result, problem):
             yield _without_trivial(simpler(claim))
 

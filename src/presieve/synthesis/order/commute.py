@@ -30,7 +30,7 @@ from presieve.smt.solver import Effort, Sat, Solver, Unsat
 from presieve.smt.text import FALSE, TRUE, s_and, s_not, s_or, s_xor
 from presieve.synthesis.invariant.mining import Clause, Pair, background_pairs, masks, mine
 from presieve.synthesis.invariant.prover import clause_text
-from presieve.synthesis.order.permute import swapped
+from presieve.synthesis.order.permute import swap_neighbours
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Table
 from presieve.universe.leaves import leaves as all_leaves
@@ -221,7 +221,7 @@ def _walk_pairs(space: Space, tables: Iterable[tuple[Table, State]]) -> list[Pai
             if state is not None:
                 pairs.setdefault((state, state, key))
         for i, _ in enumerate(pairwise(table)):
-            exchanged = _states(space, swapped(table, i), key)
+            exchanged = _states(space, swap_neighbours(table, i), key)
             for s, t in zip(own[i + 2 :], exchanged[i + 2 :], strict=True):
                 if s is not None and t is not None:
                     pairs.setdefault((s, t, key))

@@ -21,7 +21,7 @@ from presieve.semantics.compile import RAISED, State
 from presieve.semantics.values import Value, same
 from presieve.synthesis import clock
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Table, pumped
+from presieve.synthesis.sampling.tables import Table, pump_tables
 
 Cause = Literal["value", "error", "rounding", "nan", "zero"]
 """How two orders differ: another value or another group, an error in one of them alone, the last
@@ -53,10 +53,10 @@ class Exchange:
     @property
     def exchanged(self) -> Table:
         """The table in the other order."""
-        return swapped(self.table, self.index)
+        return swap_neighbours(self.table, self.index)
 
 
-def swapped(table: Table, i: int) -> Table:
+def swap_neighbours(table: Table, i: int) -> Table:
     """The table with two neighbouring rows exchanged."""
     return (*table[:i], table[i + 1], table[i], *table[i + 2 :])
 
@@ -90,7 +90,7 @@ class Orders:
                 yield tuple(self._with_doubles(*r) for r in rounded), random.choice(keys)
         for i in range(_TABLES):
             yield self._table(random, 2 + i % 5), random.choice(keys)
-        for table, key in pumped(self.space, random):
+        for table, key in pump_tables(self.space, random):
             if len(table) <= _LONGEST:
                 yield tuple(reversed(table)), key
 
@@ -179,7 +179,7 @@ class Orders:
     def differs(self, table: Table, key: State, i: int) -> bool:
         """Whether exchanging two neighbours changes what the pipeline yields."""
         outcome = self.space.machine.outcome
-        return not agree(outcome(table, key), outcome(swapped(table, i), key))
+        return not agree(outcome(table, key), outcome(swap_neighbours(table, i), key))
 
     def _exchange_between(self, table: Table, order: Sequence[int], key: State) -> Exchange | None:
         """The exchange that makes the difference on the way from a table to another order."""
@@ -188,12 +188,14 @@ class Orders:
         if agree(before, outcome(tuple(table[i] for i in order), key)):
             return None
         for now, i in _way(table, order):
-            if not same(now[i], now[i + 1]) and not agree(before, outcome(swapped(now, i), key)):
+            if not same(now[i], now[i + 1]) and not agree(
+                before, outcome(swap_neighbours(now, i), key)
+            ):
                 return self._with_cause(now, key, i)
         return None
 
     def _with_cause(self, table: Table, key: State, i: int) -> Exchange:
-        return Exchange(table, key, i, self._cause(table, swapped(table, i), key))
+        return Exchange(table, key, i, self._cause(table, swap_neighbours(table, i), key))
 
     def _cause(self, table: Table, reordered: Table, key: State) -> Cause:
         machine = self.space.machine

@@ -30,7 +30,7 @@ from presieve.semantics.operators import Undefined
 from presieve.semantics.preimages import consequence, preimage
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of
 from presieve.semantics.values import INT_RANGES
-from presieve.synthesis.prefilter.tightening import tightened
+from presieve.synthesis.prefilter.tightening import tighten
 
 _SPARK = frozenset((*AS_SPARK.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
 DIVIDED = {Op.INT_FLOORDIV: Op.INT_QUOTIENT, Op.INT_MOD: Op.INT_REMAINDER}
@@ -54,7 +54,7 @@ _SUMS = frozenset((*_ARITHMETIC.values(), Op.SQL_FLOAT_DIV))
 """Arithmetic that is already in Spark's operators."""
 
 
-def implied(condition: Term, wanted: bool = True) -> Term:
+def implied_predicate(condition: Term, wanted: bool = True) -> Term:
     """A predicate that is true wherever the condition is ``wanted``."""
     folded = _constant_value(condition)
     if folded is not None:
@@ -65,24 +65,26 @@ def implied(condition: Term, wanted: bool = True) -> Term:
         case Var():
             return condition if wanted else app(Op.SQL_NOT, condition)
         case App(Op.NOT | Op.SQL_NOT, (inner,)):
-            return implied(inner, not wanted)
+            return implied_predicate(inner, not wanted)
         case App(Op.SQL_IS_TRUE, (inner,)):
-            return implied(inner) if wanted else _not_true(inner)
+            return implied_predicate(inner) if wanted else _not_true(inner)
         case App(Op.AND | Op.SQL_AND, args):
-            parts = [implied(a, wanted) for a in args]
+            parts = [implied_predicate(a, wanted) for a in args]
             return _all(parts) if wanted else _any(parts)
         case App(Op.OR | Op.SQL_OR, args):
-            parts = [implied(a, wanted) for a in args]
+            parts = [implied_predicate(a, wanted) for a in args]
             return _any(parts) if wanted else _all(parts)
         case App(Op.IMPLIES, (left, right)):
-            parts = [implied(left, not wanted), implied(right, wanted)]
+            parts = [implied_predicate(left, not wanted), implied_predicate(right, wanted)]
             return _any(parts) if wanted else _all(parts)
         case App(Op.ITE, (test, then, otherwise)):
-            return _cases(test, implied(then, wanted), implied(otherwise, wanted))
+            return _cases(
+                test, implied_predicate(then, wanted), implied_predicate(otherwise, wanted)
+            )
         case App(Op.IS_NONE, (inner,)):
-            return implied(app(Op.SQL_IS_NULL, inner), wanted)
+            return implied_predicate(app(Op.SQL_IS_NULL, inner), wanted)
         case App(Op.GET | Op.SOME, (inner,)):
-            return implied(inner, wanted)
+            return implied_predicate(inner, wanted)
         case App(op, args) if op in AS_SPARK or op in _SPARK or op is Op.IS_NAN:
             return _atom(op, args, wanted)
         case App(op, _) if op in SIGNATURES:
@@ -90,7 +92,7 @@ def implied(condition: Term, wanted: bool = True) -> Term:
         case App(Op.SAME, (number, Lit() as zero)) if wanted and literal_value(zero) == 0:
             # Spark has one zero, and a scan has two; neither of these bounds loses a zero.
             ends = ((Op.PY_GE, -0.0), (Op.PY_LE, 0.0))
-            parts = [implied(app(o, number, float_lit(x))) for o, x in ends]
+            parts = [implied_predicate(app(o, number, float_lit(x))) for o, x in ends]
             operand = _operand(number)
             if zero == float_lit(-0.0) and operand is not None:
                 parts.append(app(Op.SQL_IS_NEGATIVE_ZERO, operand))
@@ -106,7 +108,7 @@ def _not_true(inner: Term) -> Term:
         case App(Op.SQL_OR, args):
             return _all([_not_true(a) for a in args])
         case App(Op.SQL_IS_NULL | Op.SQL_IS_NAN | Op.SQL_EQ_NULLSAFE, _):
-            return implied(inner, False)
+            return implied_predicate(inner, False)
     return SQL_TRUE
 
 
@@ -117,13 +119,15 @@ def _test(test: App, wanted: bool) -> Term:
         return operand if wanted else app(Op.SQL_NOT, operand)
     value = _operand(test.args[0])
     follows = None if value is None else consequence(app(test.op, value, *test.args[1:]))
-    return SQL_TRUE if follows is None or not wanted else implied(follows)
+    return SQL_TRUE if follows is None or not wanted else implied_predicate(follows)
 
 
 def _cases(test: Term, then: Term, otherwise: Term) -> Term:
     if then == otherwise:
         return then
-    return _any([_all([implied(test), then]), _all([implied(test, False), otherwise])])
+    return _any(
+        [_all([implied_predicate(test), then]), _all([implied_predicate(test, False), otherwise])]
+    )
 
 
 def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
@@ -153,7 +157,7 @@ def _truth(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
     for condition, compared_with in (args, args[::-1]) if op in (Op.SQL_EQ, Op.PY_EQ) else ():
         value = literal_value(compared_with) if isinstance(compared_with, Lit) else None
         if isinstance(value, bool):
-            return implied(condition, value == wanted)
+            return implied_predicate(condition, value == wanted)
     return SQL_TRUE
 
 
@@ -184,7 +188,7 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
         return solved
     meant = preimage(spark, left, right)
     if meant is not None:
-        on_argument = implied(meant, wanted)
+        on_argument = implied_predicate(meant, wanted)
         return (
             _without_nan(op, left, on_argument, wanted)
             if strip(left.sort) == FLOAT
@@ -274,7 +278,7 @@ def _solve(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
     if isinstance(v, App):
         scaled = _solve_unit_factor(op, (v, a, b), bound)
         meant = None if scaled is None else preimage(*scaled)
-        return None if meant is None else implied(meant, wanted)
+        return None if meant is None else implied_predicate(meant, wanted)
     if not wanted and op is not Op.SQL_EQ:
         op = OPPOSITE[op]
         wanted = True
@@ -431,7 +435,7 @@ def _all(parts: list[Term]) -> Term:
     options = [[d for d in sql_disjuncts(c) if d not in _opposites(conjuncts)] for c in conjuncts]
     if not all(options):
         return SQL_FALSE
-    tight = tightened(list(dict.fromkeys(sql_disjunction(o) for o in options)))
+    tight = tighten(list(dict.fromkeys(sql_disjunction(o) for o in options)))
     return SQL_FALSE if SQL_FALSE in tight else sql_conjunction(tight)
 
 

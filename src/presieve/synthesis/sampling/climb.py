@@ -36,7 +36,7 @@ Tree: TypeAlias = "tuple[Op, list[Tree]] | int"
 """The filter's conjunctions and disjunctions over the numbers of its other parts."""
 
 
-def climbed(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
+def climb(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
     """Yield tables that the filter accepts, as far as climbing finds some."""
     distance = _Distance(space)
     for key in space.keys[:_KEYS]:

@@ -14,7 +14,7 @@ from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.sorts import FLOAT, Option, strip
 from presieve.ir.terms import Op, Term, Var
 from presieve.ir.walk import variables
-from presieve.semantics.assumptions import assumed
+from presieve.semantics.assumptions import assumption_of
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 
@@ -51,7 +51,7 @@ def facts(
             literals = ((meant[i][0], a), (meant[j][0], b))
             both = [t if wanted else negate(t) for t, wanted in literals]
             exclusions.append(negate(conjunction(both)))
-    return tuple(assumed(CORRELATED, t) for t in exclusions)
+    return tuple(assumption_of(CORRELATED, t) for t in exclusions)
 
 
 def _tests(v: Var) -> Iterator[Term]:

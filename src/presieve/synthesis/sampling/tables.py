@@ -105,7 +105,7 @@ def explore(
 
     offer(chain(seeds, _random_tables(space, random)))
     if not finding.accepted:
-        offer(pumped(space, random), enough=4)
+        offer(pump_tables(space, random), enough=4)
     _mutate(space, finding, random, deadline)
     for table, key in finding.accepted:
         note_removals(space, finding, table, key)
@@ -150,7 +150,7 @@ def _random_tables(space: Space, random: Random) -> Iterator[tuple[Table, State]
         yield table, random.choice(space.keys)
 
 
-def pumped(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
+def pump_tables(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
     """Long tables for filters that count: rows repeated as often as the filter's integers say."""
     counts = sorted({n + d for n in thresholds(space) for d in (0, 1) if n + d > 1})
     for count in counts:

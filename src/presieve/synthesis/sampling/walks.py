@@ -47,7 +47,7 @@ def walks(
             yield key, random.choices(rows, k=LENGTH)
 
 
-def dropped(space: Space, kept_cells: Collection[Cell]) -> list[list[Cell]]:
+def box_dropped_cells(space: Space, kept_cells: Collection[Cell]) -> list[list[Cell]]:
     """The dropped cells, in boxes: each box is dropped for a reason of its own."""
     others = [c for c in space.cells if c not in kept_cells]
     boxes = cover(space.partitions, others, kept_cells)
@@ -78,7 +78,7 @@ def parted_tables(
     def keeps(row: State, key: State) -> bool:
         return space.cell_of(row, key) in kept_cells
 
-    for key, rows in walks(space, random, dropped(space, kept_cells)):
+    for key, rows in walks(space, random, box_dropped_cells(space, kept_cells)):
         apart = 0
         for i, (state, twin, empty) in enumerate(_both(space.machine, rows[:MAX_ROWS], key, keeps)):
             if twin is None:
@@ -100,7 +100,7 @@ def wrong_tables(
     def keeps(row: State, key: State) -> bool:
         return space.cell_of(row, key) in kept_cells()
 
-    for key, rows in walks(space, random, dropped(space, kept_cells())):
+    for key, rows in walks(space, random, box_dropped_cells(space, kept_cells())):
         for i, (state, twin, empty) in enumerate(_both(space.machine, rows, key, keeps)):
             if empty or state != twin:
                 before, after = result(state, False, key), result(twin, empty, key)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.classic.guarded import each, guarded, simple_class
-from presieve.backend.classic.names import files_name, unqualified
+from presieve.backend.classic.names import files_name, print_unqualified
 from presieve.backend.classic.parts import conjuncts
 from presieve.backend.classic.scans import iceberg
 from presieve.backend.classic.scans.optimized import offered_filter
@@ -24,9 +24,9 @@ from presieve.backend.classic.scans.reads import (
     FILE_SCAN,
     Chosen,
     Reader,
-    chosen,
-    handed,
+    filters_of_scan,
     is_parquet,
+    list_chosen_files,
 )
 from presieve.backend.gateway import GatewayError, Handle
 from presieve.backend.statistics.estimates import local
@@ -121,7 +121,7 @@ class _Scan:
         self._gateway, self._leaf, self._kind = gateway, leaf, kind
         self._iceberg = iceberg.is_scan(leaf)
         self._pushed = (
-            iceberg.handed(leaf) if self._iceberg else split_list(self._reported_filters())
+            iceberg.filters_of_scan(leaf) if self._iceberg else split_list(self._reported_filters())
         )
         self._above = [self._conjunct(c) for c in above]
 
@@ -137,12 +137,14 @@ class _Scan:
 
     def _conjunct(self, condition: Handle) -> _Conjunct:
         tree: Tree = json.loads(self._gateway.json(condition))
-        return _Conjunct(tree, unqualified(self._gateway, condition, tree), self._text(condition))
+        return _Conjunct(
+            tree, print_unqualified(self._gateway, condition, tree), self._text(condition)
+        )
 
     def _text(self, condition: Handle) -> str | None:
         """Write a condition in the words in which the scan reports its filters."""
         if self._iceberg:
-            return iceberg.offered(self._gateway, condition)
+            return iceberg.write_in_iceberg(self._gateway, condition)
         return offered_filter(self._gateway, condition)
 
     def _reported_filters(self) -> str:
@@ -204,14 +206,14 @@ class _Scan:
     # Statistics
 
     def _with_files(self, scan_contract: ScanContract, shown: Sequence[_Conjunct]) -> ScanContract:
-        files = chosen(self._gateway, self._leaf)
+        files = list_chosen_files(self._gateway, self._leaf)
         if files is None:
             return scan_contract
         scan_contract = replace(scan_contract, files=files.files, files_read=files.chosen)
         pushed_conjuncts = [c for c in shown if c.offered in self._pushed]
         if not pushed_conjuncts or not is_parquet(self._leaf) or not files.are_local:
             return scan_contract
-        filters = {str(f.toString()): f for f in handed(self._leaf)}
+        filters = {str(f.toString()): f for f in filters_of_scan(self._leaf)}
         read = self._read_with(list(filters.values()), files)
         alone = [
             (c, self._read_with([filters[c.offered]], files)) for c in pushed_conjuncts if c.offered

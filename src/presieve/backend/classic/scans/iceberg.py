@@ -53,7 +53,7 @@ def some_files(relation: Handle) -> list[str]:
 
 
 @guarded
-def handed(leaf: Handle) -> list[str]:
+def filters_of_scan(leaf: Handle) -> list[str]:
     """Return the filters of a scan."""
     _, _, filter_text = str(leaf.scan().description()).partition(_FILTERS)
     return split_list(filter_text.rpartition(_END)[0])
@@ -66,7 +66,7 @@ def in_catalyst(text: str) -> str:
 
 
 @guarded
-def offered(gateway: ClassicGateway, condition: Handle) -> str | None:
+def write_in_iceberg(gateway: ClassicGateway, condition: Handle) -> str | None:
     """Write a condition in Iceberg's words; None if Iceberg has no words for it."""
     jvm = gateway.spark._jvm
     strategy = getattr(getattr(jvm, SOURCES + "v2.DataSourceV2Strategy$"), "MODULE$")

@@ -26,7 +26,7 @@ from presieve.backend.classic.guarded import (
 from presieve.backend.classic.scans import iceberg
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
-from presieve.cost.estimate import Limit, spread
+from presieve.cost.estimate import Limit, pick_spread
 from presieve.cost.scan import Reads
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Chosen:
 
 
 @guarded
-def chosen(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
+def list_chosen_files(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
     """Return the files that a ``FileSourceScanExec`` chooses; None if it has too many."""
     location = scan.relation().location()
     every = len(location.inputFiles())
@@ -79,7 +79,7 @@ def chosen(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
         numbers = [utils.getBucketId(name) for name in names]
         chosen_flags = [not n.isDefined() or buckets.get().get(n.get()) for n in numbers]
         files = [file for file, is_kept in zip(files, chosen_flags, strict=True) if is_kept]
-    some = (listing.apply(i).getPath() for listing, i in spread(files, OPENED))
+    some = (listing.apply(i).getPath() for listing, i in pick_spread(files, OPENED))
     return Chosen(every, len(files), tuple(str(path.toUri().toString()) for path in some))
 
 
@@ -88,7 +88,7 @@ def is_parquet(scan: Handle) -> bool:
     return simple_class(scan.relation().fileFormat()) == "ParquetFileFormat"
 
 
-def handed(scan: Handle) -> list[Handle]:
+def filters_of_scan(scan: Handle) -> list[Handle]:
     """Return the filters that a scan hands to its reader, in the form for sources."""
     return list(each(scan.pushedDownFilters()))
 
@@ -185,7 +185,7 @@ def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
     filter_texts: dict[str, str] = {}
     if iceberg.is_scan(leaf):
         filter_texts["PartitionFilters"] = (
-            f"[{', '.join(map(iceberg.in_catalyst, iceberg.handed(leaf)))}]"
+            f"[{', '.join(map(iceberg.in_catalyst, iceberg.filters_of_scan(leaf)))}]"
         )
     if simple_class(leaf) == FILE_SCAN:
         metadata = leaf.metadata()
@@ -197,7 +197,7 @@ def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
 
 
 @guarded
-def skipped(gateway: ClassicGateway, filtered: Handle) -> float | None:
+def estimate_skipped_share(gateway: ClassicGateway, filtered: Handle) -> float | None:
     """Return the share of the rows that the scan below a filter on local files skips. None if the
     files are elsewhere, are not Parquet, or are read otherwise.
     """
@@ -208,8 +208,8 @@ def skipped(gateway: ClassicGateway, filtered: Handle) -> float | None:
         return None if counted is None else 1 - counted[1] / counted[0]
     if simple_class(scan) != FILE_SCAN or not is_parquet(scan):
         return None
-    files = chosen(gateway, scan)
+    files = list_chosen_files(gateway, scan)
     if files is None or not files.files or not files.are_local:
         return None
-    read = Reader(gateway, scan, handed(scan)).of_all(files.some)
+    read = Reader(gateway, scan, filters_of_scan(scan)).of_all(files.some)
     return 1 - files.chosen / files.files * (1 - read.skipped)

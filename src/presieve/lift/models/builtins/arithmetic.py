@@ -12,7 +12,7 @@ from presieve.lift.models.builtins.bit_flags import bitwise
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import EXACT_INT, LITERAL, PLAIN, Scalar, Traits, Value, describe
 from presieve.lift.words import operator
-from presieve.semantics.build import as_float, as_int, folded, ite, or_
+from presieve.semantics.build import as_float, as_int, fold_constants, ite, or_
 
 _MOST_POWER = 1000
 """Maximum base and exponent of a power of constants."""
@@ -66,7 +66,7 @@ def binary(operation: Operation) -> Value:
 
 def _of_constants(value: Scalar) -> Scalar:
     """Fold the result to a constant if Python's operator has constant operands."""
-    term = folded(value.term)
+    term = fold_constants(value.term)
     if not isinstance(term, Lit) or value.traits.numpy:
         return value
     number = literal_value(term)
@@ -133,7 +133,7 @@ def _int_binary(operation: Operation, a: Scalar, b: Scalar) -> Scalar:
 def _power(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
     """Evaluate squares, cubes, and powers of constants."""
     if isinstance(b.term, Lit) and b.term.value in (2, 3):
-        square = folded(app(Op.INT_MUL, a.term, a.term))
+        square = fold_constants(app(Op.INT_MUL, a.term, a.term))
         return Scalar(square if b.term.value == 2 else app(Op.INT_MUL, square, a.term))
     if isinstance(a.term, Lit) and isinstance(b.term, Lit):
         base, power = int(a.term.value or 0), int(b.term.value or 0)

@@ -15,7 +15,7 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, Lit, Term
 from presieve.lift.execution.state import Operation
-from presieve.lift.values.merge import MOST_BITS, as_bits, as_number, widened
+from presieve.lift.values.merge import MOST_BITS, as_bits, as_number, widen_bits
 from presieve.lift.values.symbolic import LITERAL, BitsV, Scalar, Value, constant_of
 from presieve.semantics.build import and_, or_
 
@@ -48,7 +48,7 @@ def bitwise(operation: Operation) -> Value | None:
     if a is None or b is None:
         return None
     width = max(len(a.bits), len(b.bits))
-    pairs = zip(widened(a, width), widened(b, width), strict=True)
+    pairs = zip(widen_bits(a, width), widen_bits(b, width), strict=True)
     return _plain(BitsV(tuple(join(x, y) for x, y in pairs), a.unsettled | b.unsettled))
 
 
@@ -87,5 +87,5 @@ def equal_flags(left: Value, right: Value) -> Term | None:
     if a.unsettled or b.unsettled:
         return (a if a.unsettled else b).mark()
     width = max(len(a.bits), len(b.bits))
-    pairs = zip(widened(a, width), widened(b, width), strict=True)
+    pairs = zip(widen_bits(a, width), widen_bits(b, width), strict=True)
     return and_(*(negate(_xor(x, y)) for x, y in pairs))

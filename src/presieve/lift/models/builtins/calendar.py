@@ -10,7 +10,7 @@ from presieve.ir.terms import Op, Term, int_lit
 from presieve.lift.execution.state import Call, Flow, Machine, Operation
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import DaysV, Scalar, Value
-from presieve.semantics.build import applied, folded
+from presieve.semantics.build import apply_function, fold_constants
 
 _OF_DATES = {"year": Op.DATE_YEAR, "month": Op.DATE_MONTH, "day": Op.DATE_DAY}
 _OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
@@ -26,14 +26,16 @@ def attribute(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) ->
         return None
     if name in _OF_DATES:
         term = m.scalar(flow, value, node, AttributeError).term
-        return Scalar(applied(_OF_DATES[name], _day(term)))
+        return Scalar(apply_function(_OF_DATES[name], _day(term)))
     if name in _OF_CLOCKS and value.base == TIMESTAMP_NTZ:
-        return Scalar(applied(_OF_CLOCKS[name], m.scalar(flow, value, node, AttributeError).term))
+        return Scalar(
+            apply_function(_OF_CLOCKS[name], m.scalar(flow, value, node, AttributeError).term)
+        )
     return None
 
 
 def _day(term: Term) -> Term:
-    return applied(Op.CLOCK_DATE, term) if term.sort == TIMESTAMP_NTZ else term
+    return apply_function(Op.CLOCK_DATE, term) if term.sort == TIMESTAMP_NTZ else term
 
 
 def _is_time(call: Call, owner: Value) -> Scalar | None:
@@ -47,10 +49,12 @@ def number_of_day(call: Call, value: Scalar) -> Scalar:
     """``d.weekday()``, ``d.isoweekday()`` and ``d.toordinal()``."""
     day = _day(call.m.scalar(call.flow, value, call.node, AttributeError).term)
     if call.name == "toordinal":
-        return Scalar(folded(app(Op.INT_ADD, app(Op.DATE_DAYS, day), int_lit(_FIRST_ORDINAL))))
-    weekday = applied(Op.DATE_WEEKDAY, day)
+        return Scalar(
+            fold_constants(app(Op.INT_ADD, app(Op.DATE_DAYS, day), int_lit(_FIRST_ORDINAL)))
+        )
+    weekday = apply_function(Op.DATE_WEEKDAY, day)
     return Scalar(
-        weekday if call.name == "weekday" else folded(app(Op.INT_ADD, weekday, int_lit(1)))
+        weekday if call.name == "weekday" else fold_constants(app(Op.INT_ADD, weekday, int_lit(1)))
     )
 
 
@@ -68,5 +72,5 @@ def difference(operation: Operation) -> DaysV | None:
     dates = all(isinstance(v, Scalar) and v.base == DATE for v in (left, right))
     if not dates or not isinstance(op, ast.Sub):
         return None
-    a, b = (applied(Op.DATE_DAYS, m.scalar(flow, v, node).term) for v in (left, right))
-    return DaysV(folded(app(Op.INT_SUB, a, b)))
+    a, b = (apply_function(Op.DATE_DAYS, m.scalar(flow, v, node).term) for v in (left, right))
+    return DaysV(fold_constants(app(Op.INT_SUB, a, b)))

@@ -42,7 +42,7 @@ from presieve.lift.values.merge import (
     as_number,
     can_promote,
     promote,
-    settled,
+    settle_items,
     there,
     without_length,
 )
@@ -71,7 +71,16 @@ from presieve.lift.values.symbolic import (
     is_tagged,
     without_tag,
 )
-from presieve.semantics.build import and_, applied, as_float, as_int, folded, get, is_none, or_
+from presieve.semantics.build import (
+    and_,
+    apply_function,
+    as_float,
+    as_int,
+    fold_constants,
+    get,
+    is_none,
+    or_,
+)
 from presieve.semantics.preimages import of_arguments
 
 _ORDER: dict[type[ast.cmpop], Op] = {
@@ -155,7 +164,7 @@ def compare(comparison: Comparison) -> Term:
     if flags is not None:
         return flow.decided(flags if isinstance(op, ast.Eq) else negate(flags))
     left, right = (as_number(v) if isinstance(v, BitsV) else v for v in (left, right))
-    list_result = growing_lists.compared(op, left, right)
+    list_result = growing_lists.compare_length(op, left, right)
     if list_result is not None:
         return flow.decided(list_result)
     left, right = without_length(left), without_length(right)
@@ -286,7 +295,7 @@ def _compare_present(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) ->
     if _is_decimal(a.term) or _is_decimal(b.term):
         return compare_decimals(m, op, a, b, node)
     pair = _of_one_sort(m, a, b, node)
-    return None if pair is None else of_arguments(folded(app(op, *pair)))
+    return None if pair is None else of_arguments(fold_constants(app(op, *pair)))
 
 
 def _of_one_sort(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
@@ -330,7 +339,7 @@ def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
         case TupleV(items) | ListV(items):
             pass
         case GrowingV() as growing:
-            return or_(*(_hit(m, value, i, node) for i in settled(growing).items))
+            return or_(*(_hit(m, value, i, node) for i in settle_items(growing).items))
         case _:
             raise m.decline("unsupported-expression", f"'in' {describe(among)}", node)
     for item in items:
@@ -349,7 +358,7 @@ def _part_of(m: Machine, flow: Flow, part: Value, text: Scalar, node: ast.AST) -
         raise m.decline("unsupported-expression", f"{describe(part)} in a text", node)
     if not part_text:
         return TRUE
-    return applied(Op.TEXT_CONTAINS, within, string_lit(str(part_text)))
+    return apply_function(Op.TEXT_CONTAINS, within, string_lit(str(part_text)))
 
 
 def _hit(m: Machine, value: Value, item: Value, node: ast.AST) -> Term:

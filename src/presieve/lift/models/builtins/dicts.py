@@ -151,12 +151,12 @@ def _object(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
     assert isinstance(mapping, DictV | MapV)
     name, entries = dynamic_keys.name_of(m, key, node), as_map(mapping)
     if name is None:
-        raise heap.asked(m, key, node)
+        raise heap.signal_open_key(m, key, node)
     if name == OTHER:
         reason = "lists or dicts under keys that are not constant: keep tuples instead"
         raise m.decline("mutation", reason, node)
     if name not in entries.names:
-        new_object = heap.boxed(m, flow, contents)
+        new_object = heap.box_contents(m, flow, contents)
         heap.store(m, flow, access._replace(value=new_object), node)
         return new_object
     at = entries.names.index(name)
@@ -222,7 +222,7 @@ def make_counter(call: Call) -> Value:
             reason = "a Counter of such a column: numbers that may be NaN are counted by identity"
             raise call.decline("unsupported-operation", reason)
         return CountsV(v)
-    counter = heap.boxed(m, flow, _empty_counter())
+    counter = heap.box_contents(m, flow, _empty_counter())
     _update(m, flow, counter, flow.opened(args[0]), node)
     return counter
 

@@ -45,7 +45,7 @@ from presieve.lift.values.symbolic import (
     describe,
     is_tagged,
 )
-from presieve.semantics.build import applied, as_int, get, is_none
+from presieve.semantics.build import apply_function, as_int, get, is_none
 
 
 @function("builtins.min", "builtins.max")
@@ -76,7 +76,7 @@ def length(call: Call) -> Value:
             return sets.size(m, operand, node)
         case Scalar() as text if text.base == STRING:
             term = m.scalar(flow, text, node).term
-            return Scalar(applied(Op.TEXT_LENGTH, term))
+            return Scalar(apply_function(Op.TEXT_LENGTH, term))
         case SplitV(text, separator, True):
             number = app(Op.TEXT_COUNT, text, separator)
             return Scalar(app(Op.INT_ADD, number, int_lit(1)))
@@ -156,7 +156,7 @@ def make_bool(call: Call) -> Value:
 @function("builtins.str", arguments=1)
 def make_str(call: Call) -> Value:
     """``str`` of a string, an integer, a boolean or None."""
-    return strings.written(call.m, call.flow, call.args[0], call.node)
+    return strings.write_as_text(call.m, call.flow, call.args[0], call.node)
 
 
 @function("datetime.date", "datetime.datetime", "pandas.Timestamp")

@@ -32,14 +32,14 @@ from presieve.lift.values.merge import (
     ASCENDING,
     DESCENDING,
     Items,
-    absent,
+    absence_of,
     as_growing,
-    checked,
-    heaped,
+    check_item,
     is_ordered,
+    make_heap,
     merge,
     reversed_items,
-    settled,
+    settle_items,
     there,
     without_length,
 )
@@ -70,7 +70,7 @@ class Sorter(NamedTuple):
         if is_ordered(list_value, order):
             items, unplaced = list_value.items, list_value.pending
         else:
-            items, unplaced = (), settled(list_value).items
+            items, unplaced = (), settle_items(list_value).items
         for x in (*items, *unplaced):
             item_path = flow.branch(there(x))
             key(item_path, solid(m.force(x, item_path)))  # which may raise
@@ -84,13 +84,13 @@ class Sorter(NamedTuple):
 
     def inserted(self, items: Items, x: Value) -> Items:
         """Insert an item after all items that do not come after it, if the item is there."""
-        goes = [or_(absent(y), self._before(x, y)) for y in items]
+        goes = [or_(absence_of(y), self._before(x, y)) for y in items]
         shifted = []
         for i, (old, at) in enumerate(zip((*items, NONE), (*goes, TRUE), strict=True)):
             new = merge(at, x, old)
             if i:
                 new = merge(goes[i - 1], items[i - 1], new)
-            shifted.append(merge(absent(x), old, new))
+            shifted.append(merge(absence_of(x), old, new))
         return tuple(shifted)
 
     def _before(self, x: Value, y: Value) -> Term:
@@ -164,7 +164,9 @@ def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
                 ast_call = ast.copy_location(ast.Call(node, [], []), node)
 
                 def by_function(path: Flow, value: Value) -> Value:
-                    return inlining.inlined(Call(m, path, name, (value,), {}, ast_call), function)
+                    return inlining.inline_call(
+                        Call(m, path, name, (value,), {}, ast_call), function
+                    )
 
                 return text, by_function
     raise m.decline("unknown-call", "this key of a sorted list: use a lambda of one item", node)
@@ -175,9 +177,9 @@ def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
 
 def heap_of(m: Machine, list_value: ListV | GrowingV, node: ast.AST) -> GrowingV:
     """Return a list as a heap: it must be empty, in ascending order, or made by heapq."""
-    heap = settled(as_growing(list_value))
+    heap = settle_items(as_growing(list_value))
     if heap.kind == "heap" or (heap.kind == "list" and is_ordered(heap, ASCENDING)):
-        return heaped(heap)
+        return make_heap(heap)
     raise m.decline("mutation", "a list that may be no heap is used as one", node)
 
 
@@ -187,21 +189,21 @@ def on_heap(call: Call, heap: GrowingV) -> tuple[Value, GrowingV]:
     least = heap.items[1:]
     if name == "heappop" and not args:
         value = item(m, flow, heap, 0, node)
-        return value, replace(heap, items=growing_lists.shortened(flow, heap.items, least))
+        return value, replace(heap, items=growing_lists.shorten_to(flow, heap.items, least))
     if len(args) != 1:
         raise call.decline("unknown-call", f"heapq.{name} with these arguments")
-    x = checked(m.force(args[0], flow))
+    x = check_item(m.force(args[0], flow))
     one_zero(m, *_doubles(x))
     value = NONE
     items = heap.items
     if name == "heapreplace":
         value = item(m, flow, heap, 0, node)
-        items = growing_lists.shortened(flow, items, least)
+        items = growing_lists.shorten_to(flow, items, least)
     items = Sorter(m, flow, DESCENDING, itself, node).inserted(items, x)
     new_heap = GrowingV(items, frozenset([DESCENDING]), kind="heap", place=heap.place)
     if name == "heappushpop":
         value = growing_lists.last(m, flow, items)
-        new_heap = replace(new_heap, items=growing_lists.shortened(flow, items, heap.items))
+        new_heap = replace(new_heap, items=growing_lists.shorten_to(flow, items, heap.items))
     return value, new_heap
 
 

@@ -10,13 +10,13 @@ from functools import partial
 
 from presieve.ir.sorts import BOOL, INT
 from presieve.lift.execution import growing_lists
-from presieve.lift.execution.growing_lists import changed, is_list
+from presieve.lift.execution.growing_lists import is_list, store_contents
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins import heapq_sorted
 from presieve.lift.models.builtins.heapq_sorted import Sorter, key_of
 from presieve.lift.models.registry import function, method, reference
 from presieve.lift.values.containers import GrowingV
-from presieve.lift.values.merge import Items, as_growing, checked, reversed_items, settled
+from presieve.lift.values.merge import Items, as_growing, check_item, reversed_items, settle_items
 from presieve.lift.values.symbolic import (
     NONE,
     ListV,
@@ -93,7 +93,7 @@ def change_heap(call: Call) -> Value:
     if not isinstance(contents, ListV | GrowingV):
         raise call.decline("unsupported-operation", f"a heap of {describe(contents)}")
     value, remaining_heap = heapq_sorted.on_heap(call, heapq_sorted.heap_of(m, contents, node))
-    changed(m, flow, args[0], remaining_heap, node)
+    store_contents(m, flow, args[0], remaining_heap, node)
     return value
 
 
@@ -140,7 +140,7 @@ def make_deque(call: Call) -> Value:
         raise call.decline("unknown-call", f"a deque of {describe(contents)}")
     assert isinstance(contents, ListV | GrowingV)
     count = None if isinstance(limit, NoneV) else _count(m, limit, node)
-    start = settled(as_growing(contents))
+    start = settle_items(as_growing(contents))
     if count is not None and len(start.items) > count:
         start = growing_lists.part(m, replace(start, kind="list"), -count, None, node)
     return replace(start, kind="deque", most=count)
@@ -170,7 +170,7 @@ def _contents(call: Call, owner: RefV) -> GrowingV:
 
 def _replace_contents(call: Call, owner: RefV, contents: GrowingV, result: Value = NONE) -> Value:
     """Store the new contents of a list and return the method's result."""
-    changed(call.m, call.flow, owner, contents, call.node)
+    store_contents(call.m, call.flow, owner, contents, call.node)
     return result
 
 
@@ -190,7 +190,7 @@ def append(call: Call, owner: RefV) -> Value:
     """``list.append(x)``, and ``list.extend(items)`` of items that are written out."""
     contents = _contents(call, owner)
     for x in call.args if call.name == "append" else _written_out(call, call.args[0]):
-        contents = growing_lists.appended(contents, x)
+        contents = growing_lists.append_item(contents, x)
     return _replace_contents(call, owner, contents)
 
 
@@ -202,7 +202,7 @@ def insert(call: Call, owner: RefV) -> Value | None:
     if contents.kind == "deque" or _count(call.m, at, call.node) != 0:
         return None
     return _replace_contents(
-        call, owner, _rearrange(call, contents, lambda items: (checked(x), *items))
+        call, owner, _rearrange(call, contents, lambda items: (check_item(x), *items))
     )
 
 
@@ -214,7 +214,7 @@ def pop(call: Call, owner: RefV) -> Value | None:
     where = _count(m, args[0], node) if args else 0 if from_left else -1
     if (from_left and args) or ((from_left or args) and from_left != (contents.kind == "deque")):
         return None
-    value, remaining = growing_lists.popped(m, flow, contents, where, node)
+    value, remaining = growing_lists.pop_item(m, flow, contents, where, node)
     return _replace_contents(call, owner, remaining, value)
 
 
@@ -235,7 +235,7 @@ def reverse(call: Call, owner: RefV) -> Value:
 
 
 def _rearrange(call: Call, contents: GrowingV, how: Callable[[Items], Items]) -> GrowingV:
-    contents = settled(contents)
+    contents = settle_items(contents)
     if contents.kind == "heap":
         raise call.decline("mutation", "a heap is changed by other functions")
     items = how(contents.items)
@@ -307,6 +307,6 @@ def delete(m: Machine, flow: Flow, target: ast.expr) -> bool:
             return False
         case at:
             where = _count(m, m.evaluate(at, flow), target)
-            _, remaining = growing_lists.popped(m, flow, growing, where, target)
-    changed(m, flow, owner, remaining, target)
+            _, remaining = growing_lists.pop_item(m, flow, growing, where, target)
+    store_contents(m, flow, owner, remaining, target)
     return True

@@ -18,7 +18,7 @@ from presieve.lift.values.symbolic import (
     constant_of,
     describe,
 )
-from presieve.semantics.build import applied, as_int, folded, is_none, or_
+from presieve.semantics.build import apply_function, as_int, fold_constants, is_none, or_
 
 
 @function("builtins.float", arguments=1)
@@ -105,7 +105,7 @@ def whole(call: Call, op: Op, value: Scalar) -> Scalar:
     """Convert a float to an integer. NaN raises ValueError, infinity OverflowError."""
     call.m.fail(call.flow, app(Op.IS_NAN, value.term), ValueError)
     call.m.fail(call.flow, _is_infinite(value.term), OverflowError)
-    return Scalar(applied(op, value.term))
+    return Scalar(apply_function(op, value.term))
 
 
 @function("builtins.round", arguments=range(1, 3))
@@ -121,7 +121,7 @@ def rounded(call: Call) -> Scalar:
         return value
     if value.traits.maybe_int:
         raise call.decline("mixed-types", "round of what may be an integer: start it with 0.0")
-    near = applied(Op.FLOAT_ROUND, value.term, int_lit(digits))
+    near = apply_function(Op.FLOAT_ROUND, value.term, int_lit(digits))
     if len(call.args) == 2:
         return Scalar(near, Traits(maybe_nan=value.traits.maybe_nan))
     return whole(call, Op.FLOAT_TRUNC, Scalar(near))
@@ -131,8 +131,10 @@ def rounded(call: Call) -> Scalar:
 def root(call: Call) -> Scalar:
     """``math.sqrt`` of a number; of one below zero it raises."""
     value = as_double(call)
-    call.m.fail(call.flow, folded(app(Op.PY_LT, value.term, float_lit(0.0))), ValueError)
-    return Scalar(applied(Op.FLOAT_SQRT, value.term), Traits(maybe_nan=value.traits.maybe_nan))
+    call.m.fail(call.flow, fold_constants(app(Op.PY_LT, value.term, float_lit(0.0))), ValueError)
+    return Scalar(
+        apply_function(Op.FLOAT_SQRT, value.term), Traits(maybe_nan=value.traits.maybe_nan)
+    )
 
 
 def _number(call: Call) -> Scalar:
@@ -146,7 +148,7 @@ def _number(call: Call) -> Scalar:
 
 def _is_infinite(term: Term) -> Term:
     ends = (float_lit(float("inf")), float_lit(float("-inf")))
-    return or_(*(folded(app(Op.PY_EQ, term, end)) for end in ends))
+    return or_(*(fold_constants(app(Op.PY_EQ, term, end)) for end in ends))
 
 
 _WHOLE = {"floor": Op.FLOAT_FLOOR, "ceil": Op.FLOAT_CEIL, "trunc": Op.FLOAT_TRUNC}

@@ -14,8 +14,8 @@ from presieve.lift.execution.state import Call
 from presieve.lift.models.registry import function, method
 from presieve.lift.values.symbolic import Known, MatchV, Scalar, Value, constant_of
 from presieve.semantics import patterns
-from presieve.semantics.build import applied
-from presieve.semantics.functions import compiled
+from presieve.semantics.build import apply_function
+from presieve.semantics.functions import compile_pattern
 
 _FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE)
 
@@ -51,9 +51,9 @@ def _match(call: Call, pattern: str, flags: int, text: Value) -> Value | None:
     elif call.name == "fullmatch":
         pattern = patterns.to_the_end(pattern)
     try:
-        compiled(pattern, flags)
+        compile_pattern(pattern, flags)
     except (re.error, ValueError):
         return None
     term = call.m.scalar(call.flow, value, call.node).term
     parameters = (string_lit(pattern), int_lit(flags & ~int(re.UNICODE)))
-    return MatchV(applied(Op.TEXT_MATCHES, term, *parameters))
+    return MatchV(apply_function(Op.TEXT_MATCHES, term, *parameters))

@@ -15,7 +15,7 @@ from typing import Literal
 
 from presieve.ir.ops import negate
 from presieve.lift.execution import captured, inlining
-from presieve.lift.execution.heap import boxed, new
+from presieve.lift.execution.heap import box_contents, new
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.registry import ANY, function
@@ -97,7 +97,7 @@ def construct(call: Call, cls: object) -> Value:
         instance = _new(m, flow, TupleV((TagV(cls, (), fixed=False),)))
         init = class_attribute(cls, "__init__")
         if isinstance(init, FunctionType):
-            inlining.inlined(call._replace(args=(instance, *args)), init)
+            inlining.inline_call(call._replace(args=(instance, *args)), init)
         elif args or named:
             raise call.decline("always-raises", f"{cls.__name__} takes no arguments")
         return instance
@@ -117,7 +117,7 @@ def construct(call: Call, cls: object) -> Value:
 
 
 def _new(m: Machine, flow: Flow, record: TupleV) -> RefV:
-    return new(m, flow, TupleV(tuple(boxed(m, flow, i) for i in record.items)))
+    return new(m, flow, TupleV(tuple(box_contents(m, flow, i) for i in record.items)))
 
 
 def _bind_fields(call: Call, cls: type) -> dict[str, Value]:
@@ -212,11 +212,11 @@ def method(call: Call, owner: Value) -> Value | None:
         return DictV(tag.names, record.items[1:])
     if name in tag.names:
         raise call.decline("unknown-call", f"the field {name} is called")
-    bound_method = inlining.bound(tag.cls, name, owner if isinstance(owner, RefV) else record)
+    bound_method = inlining.find_method(tag.cls, name, owner if isinstance(owner, RefV) else record)
     if bound_method is None:
         raise call.decline("unknown-call", f"{tag.cls.__name__} has no method {name}")
     function, before = bound_method
-    return inlining.inlined(call._replace(args=(*before, *args)), function)
+    return inlining.inline_call(call._replace(args=(*before, *args)), function)
 
 
 def _replace_fields(call: Call, record: TupleV) -> TupleV:

@@ -49,7 +49,7 @@ def display(m: Machine, flow: Flow, items: Iterable[Value], node: ast.AST) -> Se
     """Evaluate ``{a, b}``."""
     set_so_far = EMPTY
     for value in items:
-        set_so_far = added(m, flow, set_so_far, value, node)
+        set_so_far = add_to_set(m, flow, set_so_far, value, node)
     return set_so_far
 
 
@@ -71,7 +71,7 @@ def written_out(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Value:
     return of_constants(m, value, node)
 
 
-def added(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) -> SetV:
+def add_to_set(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) -> SetV:
     """Return the set with a value added."""
     value = m.force(value, flow)
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
@@ -156,7 +156,7 @@ def _equal_constant(fact: Term, term: Term) -> Lit | None:
     return None
 
 
-def discarded(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) -> SetV:
+def discard_from_set(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) -> SetV:
     """Return the set without a value. Declines a value that may be an untracked member."""
     value = m.force(value, flow)
     if set_value.others != FALSE and not (
@@ -177,7 +177,7 @@ def _same(m: Machine, value: Value, member: Lit, node: ast.AST) -> Term:
     return equal(m, value, Scalar(member), node)
 
 
-def united(m: Machine, a: SetV, b: Value, node: ast.AST) -> SetV:
+def unite_sets(m: Machine, a: SetV, b: Value, node: ast.AST) -> SetV:
     """Return the union."""
     if not isinstance(b, SetV):
         raise m.decline("unsupported-operation", f"a set and {describe(b)}", node)
@@ -208,7 +208,7 @@ def holds(m: Machine, set_value: SetV, value: Value, node: ast.AST) -> Term:
     return or_(*(and_(p, _same(m, value, x, node)) for x, p in pairs))
 
 
-def compared(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
+def compare_sets(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
     """Evaluate ``left op right`` where one of the two is a set."""
     a, b = of_constants(m, left, node), of_constants(m, right, node)
     if isinstance(op, ast.In | ast.NotIn) and isinstance(b, SetV):
@@ -274,9 +274,9 @@ def set_method(call: Call, set_value: SetV) -> Value:
     m, flow, name, (operand,), _, node = call
     among = written_out(m, flow, flow.opened(operand), node)
     if name == "union":
-        return united(m, set_value, among, node)
+        return unite_sets(m, set_value, among, node)
     op = ast.GtE() if name == "issuperset" else ast.LtE()
-    return boolean(compared(m, op, set_value, among, node))
+    return boolean(compare_sets(m, op, set_value, among, node))
 
 
 @method(SetV, "add", "discard", "update", arguments=1, statement=True, owner=reference)
@@ -286,8 +286,10 @@ def change_set(call: Call, owner: RefV) -> Value:
     set_value = flow.opened(owner)
     assert isinstance(set_value, SetV)
     if name == "update":
-        set_value = united(m, set_value, written_out(m, flow, flow.opened(value), node), node)
+        set_value = unite_sets(m, set_value, written_out(m, flow, flow.opened(value), node), node)
     else:
-        set_value = (added if name == "add" else discarded)(m, flow, set_value, value, node)
+        set_value = (add_to_set if name == "add" else discard_from_set)(
+            m, flow, set_value, value, node
+        )
     flow.heap[owner.number] = set_value
     return NONE

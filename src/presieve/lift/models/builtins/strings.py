@@ -28,7 +28,7 @@ from presieve.lift.values.symbolic import (
     describe,
 )
 from presieve.semantics import preimages
-from presieve.semantics.build import applied, folded, get, is_none, ite, or_
+from presieve.semantics.build import apply_function, fold_constants, get, is_none, ite, or_
 from presieve.semantics.functions import WHITESPACE
 from presieve.semantics.preimages import of_arguments, two_valued
 
@@ -39,7 +39,7 @@ _CASES = {"upper": Op.TEXT_UPPER, "lower": Op.TEXT_LOWER}
 _STRIPS = {"strip": Op.TEXT_STRIP, "lstrip": Op.TEXT_LSTRIP, "rstrip": Op.TEXT_RSTRIP}
 _WRITTEN: dict[Sort, Callable[[Term], Term]] = {
     STRING: lambda text: text,
-    INT: lambda number: applied(Op.TEXT_OF_INT, number),
+    INT: lambda number: apply_function(Op.TEXT_OF_INT, number),
     BOOL: lambda truth: ite(truth, string_lit("True"), string_lit("False")),
 }
 
@@ -73,7 +73,7 @@ def computed(call: Call, text: Scalar) -> Value | None:
 
 
 def _apply(op: Op, *args: Term) -> Scalar:
-    return Scalar(applied(op, *args))
+    return Scalar(apply_function(op, *args))
 
 
 def _literals(call: Call) -> list[Lit] | None:
@@ -91,15 +91,17 @@ def _literals(call: Call) -> list[Lit] | None:
 def is_of_kind(call: Call, text: Scalar) -> Value:
     """``text.isdigit()`` and the like."""
     term = call.m.scalar(call.flow, text, call.node, AttributeError).term
-    return boolean(applied(Op.TEXT_IS, term, string_lit(call.name)))
+    return boolean(apply_function(Op.TEXT_IS, term, string_lit(call.name)))
 
 
 def number_in(call: Call, text: Scalar, kind: str) -> Term:
     """Return ``float(text)`` or ``int(text)`` as an opaque function: only Python defines which
     texts are accepted, and their values. Other texts raise ValueError.
     """
-    call.m.fail(call.flow, negate(applied(Op.TEXT_IS, text.term, string_lit(kind))), ValueError)
-    return applied(Op.TEXT_TO_INT if kind == "int" else Op.TEXT_TO_FLOAT, text.term)
+    call.m.fail(
+        call.flow, negate(apply_function(Op.TEXT_IS, text.term, string_lit(kind))), ValueError
+    )
+    return apply_function(Op.TEXT_TO_INT if kind == "int" else Op.TEXT_TO_FLOAT, text.term)
 
 
 @method(Scalar, "upper", "lower", owner=_text)
@@ -156,7 +158,7 @@ def ends_with_any(text: Term, ends: Value) -> Term | None:
     """Return whether a text ends with this, or with one of a tuple; None unless constant."""
     candidates = ends.items if isinstance(ends, TupleV) else (ends,)
     words = [constant_of(e, STRING) for e in candidates]
-    tests = (applied(Op.TEXT_ENDS, text, string_lit(str(w))) if w else TRUE for w in words)
+    tests = (apply_function(Op.TEXT_ENDS, text, string_lit(str(w))) if w else TRUE for w in words)
     return None if None in words else or_(*tests)
 
 
@@ -171,7 +173,7 @@ def place_of(call: Call, text: Scalar) -> Value | None:
     m, flow = call.m, call.flow
     term = m.scalar(flow, text, call.node, AttributeError).term
     if call.name == "index":
-        m.fail(flow, negate(applied(Op.TEXT_CONTAINS, term, *literals)), ValueError)
+        m.fail(flow, negate(apply_function(Op.TEXT_CONTAINS, term, *literals)), ValueError)
     return _apply(Op.TEXT_COUNT if call.name == "count" else Op.TEXT_FIND, term, *literals)
 
 
@@ -219,7 +221,9 @@ def joined(call: Call, text: Scalar) -> Value | None:
     between = m.scalar(flow, text, call.node, None)
     joined_text = Scalar(string_lit(""))
     for number, part in enumerate(parts):
-        joined_text = concatenated(concatenated(joined_text, between), part) if number else part
+        joined_text = (
+            concatenate_texts(concatenate_texts(joined_text, between), part) if number else part
+        )
     return joined_text
 
 
@@ -230,17 +234,17 @@ def sum_of(operation: Operation) -> Scalar | None:
     if not texts or not isinstance(op, ast.Add):
         return None
     a, b = (m.scalar(flow, v, node) for v in (left, right))
-    return concatenated(a, b)
+    return concatenate_texts(a, b)
 
 
-def concatenated(a: Scalar, b: Scalar) -> Scalar:
+def concatenate_texts(a: Scalar, b: Scalar) -> Scalar:
     """Concatenate two texts."""
     if a.term == string_lit(""):
         return b
     return a if b.term == string_lit("") else _apply(Op.TEXT_CONCAT, a.term, b.term)
 
 
-def written(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
+def write_as_text(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
     """Evaluate ``str(value)`` of a text, an integer, a truth value or None."""
     forced = m.force(value, flow)
     none = string_lit("None")
@@ -253,26 +257,28 @@ def written(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
     raise m.decline("unsupported-operation", f"str() of {describe(value)} is not read", node)
 
 
-def formatted(m: Machine, node: ast.JoinedStr, flow: Flow) -> Scalar:
+def format_text(m: Machine, node: ast.JoinedStr, flow: Flow) -> Scalar:
     """Evaluate an f-string whose values are formatted as by ``str``."""
     formatted_text = Scalar(string_lit(""))
     for part in node.values:
         match part:
             case ast.FormattedValue(value, -1 | 115, None):
-                shown = written(m, flow, m.evaluate(value, flow), node)
+                shown = write_as_text(m, flow, m.evaluate(value, flow), node)
             case ast.Constant(str() as text):
                 shown = Scalar(string_lit(text))
             case _:
                 reason = "a format, as in f'{x:.2f}', is not read"
                 raise m.decline("unsupported-expression", reason, node)
-        formatted_text = concatenated(formatted_text, shown)
+        formatted_text = concatenate_texts(formatted_text, shown)
     return formatted_text
 
 
 # --- slices ---------------------------------------------------------------------------------------
 
 
-def sliced(m: Machine, flow: Flow, text: Scalar, where: ast.Slice, node: ast.AST) -> Scalar | None:
+def slice_text(
+    m: Machine, flow: Flow, text: Scalar, where: ast.Slice, node: ast.AST
+) -> Scalar | None:
     """Evaluate ``text[a:b]`` with constant bounds; ``b`` must not be negative."""
     bounds = (None if e is None else constant_of(m.evaluate(e, flow), INT) for e in _ends(where))
     ends = [e if type(e) is int else None for e in bounds]
@@ -298,7 +304,7 @@ def _ends(where: ast.Slice) -> tuple[ast.expr | None, ast.expr | None]:
 
 
 def _text_from(text: Term, start: int) -> Term:
-    return applied(Op.TEXT_TAIL, text, int_lit(start)) if start else text
+    return apply_function(Op.TEXT_TAIL, text, int_lit(start)) if start else text
 
 
 def character(m: Machine, flow: Flow, text: Scalar, key: Value, node: ast.AST) -> Scalar | None:
@@ -308,10 +314,14 @@ def character(m: Machine, flow: Flow, text: Scalar, key: Value, node: ast.AST) -
         return None
     term = m.scalar(flow, text, node).term
     least = place + 1 if place >= 0 else -place
-    length = applied(Op.TEXT_LENGTH, term)
-    short = of_arguments(folded(app(Op.PY_LT, length, int_lit(least))))
+    length = apply_function(Op.TEXT_LENGTH, term)
+    short = of_arguments(fold_constants(app(Op.PY_LT, length, int_lit(least))))
     m.fail(flow, short, IndexError)
-    tail = _text_from(term, place) if place >= 0 else applied(Op.TEXT_LAST, term, int_lit(-place))
+    tail = (
+        _text_from(term, place)
+        if place >= 0
+        else apply_function(Op.TEXT_LAST, term, int_lit(-place))
+    )
     return _apply(Op.TEXT_HEAD, tail, int_lit(1))
 
 

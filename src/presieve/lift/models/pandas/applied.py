@@ -63,5 +63,5 @@ def _call_function(call: Call, flow: Flow, value: Value) -> Value:
         assert isinstance(function.target, FunctionType)
         call_node = ast.copy_location(ast.Call(function_node, [], []), call.node)
         named = Call(m, flow, function.name, (value,), {}, call_node)
-        return inlining.inlined(named, function.target)
+        return inlining.inline_call(named, function.target)
     raise call.decline("unknown-call", f"the function that .{call.name}() calls is not read")

@@ -15,7 +15,7 @@ from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import Lit, literal_value
 from presieve.lift.execution.identity import check_sole
 from presieve.lift.execution.state import Call, Flow, Machine
-from presieve.lift.models.pandas.elementwise import Choice, chosen
+from presieve.lift.models.pandas.elementwise import Choice, choose_elements
 from presieve.lift.models.pandas.series import column_of, part, scalar_operand, table_method, vector
 from presieve.lift.models.registry import ANY
 from presieve.lift.values.symbolic import FrameV, PartV, TupleV, Value, VectorV, constant_of
@@ -42,7 +42,7 @@ def write(m: Machine, flow: Flow, node: ast.Subscript, key: Value, value: Value)
         if column not in table.columns or vector(m, both[0]) is None:
             raise m.decline("mutation", "this way of writing to a table", node)
         choice = Choice(both[0], value, keep=False)
-        new_column = chosen(m, column_of(m, table, str(column)), choice, node)
+        new_column = choose_elements(m, column_of(m, table, str(column)), choice, node)
         flow.env[at.id] = _put(table, str(column), new_column)
         return
     name = constant_of(key)

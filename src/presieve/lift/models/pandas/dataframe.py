@@ -19,7 +19,7 @@ from presieve.lift.models.pandas import datetimes, first_last, query, series, to
 from presieve.lift.models.pandas.reductions import Cell, at_label
 from presieve.lift.models.pandas.series import table_method
 from presieve.lift.models.pyarrow import arrays
-from presieve.lift.models.registry import method, refused
+from presieve.lift.models.registry import method, refuse_methods
 from presieve.lift.values.symbolic import (
     LITERAL,
     NONE,
@@ -155,10 +155,10 @@ def _apply_mask(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST)
     if holes != FALSE and strip(mask.term.sort) == BOOL:
         m.fail(flow, any_row(m, and_(mask.rows, holes), node))
     if frame is not None:
-        return fresh(m, replace(frame, rows=series.selected(m, frame.rows, mask, node)))
+        return fresh(m, replace(frame, rows=series.select_rows(m, frame.rows, mask, node)))
     column = series.vector(m, value)
     assert column is not None
-    return fresh(m, series.kept(column, series.selected(m, column.rows, mask, node)))
+    return fresh(m, series.restrict_column(column, series.select_rows(m, column.rows, mask, node)))
 
 
 def _by_label(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> Value | None:
@@ -287,7 +287,7 @@ def select(call: Call, frame: PartV) -> Value:
     return _apply_mask(call.m, call.flow, frame, mask, call.node)
 
 
-refused(
+refuse_methods(
     FrameV | PartV,
     *("groupby", "pivot_table", "merge", "resample", "rolling"),
     reason="inside of the function regroups the rows of the group",

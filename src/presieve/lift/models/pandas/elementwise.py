@@ -21,7 +21,7 @@ from presieve.lift.models.pandas.zeros import one_zero
 from presieve.lift.models.registry import function
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import Value, VectorV, constant_of, describe
-from presieve.semantics.assumptions import assumed
+from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.build import as_float, get, is_none, ite, or_, some
 from presieve.semantics.values import INT_RANGES
 
@@ -36,7 +36,7 @@ class Choice(NamedTuple):
     keep: bool
 
 
-def chosen(m: Machine, v: VectorV, choice: Choice, node: ast.AST) -> VectorV:
+def choose_elements(m: Machine, v: VectorV, choice: Choice, node: ast.AST) -> VectorV:
     """Evaluate ``column.where(mask, other)``, or ``column.mask(mask, other)`` if ``keep`` is
     false.
     """
@@ -118,7 +118,7 @@ def numpy_where(call: Call) -> VectorV:
         if isinstance(of.term.sort, Option) and strip(of.term.sort) == INT:
             raise call.decline("unsupported-operation", "integers that may be missing: fillna")
         keep = x is not None
-        column = chosen(m, of, Choice(mask, b if keep else a, keep), node)
+        column = choose_elements(m, of, Choice(mask, b if keep else a, keep), node)
         return replace(column, array=True)
     p, q = scalar_operand(m, a, node), scalar_operand(m, b, node)
     numbers = {p.base, q.base} == {INT, FLOAT} and all(isinstance(s.term, Lit) for s in (p, q))
@@ -182,7 +182,7 @@ def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:
     small(m, v)
     least = INT_RANGES[m.columns.type_of(v.name)][0]
     term = or_(is_none(v.term), negate(app(Op.PY_EQ, element, int_lit(least))))
-    m.columns.add_assumptions([assumed("int-range", term)])
+    m.columns.add_assumptions([assumption_of("int-range", term)])
     positive = ite(app(Op.PY_LT, element, int_lit(0)), app(Op.INT_NEG, element), element)
     if isinstance(v.term.sort, Option):
         positive = ite(is_none(v.term), none_lit(INT), some(positive))

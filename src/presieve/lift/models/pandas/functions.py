@@ -21,7 +21,7 @@ def numpy_isnan(call: Call) -> Value:
     """``numpy.isnan`` of a column of doubles, or of a number."""
     v = series.vector(call.m, call.args[0])
     if v is not None and strip(v.term.sort) == FLOAT:
-        return series.absent(call.m, v, present=False)
+        return series.test_missing(call.m, v, present=False)
     return mathematics.is_nan(call)
 
 
@@ -50,7 +50,7 @@ def is_missing(call: Call) -> Value:
     present = call.name.startswith("not")
     v = series.vector(call.m, call.args[0])
     if v is not None:
-        return series.absent(call.m, v, present=present)
+        return series.test_missing(call.m, v, present=present)
     missing = _is_missing(call)
     return boolean(call.flow.decided(negate(missing) if present else missing))
 

@@ -60,7 +60,7 @@ def reduced(call: Call, v: VectorV) -> Value | None:
         case "idxmax" | "idxmin":
             return LabelV(v, Op.PY_GT if name == "idxmax" else Op.PY_LT)
         case "std" | "var" | "median":
-            return sums_of_doubles.reduced(m, flow, v, name, node)
+            return sums_of_doubles.reduce_doubles(m, flow, v, name, node)
     return None
 
 
@@ -106,7 +106,7 @@ def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     """Evaluate ``sum()`` of numbers and truth values."""
     base = strip(v.term.sort)
     if base == FLOAT:
-        return sums_of_doubles.reduced(m, flow, v, "sum", node)
+        return sums_of_doubles.reduce_doubles(m, flow, v, "sum", node)
     if v.term.sort == BOOL:
         return rows_of(m, flow, and_(v.rows, v.term), node, numpy=True)
     if base != INT:

@@ -302,7 +302,7 @@ def unary_vector(m: Machine, op: ast.unaryop, v: VectorV, node: ast.AST) -> Vect
     raise m.decline("unsupported-operation", "this sign before a whole column", node)
 
 
-def absent(m: Machine, v: VectorV, *, present: bool) -> VectorV:
+def test_missing(m: Machine, v: VectorV, *, present: bool) -> VectorV:
     """Evaluate ``column.isna()`` or ``column.notna()``."""
     m.columns.ask(v.term)
     return like(there(v.term) if present else missing(v.term), v)
@@ -319,7 +319,7 @@ def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> Ve
     return like(or_(*comparisons), v)
 
 
-def filled(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
+def fill_missing(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
     """Evaluate ``column.fillna(constant)`` with a constant of the column's own type."""
     constant = scalar_operand(m, value, node)
     m.columns.ask(v.term)
@@ -333,7 +333,7 @@ def filled(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
     return VectorV(ite(missing(v.term), constant.term, get(v.term)), v.rows, None, False, v.ordered)
 
 
-def clipped(
+def clip_values(
     m: Machine, v: VectorV, low: Value | None, high: Value | None, node: ast.AST
 ) -> VectorV:
     """Evaluate ``column.clip(low, high)`` of doubles; NaN stays."""
@@ -353,7 +353,7 @@ def clipped(
     return like(term, v)
 
 
-def selected(m: Machine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
+def select_rows(m: Machine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
     """Return the rows that a mask selects. A mask that holds None raises, which the caller handles.
     pandas reads an empty mask of objects as column names, so a mask that may hold NULL must be of
     the whole group.
@@ -367,7 +367,7 @@ def selected(m: Machine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
     return and_(rows, negate(is_none(mask.term)), get(mask.term))
 
 
-def kept(v: VectorV, rows: Term) -> VectorV:
+def restrict_column(v: VectorV, rows: Term) -> VectorV:
     """Restrict the column to these rows."""
     return replace(v, rows=rows)
 

@@ -10,26 +10,28 @@ from presieve.lift.execution.state import Call
 from presieve.lift.models.pandas import applied as applied
 from presieve.lift.models.pandas import elementwise, reductions, series, top_k
 from presieve.lift.models.pandas.series import column_method, vector
-from presieve.lift.models.registry import method, refused
+from presieve.lift.models.registry import method, refuse_methods
 from presieve.lift.values.symbolic import ListV, SeriesV, TupleV, Value, VectorV, constant_of
 
-refused(
+refuse_methods(
     SeriesV | VectorV,
     *("shift", "diff", "pct_change", "cumsum", "cumcount", "cummax", "cummin", "rolling"),
     *("expanding", "ewm", "rank", "ffill", "bfill", "interpolate", "duplicated"),
     reason="looks at neighbouring rows: write a loop that keeps what it needs",
 )
-refused(
+refuse_methods(
     SeriesV | VectorV,
     *("unique", "tolist", "to_numpy", "agg"),
     reason="is not supported: count with (column == constant).sum(), or loop",
 )
-refused(
+refuse_methods(
     SeriesV | VectorV,
     *("sem", "prod", "skew"),
     reason="rounds in an order that depends on how many rows there are",
 )
-refused(SeriesV | VectorV, "quantile", "mode", reason="needs all values of the column at once")
+refuse_methods(
+    SeriesV | VectorV, "quantile", "mode", reason="needs all values of the column at once"
+)
 
 
 @method(SeriesV | VectorV, "copy", arguments=0, fresh=True)
@@ -41,21 +43,21 @@ def copy(_: Call, owner: SeriesV | VectorV) -> Value:
 @column_method("isna", "isnull", "notna", "notnull", arguments=0, fresh=True)
 def is_missing(call: Call, v: VectorV) -> VectorV:
     """``column.isna()`` and ``column.notna()``."""
-    return series.absent(call.m, v, present=call.name.startswith("not"))
+    return series.test_missing(call.m, v, present=call.name.startswith("not"))
 
 
 @column_method("dropna", arguments=0, fresh=True)
 def dropna(call: Call, v: VectorV) -> VectorV:
     """``column.dropna()``."""
     call.m.columns.ask(v.term)
-    return series.kept(v, series.present_rows(v))
+    return series.restrict_column(v, series.present_rows(v))
 
 
 @column_method("fillna", arguments=range(2), keywords=("value",), fresh=True)
 def fillna(call: Call, v: VectorV) -> VectorV | None:
     """``column.fillna(constant)`` with a constant of the column's own type, but for integers."""
     values = (*call.args, *call.named.values())
-    return series.filled(call.m, v, values[0], call.node) if len(values) == 1 else None
+    return series.fill_missing(call.m, v, values[0], call.node) if len(values) == 1 else None
 
 
 @column_method("isin", arguments=1, fresh=True)
@@ -105,7 +107,7 @@ def choose(call: Call, v: VectorV) -> VectorV:
     """
     mask, *fillers = call.args
     choice = elementwise.Choice(mask, fillers[0] if fillers else None, call.name == "where")
-    return elementwise.chosen(call.m, v, choice, call.node)
+    return elementwise.choose_elements(call.m, v, choice, call.node)
 
 
 @column_method("clip", arguments=range(3), keywords=("lower", "upper"), fresh=True)
@@ -116,7 +118,7 @@ def clip(call: Call, v: VectorV) -> VectorV | None:
         return None
     low = args[0] if args else named.get("lower")
     high = args[1] if len(args) > 1 else named.get("upper")
-    return series.clipped(call.m, v, low, high, call.node)
+    return series.clip_values(call.m, v, low, high, call.node)
 
 
 @column_method("sort_values", arguments=0, keywords=("ascending", "kind"), fresh=True)

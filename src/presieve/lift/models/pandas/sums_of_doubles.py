@@ -29,7 +29,7 @@ _OPS = {
 }
 
 
-def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value:
+def reduce_doubles(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value:
     """Evaluate ``column.name()`` for one of the reductions above."""
     skips = name == "median"
     reduction: Term = app(_OPS[name], _sequence(m, v, node, skips=skips))

@@ -17,7 +17,7 @@ from presieve.lift.models.builtins import strings
 from presieve.lift.models.pandas.series import missing, vector
 from presieve.lift.models.registry import Model, method
 from presieve.lift.values.symbolic import AccessV, Scalar, Value, VectorV, constant_of
-from presieve.semantics.build import and_, applied, ite, or_, some, unwrapped
+from presieve.semantics.build import and_, apply_function, ite, or_, some, unwrap_option
 
 
 def _texts(call: Call, owner: Value) -> VectorV | None:
@@ -38,7 +38,7 @@ def _of_elements(v: VectorV, term: Term) -> VectorV:
 
 def _call_on_each(call: Call, v: VectorV, model: Model) -> VectorV | None:
     """Apply the model of a Python text method to each element."""
-    element = model(call, Scalar(unwrapped(v.term)))
+    element = model(call, Scalar(unwrap_option(v.term)))
     return _of_elements(v, element.term) if isinstance(element, Scalar) else None
 
 
@@ -77,19 +77,19 @@ def replaced(call: Call, v: VectorV) -> VectorV | None:
 @method(AccessV, "str.len", arguments=0, fresh=True, owner=_texts)
 def lengths(_: Call, v: VectorV) -> VectorV | None:
     """``column.str.len()``."""
-    return _of_elements(v, applied(Op.TEXT_LENGTH, unwrapped(v.term)))
+    return _of_elements(v, apply_function(Op.TEXT_LENGTH, unwrap_option(v.term)))
 
 
 @method(AccessV, "str.startswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
 def starts_with(call: Call, v: VectorV) -> VectorV | None:
     """``column.str.startswith(text, na=False)`` of a constant string, or of a tuple of them."""
-    return _condition_column(call, v, strings.starts_with_any(unwrapped(v.term), call.args[0]))
+    return _condition_column(call, v, strings.starts_with_any(unwrap_option(v.term), call.args[0]))
 
 
 @method(AccessV, "str.endswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
 def ends_with(call: Call, v: VectorV) -> VectorV | None:
     """``column.str.endswith(text, na=False)`` of a constant string, or of a tuple of them."""
-    return _condition_column(call, v, strings.ends_with_any(unwrapped(v.term), call.args[0]))
+    return _condition_column(call, v, strings.ends_with_any(unwrap_option(v.term), call.args[0]))
 
 
 @method(AccessV, "str.contains", arguments=1, keywords=("na", "regex"), fresh=True, owner=_texts)
@@ -102,7 +102,7 @@ def contains(call: Call, v: VectorV) -> VectorV | None:
     if not isinstance(part, str) or not part or not (plain or re.escape(part) == part):
         return None
     return _condition_column(
-        call, v, applied(Op.TEXT_CONTAINS, unwrapped(v.term), string_lit(part))
+        call, v, apply_function(Op.TEXT_CONTAINS, unwrap_option(v.term), string_lit(part))
     )
 
 
@@ -124,12 +124,14 @@ def _is_false(value: Value) -> bool:
     return isinstance(value, Scalar) and value.term == FALSE
 
 
-def sliced(
+def slice_texts(
     m: Machine, flow: Flow, owner: AccessV, where: ast.Slice, node: ast.AST
 ) -> VectorV | None:
     """Evaluate ``column.str[a:b]`` with constant bounds; ``b`` must not be negative."""
     v = _column(m, owner) if owner.by == "str" else None
     text_slice = (
-        None if v is None else strings.sliced(m, flow, Scalar(unwrapped(v.term)), where, node)
+        None
+        if v is None
+        else strings.slice_text(m, flow, Scalar(unwrap_option(v.term)), where, node)
     )
     return None if v is None or text_slice is None else _of_elements(v, text_slice.term)

@@ -13,7 +13,7 @@ from presieve.ir.terms import App, Op, Scope, Term, Var, float_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.fields import any_row
 from presieve.lift.execution.state import Machine
-from presieve.semantics.assumptions import ZERO_IN_HEAPS, assumed
+from presieve.semantics.assumptions import ZERO_IN_HEAPS, assumption_of
 from presieve.semantics.build import and_, get, is_none, or_
 from presieve.semantics.interpret import evaluate
 
@@ -57,6 +57,6 @@ def _assume(m: Machine, code: str, element: Term) -> None:
     term = or_(is_none(element), negate(app(Op.SAME, get(element), float_lit(-0.0))))
     read = variables(term)
     if read and all(v.scope in (Scope.ROW, Scope.KEY) for v in read):
-        m.columns.add_assumptions([assumed(code, term)])
+        m.columns.add_assumptions([assumption_of(code, term)])
     else:
         m.columns.add_assumptions([ZERO_IN_HEAPS.of()])
