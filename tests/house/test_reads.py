@@ -16,16 +16,14 @@ ALLOWED = {
     "python/names.names_of": "cells go by value; globals are handed to the gate",
     "entry/group_fold.group_fold_under": "cells go by value",
     "execution/opaque_calls._parts": "compared with what was declared, which is not read",
-    "python/source.written": "asks for a mark that declines",
+    "python/source.parse_function": "asks for a mark that declines",
     "builtins/records.kind_of": "of a class that has passed",
     "builtins/records._has_plain_fields": "of a class that has passed",
     "builtins/records.attribute": "of a class that has passed",
-    "execution/statements._is_plain_error": "of a class that has passed",
     "entry/udtf._checked": "of a class that has passed",
     "entry/row_class.is_row_class": "only says as what it is lifted",
     "entry/merge.has_merge": "only says whether it can be lifted",
     "lift/api._function_under": "only for telling",
-    "python/positions._unwrapped": "only for telling",
     "python/positions.definition_of": "only for telling",
 }
 
