@@ -61,6 +61,13 @@ def unless_guarded(found: Comparison, written: DataFrame) -> Comparison:
     return replace(found, findings=tuple(f for f in found.findings if f[0] != READS_MORE))
 
 
+def of_results(found: Comparison) -> Comparison:
+    """Without what reads more: ``optimize`` does not know what is done with a DataFrame later, and
+    so not which filters Spark infers for it.
+    """
+    return replace(found, findings=tuple(f for f in found.findings if f[0] != READS_MORE))
+
+
 def _is_guarded(written: DataFrame) -> bool:
     boundaries = explain(written).boundaries
     return any(d["by"] == BY_GUARD for b in boundaries for d in b.discharged)

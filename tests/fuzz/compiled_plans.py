@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tests.fuzz import hostile_tables, plan_functions
-from tests.fuzz.comparing import Tally, compare, unless_guarded
+from tests.fuzz.comparing import Tally, compare, of_results, unless_guarded
 from tests.fuzz.hostile_tables import COLUMNS
 from tests.fuzz.loading import defined
 from tests.fuzz.plan_functions import Function, filter_of
@@ -275,8 +275,9 @@ class Fuzz:
             if draw.random.random() < EXTENDED:
                 later = extension(draw, written)
                 forms = {"extended": lambda: later(presieve.optimize(written, compile="auto"))}
-                found = unless_guarded(compare(later(written), forms), written)
-                self.tally.add(found, "\n".join(told), again=True)
+                self.tally.add(
+                    of_results(compare(later(written), forms)), "\n".join(told), again=True
+                )
 
     def _tables(self, index: int) -> tuple[DataFrame, DataFrame]:
         number = index // PLANS_OF_A_TABLE
