@@ -448,3 +448,13 @@ def test_days_at_the_ends_of_their_type(
     better = presieve.optimize(df, cost="always")
     assert better is not df
     assert sorted(better.collect()) == sorted(df.collect())
+
+
+def test_a_long_list_of_days_that_python_does_not_have(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark's set of them stays as it is: nothing is derived, and nothing fails."""
+    days = pa.array([0, 20_000, 2**31 - 1, 2**31 - 1], pa.int32()).cast(pa.date32())
+    pq.write_table(pa.table({"d": days}), tmp_path / "t.parquet", row_group_size=1)
+    listed = ", ".join(f"date_from_unix_date({n})" for n in (20_000, *range(2**31 - 20, 2**31)))
+    df = spark.read.parquet(str(tmp_path)).filter(f"last_day(d) IN ({listed})")
+    better = presieve.optimize(df, cost="always")
+    assert better.count() == df.count()

@@ -161,7 +161,7 @@ def _text(type_: object, value: Handle | None) -> str | None:
             return str(int(value))
         case "boolean":
             return str(value).lower()
-        case "date":
+        case "date" if 0 < int(value) + _EPOCH <= date.max.toordinal():
             return date.fromordinal(int(value) + _EPOCH).isoformat()
         case "double" if isfinite(value):
             return repr(float(value))
