@@ -76,7 +76,9 @@ def test_an_order_without_peers(numbers: DataFrame) -> None:
 def test_a_limit(numbers: DataFrame) -> None:
     df = numbers.orderBy("n", ascending=False).limit(50).filter("n >= 2")
     (said,) = told(df)
-    assert said.startswith("LIMIT depends on the order of peers (rows with the same n),")
+    assert said.startswith(
+        "The result of LIMIT depends on the order of peers (rows with the same n),"
+    )
 
 
 def first(pdf: pd.DataFrame) -> pd.DataFrame:
@@ -89,7 +91,9 @@ def test_what_is_rewritten_elsewhere(numbers: DataFrame) -> None:
     grouped = numbers.groupBy("n").applyInPandas(first, "n int, id int").filter("n = 2")
     assert told(numbered.join(grouped, "id")) == []
     (said,) = told(grouped.selectExpr("id", "row_number() OVER (ORDER BY n) AS w"))
-    assert said.startswith("row_number depends on the order of peers (rows with the same n),")
+    assert said.startswith(
+        "The result of row_number depends on the order of peers (rows with the same n),"
+    )
 
 
 def test_what_is_not_rewritten(numbers: DataFrame) -> None:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tests.support.other_orders import in_other_orders, tells_order
-from tests.support.scans import Run, reading_more, run
+from tests.support.scans import Run, is_guarded, reading_more, run
 
 from presieve.driver.optimize import explain
-from presieve.driver.solve import BY_GUARD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,9 +55,9 @@ def unless_guarded(found: Comparison, written: DataFrame) -> Comparison:
     """Without what reads more because a guard has met rows that break an assumption: such a plan
     reads its table again, for their groups.
     """
-    if all(kind != READS_MORE for kind, _, _ in found.findings) or not _is_guarded(written):
+    if all(kind != READS_MORE for kind, _, _ in found.findings) or not is_guarded(explain(written)):
         return found
-    return replace(found, findings=tuple(f for f in found.findings if f[0] != READS_MORE))
+    return of_results(found)
 
 
 def of_results(found: Comparison) -> Comparison:
@@ -66,11 +65,6 @@ def of_results(found: Comparison) -> Comparison:
     so not which filters Spark infers for it.
     """
     return replace(found, findings=tuple(f for f in found.findings if f[0] != READS_MORE))
-
-
-def _is_guarded(written: DataFrame) -> bool:
-    boundaries = explain(written).boundaries
-    return any(d["by"] == BY_GUARD for b in boundaries for d in b.discharged)
 
 
 def _differences(expected: Run, written: DataFrame, df: DataFrame) -> list[tuple[str, str]]:

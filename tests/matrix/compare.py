@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from tests.matrix.cells import SCANS, conf
 from tests.matrix.harvest import Named
 from tests.support.other_orders import in_other_orders, tells_order
-from tests.support.scans import Run, reading_more, scanned, united
+from tests.support.scans import Run, is_guarded, lost_stages, reading_more, scanned, united
 from tests.support.traps.checks import RAISES
 
 from presieve.backend.catalyst.definitions import WITH_CTE
 from presieve.backend.catalyst.trees import walk
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver.optimize import explain, optimize
-from presieve.driver.solve import BY_GUARD, Policy
+from presieve.driver.solve import Policy
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,11 +71,10 @@ def pairs(found: Sequence[Named], policy: Policy = "default") -> list[Pair]:
 
 
 def _reads_twice(df: DataFrame, report: Report) -> bool:
-    guarded = any(known["by"] == BY_GUARD for b in report.boundaries for known in b.discharged)
     root = ClassicGateway(df.sparkSession).tree(df._jdf.queryExecution().analyzed())
     tables = [str(n.fields["output"]) for n in walk(root) if "output" in n.fields]
     shared = any(n.kind == WITH_CTE for n in walk(root))
-    return guarded or shared or len(set(tables)) < len(tables)
+    return is_guarded(report) or shared or len(set(tables)) < len(tables)
 
 
 def differences(
@@ -154,8 +153,10 @@ def outcomes(frames: Sequence[DataFrame]) -> list[Result]:
     found: list[Counter[str]] = [Counter() for _ in frames]
     for row in rows:
         found[row["n"]][row["row"]] += 1
-    parts = united(together._jdf.queryExecution().executedPlan())
-    apart = [scanned(part) for part in parts] if len(parts) == len(frames) else None
+    execution = together._jdf.queryExecution()
+    parts = united(execution.executedPlan())
+    tells = len(parts) == len(frames) and not lost_stages(execution)
+    apart = [scanned(part) for part in parts] if tells else None
     return [Result(rows, None if apart is None else apart[n]) for n, rows in enumerate(found)]
 
 

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from presieve.backend.statistics.metrics import ROWS_OUT
 from presieve.driver.session import setting_of
+from presieve.driver.solve import BY_GUARD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
+
+    from presieve.report.report import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,13 @@ def run(df: DataFrame) -> Run:
     planned = df.select("*")
     rows = planned.collect()
     execution = planned._jdf.queryExecution()
-    if _empties(execution.executedPlan()) > _empties(execution.sparkPlan()):
-        return Run(rows, None)
-    return Run(rows, scanned(execution.executedPlan()))
+    counts = None if lost_stages(execution) else scanned(execution.executedPlan())
+    return Run(rows, counts)
+
+
+def lost_stages(execution: Any) -> bool:
+    """Whether adaptive execution dropped stages from a plan that it had run."""
+    return _empties(execution.executedPlan()) > _empties(execution.sparkPlan())
 
 
 def _empties(plan: Any) -> int:
@@ -102,6 +109,13 @@ def _source(scan: Any) -> str:
 
 def _kind(node: Any) -> str:
     return str(node.getClass().getSimpleName())
+
+
+def is_guarded(report: Report) -> bool:
+    """Whether a plan is guarded: it may read its tables again, for the groups that break a
+    condition.
+    """
+    return any(known["by"] == BY_GUARD for b in report.boundaries for known in b.discharged)
 
 
 def reading_more(written: Run, optimized: Run) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, native_call
+from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
 from presieve.backend.catalyst.operators import SUBQUERY_ALIAS, VIEW, WINDOW
 from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
@@ -21,16 +21,17 @@ from presieve.backend.catalyst.trees import (
     walk,
 )
 from presieve.backend.catalyst.windows import (
-    NAMED,
     ORDERLESS,
+    aggregate_call,
     function_of,
     input_of,
     is_by_range,
     is_windowed,
     names_of,
-    sorted_below,
+    sort_orders,
 )
 from presieve.errors import DeclineSignal
+from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INT_RANGES
 
 _RANKS = tuple(EXPRESSIONS + name for name in ("Rank", "DenseRank", "PercentRank", "CumeDist"))
@@ -57,8 +58,8 @@ class PeerOrder:
     def __str__(self) -> str:
         peers = f"peers (rows with the same {', '.join(self.order)})" if self.order else "rows"
         return (
-            f"{self.operator} depends on the order of {peers}, which Spark does not promise and a"
-            " filter below may change"
+            f"The result of {self.operator} depends on the order of {peers}, which Spark does not"
+            " promise and which may differ in the rewritten plan"
         )
 
 
@@ -76,15 +77,8 @@ def changed_peer_orders(written: Node, rewritten: Node) -> tuple[PeerOrder, ...]
 
 
 def _peer_order(node: Node) -> PeerOrder:
-    named = (str(n["name"]) for tree in _order(node) for n in tree if n["class"] == ATTRIBUTE)
+    named = (str(n["name"]) for tree in sort_orders(node) for n in tree if n["class"] == ATTRIBUTE)
     return PeerOrder(names_of(node) or "LIMIT", tuple(dict.fromkeys(named)))
-
-
-def _order(node: Node) -> list[Tree]:
-    """Return the sort keys of a window or of a limit."""
-    if node.kind == WINDOW:
-        return list(node.fields["orderSpec"])
-    return list((sorted_below(node) or node).fields["order"])
 
 
 def _depends_on_peers(node: Node) -> bool:
@@ -100,7 +94,7 @@ def _is_total(node: Node) -> bool:
     if listed is None:
         return False
     partition = node.fields.get("partitionSpec", []) if node.kind == WINDOW else []
-    keys = (itself(tree) for tree in (*partition, *(tree[1:] for tree in _order(node))))
+    keys = (itself(tree) for tree in (*partition, *(tree[1:] for tree in sort_orders(node))))
     sorted_by = {expr_id(key) for key in keys if key is not None}
     return {expr_id(tree[0]) for tree in listed} <= sorted_by
 
@@ -115,7 +109,7 @@ def _reads_order(tree: Tree) -> bool:
         return False
     if function[0]["class"] != AGGREGATE_EXPRESSION or not is_by_range(spec):
         return True
-    name = native_call([NAMED, *function]).function
+    name = aggregate_call(function).function
     return name not in ORDERLESS and not (name in _SUMS and _is_whole(function[2]))
 
 
@@ -124,7 +118,7 @@ def _is_whole(argument: dict[str, object]) -> bool:
     if argument["class"] != ATTRIBUTE:
         return False
     type_ = simple_type(argument["dataType"])
-    return type_ in INT_RANGES or type_.startswith("decimal")
+    return type_ in INT_RANGES or decimal_type(type_) is not None
 
 
 def _text(node: Node) -> str:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDAF, PYTHON_UDF
 from presieve.backend.catalyst.native_aggregates import (
     AGGREGATE_EXPRESSION,
+    NativeCall,
     NativeInput,
     children,
     lift_native,
@@ -89,6 +90,13 @@ def input_of(node: Node) -> Node:
     return (sorted_below(node) or node).children[0]
 
 
+def sort_orders(node: Node) -> list[Tree]:
+    """Return what the operator sorts its rows by, as Catalyst's ``SortOrder``."""
+    if node.kind == WINDOW:
+        return list(node.fields["orderSpec"])
+    return list((sorted_below(node) or node).fields["order"])
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """What terms are read with: the input's columns and types by exprId, and the time zone."""
@@ -107,11 +115,10 @@ def read_window(node: Node, of: Columns) -> Window:
     Raises :class:`DeclineSignal` where functions may read more than their partition.
     """
     if node.kind != WINDOW:
-        order = (sorted_below(node) or node).fields["order"]
-        return Window((), _sort_keys(order, of), (Frame(None, CURRENT_ROW),))
-    keys = _sort_keys(node.fields["orderSpec"], of)
+        return Window((), _sort_keys(sort_orders(node), of), (Frame(None, CURRENT_ROW),))
+    keys = _sort_keys(sort_orders(node), of)
     partition = (of.term(t) for t in node.fields["partitionSpec"])
-    type_ = _type(node.fields["orderSpec"], of)
+    type_ = _type(sort_orders(node), of)
     functions = [function_of(t) for t in node.fields["windowExpressions"]]
     frames = (_frame(function, spec, type_) for function, spec in functions)
     return Window(
@@ -143,7 +150,7 @@ def whole_fold(node: Node, of: Columns, outputs: Iterable[Attribute]) -> Fold | 
         output = named.get(expr_id(tree[0]))
         if not is_aggregate or _frame(function, spec, "") != Frame() or output is None:
             return None
-        call = native_call([NAMED, *function])
+        call = aggregate_call(function)
         source = NativeInput(of.columns, of.types, of.timezone)
         lifted = lift_native(call, lambda: "", source, SchemaColumn(output.name, output.type))
         if isinstance(lifted, Declined) or not _is_orderless(call.function, lifted.fold):
@@ -205,9 +212,14 @@ bits (``ExternalAppendOnlyUnsafeRowArray``).
 """
 
 
+def aggregate_call(function: Tree) -> NativeCall:
+    """Read an aggregate that is called over a window, as if it were a column of an aggregate."""
+    return native_call([_ALIAS, *function])
+
+
 def _name(function: Tree) -> str:
     if function[0]["class"] == AGGREGATE_EXPRESSION:
-        return native_call([NAMED, *function]).name
+        return aggregate_call(function).name
     name = str(function[0]["class"]).rsplit(".", 1)[-1]
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).strip("_")
 
@@ -243,7 +255,7 @@ class _Unknown:
 
 _Read: TypeAlias = Bound | _Unknown
 _UNKNOWN = _Unknown()
-NAMED: JsonNode = {"class": ALIAS, "num-children": 1}
+_ALIAS: JsonNode = {"class": ALIAS, "num-children": 1}
 
 
 def _read_bound(tree: Tree) -> _Read:
@@ -313,8 +325,8 @@ def _reach(bound: _Read, type_: str, outwards: int) -> Bound:
 def functions_raise(node: Node) -> bool:
     """Whether the operator may raise on some sets of rows."""
     if node.kind != WINDOW:
-        return any(can_raise(t) for t in (sorted_below(node) or node).fields["order"])
-    if any(can_raise(t) for t in (*node.fields["partitionSpec"], *node.fields["orderSpec"])):
+        return any(map(can_raise, sort_orders(node)))
+    if any(map(can_raise, (*node.fields["partitionSpec"], *sort_orders(node)))):
         return True
     return any(_raises(function_of(t)[0]) for t in node.fields["windowExpressions"])
 
