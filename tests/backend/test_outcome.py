@@ -5,7 +5,7 @@ that it has as written, and what a pass did wrong is taken back.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -69,6 +69,7 @@ def rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataF
         "l": pa.array([i + 6 for i in count], pa.int64()),
         "k": pa.array([i // 100 for i in count], pa.int64()),
         "v": pa.array([float(i) for i in count]),
+        "small": pa.array([i % 100 for i in count], pa.int8()),
         "s": pa.array([str(i) for i in count]),
         "day": pa.array([FIRST + dt.timedelta(days=i) for i in count]),
     }
@@ -233,6 +234,42 @@ def test_a_filter_on_a_key_goes_below_and_stays(
     assert not presieve.explain(df).data.taken_back
 
 
+def _passed_on(t: DataFrame) -> DataFrame:
+    def pass_on(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        yield from batches
+
+    return t.select("k", "small").mapInPandas(pass_on, "k long, small tinyint")
+
+
+EMPTY: dict[str, Make] = {
+    "a filter": lambda t, o: _passed_on(t).filter("CAST(small AS INT) > 127"),
+    "another type": lambda t, o: _passed_on(t).filter("CAST(small AS BIGINT) = 128"),
+    "a union": lambda t, o: (
+        _passed_on(t).filter("CAST(small AS INT) > 127").select("k").union(o.select("k"))
+    ),
+    "a join": lambda t, o: _passed_on(t).filter("CAST(small AS INT) < -128").join(o, "k"),
+    "a left join": lambda t, o: (
+        o.join(_passed_on(t).filter("CAST(small AS INT) > 127"), "k", "left").filter("w > 4990")
+    ),
+    "an anti join": lambda t, o: (
+        o.filter("w > 4990").join(_passed_on(t).filter("CAST(small AS INT) > 127"), "k", "anti")
+    ),
+}
+"""Plans of which Spark finds a part to be empty, and does not read what is below it."""
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_what_spark_does_not_read_is_not_read(
+    rows: DataFrame, others: DataFrame, name: str
+) -> None:
+    df = EMPTY[name](rows, others)
+    expected, before = _texts(df), len(_rows_of_scans(df))
+    for cost in ("auto", "always"):
+        better = presieve.optimize(df, cost=cost)
+        assert _texts(better) == expected
+        assert len(_rows_of_scans(better)) <= before, cost
+
+
 # --- the check itself -----------------------------------------------------------------------------
 
 
@@ -306,6 +343,13 @@ def test_a_filter_that_is_lost(
         _objection(judge, rows.filter("k > 3").join(others.filter("w > 4 AND w < 9e9"), "k"))
         == "read"
     )
+
+
+def test_a_source_that_is_not_read_as_written(rows: DataFrame, others: DataFrame) -> None:
+    written = rows.filter("CAST(small AS INT) > 127").join(others, "k", "right")
+    judge = OptimizedCheck(ClassicGateway(rows.sparkSession), written, "UTC")
+    assert _objection(judge, rows.filter("n > 120").join(others, "k", "right")) == "read"
+    assert _objection(judge, rows.filter("1 > 2").join(others, "k", "right")) == ""
 
 
 def test_other_columns(check: tuple[OptimizedCheck, DataFrame]) -> None:
