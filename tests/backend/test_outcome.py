@@ -248,11 +248,11 @@ EMPTY: dict[str, Make] = {
         _passed_on(t).filter("CAST(small AS INT) > 127").select("k").union(o.select("k"))
     ),
     "a join": lambda t, o: _passed_on(t).filter("CAST(small AS INT) < -128").join(o, "k"),
-    "a left join": lambda t, o: (
-        o.join(_passed_on(t).filter("CAST(small AS INT) > 127"), "k", "left").filter("w > 4990")
-    ),
-    "an anti join": lambda t, o: (
-        o.filter("w > 4990").join(_passed_on(t).filter("CAST(small AS INT) > 127"), "k", "anti")
+    "a left join": lambda t, o: o.join(
+        _passed_on(t).filter("CAST(small AS INT) > 127"), "k", "left"
+    ).filter("w > 4990"),
+    "an anti join": lambda t, o: o.filter("w > 4990").join(
+        _passed_on(t).filter("CAST(small AS INT) > 127"), "k", "anti"
     ),
 }
 """Plans of which Spark finds a part to be empty, and does not read what is below it."""

@@ -14,8 +14,12 @@ from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined]
 
 import presieve
 from presieve.backend.connect.gateway import ConnectGateway
+from presieve.backend.rewrite import predicate
 from presieve.backend.statistics.scan_filters import split_list
 from presieve.driver.stages.explained import ExplainedCheck
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, Option
+from presieve.ir.terms import Op, Scope, Var, float_lit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -138,3 +142,32 @@ def test_what_the_server_explains(
         for df in frames:
             objection = judge.objection(df, ())
             assert (objection.kind if objection else "") == kind, df
+
+
+def test_a_source_that_the_server_drops(rows: DataFrame, others: DataFrame) -> None:
+    written = rows.filter("1 > 2").join(others.filter("w > 5"), "k", "right")
+    judge = ExplainedCheck(ConnectGateway(rows.sparkSession), written)
+    left = judge.objection(rows.filter("n > 3").join(others.filter("w > 5"), "k", "right"), ())
+    assert left is not None
+    assert left.kind == "read"
+
+
+@pytest.mark.parametrize(
+    ("column", "excused"), [("n_half", True), ("w_half", False), ("renamed", True)]
+)
+def test_a_proof_excuses_the_columns_that_it_reads(
+    check: tuple[ExplainedCheck, DataFrame], column: str, excused: bool
+) -> None:
+    judge, written = check
+    v = Var(Scope.ROW, column, Option(FLOAT))
+    proved = predicate(app(Op.SQL_GT, v, float_lit(900.0)), {1: v}, "UTC")
+    objection = judge.objection(written.filter("n_half > 3"), [proved])
+    assert (objection is None) == excused
+
+
+def test_partitions_are_no_other_source(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(9).selectExpr("id", "id % 3 AS p").write.partitionBy("p").parquet(f"{tmp_path}/t")
+    df = spark.read.parquet(f"{tmp_path}/t")
+    one = df.filter("p = 1")
+    judge = ExplainedCheck(ConnectGateway(spark), df)
+    assert judge.objection(one.filter("id > 2"), ()) is None

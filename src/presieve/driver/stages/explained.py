@@ -28,8 +28,11 @@ _COLUMN = re.compile(r"\b(?!And|Or|Not|IsNull|IsNotNull)[A-Z]\w+\(([\w.]+)")
 _BYTES = re.compile(r"\[B@\w+")
 """Java's text for an array, which contains a different number each time."""
 
+_FIRST_PATH = re.compile(r"\[([^,\]]*)")
+_PARTITION = re.compile(r"/[^/=]+=[^/]*")
+
 _LOSSLESS = (BOOL, INT, STRING)
-"""Sorts with few lossy types. If a pre-filter reads other sorts, its proof covers the loss."""
+"""Sorts with few lossy types. Under another name a column of these needs no proof."""
 
 
 class ExplainedCheck:
@@ -69,6 +72,14 @@ class ExplainedCheck:
         return [metadata for _, metadata in every if "Location" in metadata]
 
 
+def _source(scan: Mapping[str, str]) -> str:
+    """Return the first path of the scan, without the directories of partitions, which differ with
+    the filters on partitions.
+    """
+    path = _FIRST_PATH.search(scan["Location"])
+    return scan["Location"] if path is None else _PARTITION.sub("", path[1])
+
+
 def _filters(scan: Mapping[str, str]) -> Iterator[str]:
     """Return the scan's filters except the tests for NULL that Spark adds to other filters."""
     parts = split_list(_BYTES.sub("bytes", scan.get("PushedFilters", "[]")))
@@ -77,23 +88,26 @@ def _filters(scan: Mapping[str, str]) -> Iterator[str]:
 
 def _count_filters(scans: Iterable[Mapping[str, str]]) -> Counter[tuple[str, str]]:
     """Count the scans of the same files that are handed a filter."""
-    return Counter((scan["Location"], filter_) for scan in scans for filter_ in _filters(scan))
+    return Counter((_source(scan), filter_) for scan in scans for filter_ in _filters(scan))
 
 
 def _lost_filter_objection(
     before: list[Mapping[str, str]], now: list[Mapping[str, str]]
 ) -> Objection | None:
-    """Object to a filter that scans of some files had as written and no longer have.
+    """Object to files that are not read as written, and to a filter that scans of some files had as
+    written and no longer have.
 
     A plan with a single scan cannot lose one, because every moved filter ends up there.
     """
+    scans = Counter(map(_source, before)), Counter(map(_source, now))
+    if scans[1].keys() - scans[0].keys():
+        return Objection("read", "a scan is left that Spark drops from the query as written")
     if len(now) < 2:
         return None
     had, has = _count_filters(before), _count_filters(now)
-    scans = Counter(scan["Location"] for scan in before), Counter(scan["Location"] for scan in now)
     for key, count in had.items():
-        location, filter_ = key
-        as_many = scans[0][location] == scans[1][location]
+        source, filter_ = key
+        as_many = scans[0][source] == scans[1][source]
         if has[key] < (count if as_many else min(count, 1)):
             return Objection("read", f"a scan would lose the filter {filter_} that it has")
     return None
@@ -102,15 +116,20 @@ def _lost_filter_objection(
 def _lossy_scan_objection(
     before: list[Mapping[str, str]], now: list[Mapping[str, str]], certified: list[Predicate]
 ) -> Objection | None:
-    """Object to a new filter at a scan that may lose rows, unless a proof covers such columns."""
-    if any(strip(v.sort) not in _LOSSLESS for p in certified for v in p.attributes.values()):
+    """Object to a new filter at a scan that may lose rows, unless a proof covers its columns.
+
+    If a proof is about a column that no scan has by this name, nothing can be said.
+    """
+    proved = {v.name: strip(v.sort) for p in certified for v in p.attributes.values()}
+    scanned = {name for scan in now for name, _ in _FIELD.findall(scan.get("ReadSchema", ""))}
+    if any(name not in scanned and sort not in _LOSSLESS for name, sort in proved.items()):
         return None
     had = _count_filters(before)
     for scan in now:
         types = dict(_FIELD.findall(scan.get("ReadSchema", "")))
         for filter_ in _filters(scan):
-            names = [name.rpartition(".")[2] for name in _COLUMN.findall(filter_)]
-            lossy = [n for n in names if n in types and may_lose_by(types[n])]
-            if lossy and (scan["Location"], filter_) not in had:
+            names = {name.rpartition(".")[2] for name in _COLUMN.findall(filter_)}
+            lossy = [n for n in types.keys() & names - proved.keys() if may_lose_by(types[n])]
+            if lossy and (_source(scan), filter_) not in had:
                 return Objection("scan", f"a scan may lose rows by a comparison with {lossy[0]}")
     return None

@@ -78,9 +78,11 @@ class OptimizedCheck:
             if self._scans_as_written is None:
                 return None
             return Objection("error", f"Spark cannot optimize the rewritten plan: {error}")
-        return self._lossy_scan_objection(
-            df, scans, list(certified)
-        ) or self._lost_filter_objection(scans)
+        return (
+            self._lossy_scan_objection(df, scans, list(certified))
+            or self._lost_filter_objection(scans)
+            or self._added_scan_objection(scans)
+        )
 
     @cached_property
     def _scans_as_written(self) -> tuple[OptimizedScan, ...] | None:
@@ -172,6 +174,28 @@ class OptimizedCheck:
             everywhere = all(condition.key in {c.key for c in s.conditions} for s in before)
             if everywhere and not condition.tests_null and condition.key not in keys:
                 yield condition
+
+    # Scans that Spark drops
+
+    def _added_scan_objection(self, scans: tuple[OptimizedScan, ...]) -> Objection | None:
+        """Object to a scan of a source that Spark does not read as written, because a condition is
+        never true.
+        """
+        for scan in scans:
+            if scan.is_scan and scan.columns in self._dropped_sources:
+                return Objection("read", "a scan is left that Spark drops from the plan as written")
+        return None
+
+    @cached_property
+    def _dropped_sources(self) -> frozenset[frozenset[int]]:
+        """The columns of each leaf of the plan as written that is not in its optimized form."""
+        if self._scans_as_written is None:
+            return frozenset()
+        read = {number for s in self._scans_as_written if s.is_scan for number in s.columns}
+        plan = self._gateway.analyzed(self._written)
+        trees = map(self._gateway.tree, (plan, *self._gateway.subqueries(plan)))
+        leaves = (frozenset(outputs(n) or ()) for t in trees for n in walk(t) if not n.children)
+        return frozenset(columns for columns in leaves if columns and not columns & read)
 
     def _implies(self, scan: OptimizedScan, lost: ScanCondition) -> bool:
         """Whether the scan's present conditions imply the lost one."""
