@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 from tests.matrix.cells import SCANS, conf
 from tests.matrix.harvest import Named
 from tests.support.other_orders import in_other_orders, tells_order
-from tests.support.scans import Run, is_guarded, lost_stages, reading_more, scanned, united
+from tests.support.scans import (
+    Run,
+    is_guarded,
+    is_merged,
+    lost_stages,
+    reading_more,
+    scanned,
+    united,
+)
 from tests.support.traps.checks import RAISES
 
 from presieve.backend.catalyst.definitions import WITH_CTE
@@ -156,8 +164,8 @@ def outcomes(frames: Sequence[DataFrame]) -> list[Result]:
     execution = together._jdf.queryExecution()
     parts = united(execution.executedPlan())
     tells = len(parts) == len(frames) and not lost_stages(execution)
-    apart = [scanned(part) for part in parts] if tells else None
-    return [Result(rows, None if apart is None else apart[n]) for n, rows in enumerate(found)]
+    apart = [None if is_merged(p) else scanned(p) for p in parts] if tells else [None] * len(found)
+    return list(map(Result, found, apart))
 
 
 def shown(number: int, df: DataFrame) -> DataFrame:

@@ -55,10 +55,19 @@ def _empties(plan: Any) -> int:
     return sum(_kind(leaf) in ("LocalTableScanExec", "EmptyRelationExec") for leaf in _leaves(plan))
 
 
+def is_merged(part: Any) -> bool:
+    """Whether a part of a union reads its rows from a subquery, because Spark merged its aggregate
+    with those of other parts (``MergeSubplans``, since 4.3).
+    """
+    return any(_kind(leaf) == "OneRowRelationExec" for leaf in _leaves(part))
+
+
 def scanned(plan: Any) -> Counter[str]:
-    """The rows out of the scans of a physical plan that has run, without its subqueries."""
+    """The rows out of the scans of a physical plan that has run, without its subqueries. A scan
+    whose rows the plan uses several times counts once.
+    """
     counts: Counter[str] = Counter()
-    for leaf in _leaves(plan):
+    for leaf in {int(leaf.id()): leaf for leaf in _leaves(plan)}.values():
         metric = leaf.metrics().get(ROWS_OUT)
         if metric.isDefined():
             counts[_source(leaf)] += max(0, int(metric.get().value()))
@@ -79,13 +88,17 @@ def united(plan: Any) -> list[Any]:
 
 
 def _leaves(plan: Any) -> Iterator[Any]:
-    """The leaves, also behind stages of adaptive execution. What is used again is read once."""
+    """The leaves, also those behind stages of adaptive execution and behind exchanges that another
+    part of a union has made.
+    """
     kind = _kind(plan)
     if kind == "AdaptiveSparkPlanExec":
         yield from _leaves(plan.executedPlan())
     elif kind.endswith("QueryStageExec"):
         yield from _leaves(plan.plan())
-    elif not kind.startswith("Reused"):
+    elif kind == "ReusedExchangeExec":
+        yield from _leaves(plan.child())
+    else:
         children = plan.children()
         if children.isEmpty():
             yield plan
