@@ -21,8 +21,8 @@ from playwright.sync_api import FloatRect, Page, sync_playwright
 
 import presieve
 from presieve.demo.data import generate
+from presieve.demo.demo_session import session
 from presieve.demo.pipelines import PIPELINES
-from presieve.demo.session import session
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST = 300_000

@@ -11,7 +11,7 @@ from benchmarks import ledger as ledgers
 from benchmarks.commands import options as opt
 from benchmarks.suite import load
 from presieve.cli import output
-from presieve.cli.options import Json, names
+from presieve.cli.shared_options import Json, names
 from presieve.cli.steps import steps
 from presieve.errors import UsageError
 
@@ -52,7 +52,7 @@ def _measured(only: str, rows: int, runs: int, data: Path | None) -> dict[str, o
     from benchmarks.compiled.rows import to_line
     from benchmarks.compiled.run import measure, tables
     from benchmarks.on_spark.parquet import default_directory
-    from presieve.demo.session import session
+    from presieve.demo.demo_session import session
 
     wanted, known = names(only), cases(load(opt.FAMILIES))
     chosen = [c for c in known if not wanted or c.name in wanted]

@@ -11,7 +11,7 @@ from benchmarks import ledger as ledgers
 from benchmarks.commands import options as opt
 from benchmarks.commands.operators import show
 from presieve.cli import output
-from presieve.cli.options import Json
+from presieve.cli.shared_options import Json
 from presieve.cli.steps import steps
 
 
@@ -36,7 +36,7 @@ def _measured(rows: int, runs: int, data: Path | None) -> dict[str, object]:
     from benchmarks.contract.cases import CASES, stored, views
     from benchmarks.on_spark.parquet import default_directory
     from benchmarks.operators.run import measure, to_line
-    from presieve.demo.session import session
+    from presieve.demo.demo_session import session
 
     with output.quiet(), steps("predicates", len(CASES)) as progress, session() as spark:
         spark.conf.set("spark.sql.session.timeZone", "UTC")

@@ -11,7 +11,7 @@ import typer
 from benchmarks import ledger as ledgers
 from benchmarks.commands import options as opt
 from presieve.cli import output
-from presieve.cli.options import Json, names
+from presieve.cli.shared_options import Json, names
 from presieve.cli.steps import steps
 from presieve.errors import UsageError
 
@@ -54,7 +54,7 @@ def _measured(only: str, rows: int, runs: int, data: Path | None) -> dict[str, o
     from benchmarks.on_spark.parquet import default_directory
     from benchmarks.operators.cases import CASES, stored
     from benchmarks.operators.run import measure, to_line
-    from presieve.demo.session import session
+    from presieve.demo.demo_session import session
 
     wanted = names(only)
     chosen = [c for c in CASES if not wanted or c.name in wanted]

@@ -12,7 +12,7 @@ import typer
 from benchmarks import ledger as ledgers
 from benchmarks.commands import options as opt
 from presieve.cli import output
-from presieve.cli.options import Json
+from presieve.cli.shared_options import Json
 from presieve.cli.steps import Steps, steps
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _measured(
     from benchmarks.on_spark.parquet import default_directory
     from benchmarks.scale import plans
     from benchmarks.scale import runs as pipelines
-    from presieve.demo.session import session
+    from presieve.demo.demo_session import session
 
     with session() as spark:
         if part in (Part.OPTIMIZE, Part.ALL):

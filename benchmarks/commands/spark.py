@@ -12,7 +12,7 @@ from benchmarks import ledger as ledgers
 from benchmarks.commands import options as opt
 from benchmarks.suite import Benchmark, benchmarks, load, select
 from presieve.cli import output
-from presieve.cli.options import Json, names
+from presieve.cli.shared_options import Json, names
 from presieve.cli.steps import steps
 from presieve.errors import UsageError
 
@@ -99,7 +99,7 @@ def _measured(
     from benchmarks.on_spark.parquet import default_directory
     from benchmarks.on_spark.rows import to_line
     from benchmarks.on_spark.run import measure, suite_jobs, warm
-    from presieve.demo.session import session
+    from presieve.demo.demo_session import session
 
     folder = (data or default_directory()).resolve()
     benchmark, rows = pairs[0]

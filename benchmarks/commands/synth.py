@@ -13,7 +13,7 @@ from benchmarks import ledger as ledgers
 from benchmarks.commands import options as opt
 from benchmarks.suite import MODES, Benchmark, Mode, benchmarks, load, select
 from presieve.cli import output
-from presieve.cli.options import Json, names
+from presieve.cli.shared_options import Json, names
 from presieve.cli.steps import steps
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 from benchmarks import ledger as ledgers
 from benchmarks.commands import options as opt
 from presieve.cli import output
-from presieve.cli.options import Json, names
+from presieve.cli.shared_options import Json, names
 from presieve.cli.steps import steps
 from presieve.errors import UsageError
 
@@ -54,7 +54,7 @@ def _measured(only: str, scale: float, runs: int, data: Path | None) -> dict[str
     from benchmarks.tpch import run
     from benchmarks.tpch.queries import QUERIES
     from benchmarks.tpch.tables import generated
-    from presieve.demo.session import session
+    from presieve.demo.demo_session import session
 
     wanted = names(only)
     chosen = tuple(q for q in QUERIES if not wanted or q.name in wanted)

@@ -11,7 +11,7 @@ from rich.table import Table
 from benchmarks import ledger as ledgers
 from benchmarks.commands import options as opt
 from presieve.cli import output
-from presieve.cli.options import Json
+from presieve.cli.shared_options import Json
 from presieve.cli.steps import steps
 
 
@@ -43,7 +43,7 @@ def _measured(size: int, runs: int, data: Path | None) -> dict[str, object]:
     from benchmarks.on_spark.parquet import default_directory
     from benchmarks.wide.functions import FUNCTIONS
     from benchmarks.wide.run import measure, stored, to_line
-    from presieve.demo.session import session
+    from presieve.demo.demo_session import session
 
     directory = (data or default_directory()).resolve()
     directory.mkdir(parents=True, exist_ok=True)

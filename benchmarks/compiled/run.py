@@ -13,7 +13,7 @@ from benchmarks.compiled.rows import Row
 from benchmarks.on_spark.parquet import stored
 from benchmarks.on_spark.run import calls_python, in_turns, written_nowhere
 from benchmarks.on_spark.transpiled import transpiler
-from presieve.backend.plans import Reading
+from presieve.backend.open_plan import Reading
 from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import Options
 from presieve.driver.stages.pipeline import Pipeline

@@ -20,7 +20,7 @@ from benchmarks.contract.cases import CASES, ROW_GROUPS, Case, stored, views
 from benchmarks.on_spark.run import run
 from presieve.certificate.check import Rejected, SolverName
 from presieve.certificate.stored import check_claim, parse
-from presieve.demo.session import session
+from presieve.demo.demo_session import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,7 +17,7 @@ from benchmarks.published.spacer import infer, unsatisfiable
 from benchmarks.suite import MODES, Benchmark, Mode
 from benchmarks.synth.run import RANK
 from presieve.certificate import Certificate, Rejected, check
-from presieve.driver.inputs import read_filter, read_inputs
+from presieve.driver.fold_inputs import read_filter, read_inputs
 from presieve.driver.solve import solve
 from presieve.errors import Declined
 from presieve.ir.fold import Mode as FoldMode
@@ -25,9 +25,9 @@ from presieve.ir.fold import Problem
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_TRUE, Scope, Term
 from presieve.semantics.interpret import Raised, holds, keep, run_fold
-from presieve.smt.runs import Runs
+from presieve.smt.smtlib import s_not
 from presieve.smt.solver import Effort
-from presieve.smt.text import s_not
+from presieve.smt.two_runs import Runs
 from presieve.synthesis.sampling.space import Space
 
 Verdict = Literal["solved", "weaker", "wrong", "unanswered"]

@@ -23,12 +23,12 @@ from benchmarks.published.spacer import unsatisfiable
 from presieve.ir.fold import Problem
 from presieve.ir.sorts import FLOAT, INT, strip
 from presieve.ir.terms import Scope, Term, lit
-from presieve.semantics.compile import Machine, State
+from presieve.semantics.fast_interpreter import Machine, State
 from presieve.semantics.interpret import holds
 from presieve.semantics.values import same
 from presieve.smt.encodings import same_encoding
-from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort
+from presieve.smt.two_runs import Runs
 from presieve.synthesis.sampling.space import Space
 
 _PAIRS = 3000

@@ -15,7 +15,7 @@ from benchmarks.on_spark.pipelines import Pipeline
 from benchmarks.on_spark.rows import Row
 from benchmarks.suite import Benchmark
 from presieve.driver.optimize import explain, optimize
-from presieve.driver.stages.gate import COST
+from presieve.driver.stages.cost_gate import COST
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.ir.pushdown import Kind
 

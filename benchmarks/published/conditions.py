@@ -19,9 +19,9 @@ from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import FALSE, Scope, Term
 from presieve.semantics.scan import may_lose
 from presieve.smt.encodings import same_encoding
-from presieve.smt.runs import Run, Runs
+from presieve.smt.smtlib import s_and, s_eq, s_not, s_or
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
-from presieve.smt.text import s_and, s_eq, s_not, s_or
+from presieve.smt.two_runs import Run, Runs
 from presieve.smt.z3_solver import Z3Solver
 
 Side = Literal["sync", "stutter"]

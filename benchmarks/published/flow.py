@@ -16,9 +16,9 @@ from presieve.ir.sorts import BOOL, Option, is_ordered, strip
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.smt.encodings import OptionEnc
-from presieve.smt.runs import Runs
+from presieve.smt.smtlib import s_and, s_not, s_or
 from presieve.smt.solver import Effort, Solver, Unsat
-from presieve.smt.text import s_and, s_not, s_or
+from presieve.smt.two_runs import Runs
 from presieve.universe.leaves import guard_comparison, presence_of, value
 
 Trend = Literal["grows", "shrinks", "either"]

@@ -26,8 +26,8 @@ from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import Lit, Op, Term, Var, lit, literal_value
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import output_var
-from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Sat, Solver
+from presieve.smt.two_runs import Runs
 
 MOST_ATOMS = 400
 """Wider disjunctions are left out where there would be more atoms than this."""

@@ -19,9 +19,9 @@ from presieve.ir.terms import FALSE, Scope, Term
 from presieve.semantics.scan import may_lose
 from presieve.smt.encodings import Enc, OptionEnc, TupleEnc, same_encoding
 from presieve.smt.floats import FloatEnc
-from presieve.smt.runs import EncEnv, Run, Runs
+from presieve.smt.smtlib import s_and, s_not
 from presieve.smt.solver import Effort, Unsat
-from presieve.smt.text import s_and, s_not
+from presieve.smt.two_runs import EncEnv, Run, Runs
 from presieve.smt.z3_solver import Z3Solver, solve_horn
 
 Residual = Literal["weakest", "stronger", "unsolved", "unchecked"]

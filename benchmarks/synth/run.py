@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from benchmarks.suite import MODES, Benchmark, Mode
-from presieve.driver.inputs import TIMEZONE
+from presieve.driver.fold_inputs import TIMEZONE
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.driver.verify import verify
 from presieve.ir import fold

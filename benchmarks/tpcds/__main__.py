@@ -23,7 +23,7 @@ from benchmarks.tpcds.document import Row
 from benchmarks.tpcds.tables import generated, queries
 from benchmarks.tpch.scans import Scans, by_table
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.demo.session import session
+from presieve.demo.demo_session import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -26,7 +26,7 @@ from benchmarks.tpch.scans import Condition, Scan, Scans, by_table
 from benchmarks.tpch.standard import QUERIES, TABLES
 from benchmarks.tpch.tables import generated
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.demo.session import session
+from presieve.demo.demo_session import session
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:

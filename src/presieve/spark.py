@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from presieve.driver.merged import keyed_pushdown
 from presieve.driver.optimize import switched_off
 from presieve.driver.options import UNSET, Options, collect_given, of_session, shows_defaults
+from presieve.driver.rdd_pushdown import keyed_pushdown
 from presieve.driver.solve import Policy
 from presieve.errors import UsageError
 from presieve.lift.entry.group_fold import runner
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-    from presieve.backend.keyed import KeyedFold
+    from presieve.backend.rdd_fold import KeyedFold
 
 __all__ = ["fold_by_key", "group_fold"]
 
@@ -112,7 +112,7 @@ def fold_by_key(
     if not is_row_class(instance) or not has_merge(instance):
         name = type(instance).__name__
         raise UsageError(f"{name} needs methods zero(), reduce(acc, row) and merge(a, b)")
-    from presieve.backend.keyed import KeyedFold
+    from presieve.backend.rdd_fold import KeyedFold
 
     keys = (key,) if isinstance(key, str) else tuple(key)
     fold = KeyedFold.of(df, instance, keys, returns)

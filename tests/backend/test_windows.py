@@ -171,7 +171,7 @@ def _check(df: DataFrame, expected: str, cost: Cost = "auto") -> None:
 def test_first_rows(rows: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """By default where row groups are skipped."""
     first = rows.orderBy(F.desc("v"), "n").limit(40).filter("v > 1")
-    monkeypatch.setattr("presieve.driver.stages.filtered.LEAST_SKIPPED", 2.0)
+    monkeypatch.setattr("presieve.driver.stages.filter_placement.LEAST_SKIPPED", 2.0)
     assert optimize(first) is first
     assert [d.code for b in explain(first).boundaries for d in b.declined] == ["cost"]
     _check(first, "v > 1.0D", cost="always")

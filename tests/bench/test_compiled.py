@@ -34,7 +34,7 @@ from presieve.certificate.stored import Accepted, Claim, check_claim, parse
 from presieve.cli.app import main
 from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import Options
-from presieve.driver.stages import aggregated, compiled
+from presieve.driver.stages import group_aggregates, row_expressions
 from presieve.sql.ddl import parse_schema
 
 if TYPE_CHECKING:
@@ -147,7 +147,10 @@ def test_certificates_replay(spark: SparkSession, name: str, by_value: None) -> 
     options = Options(compile="always", reorder=True)
     written = CASES[name].written(table(spark, CASES[name]))
     with pytest.MonkeyPatch.context() as patch:
-        for stage, check in ((aggregated, "check_aggregated"), (compiled, "check_compiled")):
+        for stage, check in (
+            (group_aggregates, "check_aggregated"),
+            (row_expressions, "check_compiled"),
+        ):
             patch.setattr(stage, check, kept(getattr(stage, check)))
         made, _ = optimize_and_report(written, options, skip_hopeless=True, at_once=True)
     assert calls_python(made) or accepted

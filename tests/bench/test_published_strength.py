@@ -11,13 +11,13 @@ import pytest
 from benchmarks.suite import Benchmark, benchmarks, load
 from benchmarks.synth.run import search
 
-from presieve.driver.inputs import TIMEZONE
+from presieve.driver.fold_inputs import TIMEZONE
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term, Var
-from presieve.smt.runs import Runs
+from presieve.smt.smtlib import s_not
 from presieve.smt.solver import Effort, Unsat
-from presieve.smt.text import s_not
+from presieve.smt.two_runs import Runs
 from presieve.smt.z3_solver import Z3Solver
 from presieve.sql.parse import parse_predicate
 

@@ -16,7 +16,7 @@ from benchmarks.suite import (
     load,
 )
 
-from presieve.driver.inputs import Inputs, read_filter, read_inputs
+from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.errors import Declined
 
 FAMILIES = load(Path(__file__).parents[2] / "benchmarks" / "families")

@@ -17,7 +17,7 @@ from tests.support.group_folds import (
     rows,
 )
 
-from presieve.certificate.aggregated import (
+from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     VerifiedAggregated,
 )

@@ -12,13 +12,13 @@ from tests.support.aggregates import Rows, by_aggregates, by_fold, claim, proble
 from tests.support.amount import amount
 
 from presieve.certificate import stored
-from presieve.certificate.aggregated import (
+from presieve.certificate.check import Rejected
+from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     VerifiedAggregated,
     check_aggregated,
     parse,
 )
-from presieve.certificate.check import Rejected
 from presieve.errors import Declined
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, Option
@@ -26,7 +26,7 @@ from presieve.ir.terms import Op, Scope, Var
 from presieve.semantics.aggregates import AggregateColumn
 from presieve.semantics.assumptions import REORDERED, assumption_of
 from presieve.semantics.interpret import run_fold
-from presieve.synthesis.aggregates.search import aggregates_of
+from presieve.synthesis.aggregates.aggregate_search import aggregates_of
 
 SCHEMA = "v bigint NOT NULL, w bigint, t string"
 

@@ -11,16 +11,16 @@ import pytest
 from tests.support.aggregates import by_aggregates, by_fold, claim, problem_of, searched
 from tests.support.group_folds import Fold, Last, V, rows
 
-from presieve.certificate.aggregated import AggregatedCertificate, VerifiedAggregated
 from presieve.certificate.check import Rejected
+from presieve.certificate.group_aggregates import AggregatedCertificate, VerifiedAggregated
 from presieve.certificate.stored import check_claim, parse
 from presieve.errors import Declined
 from presieve.ir.ops import app, negate
 from presieve.ir.terms import TRUE, Op, int_lit
 from presieve.semantics.aggregates import ListColumn
 from presieve.semantics.assumptions import REORDERED
-from presieve.semantics.build import is_none, some
-from presieve.synthesis.aggregates.search import aggregates_of
+from presieve.semantics.smart_constructors import is_none, some
+from presieve.synthesis.aggregates.aggregate_search import aggregates_of
 
 
 class Second(Fold):

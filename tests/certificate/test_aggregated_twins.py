@@ -27,14 +27,14 @@ from tests.support.group_folds import (
     rows,
 )
 
-from presieve.certificate.aggregated import (
+from presieve.certificate.check import Rejected
+from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     AggregateText,
     VerifiedAggregated,
     check_aggregated,
 )
-from presieve.certificate.check import Rejected
-from presieve.certificate.compiled import Expression
+from presieve.certificate.row_expressions import Expression
 from presieve.certificate.stored import check_claim
 from presieve.errors import PresieveError
 from presieve.ir.fold import Mode
@@ -43,7 +43,7 @@ from presieve.ir.sorts import INT
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.semantics.aggregates import AggregateColumn
 from presieve.semantics.assumptions import assumption_of
-from presieve.semantics.build import and_, get, is_none, ite, or_, some, substitute
+from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some, substitute
 
 # --- wrong twins ----------------------------------------------------------------------------------
 

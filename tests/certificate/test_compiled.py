@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from presieve.certificate.check import Rejected
-from presieve.certificate.compiled import (
+from presieve.certificate.row_expressions import (
     CompiledCertificate,
     Expression,
     VerifiedCompiled,
     check_compiled,
     parse,
 )
-from presieve.driver.inputs import Inputs, read_inputs
+from presieve.driver.fold_inputs import Inputs, read_inputs
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Scope, Var
-from presieve.sql.values import value
+from presieve.sql.catalyst_values import value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from tests.support.amount import amount
 
 from presieve.certificate import stored
 from presieve.certificate.check import Rejected, SolverName
-from presieve.certificate.joined import JoinCertificate, parse
+from presieve.certificate.joins import JoinCertificate, parse
 from presieve.certificate.two_rows import VerifiedFilters, check_filters
 from presieve.ir.terms import SQL_TRUE, Scope, Term, Var
 from presieve.semantics.interpret import evaluate

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from presieve.certificate import Certificate, Rejected, Verified, check
-from presieve.driver.inputs import TIMEZONE, read_inputs
+from presieve.driver.fold_inputs import TIMEZONE, read_inputs
 from presieve.driver.synthesize import synthesize as search
 from presieve.driver.verify import verify
 from presieve.errors import Declined

@@ -15,7 +15,7 @@ from tests.support.windowed import By, Over, Row, frames
 from presieve.certificate import stored
 from presieve.certificate.check import Rejected, SolverName
 from presieve.certificate.two_rows import VerifiedFilters, check_filters
-from presieve.certificate.windowed import WindowCertificate, parse
+from presieve.certificate.windows import WindowCertificate, parse
 from presieve.errors import PresieveError
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import Scope, Term, Var

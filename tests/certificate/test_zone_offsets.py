@@ -10,7 +10,7 @@ import pytest
 
 from presieve.certificate import stored
 from presieve.certificate.check import Rejected
-from presieve.certificate.derived import VerifiedDerived
+from presieve.certificate.scan_filters import VerifiedDerived
 from presieve.cli.app import main
 
 if TYPE_CHECKING:

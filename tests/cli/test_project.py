@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from presieve.cli import job, project, run
+from presieve.cli import job, project_options, run
 from presieve.cli.app import app, main
 from presieve.driver.options import OPTIONS, Options
 from presieve.driver.session import Setting
@@ -94,29 +94,31 @@ def test_every_command_has_the_options(command: str) -> None:
 
 
 def test_the_nearest_section_counts(folds: Path, tmp_path: Path) -> None:
-    assert project.options(folds) == {}
+    assert project_options.options(folds) == {}
     says(tmp_path / "repo", '[tool.presieve]\npolicy = "strict"\nbudget = 3')
-    assert project.options(folds) == {"policy": "strict", "budget": 3}
+    assert project_options.options(folds) == {"policy": "strict", "budget": 3}
     near = says(folds.parent, "[tool.other]\n")
-    assert project.options(folds)["policy"] == "strict", "a file without a section says nothing"
+    assert project_options.options(folds)["policy"] == "strict", (
+        "a file without a section says nothing"
+    )
     near.write_text('[tool.presieve]\npolicy = "assume"')
-    assert project.options(folds) == {"policy": "assume"}
+    assert project_options.options(folds) == {"policy": "assume"}
     near.write_text("[tool.presieve]\n")
-    assert project.options(folds) == {}, "an empty section is one"
+    assert project_options.options(folds) == {}, "an empty section is one"
 
 
 def test_then_that_of_the_working_folder(folds: Path, tmp_path: Path) -> None:
     says(tmp_path / "elsewhere", '[tool.presieve]\npolicy = "strict"')
-    assert project.options(folds) == {"policy": "strict"}
+    assert project_options.options(folds) == {"policy": "strict"}
     says(tmp_path / "repo", '[tool.presieve]\npolicy = "assume"')
-    assert project.options(folds) == {"policy": "assume"}
+    assert project_options.options(folds) == {"policy": "assume"}
 
 
 def test_links_are_followed(folds: Path, tmp_path: Path) -> None:
     says(tmp_path / "repo", '[tool.presieve]\npolicy = "strict"')
     link = tmp_path / "elsewhere" / "folds.py"
     link.symlink_to(folds)
-    assert project.options(link) == {"policy": "strict"}
+    assert project_options.options(link) == {"policy": "strict"}
 
 
 def test_every_option_may_stand_there(folds: Path, tmp_path: Path) -> None:
@@ -125,7 +127,7 @@ def test_every_option_may_stand_there(folds: Path, tmp_path: Path) -> None:
         '[tool.presieve]\nbudget = 2.5\npolicy = "strict"\ncost = "always"\n'
         'declare = ["NOT isnan(score)", "name <> \';\'"]\npure = ["helpers:loud"]\n',
     )
-    assert project.options(folds) == {
+    assert project_options.options(folds) == {
         "budget": 2.5,
         "policy": "strict",
         "cost": "always",
@@ -159,9 +161,9 @@ def test_what_is_wrong_there_is_one_line(
 
 def test_other_peoples_files_need_not_be_valid(folds: Path, tmp_path: Path) -> None:
     says(tmp_path / "repo", "[tool")
-    assert project.options(folds) == {}
+    assert project_options.options(folds) == {}
     says(tmp_path / "repo", "tool = 3 # not of presieve")
-    assert project.options(folds) == {}
+    assert project_options.options(folds) == {}
 
 
 # --- what is done with it -------------------------------------------------------------------------
@@ -252,4 +254,4 @@ def test_a_call_in_python_does_not_read_it(
     )
     assert found.kind == "exact"
     with pytest.raises(UsageError):
-        project.options(folds)
+        project_options.options(folds)

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from presieve.compiling.expressions import Writer
-from presieve.driver.inputs import Inputs, read_inputs
+from presieve.compiling.row_expressions import Writer
+from presieve.driver.fold_inputs import Inputs, read_inputs
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, STRING, Option, strip
 from presieve.ir.terms import FALSE, Op, float_lit, int_lit, none_lit
 from presieve.lift.values.ranges import column_ranges
-from presieve.semantics.build import get, some
+from presieve.semantics.smart_constructors import get, some
 from presieve.semantics.types import SchemaColumn
 
 

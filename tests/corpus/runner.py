@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.support.lifting import declined, interpreted, request, run_class, run_frame, run_series
 
-from presieve.driver.inputs import Inputs, read_filter, read_inputs
+from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption

@@ -21,7 +21,7 @@ from tests.cost.measure import Comparison, compare
 from tests.cost.pipelines import PIPELINES, Pipeline, Tables
 from tests.cost.tables import write
 
-from presieve.demo.session import session
+from presieve.demo.demo_session import session
 from presieve.driver.optimize import explain, optimize
 
 CLOSE = 0.03

@@ -16,7 +16,7 @@ from tests.cost.measure import run
 from tests.cost.tables import write
 from tests.cost.udfs import best, top_two
 
-from presieve.demo.session import session
+from presieve.demo.demo_session import session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

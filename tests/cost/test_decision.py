@@ -6,7 +6,7 @@ import pytest
 
 from presieve.cost.decision import LISTED, Candidate, decide, keeps, list_pays
 from presieve.cost.model import Work, check, cost_of_groups, native, rowwise
-from presieve.cost.scan import Estimate
+from presieve.cost.parquet_scan import Estimate
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, STRING, Sort
 from presieve.ir.terms import SQL_FALSE, Op, Scope, Term, Var, lit

@@ -19,7 +19,7 @@ from presieve.cost import estimate as module
 from presieve.cost import parquet
 from presieve.cost.estimate import estimate, largest_share, pick_spread
 from presieve.cost.parquet import Range, row_groups
-from presieve.cost.scan import Estimate, Scan
+from presieve.cost.parquet_scan import Estimate, Scan
 from presieve.cost.skipping import truths
 from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, FLOAT, INT, STRING, TIMESTAMP, Decimal, Option, Sort

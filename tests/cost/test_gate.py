@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from presieve.backend.plans import OpenSite
+from presieve.backend.open_plan import OpenSite
 from presieve.backend.statistics import edits
 from presieve.cost.decision import Candidate
 from presieve.cost.model import cost_of_groups, native
-from presieve.cost.scan import Estimate
+from presieve.cost.parquet_scan import Estimate
 from presieve.driver.reports import boundary_report
 from presieve.driver.solve import Solution
+from presieve.driver.stages.cost_gate import judge_prefilters
 from presieve.driver.stages.decisions import Proof, Rewrite, SiteDecision
-from presieve.driver.stages.gate import judge_prefilters
 from presieve.errors import Declined
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from presieve.demo import show
+from presieve.demo.compare_runs import PipelineRun, run
 from presieve.demo.data import generate
 from presieve.demo.measure import Comparison, compare
-from presieve.demo.run import PipelineRun, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from tests.fuzz import tables
 from tests.fuzz.execute import Row, keeps
 from tests.fuzz.kinds import value_sort
 
-from presieve.driver.inputs import Inputs
+from presieve.driver.fold_inputs import Inputs
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, strip

@@ -20,7 +20,7 @@ from tests.differential.tell import Line
 from tests.differential.trial import Tried, tried
 from tests.support.lifting import columns
 
-from presieve.driver.inputs import read_inputs
+from presieve.driver.fold_inputs import read_inputs
 from presieve.errors import Declined
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE
 

@@ -16,12 +16,12 @@ from tests.fuzz.execute import Row, keeps
 from tests.support.lifting import columns
 
 from presieve.certificate import Certificate
-from presieve.driver.inputs import Inputs, read_filter, read_inputs
+from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.driver.synthesize import Synthesis
 from presieve.errors import Declined
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.terms import SQL_TRUE, Op, Term, lit
-from presieve.semantics.compile import RAISED, Machine, compile_problem
+from presieve.semantics.fast_interpreter import RAISED, Machine, compile_problem
 from presieve.semantics.interpret import Nothing, Outcome, Raised, Result, agree
 from presieve.semantics.values import Value
 

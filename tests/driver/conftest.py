@@ -12,9 +12,9 @@ import pytest
 from tests.driver.conditions import SOLVERS
 
 from presieve.certificate.check import Rejected
-from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
-from presieve.certificate.derived_script import check_by_solver
-from presieve.driver.stages import derived
+from presieve.certificate.scan_filter_script import check_by_solver
+from presieve.certificate.scan_filters import DerivedCertificate, VerifiedDerived, check_derived
+from presieve.driver.stages import scan_filters
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -63,7 +63,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             accepted[json.dumps(certificate.to_json())] = proof
         return proof
 
-    monkeypatch.setattr(derived, "check_derived", checked)
+    monkeypatch.setattr(scan_filters, "check_derived", checked)
     yield
     for text, proof in accepted.items():
         for solver in SOLVERS:

@@ -18,8 +18,13 @@ from typer.testing import CliRunner
 
 import presieve
 from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
-from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived, parse
-from presieve.certificate.derived_script import script
+from presieve.certificate.scan_filter_script import script
+from presieve.certificate.scan_filters import (
+    DerivedCertificate,
+    VerifiedDerived,
+    check_derived,
+    parse,
+)
 from presieve.certificate.stored import check_claim
 from presieve.cli.app import app
 from presieve.errors import PresieveError
@@ -27,7 +32,7 @@ from presieve.semantics.intervals import ValueSet, values
 from presieve.smt.solver import Effort
 from presieve.sql.catalyst_tree import build
 from presieve.sql.piecewise import Zones
-from presieve.synthesis.storage import beyond, necessary
+from presieve.synthesis.scan_filters import beyond, necessary
 
 if TYPE_CHECKING:
     from pathlib import Path

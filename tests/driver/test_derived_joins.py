@@ -16,11 +16,11 @@ from presieve.backend.catalyst.leaf_conditions import conjunction, facts_of
 from presieve.backend.catalyst.operators import JOIN
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node
 from presieve.certificate.check import Rejected
-from presieve.certificate.derived import DerivedCertificate, check_derived
+from presieve.certificate.scan_filters import DerivedCertificate, check_derived
 from presieve.semantics.intervals import values
 from presieve.sql.catalyst_tree import build
 from presieve.sql.piecewise import Zones
-from presieve.synthesis.storage import cuts, necessary
+from presieve.synthesis.scan_filters import cuts, necessary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

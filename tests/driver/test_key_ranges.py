@@ -12,9 +12,9 @@ from tests.driver.conditions import SOLVERS, rows
 from tests.support.spark_version import is_before
 
 import presieve
-from presieve.backend.classic import ranges
+from presieve.backend.classic import join_key_ranges
 from presieve.certificate.check import Rejected, SolverName
-from presieve.certificate.joined import JoinCertificate, parse
+from presieve.certificate.joins import JoinCertificate, parse
 from presieve.certificate.two_rows import VerifiedFilters, check_filters
 from presieve.ir.terms import SQL_TRUE
 from presieve.plan.algebra import Attribute
@@ -64,8 +64,8 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Non
 
 @pytest.fixture(autouse=True)
 def least(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranges, "MIN_ROWS", FACTS // 2)
-    monkeypatch.setattr(ranges, "MIN_BYTES", 0)
+    monkeypatch.setattr(join_key_ranges, "MIN_ROWS", FACTS // 2)
+    monkeypatch.setattr(join_key_ranges, "MIN_BYTES", 0)
 
 
 def scanned(df: DataFrame) -> int:
@@ -216,12 +216,12 @@ def test_errors_that_may_be_gone_are_told(spark: SparkSession) -> None:
 
 def test_small_tables_are_left_alone(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     df = spark.sql(ON_FEW["inner"].format("k", "s.x < 900"))
-    monkeypatch.setattr(ranges, "MIN_ROWS", FACTS + 1)
+    monkeypatch.setattr(join_key_ranges, "MIN_ROWS", FACTS + 1)
     assert presieve.optimize(df, cost="always") is df
-    monkeypatch.setattr(ranges, "MIN_ROWS", FACTS)
+    monkeypatch.setattr(join_key_ranges, "MIN_ROWS", FACTS)
     assert presieve.optimize(df) is df
     assert presieve.optimize(df, cost="always") is not df
-    monkeypatch.setattr(ranges, "MAX_ROWS", 10)
+    monkeypatch.setattr(join_key_ranges, "MAX_ROWS", 10)
     assert presieve.optimize(df, cost="always") is df
 
 
@@ -230,7 +230,7 @@ def test_random_tables(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With NULL, duplicates and extremes on both sides, whatever it costs."""
-    monkeypatch.setattr(ranges, "MIN_ROWS", 0)
+    monkeypatch.setattr(join_key_ranges, "MIN_ROWS", 0)
     rng = random.Random(2611)
     types: dict[str, tuple[str, list[Any]]] = {
         "k": ("long", [None, 0, 1, 2, 3, -1, 2**63 - 1, -(2**63)]),
@@ -269,7 +269,7 @@ def test_random_tables(
 
 def site(type_: str = "bigint") -> JoinCertificate:
     column = Attribute(1, "k", type_, True)
-    return ranges.KeyRange((0,), (1,), column, replace(column, id=2)).certificate
+    return join_key_ranges.KeyRange((0,), (1,), column, replace(column, id=2)).certificate
 
 
 @pytest.mark.parametrize("type_", ["int", "bigint", "date", "timestamp"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from presieve.driver.stages.ladder import breaks, covers
+from presieve.driver.stages.discharge import breaks, covers
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Column, Fold, Mode, Problem
 from presieve.ir.ops import app, conjunction, disjunction, negate

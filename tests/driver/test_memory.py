@@ -8,7 +8,7 @@ from tests.driver import folds
 
 from presieve.driver.cache.checked import Query
 from presieve.driver.cache.process import SIZE, Memory
-from presieve.driver.inputs import Inputs, read_filter, read_inputs
+from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined
 from presieve.ir.fold import Problem

@@ -16,7 +16,7 @@ from presieve.driver.options import OPTIONS, UNSET, Options, collect_given, read
 from presieve.driver.pure import read_pure
 from presieve.errors import UsageError
 from presieve.spark import fold_by_key
-from presieve.sql.parts import conditions
+from presieve.sql.split_sql import conditions
 
 WHOLE = [presieve.optimize, presieve.explain, presieve.enable, presieve.enabled]
 PARTLY = [presieve.synthesize, presieve.verify, fold_by_key]

@@ -24,10 +24,10 @@ from tests.support.synthesis.running import (
 )
 
 import presieve
-from presieve.driver import order as driver_order
+from presieve.driver import row_order as driver_order
 from presieve.driver.synthesize import Synthesis
 from presieve.ir.fold import Assumption
-from presieve.report.order import Order, Permuted
+from presieve.report.row_order import Order, Permuted
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ from presieve.driver.cache.checked import Query, keep, recall
 from presieve.driver.cache.disk import CACHE, Store
 from presieve.driver.cache.process import Memory
 from presieve.driver.declare import read_declared, with_declared
-from presieve.driver.inputs import Inputs, read_filter, read_inputs
+from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem

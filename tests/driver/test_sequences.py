@@ -10,7 +10,7 @@ import pytest
 from tests.support.amount import amount
 from tests.support.lifting import request, run_frame
 
-from presieve.driver.inputs import read_filter, read_inputs
+from presieve.driver.fold_inputs import read_filter, read_inputs
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
 from presieve.errors import Declined

@@ -18,20 +18,20 @@ from tests.fuzz.pairs import Fuzzer
 from tests.fuzz.settings import PLAIN
 from tests.support.aggregates import by_aggregates, claim
 
-from presieve.certificate.aggregated import (
+from presieve.certificate.check import Rejected
+from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     check_aggregated,
 )
-from presieve.certificate.check import Rejected
-from presieve.driver.inputs import Inputs
+from presieve.driver.fold_inputs import Inputs
 from presieve.driver.solve import strictly
-from presieve.driver.stages.aggregated import that_fits
+from presieve.driver.stages.group_aggregates import that_fits
 from presieve.ir.terms import SQL_TRUE
 from presieve.semantics.functions import Undefined
 from presieve.semantics.interpret import Raised
 from presieve.semantics.values import INT_RANGES, Value, same
-from presieve.synthesis.aggregates.invariant import Aggregates
-from presieve.synthesis.aggregates.search import aggregates_of
+from presieve.synthesis.aggregates.aggregate_invariant import Aggregates
+from presieve.synthesis.aggregates.aggregate_search import aggregates_of
 
 TABLES = 40
 """Groups for one fold."""

@@ -20,7 +20,7 @@ from tests.fuzz.programs import Program
 from tests.fuzz.settings import PLAIN, Setting
 from tests.fuzz.trial import Failure, Trial, shown
 
-from presieve.driver.inputs import read_filter, read_inputs
+from presieve.driver.fold_inputs import read_filter, read_inputs
 from presieve.driver.verify import verify
 from presieve.errors import Declined
 from presieve.semantics.values import Value

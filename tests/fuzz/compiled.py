@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from tests.fuzz.rows import COLUMNS, RowFunction, make
 
-from presieve.backend.plans import Reading
+from presieve.backend.open_plan import Reading
 from presieve.driver.options import Options
-from presieve.driver.stages.compiled import CompileDecision
 from presieve.driver.stages.pipeline import Pipeline
+from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.errors import Declined
 
 if TYPE_CHECKING:

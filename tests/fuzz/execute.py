@@ -13,7 +13,7 @@ from tests.fuzz.kinds import value_sort
 from tests.fuzz.programs import Program
 from tests.support.lifting import PYTHON_ERRORS, columns, run_frame, run_series
 
-from presieve.driver.inputs import Inputs
+from presieve.driver.fold_inputs import Inputs
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import Scope, Term
 from presieve.lift.forms import Request

@@ -1,9 +1,9 @@
 """What the default policy makes of a solution, where there is no plan and there are no files.
 
-It is the ladder of ``driver/stages/ladder.py`` without its checks of data: a solution that assumes
-nothing of rows is used as it is; else a guard keeps groups with a row that may break an assumption
-from it, under the filter as written; else there may be a solution without the assumptions; else
-nothing.
+It is the ladder of ``driver/stages/discharge.py`` without its checks of data: a solution that
+assumes nothing of rows is used as it is; else a guard keeps groups with a row that may break an
+assumption from it, under the filter as written; else there may be a solution without the
+assumptions; else nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Literal
 from tests.fuzz.execute import Row, keeps
 
 from presieve.driver.solve import Solution, strictly
-from presieve.driver.stages.ladder import breaks, conditions
+from presieve.driver.stages.discharge import breaks, conditions
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.ops import sql_conjuncts

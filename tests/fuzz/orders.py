@@ -12,7 +12,7 @@ from tests.fuzz.execute import Row, Runner
 from tests.fuzz.loading import Loaded
 from tests.fuzz.pairs import Fuzzer
 
-from presieve.driver.inputs import read_filter, read_inputs
+from presieve.driver.fold_inputs import read_filter, read_inputs
 from presieve.driver.solve import strictly
 from presieve.errors import Declined
 from presieve.ir.fold import Problem

@@ -30,8 +30,8 @@ from tests.fuzz.loading import Loaded
 from tests.fuzz.programs import Program
 from tests.fuzz.trial import TABLES, Failure, Trial, Verdict, shown
 
-from presieve.driver.inputs import Inputs, read_filter, read_inputs
-from presieve.driver.order import order_of
+from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
+from presieve.driver.row_order import order_of
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem

@@ -12,7 +12,7 @@ from tests.fuzz.programs import Program
 from tests.support.lifting import columns
 
 from presieve.driver.declare import read_declared, with_declared
-from presieve.driver.inputs import TIMEZONE, Inputs
+from presieve.driver.fold_inputs import TIMEZONE, Inputs
 from presieve.driver.solve import Policy
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.terms import Term

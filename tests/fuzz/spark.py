@@ -32,7 +32,7 @@ from tests.support.lifting import columns
 from tests.support.spark_version import WITHOUT_REBASING
 
 from presieve.driver.cache.disk import CACHE
-from presieve.driver.inputs import Inputs, read_inputs
+from presieve.driver.fold_inputs import Inputs, read_inputs
 from presieve.driver.optimize import explain, optimize
 from presieve.errors import UsageError
 

@@ -10,7 +10,7 @@ from random import Random
 from tests.fuzz.execute import Row
 from tests.fuzz.kinds import KINDS, fits, neighbours, value_sort
 
-from presieve.driver.inputs import Inputs
+from presieve.driver.fold_inputs import Inputs
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.sorts import Decimal, Sort, strip
 from presieve.ir.terms import Scope, Term, literal_value

@@ -17,7 +17,7 @@ from tests.fuzz.summary import Summary
 from tests.fuzz.trial import Failure, Trial, Verdict
 from tests.support.amount import amount
 
-from presieve.driver.inputs import Inputs, read_filter, read_inputs
+from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.errors import Declined
 
 SECONDS = amount(36, 12)

@@ -12,7 +12,7 @@ from tests.fuzz.ladder import Treatment
 from tests.fuzz.programs import Program
 from tests.fuzz.settings import PLAIN, Setting
 
-from presieve.driver.inputs import TIMEZONE, Inputs, read_filter
+from presieve.driver.fold_inputs import TIMEZONE, Inputs, read_filter
 from presieve.driver.solve import Solution
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Mode, Problem
@@ -20,13 +20,13 @@ from presieve.ir.ops import app
 from presieve.ir.terms import TRUE, App, Op, Term
 from presieve.ir.walk import subterms
 from presieve.semantics import interpret
-from presieve.semantics.compile import RAISED, Machine, compile_problem
+from presieve.semantics.fast_interpreter import RAISED, Machine, compile_problem
 from presieve.semantics.interpret import Nothing, Outcome, Raised, Result
-from presieve.semantics.operators import Undefined
+from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.scan import may_lose
 from presieve.semantics.values import Value, same
 from presieve.sql.emit import emit_checked
-from presieve.sql.names import InexpressibleError
+from presieve.sql.quoted_names import InexpressibleError
 
 REAL_FRAMES = 8
 """Tables on which a function of pandas is really run; the fold's model chooses them among all."""

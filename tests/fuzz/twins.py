@@ -5,12 +5,12 @@ from __future__ import annotations
 from random import Random
 from typing import TYPE_CHECKING
 
-from presieve.driver.inputs import TIMEZONE
+from presieve.driver.fold_inputs import TIMEZONE
 from presieve.driver.solve import Solution
 from presieve.driver.verify import verify
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.sql.emit import emit_checked
-from presieve.sql.names import InexpressibleError
+from presieve.sql.quoted_names import InexpressibleError
 
 if TYPE_CHECKING:
     from tests.fuzz.trial import Trial

@@ -14,7 +14,7 @@ from presieve.driver.session import Setting, enable_everywhere
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from presieve.report.model import ReportData
+    from presieve.report.report_data import ReportData
 
 COUNTS = "PRESIEVE_HARMLESS_COUNTS"
 """The environment variable that names the file for the counts."""

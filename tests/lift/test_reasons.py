@@ -14,7 +14,7 @@ from pyspark.sql.types import DoubleType
 from tests.support.lifting import declined, request
 
 from presieve.lift.codes import CODES
-from presieve.lift.words import add_advice
+from presieve.lift.reason_words import add_advice
 
 pandas_udf: Any = importlib.import_module("pyspark.sql.functions").pandas_udf
 

@@ -27,7 +27,7 @@ from tests.support.traps import checks
 from presieve.demo.pipelines import PIPELINES
 from presieve.driver.optimize import explain
 from presieve.driver.solve import Policy
-from presieve.report.model import BoundaryReport
+from presieve.report.report_data import BoundaryReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

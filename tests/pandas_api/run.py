@@ -20,10 +20,10 @@ from tests.pandas_api.programs import ORDERED, PROGRAMS, Program
 
 import presieve
 from presieve.backend.classic.scans.reads import scans
-from presieve.backend.statistics.scan_filters import split_list
+from presieve.backend.statistics.pushed_filters import split_list
 from presieve.driver.options import collect_given
 from presieve.driver.session import Setting, enabled_as
-from presieve.report.model import ReportData
+from presieve.report.report_data import ReportData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

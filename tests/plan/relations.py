@@ -23,7 +23,7 @@ from presieve.plan.algebra import (
 )
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value, same
-from presieve.sql.choice import CaseValue, decide, is_present
+from presieve.sql.case_values import CaseValue, decide, is_present
 
 Row = dict[int, Value]
 UNKNOWN = Declined("sql-unsupported", "an expression of which nothing is known")

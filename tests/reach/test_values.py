@@ -10,7 +10,7 @@ from tests.reach.collection import ROWS, solved
 from tests.reach.entries import RowEntry
 from tests.reach.tables import POOLS
 
-from presieve.driver.inputs import Inputs, read_filter, read_inputs
+from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.errors import Declined
 from presieve.ir.terms import Scope, Term, Var
 from presieve.semantics.interpret import holds

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from presieve.errors import Declined, Span
-from presieve.report.model import BoundaryReport, ReportData
-from presieve.report.order import Permuted, dependent, independent
+from presieve.report.report_data import BoundaryReport, ReportData
+from presieve.report.row_order import Permuted, dependent, independent
 
 TIE = dependent(
     Permuted(

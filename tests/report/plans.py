@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.report.examples import NONE, SPLIT
 
 from presieve.backend.statistics.sizes import Size
-from presieve.report.model import BoundaryReport, ReportData
+from presieve.report.report_data import BoundaryReport, ReportData
 
 WRITTEN = """\
 Filter ((isnotnull(first#11) AND isnotnull(second#12)) AND ((first#11 >= 90.0) AND (second#12 > 9)))

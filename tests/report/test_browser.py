@@ -14,7 +14,7 @@ from tests.support.browser import running_browser
 
 from presieve.backend.statistics.metrics import Measurement
 from presieve.report import html
-from presieve.report.model import Measured
+from presieve.report.report_data import Measured
 
 WIDTHS = (1280, 390)
 

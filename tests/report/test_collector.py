@@ -15,9 +15,9 @@ from presieve.report.collector import (
     each_once,
     without_boundary,
 )
-from presieve.report.model import BoundaryReport, FunctionReport, ReportData
-from presieve.report.parts import Compiled
-from presieve.report.text import brief_boundary
+from presieve.report.remarks import Compiled
+from presieve.report.report_data import BoundaryReport, FunctionReport, ReportData
+from presieve.report.report_text import brief_boundary
 
 
 def lines(*plans: ReportData) -> list[str]:

@@ -15,7 +15,7 @@ from presieve.ir.terms import SQL_TRUE, Lit, Scope, Term, Var, literal_value
 from presieve.ir.walk import literals, variables
 from presieve.report import conjuncts
 from presieve.report.conjuncts import Account, accounts
-from presieve.report.parts import ConjunctFate
+from presieve.report.remarks import ConjunctFate
 from presieve.report.trace_steps import sql
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value

@@ -16,7 +16,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
 from presieve.ir.terms import NONEMPTY, Lit, Op, Scope, Term, Var, int_lit, literal_value
 from presieve.ir.walk import literals, variables
-from presieve.report.invariant import sentences
+from presieve.report.invariant_text import sentences
 from presieve.semantics.infix import words
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value

@@ -15,10 +15,10 @@ from tests.report.pages import outline
 
 from presieve.errors import Declined, Span
 from presieve.report import html as pages
-from presieve.report.model import ReportData
 from presieve.report.report import Report
+from presieve.report.report_data import ReportData
+from presieve.report.report_text import render_boundary
 from presieve.report.source import highlight, listing
-from presieve.report.text import render_boundary
 
 OUTPUTS = ("first", "second", "rounds")
 TEXT = '''\

@@ -11,11 +11,11 @@ from tests.report.pages import outline
 from tests.report.plans import CASES, DECLINED, EMPTY, EXACT, LONG, SIMPLE, WRITTEN, wordy
 
 from presieve.backend.statistics.metrics import Measurement
-from presieve.report import html, words
+from presieve.report import html, sentences
 from presieve.report.drawing.aligned import MOST_IN_A_ROW, align
 from presieve.report.drawing.picture import WIDTH, Picture, Pictures, pictures
 from presieve.report.drawing.tree import PlanNode, conjuncts, parse
-from presieve.report.model import Measured, ReportData
+from presieve.report.report_data import Measured, ReportData
 
 
 def drawn(data: ReportData) -> Pictures:
@@ -267,7 +267,7 @@ def test_pages_with_pictures_are_well_formed(name: str) -> None:
 
 def test_the_answer_is_one_sentence_for_each_function() -> None:
     def told(data: ReportData) -> list[str]:
-        return ["".join(text for text, _ in sentence) for sentence in words.answer(data)]
+        return ["".join(text for text, _ in sentence) for sentence in sentences.answer(data)]
 
     assert told(SIMPLE) == [
         "Only rows with score >= 90.0D still reach top_two, about 3.4% of them. This holds if"

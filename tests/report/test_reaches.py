@@ -10,19 +10,19 @@ from tests.report.examples import SPLIT
 from tests.report.pages import outline
 from tests.support.synthesis import folds
 
-from presieve.backend.statistics.scan_filters import Scans
+from presieve.backend.statistics.pushed_filters import Scans
 from presieve.demo.pipelines import PIPELINES
 from presieve.driver.synthesize import synthesize
 from presieve.errors import Declined
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Option
 from presieve.ir.terms import Scope, Term, Var
 from presieve.report import html
-from presieve.report.model import ReportData
-from presieve.report.parts import ConjunctFate, Reach, Remedy
-from presieve.report.reaches import FALLBACK, reaches
+from presieve.report.remarks import ConjunctFate, Reach, Remedy
 from presieve.report.remedies import remedy, remedy_of_code
 from presieve.report.report import boundary_json
-from presieve.report.text import render_boundary
+from presieve.report.report_data import ReportData
+from presieve.report.report_text import render_boundary
+from presieve.report.scan_pushdown import FALLBACK, reaches
 from presieve.sql.parse import parse_predicate
 
 X = Var(Scope.ROW, "x", Option(FLOAT))

@@ -13,9 +13,9 @@ from tests.report.pages import outline
 from presieve.backend.statistics.metrics import Measurement
 from presieve.errors import Declined, UsageError
 from presieve.report import html
-from presieve.report.model import Measured, ReportData
 from presieve.report.report import Report
-from presieve.report.text import brief_boundary
+from presieve.report.report_data import Measured, ReportData
+from presieve.report.report_text import brief_boundary
 
 
 def test_text_of_a_split() -> None:

@@ -7,8 +7,8 @@ from tests.report.examples import MIXED, NONE, SPLIT
 from tests.report.pages import outline
 
 from presieve.errors import UsageError
-from presieve.report.model import ReportData
 from presieve.report.report import Report
+from presieve.report.report_data import ReportData
 from presieve.report.trace import Step, Trace
 
 

@@ -10,7 +10,7 @@ from tests.support.amount import amount
 from presieve.ir.ops import app
 from presieve.ir.sorts import STRING
 from presieve.ir.terms import Op, Scope, Term, Var, int_lit, string_lit
-from presieve.semantics.decoded import differs
+from presieve.semantics.invalid_utf8 import differs
 
 BYTES = [b"a", b"b", b"-", b"\xc3", b"\xa9", b"\xc3\xa9", b"\xe2\x82", b"\xe2\x82\xac", b"\xff"]
 BYTES += [b"\xf0\x9f", b"\xf0\x9f\x98\x80", b"\x80", b"\xed\xa0\x80", b"\xc0\x80"]

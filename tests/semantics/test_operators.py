@@ -15,7 +15,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Decimal, Option, Sort
 from presieve.ir.terms import Op, Scope, Term, Var, float_lit, int_lit, lit, none_lit
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.operators import MEANINGS, Undefined, sql_order
+from presieve.semantics.operator_meanings import MEANINGS, Undefined, sql_order
 from presieve.semantics.values import Value, same
 
 NASTY_FLOATS = [0.0, -0.0, 1.0, -1.5, 2.0**53, math.inf, -math.inf, math.nan, 5e-324]

@@ -15,7 +15,7 @@ from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Option, Sort
 from presieve.ir.terms import App, Op, Scope, Term, Var, lit, string_lit
-from presieve.semantics import patterns
+from presieve.semantics import pattern_prefixes
 from presieve.semantics.functions import FUNCTIONS, Undefined, civil, first_day
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.preimages import (
@@ -171,8 +171,8 @@ PATTERNS = [
 
 @pytest.mark.parametrize(("pattern", "flags", "first", "inside"), PATTERNS)
 def test_what_a_pattern_needs(pattern: str, flags: int, first: str, inside: str) -> None:
-    assert patterns.beginning(pattern, flags) == first
-    assert patterns.part(pattern, flags) == inside
+    assert pattern_prefixes.beginning(pattern, flags) == first
+    assert pattern_prefixes.part(pattern, flags) == inside
 
 
 @pytest.mark.parametrize(("pattern", "flags", "first", "inside"), PATTERNS)

@@ -10,9 +10,9 @@ from presieve.ir.fold import Column, Field, Fold, Output
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, Option
 from presieve.ir.terms import Op, Scope, Term, Var, float_lit, none_lit
-from presieve.semantics.build import get, is_none, ite, some
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.reordered import with_sums
+from presieve.semantics.reordered_sums import with_sums
+from presieve.semantics.smart_constructors import get, is_none, ite, some
 
 X = Var(Scope.ROW, "x", Option(FLOAT))
 TOTAL = Var(Scope.ACC, "total", Option(FLOAT))

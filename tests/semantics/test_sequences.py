@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from presieve.semantics import sequences
+from presieve.semantics import pairwise_sums
 
 LENGTHS = [*range(20), 100, 127, 128, 129, 136, 137, 255, 256, 257, 300, 1000, 1025]
 REDUCTIONS = {
-    "sum": sequences.total,
-    "var": sequences.variance,
-    "std": sequences.deviation,
-    "median": sequences.median,
+    "sum": pairwise_sums.total,
+    "var": pairwise_sums.variance,
+    "std": pairwise_sums.deviation,
+    "median": pairwise_sums.median,
 }
 ODD = [0.1, 0.2, -0.3, 0.0, -0.0, 1e16, -1e16, 1.5, 5e-324, math.nan, math.nan]
 
@@ -46,7 +46,7 @@ def test_what_a_mask_leaves_has_its_own_sequence() -> None:
         table = pd.DataFrame({"a": numbers, "n": range(len(numbers)), "b": numbers})
         left = [x for x in numbers if x > 0]
         expected = float(table[table["a"] > 0]["b"].sum())
-        found = sequences.total(left)
+        found = pairwise_sums.total(left)
         assert found == expected or (math.isnan(found) and math.isnan(expected))
 
 

@@ -15,13 +15,13 @@ from presieve.ir.sorts import BOOL, STRING
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit
 from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.operators import Undefined
+from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import Value
 from presieve.smt.cvc5_solver import Cvc5Solver
 from presieve.smt.encode import Encoder, Env
 from presieve.smt.encodings import same_encoding
+from presieve.smt.smtlib import s_not
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
-from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver
 
 EXACT_OPS = [op for op in Op if op not in ARITHMETIC]

@@ -11,8 +11,8 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, STRING, Option
 from presieve.ir.terms import Op, Scope, Term, Var, float_lit, int_lit, lit, string_lit
 from presieve.sql.emit import emit, emit_checked
-from presieve.sql.names import InexpressibleError
 from presieve.sql.parse import parse_predicate
+from presieve.sql.quoted_names import InexpressibleError
 
 
 @pytest.mark.parametrize(

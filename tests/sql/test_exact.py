@@ -11,8 +11,8 @@ from presieve.ir.sorts import INT
 from presieve.ir.terms import Op, Scope, Term, int_lit, lit, none_lit
 from presieve.semantics.interpret import evaluate
 from presieve.sql.emit import emit_checked
-from presieve.sql.names import InexpressibleError
 from presieve.sql.parse import parse_predicate
+from presieve.sql.quoted_names import InexpressibleError
 
 L, M = NAMES["l"], NAMES["m"]
 MOST = 2**63 - 1

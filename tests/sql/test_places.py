@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from presieve.driver.inputs import read_filter
+from presieve.driver.fold_inputs import read_filter
 from presieve.errors import Declined, UsageError
 from presieve.ir.sorts import FLOAT, STRING, TIMESTAMP, Float, Option, String, Timestamp
 from presieve.ir.terms import Scope, Var

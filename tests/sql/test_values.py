@@ -19,7 +19,7 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.types import sort_of
 from presieve.semantics.values import Value, same
-from presieve.sql.values import ValueOf, value
+from presieve.sql.catalyst_values import ValueOf, value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

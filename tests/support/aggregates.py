@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from presieve.certificate.aggregated import AggregatedCertificate, AggregateText, ListText
-from presieve.certificate.compiled import Expression
-from presieve.driver.inputs import Inputs, read_inputs
+from presieve.certificate.group_aggregates import AggregatedCertificate, AggregateText, ListText
+from presieve.certificate.row_expressions import Expression
+from presieve.driver.fold_inputs import Inputs, read_inputs
 from presieve.errors import Declined
 from presieve.ir.fold import Fold, Mode, Output, Problem
 from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import SQL_TRUE, TRUE, Scope
 from presieve.semantics.aggregates import AggregateColumn
-from presieve.semantics.build import some, substitute
 from presieve.semantics.interpret import Raised, evaluate, run_fold
+from presieve.semantics.smart_constructors import some, substitute
 from presieve.semantics.values import MOST_ROWS, Value
 from presieve.smt.side_by_side import with_raised
-from presieve.synthesis.aggregates.invariant import Aggregates
-from presieve.synthesis.aggregates.search import aggregates_of
+from presieve.synthesis.aggregates.aggregate_invariant import Aggregates
+from presieve.synthesis.aggregates.aggregate_search import aggregates_of
 
 Rows = Sequence[dict[str, Value]]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from tests.support.aggregates import Rows, claim, problem_of, searched
 
-from presieve.certificate.aggregated import AggregatedCertificate, AggregateText
-from presieve.certificate.compiled import Expression
+from presieve.certificate.group_aggregates import AggregatedCertificate, AggregateText
+from presieve.certificate.row_expressions import Expression
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, Option
 from presieve.ir.terms import TRUE, Op, Scope, Var, int_lit
 from presieve.semantics.aggregates import AggregateColumn
-from presieve.semantics.build import and_, get, is_none, or_, some
+from presieve.semantics.smart_constructors import and_, get, is_none, or_, some
 from presieve.smt.side_by_side import RAISED
 
 V = Var(Scope.ROW, "v", Option(INT))

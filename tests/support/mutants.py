@@ -19,9 +19,9 @@ from presieve.ir.sorts import BOOL, FLOAT, STRING, Option, Sort, strip
 from presieve.ir.terms import Scope, literal_value
 from presieve.ir.walk import literals
 from presieve.semantics.interpret import agree, evaluate, outcome, pushed_outcome
-from presieve.semantics.operators import Undefined
+from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import INT_RANGES, Value
-from presieve.smt.runs import all_terms
+from presieve.smt.two_runs import all_terms
 
 Data = dict[str, Any]
 BY_NAME = {c.name: c for c in CASES}

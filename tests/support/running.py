@@ -14,7 +14,7 @@ from tests.support.scans import reads_no_more, run
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.options import Cost
 from presieve.driver.solve import Policy
-from presieve.report.model import BoundaryReport
+from presieve.report.report_data import BoundaryReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession

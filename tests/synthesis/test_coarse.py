@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from presieve.driver.inputs import read_filter, read_inputs
+from presieve.driver.fold_inputs import read_filter, read_inputs
 from presieve.driver.verify import verify
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Scope, Var
 from presieve.semantics.interpret import holds
-from presieve.universe.classes import Classes
 from presieve.universe.coarse import coarser
 from presieve.universe.regions import Partition, partition
+from presieve.universe.value_classes import Classes
 
 SCHEMA = "a bigint, b bigint, c double, v bigint NOT NULL"
 RETURNS = "a bigint, b bigint, c double, total bigint, best bigint"

@@ -14,7 +14,7 @@ from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort
 from presieve.ir.terms import FALSE, SQL_TRUE, Op, Scope, Term, Var, int_lit, lit, none_lit
 from presieve.ir.walk import rewrite
 from presieve.semantics import interpret
-from presieve.semantics.compile import (
+from presieve.semantics.fast_interpreter import (
     NOTHING,
     RAISED,
     State,
@@ -23,7 +23,7 @@ from presieve.semantics.compile import (
     predicates,
 )
 from presieve.semantics.interpret import Nothing, Outcome, Raised, evaluate
-from presieve.semantics.operators import Undefined
+from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import Value, same
 
 pytestmark = pytest.mark.filterwarnings("error::SyntaxWarning")

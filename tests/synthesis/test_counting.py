@@ -29,7 +29,7 @@ from presieve.ir.walk import literals
 from presieve.smt.solver import Effort
 from presieve.sql.emit import emit
 from presieve.synthesis.forms.count_scaling import CountScaling, scale_counts, scale_of
-from presieve.universe.classes import Classes
+from presieve.universe.value_classes import Classes
 
 TABLES = amount(1500, 5)
 EVENTS: dict[str, Any] = {

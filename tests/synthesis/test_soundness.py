@@ -29,7 +29,7 @@ from presieve.certificate import Certificate
 from presieve.ir.ops import app
 from presieve.ir.terms import Op, Scope, Term
 from presieve.semantics import interpret
-from presieve.semantics.compile import State, agree, compile_problem, predicates
+from presieve.semantics.fast_interpreter import State, agree, compile_problem, predicates
 from presieve.semantics.values import Value
 
 TABLES = amount(10_000, 10)

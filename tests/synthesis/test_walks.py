@@ -10,7 +10,7 @@ from tests.support.synthesis.cases import CASES, Case
 from tests.support.synthesis.running import pipeline_of
 
 from presieve.ir.fold import Problem
-from presieve.semantics.compile import agree
+from presieve.semantics.fast_interpreter import agree
 from presieve.synthesis import engine
 from presieve.synthesis.sampling import walks
 from presieve.synthesis.sampling.space import Space

@@ -12,11 +12,11 @@ from tests.support.synthesis.running import solved
 from tests.synthesis.refuted import assert_refuted
 from tests.synthesis.wide import WIDE
 
-from presieve.driver.inputs import read_filter, read_inputs
+from presieve.driver.fold_inputs import read_filter, read_inputs
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
 from presieve.errors import Declined
-from presieve.synthesis.sampling.climb import climb
+from presieve.synthesis.sampling.hill_climbing import climb
 from presieve.synthesis.sampling.space import Space
 
 BY_NAME = {c.name: c for c in WIDE}

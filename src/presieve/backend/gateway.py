@@ -91,7 +91,9 @@ class Gateway(Protocol):
         """Whether there may be a Python function in the plan that no aggregate calls."""
 
     def has_filtered(self, plan: Handle) -> bool:
-        """Whether there may be an operator of :mod:`presieve.backend.filtered` below a filter."""
+        """Whether there may be an operator of :mod:`presieve.backend.filter_placement` below a
+        filter.
+        """
 
     def refers(self, plan: Handle) -> bool:
         """Whether there may be a reference to a definition (WITH) in the plan."""

@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from presieve.backend.catalyst.boundary import LOGICAL, PROJECT, PYTHON_UDF, Boundary
-from presieve.backend.catalyst.names import is_key_type
 from presieve.backend.catalyst.operators import (
     FILTER,
     GENERATE,
@@ -31,10 +30,11 @@ from presieve.backend.catalyst.operators import (
     VIEW,
 )
 from presieve.backend.catalyst.trees import Node, walk
-from presieve.backend.effects.raising import trees
+from presieve.backend.catalyst.variable_columns import is_key_type
+from presieve.backend.effects.may_raise import trees
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import DeclineSignal
-from presieve.sql.names import quote
+from presieve.sql.quoted_names import quote
 
 CLASSES = 65_536
 """Maximum number of classes: a set of their numbers is small enough to be sent to every worker."""

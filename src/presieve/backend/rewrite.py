@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from presieve.backend.catalyst.names import above, distinct, input_vars, output_vars
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.trees import Conjunct, split_conjuncts
+from presieve.backend.catalyst.variable_columns import above, distinct, input_vars, output_vars
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import SiteProblem
 from presieve.errors import Declined, DeclineSignal, PresieveError
@@ -23,7 +23,7 @@ from presieve.plan.algebra import struct_id
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import aside, emit_checked, normalize
-from presieve.sql.storage import without_equalities
+from presieve.sql.scan_filters import without_equalities
 
 
 @dataclass(frozen=True, slots=True)

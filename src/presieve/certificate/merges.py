@@ -25,9 +25,9 @@ from presieve.ir.fold import Problem
 from presieve.ir.terms import NONEMPTY, Scope, Term
 from presieve.semantics.states import facts
 from presieve.smt.encodings import same_encoding
-from presieve.smt.runs import Run, Runs
+from presieve.smt.smtlib import TRUE, s_and, s_not, s_or, s_xor
 from presieve.smt.solver import Effort, Solver, Unsat
-from presieve.smt.text import TRUE, s_and, s_not, s_or, s_xor
+from presieve.smt.two_runs import Run, Runs
 
 
 def merge_agrees(

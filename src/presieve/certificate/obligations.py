@@ -29,8 +29,8 @@ from presieve.ir.fold import Problem
 from presieve.ir.pushdown import Witness
 from presieve.ir.terms import Term
 from presieve.semantics.scan import may_lose
-from presieve.smt.runs import EncEnv, Run, Runs
-from presieve.smt.text import s_and, s_not, s_or
+from presieve.smt.smtlib import s_and, s_not, s_or
+from presieve.smt.two_runs import EncEnv, Run, Runs
 
 Condition = Literal["premises", "init", "sync", "stutter", "final"]
 

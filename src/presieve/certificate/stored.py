@@ -6,20 +6,31 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from presieve.certificate import aggregated, certificate, compiled, derived, joined, windowed
-from presieve.certificate.aggregated import (
+from presieve.certificate import (
+    certificate,
+    group_aggregates,
+    joins,
+    row_expressions,
+    scan_filters,
+    windows,
+)
+from presieve.certificate.certificate import Certificate
+from presieve.certificate.check import Rejected, SolverName, Verified, check
+from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     VerifiedAggregated,
     check_aggregated,
 )
-from presieve.certificate.certificate import Certificate
-from presieve.certificate.check import Rejected, SolverName, Verified, check
-from presieve.certificate.compiled import CompiledCertificate, VerifiedCompiled, check_compiled
-from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
-from presieve.certificate.derived_script import check_by_solver
-from presieve.certificate.joined import JoinCertificate
+from presieve.certificate.joins import JoinCertificate
+from presieve.certificate.row_expressions import (
+    CompiledCertificate,
+    VerifiedCompiled,
+    check_compiled,
+)
+from presieve.certificate.scan_filter_script import check_by_solver
+from presieve.certificate.scan_filters import DerivedCertificate, VerifiedDerived, check_derived
 from presieve.certificate.two_rows import VerifiedFilters, check_filters
-from presieve.certificate.windowed import WindowCertificate
+from presieve.certificate.windows import WindowCertificate
 from presieve.certificate.zone_offsets import misstated_offsets
 
 TwoRows: TypeAlias = WindowCertificate | JoinCertificate
@@ -31,11 +42,11 @@ Accepted: TypeAlias = (
 )
 
 _PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
-    compiled.KIND: compiled.parse,
-    aggregated.KIND: aggregated.parse,
-    windowed.KIND: windowed.parse,
-    joined.KIND: joined.parse,
-    derived.KIND: derived.parse,
+    row_expressions.KIND: row_expressions.parse,
+    group_aggregates.KIND: group_aggregates.parse,
+    windows.KIND: windows.parse,
+    joins.KIND: joins.parse,
+    scan_filters.KIND: scan_filters.parse,
 }
 """By kind; certificates of pushdowns have kinds of their own."""
 

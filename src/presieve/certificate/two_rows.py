@@ -17,8 +17,8 @@ from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import SQL_TRUE, TRUE, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import IllFormed
-from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort
+from presieve.smt.two_runs import Runs
 
 _SEAL = object()
 

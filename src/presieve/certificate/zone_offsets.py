@@ -21,7 +21,7 @@ from importlib import resources
 from pathlib import Path
 from zoneinfo import TZPATH, ZoneInfo, available_timezones
 
-from presieve.certificate.derived import DerivedCertificate
+from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.lift.python.zones import Zone
 from presieve.sql.piecewise import SECOND, Offsets
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from presieve.cli import options as opt
 from presieve.cli import output
+from presieve.cli import shared_options as opt
 from presieve.driver.cache.disk import BYTES, CACHE, COUNT, default_store
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from presieve.cli import options as opt
 from presieve.cli import output
+from presieve.cli import shared_options as opt
 
 if TYPE_CHECKING:
-    from presieve.certificate.aggregated import VerifiedAggregated
     from presieve.certificate.check import Rejected, Verified
-    from presieve.certificate.compiled import VerifiedCompiled
-    from presieve.certificate.derived import VerifiedDerived
+    from presieve.certificate.group_aggregates import VerifiedAggregated
+    from presieve.certificate.row_expressions import VerifiedCompiled
+    from presieve.certificate.scan_filters import VerifiedDerived
     from presieve.certificate.stored import Accepted
     from presieve.certificate.two_rows import TwoRowClaim, VerifiedFilters
     from presieve.ir.fold import Assumption
@@ -60,7 +60,7 @@ def command(
 
 def _accepted_answer(result: Accepted, solver: SolverOption) -> dict[str, object]:
     from presieve.certificate.check import Verified as IsVerified
-    from presieve.certificate.derived import VerifiedDerived as IsDerived
+    from presieve.certificate.scan_filters import VerifiedDerived as IsDerived
     from presieve.certificate.two_rows import VerifiedFilters as IsMoved
 
     if isinstance(result, IsVerified):
@@ -115,19 +115,19 @@ def _moved_filters_answer(result: VerifiedFilters) -> dict[str, object]:
 
 def _conditions(claim: TwoRowClaim) -> dict[str, object]:
     """The filter above, and the filters below; columns of a join are shown with their side."""
-    from presieve.certificate import joined, windowed
+    from presieve.certificate import joins, windows
     from presieve.semantics.joins import with_sides
     from presieve.sql.emit import emit
 
     def text(term: Term, left: str = "", right: str = "") -> str:
         return emit(with_sides(term, left, right), "UTC")
 
-    if isinstance(claim, windowed.WindowCertificate):
+    if isinstance(claim, windows.WindowCertificate):
         below = {"where": text(claim.where), "prefilter": text(claim.prefilter)}
-        return {"kind": windowed.KIND, **below}
-    assert isinstance(claim, joined.JoinCertificate)
+        return {"kind": windows.KIND, **below}
+    assert isinstance(claim, joins.JoinCertificate)
     below = {"left": text(claim.left), "right": text(claim.right)}
-    return {"kind": joined.KIND, "where": text(claim.where, "left.", "right."), **below}
+    return {"kind": joins.KIND, "where": text(claim.where, "left.", "right."), **below}
 
 
 def _pushdown_answer(result: Verified) -> dict[str, object]:
@@ -157,14 +157,14 @@ def _pushdown_answer(result: Verified) -> dict[str, object]:
 
 def _replacement_answer(result: VerifiedCompiled | VerifiedAggregated) -> dict[str, object]:
     """The answer for expressions that replace a function."""
-    from presieve.certificate import aggregated, compiled
+    from presieve.certificate import group_aggregates, row_expressions
     from presieve.certificate.required import taken_as_stored
 
     claim = result.certificate
-    calls: dict[str, object] = {"kind": compiled.KIND}
-    if isinstance(claim, aggregated.AggregatedCertificate):
+    calls: dict[str, object] = {"kind": row_expressions.KIND}
+    if isinstance(claim, group_aggregates.AggregatedCertificate):
         texts = [f"{a.column.name}: {a.text}" for a in claim.aggregates]
-        calls = {"kind": aggregated.KIND, "aggregates": texts, "rows": claim.rows}
+        calls = {"kind": group_aggregates.KIND, "aggregates": texts, "rows": claim.rows}
     return {
         "verified": True,
         "solver": result.solver,

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from presieve.cli import options as opt
 from presieve.cli import output
+from presieve.cli import shared_options as opt
 from presieve.cli.load import load_fold
 from presieve.driver.options import Options
 from presieve.errors import Declined
-from presieve.report.words import why as more
-from presieve.sql.names import quote
+from presieve.report.sentences import why as more
+from presieve.sql.quoted_names import quote
 
 if TYPE_CHECKING:
-    from presieve.backend.one_call import OneCall
-    from presieve.driver.stages.aggregated import GroupDecision
-    from presieve.driver.stages.compiled import CompileDecision
+    from presieve.backend.probe_dataframe import OneCall
+    from presieve.driver.stages.group_aggregates import GroupDecision
+    from presieve.driver.stages.row_expressions import CompileDecision
 
 
 def command(
@@ -45,7 +45,7 @@ def command(
     the grouping columns. What the proof rests on is listed. A local session is started, whose
     analyzer resolves the expression. Exits with 0 if there is one and with 1 if there is none.
     """
-    from presieve.demo.session import session
+    from presieve.demo.demo_session import session
     from presieve.driver.one_function import compile_function
     from presieve.sql.ddl import parse_schema
 
@@ -71,7 +71,7 @@ def command(
 def _call(
     function: Any, target: str, declared: tuple[str, str | None], keys: tuple[str, ...]
 ) -> OneCall:
-    from presieve.backend.one_call import VALUE, OneCall
+    from presieve.backend.probe_dataframe import VALUE, OneCall
     from presieve.lift.entry.row_class import is_row_class
     from presieve.spark import group_fold
     from presieve.sql.ddl import parse_returns
@@ -111,7 +111,7 @@ def _answer(
 
 def _texts(decision: CompileDecision | GroupDecision, keys: Sequence[str]) -> dict[str, object]:
     """The expression in SQL and in the DataFrame API, and the assumptions of its proof."""
-    from presieve.driver.stages.compiled import CompileDecision
+    from presieve.driver.stages.row_expressions import CompileDecision
 
     if isinstance(decision, CompileDecision):
         text = decision.text

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from presieve.cli import options as opt
 from presieve.cli import output
+from presieve.cli import shared_options as opt
 from presieve.cli.steps import steps
 from presieve.errors import UsageError
 
@@ -42,8 +42,8 @@ def command(
         raise UsageError(f"{data}: that is a file; name a folder for the tables")
     from presieve.demo import data as tables
     from presieve.demo import show
-    from presieve.demo.run import STEPS, run
-    from presieve.demo.session import session
+    from presieve.demo.compare_runs import STEPS, run
+    from presieve.demo.demo_session import session
 
     folder = (data or tables.default_directory()).resolve()
     page = (html or folder / "report.html").resolve()

@@ -15,14 +15,14 @@ from typing import Annotated
 import typer
 
 from presieve.cli import job as jobs
-from presieve.cli import options as opt
-from presieve.cli import output, project
+from presieve.cli import output, project_options
+from presieve.cli import shared_options as opt
 from presieve.cli.load import kind, place
 from presieve.cli.run import JobArgs, JobName
 from presieve.driver.session import Setting, enable_everywhere
 from presieve.errors import UsageError
 from presieve.report import html as pages
-from presieve.report import progress, text, words
+from presieve.report import progress, report_text, sentences
 from presieve.report.collector import (
     Entry,
     Placed,
@@ -32,8 +32,8 @@ from presieve.report.collector import (
     in_folder,
     without_boundary,
 )
-from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 from presieve.report.report import boundary_json
+from presieve.report.report_data import BoundaryReport, FunctionReport, ReportData
 
 Html = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write a page with every boundary.")
@@ -79,7 +79,7 @@ def command(
     refuse_misplaced(context, loaded_job, args or ())
     collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
     warned = jobs.Warned()
-    otherwise = project.options(loaded_job.path)
+    otherwise = project_options.options(loaded_job.path)
     setting = Setting(cli_options, collector.collect, for_report=True, otherwise=otherwise)
     error = run_dry(loaded_job, late, setting, collector, plan_only)
     collected = distinct(collector.collected)
@@ -234,12 +234,12 @@ def _print(collected: Placed, collector: ReportCollector, *, verbose: bool) -> N
     if several and not verbose:
         entries = [entry for entry in entries if _has_news(entry.what)]
     if several > 1:
-        print("\n".join(text.table(r.data for r in collector.collected)) + "\n")
+        print("\n".join(report_text.table(r.data for r in collector.collected)) + "\n")
     for entry in entries:
         print(f"{', '.join(entry.places) or 'somewhere'}: {_shown_as(entry, verbose)}\n")
     for report, places in collected:
         if report.data.declined:
-            print(f"{', '.join(places) or 'somewhere'}: {words.summary(report.data)}\n")
+            print(f"{', '.join(places) or 'somewhere'}: {sentences.summary(report.data)}\n")
     if summary := without_boundary(collector.collected):
         print(summary)
     for call, at in collector.skipped:
@@ -247,7 +247,7 @@ def _print(collected: Placed, collector: ReportCollector, *, verbose: bool) -> N
     if entries and not verbose:
         codes = (d.code for entry in entries for d in entry.what.declined)
         details_command = "presieve explain -v (invariants, scans, sources)"
-        print("more:", ", ".join(filter(None, (details_command, words.why(codes)))))
+        print("more:", ", ".join(filter(None, (details_command, sentences.why(codes)))))
 
 
 def _has_news(what: BoundaryReport | FunctionReport) -> bool:
@@ -256,10 +256,14 @@ def _has_news(what: BoundaryReport | FunctionReport) -> bool:
 
 def _shown_as(entry: Entry, verbose: bool) -> str:
     if isinstance(entry.what, FunctionReport):
-        return text.render_function(entry.what) if verbose else words.function_line(entry.what)
+        return (
+            report_text.render_function(entry.what)
+            if verbose
+            else sentences.function_line(entry.what)
+        )
     if verbose:
-        return text.render_boundary(entry.what, entry.changed)
-    return text.brief_boundary(entry.what, entry.changed)
+        return report_text.render_boundary(entry.what, entry.changed)
+    return report_text.brief_boundary(entry.what, entry.changed)
 
 
 def _page(file: Path, job: jobs.Job, collected: Placed) -> None:

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from presieve.cli import explain, output, project
+from presieve.cli import explain, output, project_options
 from presieve.cli import job as jobs
-from presieve.cli import options as opt
+from presieve.cli import shared_options as opt
 from presieve.cli.run import JobArgs, JobName
 from presieve.driver.lineage import lineage_with
 from presieve.driver.session import Setting
@@ -17,7 +17,7 @@ from presieve.errors import UsageError
 from presieve.report import html as pages
 from presieve.report.collector import ReportCollector, in_folder
 from presieve.report.lineage import Lineage
-from presieve.report.model import ReportData
+from presieve.report.report_data import ReportData
 
 Where = Annotated[
     str,
@@ -77,7 +77,7 @@ def command(
     output.check_writable(html)
     loaded_job = jobs.read(job)
     explain.refuse_misplaced(context, loaded_job, args or ())
-    setting = Setting(cli_options, otherwise=project.options(loaded_job.path))
+    setting = Setting(cli_options, otherwise=project_options.options(loaded_job.path))
     collector = LineageCollector(loaded_job, where, setting)
     dry = Setting({**cli_options, "cost": "never"}, collector.collect, otherwise=setting.otherwise)
     error = explain.run_dry(loaded_job, late, dry, collector, plan_only)

@@ -20,7 +20,7 @@ from rich.text import Text
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:
-    from presieve.report.grids import Grid, Mark
+    from presieve.report.small_tables import Grid, Mark
     from presieve.report.trace import Trace
 
 WIDTH = 120

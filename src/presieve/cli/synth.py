@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from presieve.cli import options as opt
-from presieve.cli import output, project
+from presieve.cli import output, project_options
+from presieve.cli import shared_options as opt
 from presieve.cli.load import load_beside, load_fold
 from presieve.driver.options import Options
 from presieve.report import progress
 from presieve.report import synthesis_text as tell
-from presieve.report.words import why as more
+from presieve.report.sentences import why as more
 
 if TYPE_CHECKING:
     from presieve.driver.synthesize import Synthesis
@@ -50,7 +50,7 @@ def command(
     output.check_writable(save)
     progress.in_terminal()
     written = opt.read_given_options(policy=policy, budget=budget, declare=declare, pure=pure)
-    chosen = Options.of(written, project.of_fold(target, schema))
+    chosen = Options.of(written, project_options.of_fold(target, schema))
     with output.quiet():
         fold = load_fold(target)
         synthesis = synthesize(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from presieve.cli import options as opt
-from presieve.cli import output, project
+from presieve.cli import output, project_options
+from presieve.cli import shared_options as opt
 from presieve.cli.load import load_beside, load_fold
 from presieve.driver.options import Options
 from presieve.report import html as pages
@@ -60,7 +60,7 @@ def command(
     output.check_writable(html, save)
     progress.in_terminal()
     written = opt.read_given_options(policy=policy, budget=budget, declare=declare, pure=pure)
-    chosen = Options.of(written, project.of_fold(target, schema))
+    chosen = Options.of(written, project_options.of_fold(target, schema))
     with output.quiet():
         fold = load_fold(target)
         verdict = verify(

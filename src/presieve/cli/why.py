@@ -16,8 +16,8 @@ from typing import Annotated
 import typer
 
 import presieve
-from presieve.cli import options as opt
 from presieve.cli import output
+from presieve.cli import shared_options as opt
 from presieve.errors import UsageError
 
 INDEX = "declined/README.md"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from presieve.cost.model import Work, check
-from presieve.cost.scan import Estimate
+from presieve.cost.parquet_scan import Estimate
 from presieve.ir.terms import SQL_FALSE, Term
 
 CHEAP = 4.0

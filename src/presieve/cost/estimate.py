@@ -15,14 +15,14 @@ from math import sqrt
 from typing import TypeVar
 
 from presieve.cost.parquet import RowGroup, available, row_groups, some_rows
-from presieve.cost.scan import Estimate, Scan
+from presieve.cost.parquet_scan import Estimate, Scan
 from presieve.cost.skipping import truths
 from presieve.ir.ops import app
 from presieve.ir.sorts import Sort, strip
 from presieve.ir.terms import Op, Scope, Term, Var
 from presieve.ir.walk import variables
-from presieve.semantics.compile import predicates
-from presieve.semantics.operators import Undefined
+from presieve.semantics.fast_interpreter import predicates
+from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import Value
 
 

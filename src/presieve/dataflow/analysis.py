@@ -22,7 +22,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from presieve.dataflow import calls, displays, expressions, statements
+from presieve.dataflow import calls, expressions, literals, statements
+from presieve.dataflow.abstract_values import (
+    Batches,
+    Column,
+    Function,
+    Place,
+    Scalar,
+    Table,
+    TupleV,
+    Value,
+)
 from presieve.dataflow.context import (
     Analysis,
     Call,
@@ -34,11 +44,10 @@ from presieve.dataflow.context import (
     Request,
     Result,
 )
+from presieve.dataflow.free_names import open_owner
 from presieve.dataflow.iteration import first_table
-from presieve.dataflow.outside import open_owner
-from presieve.dataflow.results import result_of
+from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.state import State
-from presieve.dataflow.values import Batches, Column, Function, Place, Scalar, Table, TupleV, Value
 from presieve.errors import DeclineSignal
 from presieve.lift.python.names import parameters
 
@@ -171,7 +180,7 @@ class _Interpreter:
     """The evaluator that models call back."""
 
     evaluate = staticmethod(expressions.evaluate)
-    consumed = staticmethod(displays.evaluate_consumed)
+    consumed = staticmethod(literals.evaluate_consumed)
     block = staticmethod(statements.block)
     callback = staticmethod(calls.callback)
 

@@ -12,28 +12,15 @@ import inspect
 import sys
 from types import FunctionType
 
-from presieve.dataflow import columns, constructors, grouping, items, joins, tables  # noqa: F401
-from presieve.dataflow.context import Analysis, Call, Frame, Given, constant_of
-from presieve.dataflow.libraries import (
-    MESSAGE_METHODS,
-    MODELS,
-    of_function,
-    of_method,
-    sees_variables,
+from presieve.dataflow import (  # noqa: F401
+    column_methods,
+    constructors,
+    containers_of_items,
+    grouping,
+    merge_and_concat,
+    table_methods,
 )
-from presieve.dataflow.outside import of_object
-from presieve.dataflow.registry import (
-    COLUMN_METHODS,
-    FUNCTIONS,
-    GROUPED_METHODS,
-    ITEMS_METHODS,
-    SEPARATE,
-    TABLE_METHODS,
-    WINDOW_METHODS,
-    Model,
-)
-from presieve.dataflow.state import State, join_states
-from presieve.dataflow.values import (
+from presieve.dataflow.abstract_values import (
     DATA,
     NONE,
     NOWHERE,
@@ -54,6 +41,26 @@ from presieve.dataflow.values import (
     packages_of,
     reach_of,
 )
+from presieve.dataflow.context import Analysis, Call, Frame, Given, constant_of
+from presieve.dataflow.free_names import of_object
+from presieve.dataflow.libraries import (
+    MESSAGE_METHODS,
+    MODELS,
+    of_function,
+    of_method,
+    sees_variables,
+)
+from presieve.dataflow.registry import (
+    COLUMN_METHODS,
+    FUNCTIONS,
+    GROUPED_METHODS,
+    ITEMS_METHODS,
+    SEPARATE,
+    TABLE_METHODS,
+    WINDOW_METHODS,
+    Model,
+)
+from presieve.dataflow.state import State, join_states
 
 _DEPTH = 8
 

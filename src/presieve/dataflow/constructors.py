@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from presieve.dataflow.context import Call, constant_of, counted_by, names_of_columns
-from presieve.dataflow.registry import function, separate
-from presieve.dataflow.state import State
-from presieve.dataflow.stored import column_for
-from presieve.dataflow.values import (
+from presieve.dataflow.abstract_values import (
     NO_KEYS,
     NOWHERE,
     Column,
@@ -23,6 +19,10 @@ from presieve.dataflow.values import (
     join,
     reach_of,
 )
+from presieve.dataflow.assignments import column_for
+from presieve.dataflow.context import Call, constant_of, counted_by, names_of_columns
+from presieve.dataflow.registry import function, separate
+from presieve.dataflow.state import State
 
 _FRAME = ("pandas.DataFrame", "pandas.core.frame.DataFrame")
 _SERIES = ("pandas.Series", "pandas.core.series.Series")

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from presieve.dataflow.state import State
-from presieve.dataflow.values import (
+from presieve.dataflow.abstract_values import (
     MISSING,
     Function,
     Items,
@@ -22,6 +21,7 @@ from presieve.dataflow.values import (
     Value,
     reach_of,
 )
+from presieve.dataflow.state import State
 from presieve.errors import Span
 from presieve.lift.python.names import Names
 from presieve.lift.python.source import Source

@@ -7,23 +7,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import replace
 
-from presieve.dataflow.calls import call, inline_call
-from presieve.dataflow.context import Analysis, Given, constant_of, names_of_columns
-from presieve.dataflow.displays import (
-    comprehension,
-    dict_display,
-    generator,
-    list_display,
-    text,
-    tuple_display,
-)
-from presieve.dataflow.outside import outside
-from presieve.dataflow.results import result_of
-from presieve.dataflow.rows import series_of, some_columns, some_rows
-from presieve.dataflow.state import State, stored_in
-from presieve.dataflow.stored import ROWS, bind
-from presieve.dataflow.tables import is_attribute
-from presieve.dataflow.values import (
+from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
     NONE,
@@ -49,6 +33,22 @@ from presieve.dataflow.values import (
     packages_of,
     reach_of,
 )
+from presieve.dataflow.assignments import ROWS, bind
+from presieve.dataflow.calls import call, inline_call
+from presieve.dataflow.context import Analysis, Given, constant_of, names_of_columns
+from presieve.dataflow.free_names import outside
+from presieve.dataflow.literals import (
+    comprehension,
+    dict_display,
+    generator,
+    list_display,
+    text,
+    tuple_display,
+)
+from presieve.dataflow.returned_tables import result_of
+from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
+from presieve.dataflow.state import State, stored_in
+from presieve.dataflow.table_methods import is_attribute
 
 
 def evaluate(a: Analysis, node: ast.expr, s: State) -> Value:

@@ -6,11 +6,7 @@ holds. Rows whose key is missing are in no group.
 
 from __future__ import annotations
 
-from presieve.dataflow.columns import called_back
-from presieve.dataflow.context import Call, constant_of
-from presieve.dataflow.registry import of_grouped
-from presieve.dataflow.rows import rows_of
-from presieve.dataflow.values import (
+from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
     Column,
@@ -25,6 +21,10 @@ from presieve.dataflow.values import (
     TupleV,
     Value,
 )
+from presieve.dataflow.column_methods import called_back
+from presieve.dataflow.context import Call, constant_of
+from presieve.dataflow.registry import of_grouped
+from presieve.dataflow.row_subsets import rows_of
 
 _TABLE = DATA | {"pandas", "numpy"}
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from presieve.dataflow.context import Analysis
-from presieve.dataflow.rows import some_rows
-from presieve.dataflow.state import State
-from presieve.dataflow.values import (
+from presieve.dataflow.abstract_values import (
     DATA,
     NONE,
     Batches,
@@ -28,6 +25,9 @@ from presieve.dataflow.values import (
     join_all,
     reach_of,
 )
+from presieve.dataflow.context import Analysis
+from presieve.dataflow.row_subsets import some_rows
+from presieve.dataflow.state import State
 
 
 class Rounds(NamedTuple):

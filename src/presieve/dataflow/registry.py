@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from presieve.dataflow.abstract_values import Value
 from presieve.dataflow.context import Call
-from presieve.dataflow.values import Value
 
 Model: TypeAlias = Callable[[Call], Value | None]
 """A model returns None if it does not cover the call, which is then treated as unknown."""

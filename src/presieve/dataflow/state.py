@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
-from presieve.dataflow.values import (
+from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
     Column,

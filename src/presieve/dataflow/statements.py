@@ -10,11 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from presieve.dataflow.context import Analysis, GaveUp, constant_of
-from presieve.dataflow.iteration import item_of, rounds
-from presieve.dataflow.state import State, join_states
-from presieve.dataflow.stored import bind, delete, store
-from presieve.dataflow.values import (
+from presieve.dataflow.abstract_values import (
     DATA,
     NONE,
     Batches,
@@ -31,6 +27,10 @@ from presieve.dataflow.values import (
     join,
     reach_of,
 )
+from presieve.dataflow.assignments import bind, delete, store
+from presieve.dataflow.context import Analysis, GaveUp, constant_of
+from presieve.dataflow.iteration import item_of, rounds
+from presieve.dataflow.state import State, join_states
 
 _STEPS = 20_000
 _ROUNDS = 25

@@ -14,8 +14,8 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from presieve.demo.run import PipelineRun
-from presieve.report import html, text, words
+from presieve.demo.compare_runs import PipelineRun
+from presieve.report import html, report_text, sentences
 from presieve.report.report import boundary_json
 
 
@@ -47,9 +47,9 @@ def show(outcome: PipelineRun, console: Console) -> None:
         if boundary.source:
             source = boundary.source.rstrip()
             parts += [Syntax(source, "python", background_color="default"), Text()]
-        parts.append(_grid(text.fields(boundary)))
+        parts.append(_grid(report_text.fields(boundary)))
     if not parts:
-        parts.append(Text(words.summary(outcome.report.data)))
+        parts.append(Text(sentences.summary(outcome.report.data)))
     console.print(Rule(outcome.pipeline.name, align="left"))
     console.print(outcome.pipeline.question)
     console.print(Panel(Group(*parts), border_style="dim"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from presieve.certificate.check import make_solver
 from presieve.driver.arguments import check_texts
-from presieve.driver.inputs import TIMEZONE, short_reason
+from presieve.driver.fold_inputs import TIMEZONE, short_reason
 from presieve.errors import Declined, UsageError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app
@@ -16,9 +16,9 @@ from presieve.ir.terms import TRUE, Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.types import column
-from presieve.smt.runs import Runs
+from presieve.smt.smtlib import s_not
 from presieve.smt.solver import Effort, Unsat
-from presieve.smt.text import s_not
+from presieve.smt.two_runs import Runs
 from presieve.sql.ddl import parse_schema
 from presieve.sql.parse import parse_predicate
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from presieve.backend.classic.lineage import NeededRows
     from presieve.report.lineage import Lineage, LineageSource
-    from presieve.report.model import ReportData
+    from presieve.report.report_data import ReportData
 
 _OF_ALL_ROWS = {"cost": "always", "compile": "never"}
 """Every filter counts, whether it pays off or not, and functions that filters pass stay."""

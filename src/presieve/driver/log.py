@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from presieve.report import words
+from presieve.report import sentences
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from presieve.errors import Declined
-    from presieve.report.model import BoundaryReport, FunctionReport
+    from presieve.report.report_data import BoundaryReport, FunctionReport
     from presieve.report.trace import Trace
     from presieve.synthesis.events import EventLog
 
@@ -33,15 +33,15 @@ def boundary(df: DataFrame, report: BoundaryReport, changed: bool) -> None:
     """Log what was pushed at a boundary, or why nothing was, once for each DataFrame."""
     if logger.isEnabledFor(logging.INFO):
         # The benefit of pushing is not always estimated, so compare the line without it.
-        bare = words.line(replace(report, decision=""), changed)
+        bare = sentences.line(replace(report, decision=""), changed)
         if _is_new(df, bare):
-            logger.info("%s", words.line(report, changed))
+            logger.info("%s", sentences.line(report, changed))
 
 
 def function(df: DataFrame, report: FunctionReport) -> None:
     """Log the columns that a function of tables receives, once for each DataFrame."""
     if report.pruned and logger.isEnabledFor(logging.INFO):
-        line = words.function_line(report)
+        line = sentences.function_line(report)
         if _is_new(df, line):
             logger.info("%s", line)
 

@@ -6,12 +6,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.one_call import OneCall, one_call
-from presieve.backend.plans import Reading
+from presieve.backend.open_plan import Reading
+from presieve.backend.probe_dataframe import OneCall, one_call
 from presieve.driver.options import Options
-from presieve.driver.stages.aggregated import GroupDecision
-from presieve.driver.stages.compiled import CompileDecision
+from presieve.driver.stages.group_aggregates import GroupDecision
 from presieve.driver.stages.pipeline import Pipeline
+from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.errors import Declined
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from presieve.driver.options import (
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import Policy
 from presieve.errors import Declined
-from presieve.report.model import Measured, ReportData
+from presieve.report.report_data import Measured, ReportData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -146,7 +146,7 @@ def explain(
 
 def _measure(df: DataFrame, better: DataFrame) -> Measured:
     """Run both DataFrames once."""
-    from presieve.backend.statistics.measured import run
+    from presieve.backend.statistics.run_metrics import run
 
     return Measured(run(df), run(better))
 
@@ -162,8 +162,8 @@ def optimize_and_report(
 ) -> tuple[DataFrame, ReportData]:
     """Optimize a DataFrame as :func:`optimize` does, and report the changes. ``for_report`` also
     determines what only people ask for; ``skip_hopeless`` and ``at_once`` are those of
-    :class:`presieve.backend.plans.Reading`. ``about``: the options are about this very DataFrame,
-    not about all DataFrames of a session.
+    :class:`presieve.backend.open_plan.Reading`. ``about``: the options are about this very
+    DataFrame, not about all DataFrames of a session.
     """
     started = time.perf_counter()
     off = switched_off(df)
@@ -177,7 +177,7 @@ def optimize_and_report(
     if isinstance(version, Declined):
         log.left_alone(df, version)
         return df, ReportData((), False, time.perf_counter() - started, declined=version)
-    from presieve.backend.plans import Reading
+    from presieve.backend.open_plan import Reading
     from presieve.driver.reports import report_of
     from presieve.driver.stages.pipeline import Pipeline
 
@@ -218,7 +218,7 @@ def _log_unmet(pipeline: Pipeline, applied: Applied) -> None:
     These are facts about a column that no boundary has, if every boundary could be read, and on
     which no filter derived for files rests.
     """
-    from presieve.backend.plans import input_names
+    from presieve.backend.open_plan import input_names
 
     used = {text for decision in applied.derived for text in decision.declared}
     declared = [text for text in each(pipeline.options.declare) if text not in used]

@@ -19,7 +19,7 @@ from presieve.driver.declare import EXAMPLE, Declared
 from presieve.driver.pure import PureFunctions, check_pure
 from presieve.driver.solve import POLICIES, Policy
 from presieve.errors import UsageError
-from presieve.sql.parts import conditions
+from presieve.sql.split_sql import conditions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,7 +15,7 @@ from presieve.ir.terms import Scope, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import HiddenCall
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.operators import Undefined
+from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.types import bounds
 from presieve.semantics.values import CLASS_OF, Value, to_python
 

@@ -10,13 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import FLAT_MAPS, MAPS, simple_kind
-from presieve.backend.plans import drawing, peer_orders, scan_contracts, scan_sizes
-from presieve.backend.problems.columns import ColumnUse
-from presieve.backend.pruning import OtherFunction
-from presieve.backend.statistics.scan_filters import Scans
+from presieve.backend.column_pruning import OtherFunction
+from presieve.backend.open_plan import drawing, peer_orders, scan_contracts, scan_sizes
+from presieve.backend.problems.column_pruning import ColumnUse
+from presieve.backend.statistics.pushed_filters import Scans
 from presieve.cost.decision import keeps
 from presieve.driver.options import Options
-from presieve.driver.order import order_of
+from presieve.driver.row_order import order_of
 from presieve.driver.solve import (
     CLAIMS_TEXT,
     ERASED_TEXT,
@@ -25,21 +25,21 @@ from presieve.driver.solve import (
     Solution,
     solve,
 )
-from presieve.driver.stages.aggregated import GroupDecision
-from presieve.driver.stages.columns import ColumnDecision
-from presieve.driver.stages.compiled import CompileDecision
+from presieve.driver.stages.column_pruning import ColumnDecision
+from presieve.driver.stages.cost_gate import COST
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision, Verdict
-from presieve.driver.stages.derived import DerivedDecision
-from presieve.driver.stages.filtered import FilteredDecision
-from presieve.driver.stages.gate import COST
+from presieve.driver.stages.filter_placement import FilteredDecision
+from presieve.driver.stages.group_aggregates import GroupDecision
+from presieve.driver.stages.join_key_ranges import RangeDecision
 from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
-from presieve.driver.stages.ranges import RangeDecision
+from presieve.driver.stages.row_expressions import CompileDecision
+from presieve.driver.stages.scan_filters import DerivedDecision
 from presieve.errors import Declined, PresieveError
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
-from presieve.report.model import BoundaryReport, DerivedReport, FunctionReport, ReportData
-from presieve.report.parts import Compiled, Remark
+from presieve.report.remarks import Compiled, Remark
+from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.semantics.infix import invariant_words
 from presieve.semantics.joins import with_sides
 from presieve.sql.emit import emit, normalize
@@ -387,12 +387,12 @@ def _boundary(pipeline: Pipeline, decision: SiteDecision, scans: Sequence[Scans]
     report = boundary_report(decision)
     if not pipeline.reading.for_report:
         return report
-    from presieve.report import details
+    from presieve.report import on_request
 
     started = time.perf_counter()
     site, proof, rewrite = decision.site, decision.proof, decision.rewrite
-    functions = details.functions(proof.goal.site) if proof is not None else ()
-    report = replace(report, listings=details.with_places(functions, report.declined))
+    functions = on_request.functions(proof.goal.site) if proof is not None else ()
+    report = replace(report, listings=on_request.with_places(functions, report.declined))
     if proof is not None:
         with pipeline.progress(site):
             seconds = max(pipeline.deadline - time.perf_counter(), LEAST)
@@ -400,16 +400,16 @@ def _boundary(pipeline: Pipeline, decision: SiteDecision, scans: Sequence[Scans]
     if proof is not None and rewrite is not None and rewrite.kind != "none":
         problem, invariant = proof.solution.problem, proof.solution.invariant
         residual = problem.where if rewrite.kind == "partial" else proof.solution.residual
-        fates = details.conjuncts_of(rewrite.kind, problem.where, residual)
+        fates = on_request.conjuncts_of(rewrite.kind, problem.where, residual)
         report = replace(
             report,
             conjuncts=() if decision.taken_back or proof.goal.site.partly else fates,
-            sentences=details.sentences(problem, invariant),
-            remedies=details.remedies_of(report.assumptions, problem),
+            sentences=on_request.sentences(problem, invariant),
+            remedies=on_request.remedies_of(report.assumptions, problem),
         )
     if decision.edit is not None and scans:
         below = scans[site.number]
-        reaches = details.reaches_of(decision.edit, below)
+        reaches = on_request.reaches_of(decision.edit, below)
         report = replace(report, pushed_to_scan=below.filters, reaches=reaches)
     return replace(report, seconds=report.seconds + time.perf_counter() - started)
 

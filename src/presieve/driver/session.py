@@ -32,7 +32,7 @@ from presieve.driver.options import (
 from presieve.driver.pure import PureFunctions
 from presieve.driver.solve import Policy
 from presieve.errors import UsageError
-from presieve.report.model import ReportData
+from presieve.report.report_data import ReportData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -161,7 +161,7 @@ def _search(
     """Return the first candidate that the checker and the policy accept."""
     # The search loads a solver, and importing this module must not load one.
     from presieve.synthesis.events import Checked, recorder
-    from presieve.synthesis.forms.on_demand import candidates
+    from presieve.synthesis.forms.lazy_functions import candidates
 
     record = recorder(event_log)
     declined: tuple[Declined, ...] = ()

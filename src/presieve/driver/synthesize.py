@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from presieve.certificate import Certificate
 from presieve.driver import log
 from presieve.driver.declare import Declared, read_declared, with_declared
-from presieve.driver.inputs import (
+from presieve.driver.fold_inputs import (
     TIMEZONE,
     Inputs,
     read_filter,
@@ -18,18 +18,18 @@ from presieve.driver.inputs import (
     zone_note,
 )
 from presieve.driver.options import Options
-from presieve.driver.order import Question, problem_of_order
 from presieve.driver.pure import PureFunctions, read_pure
+from presieve.driver.row_order import Question, problem_of_order
 from presieve.driver.solve import Policy, Solution, no_text, solve
 from presieve.errors import Declined
 from presieve.ir.ops import app, sql_disjunction
 from presieve.ir.pushdown import Kind, ResidualStrength, Strength
 from presieve.ir.terms import Op
 from presieve.report import progress
-from presieve.report.order import Order, unknown
+from presieve.report.row_order import Order, unknown
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit_checked
-from presieve.sql.names import InexpressibleError
+from presieve.sql.quoted_names import InexpressibleError
 
 if TYPE_CHECKING:
     from presieve.report.trace import Trace

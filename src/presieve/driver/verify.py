@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from presieve.certificate import Certificate, Verified, check
 from presieve.driver.counterexample import refutation
 from presieve.driver.declare import Declared, read_declared, with_declared
-from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
+from presieve.driver.fold_inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.options import Options
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.pure_results import with_results
-from presieve.driver.repair import RepairSearch
 from presieve.driver.solve import (
     ERASED_TEXT,
     ERASES,
@@ -22,6 +21,7 @@ from presieve.driver.solve import (
     strictly,
     too_deep,
 )
+from presieve.driver.suggestion import RepairSearch
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts

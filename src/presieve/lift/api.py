@@ -26,7 +26,7 @@ from presieve.lift.entry.row_map import lift_columns, lift_rows
 from presieve.lift.entry.row_value import check_row_columns
 from presieve.lift.entry.udtf import lift_state_class
 from presieve.lift.evaluation_types import AGGREGATES, SCALAR, Role, evaluation_type
-from presieve.lift.execution.tested import assumed_not_null, tested_columns, without_tested
+from presieve.lift.execution.missing_tests import assumed_not_null, tested_columns, without_tested
 from presieve.lift.forms import (
     ArrayFunction,
     ColumnsFunction,
@@ -47,6 +47,7 @@ from presieve.lift.python.names import parameters
 from presieve.lift.python.positions import definition_of
 from presieve.lift.python.shipped import BY_REFERENCE, function_source, read_as_on_driver
 from presieve.lift.python.source import Source
+from presieve.lift.reason_words import add_advice
 from presieve.lift.values.columns import NARROW, Nulls
 from presieve.lift.values.symbolic import (
     GIVEN,
@@ -61,7 +62,6 @@ from presieve.lift.values.symbolic import (
     SeriesV,
     Value,
 )
-from presieve.lift.words import add_advice
 
 _MOST_TRACKED = 32
 """Maximum number of constants for which sets are tested."""

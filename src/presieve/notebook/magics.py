@@ -22,8 +22,8 @@ from presieve.driver.session import Setting, disable, enable, enabled_as, settin
 from presieve.driver.solve import POLICIES
 from presieve.errors import PresieveError
 from presieve.report.collector import ReportCollector, distinct, without_boundary
-from presieve.report.model import ReportData
 from presieve.report.report import Report
+from presieve.report.report_data import ReportData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

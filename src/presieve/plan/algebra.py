@@ -15,8 +15,8 @@ from presieve.errors import Declined
 from presieve.ir.sorts import Option, Sort
 from presieve.ir.terms import Scope, Term, Var
 from presieve.semantics.types import sort_of
+from presieve.sql.case_values import Value
 from presieve.sql.catalyst import as_term
-from presieve.sql.choice import Value
 
 NO_PATH = "no-path"
 """Code of the reason that a conjunct reads other rows than those of a boundary."""

@@ -9,7 +9,7 @@ from presieve.ir.fold import Field, Fold
 from presieve.ir.ops import disjunction
 from presieve.ir.terms import FALSE, Scope, Term, Var
 from presieve.ir.walk import rewrite
-from presieve.semantics.build import default, ite
+from presieve.semantics.smart_constructors import default, ite
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from presieve.errors import Declined, SortError
 from presieve.ir.terms import Term
 from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import Project, attribute_id
-from presieve.sql.choice import CaseValue, Value, as_filter, branches, each
+from presieve.sql.case_values import CaseValue, Value, as_filter, branches, each
 from presieve.sql.conditional import MAX_BRANCHES
 
 

@@ -11,8 +11,8 @@ from types import FrameType
 from typing import TypeAlias
 
 from presieve.errors import Span
-from presieve.report import text, words
-from presieve.report.model import BoundaryReport, FunctionReport, ReportData
+from presieve.report import report_text, sentences
+from presieve.report.report_data import BoundaryReport, FunctionReport, ReportData
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ReportCollector:
 
     def lines(self) -> Iterator[str]:
         """A table of all boundaries; a sentence if there are none."""
-        table_lines = list(text.table(report.data for report in self.collected))
+        table_lines = list(report_text.table(report.data for report in self.collected))
         yield from table_lines or ["the job ran no filter above a Python function or an aggregate"]
 
 
@@ -96,7 +96,7 @@ def distinct(collected: Sequence[CollectedReport]) -> Placed:
         data = report.data
         key = (
             tuple(_boundary_key(b, data.changed) for b in data.boundaries),
-            tuple(map(words.function_line, data.functions)),
+            tuple(map(sentences.function_line, data.functions)),
             data.declined,
         )
         _, places = report_by_key.setdefault(key, (report, []))
@@ -139,8 +139,8 @@ def each_once(placed: Placed, *, whole: bool = False) -> list[Entry]:
                 _boundary_key(b, data.changed), Entry(b, data.changed, {})
             )
             entry.places.update(dict.fromkeys(places))
-        for f in data.functions if whole else words.functions_apart(data):
-            entry = functions.setdefault(words.function_line(f), Entry(f, data.changed, {}))
+        for f in data.functions if whole else sentences.functions_apart(data):
+            entry = functions.setdefault(sentences.function_line(f), Entry(f, data.changed, {}))
             entry.places.update(dict.fromkeys(places))
     return [*boundaries.values(), *functions.values()]
 

@@ -13,10 +13,10 @@ from presieve.certificate.check import make_solver
 from presieve.ir.ops import app, sql_conjuncts
 from presieve.ir.terms import SQL_TRUE, Op, Term
 from presieve.ir.walk import variables
-from presieve.report.parts import Fate
+from presieve.report.remarks import Fate
 from presieve.smt.encode import Encoder
+from presieve.smt.smtlib import s_not
 from presieve.smt.solver import Effort, Unsat
-from presieve.smt.text import s_not
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from presieve.errors import UsageError
-from presieve.report import verdict_text, words
-from presieve.report.drawing import boxes, picture
-from presieve.report.invariant import HEADING
+from presieve.report import sentences, verdict_text
+from presieve.report.drawing import operator_boxes, picture
+from presieve.report.invariant_text import HEADING
 from presieve.report.lineage_text import MEANINGS, LineageFields
-from presieve.report.model import ReportData
+from presieve.report.report_data import ReportData
 from presieve.report.source.highlight import python_lines
 from presieve.report.verdict_model import VerdictData
 
@@ -66,21 +66,23 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    env.filters["percent"] = words.percent
+    env.filters["percent"] = sentences.percent
     env.filters["zip"] = zip
     env.filters["code_marks"] = _code_marks
     env.globals.update(python_lines=python_lines, fate_marks=FATE_MARKS)
     env.globals.update(invariant_heading=HEADING)
-    env.globals.update(summary=words.summary, scan=words.scan, effort=words.effort)
-    env.globals.update(measured=words.tell_measured, why=words.why)
-    env.globals.update(kinds=words.KINDS, with_residual=words.WITH_RESIDUAL)
-    env.globals.update(residual_strengths=words.RESIDUAL_STRENGTHS, strength=words.strength)
-    env.globals.update(function_facts=words.function_facts, derived_facts=words.tell_derived)
-    env.globals.update(scan_facts=words.scan_facts)
-    env.globals.update(answer=words.answer, pictures=picture.pictures, ran_of=words.ran)
-    env.globals.update(tags=boxes.TAGS, meanings=words.ROLES, names=words.SIDES)
-    env.globals.update(width=picture.WIDTH, pad=boxes.PAD, line_height=boxes.LINE)
-    env.globals.update(first_line=boxes.TITLE + 12)
+    env.globals.update(summary=sentences.summary, scan=sentences.scan, effort=sentences.effort)
+    env.globals.update(measured=sentences.tell_measured, why=sentences.why)
+    env.globals.update(kinds=sentences.KINDS, with_residual=sentences.WITH_RESIDUAL)
+    env.globals.update(residual_strengths=sentences.RESIDUAL_STRENGTHS, strength=sentences.strength)
+    env.globals.update(
+        function_facts=sentences.function_facts, derived_facts=sentences.tell_derived
+    )
+    env.globals.update(scan_facts=sentences.scan_facts)
+    env.globals.update(answer=sentences.answer, pictures=picture.pictures, ran_of=sentences.ran)
+    env.globals.update(tags=operator_boxes.TAGS, meanings=sentences.ROLES, names=sentences.SIDES)
+    env.globals.update(width=picture.WIDTH, pad=operator_boxes.PAD, line_height=operator_boxes.LINE)
+    env.globals.update(first_line=operator_boxes.TITLE + 12)
     env.globals.update(lineage_meanings=MEANINGS)
     return env
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from presieve.ir.fold import PURE, Assumption
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import variables
-from presieve.report.parts import Remedy
-from presieve.sql.names import quote
+from presieve.report.remarks import Remedy
+from presieve.sql.quoted_names import quote
 
 _ADVICE = {
     PURE: "you declared it with pure=",

@@ -10,8 +10,8 @@ from typing import Any
 
 from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.errors import UsageError
-from presieve.report import html, text
-from presieve.report.model import (
+from presieve.report import html, report_text
+from presieve.report.report_data import (
     BoundaryReport,
     DerivedReport,
     FunctionReport,
@@ -149,7 +149,7 @@ class Report:
         return boundary_trace
 
     def __str__(self) -> str:
-        return text.render(self.data)
+        return report_text.render(self.data)
 
     def __repr__(self) -> str:
         return f"<presieve.Report: {len(self.boundaries)} boundaries, changed={self.changed}>"

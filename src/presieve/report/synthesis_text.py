@@ -7,9 +7,9 @@ from typing import Protocol
 
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import Kind, ResidualStrength, Strength
-from presieve.report import words
+from presieve.report import sentences
+from presieve.report.report_text import field_text
 from presieve.report.source import listing
-from presieve.report.text import field_text
 
 
 class SynthesisFields(Protocol):
@@ -39,14 +39,14 @@ class SynthesisFields(Protocol):
 
 def fields(synthesis: SynthesisFields) -> Iterator[tuple[str, str]]:
     """The solution and its assumptions, in reading order."""
-    yield "kind", f"{synthesis.kind}. {words.KINDS[synthesis.kind]}"
+    yield "kind", f"{synthesis.kind}. {sentences.KINDS[synthesis.kind]}"
     if synthesis.kind != "none":
         yield "pre-filter", synthesis.prefilter
         yield "residual", synthesis.residual
         yield "invariant", synthesis.invariant
-        yield "strength", words.strength(synthesis.strength)
-    if synthesis.kind in words.WITH_RESIDUAL:
-        yield "conjuncts", words.RESIDUAL_STRENGTHS[synthesis.residual_strength]
+        yield "strength", sentences.strength(synthesis.strength)
+    if synthesis.kind in sentences.WITH_RESIDUAL:
+        yield "conjuncts", sentences.RESIDUAL_STRENGTHS[synthesis.residual_strength]
     for assumption in synthesis.assumptions:
         yield "assuming", f"{assumption['text']} [{assumption['code']}]"
 
@@ -72,7 +72,7 @@ def render(synthesis: SynthesisFields) -> str:
     for why, around in tell_declined(synthesis):
         lines += [field_text("declined", why), *(f"    {line}" for line in around)]
     if synthesis.declined:
-        lines.append(field_text("more", words.why(str(d["code"]) for d in synthesis.declined)))
+        lines.append(field_text("more", sentences.why(str(d["code"]) for d in synthesis.declined)))
     return "\n".join([*lines, field_text("effort", effort(synthesis))])
 
 

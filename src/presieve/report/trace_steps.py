@@ -8,15 +8,15 @@ from typing import assert_never
 from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.pushdown import Pushdown, ResidualStrength, residual_strength
 from presieve.ir.terms import SQL_TRUE, Scope, Term
-from presieve.report import words
-from presieve.report.rows import value_text
+from presieve.report import sentences
+from presieve.report.row_text import value_text
 from presieve.report.trace import Exhibit, Step, TableRun, Trace
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.semantics.infix import words as infix
 from presieve.semantics.interpret import Raised, holds, keep, key_env, run_fold
 from presieve.semantics.values import to_python
 from presieve.sql.emit import emit
-from presieve.sql.names import InexpressibleError
+from presieve.sql.quoted_names import InexpressibleError
 from presieve.synthesis import events
 from presieve.synthesis.events import Event, Group, Needed
 
@@ -207,10 +207,10 @@ def _describe_conjunct(event: events.Stays) -> tuple[str, tuple[str, ...], tuple
 
 def _describe_end(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     if pushdown is None:
-        return f"none. {words.KINDS['none']}", (), ()
-    strength = words.strength(pushdown.strength)
-    text = f"{pushdown.kind}. {words.KINDS[pushdown.kind]}"
-    residual = words.RESIDUAL_STRENGTHS[_residual_strength(pushdown)]
+        return f"none. {sentences.KINDS['none']}", (), ()
+    strength = sentences.strength(pushdown.strength)
+    text = f"{pushdown.kind}. {sentences.KINDS[pushdown.kind]}"
+    residual = sentences.RESIDUAL_STRENGTHS[_residual_strength(pushdown)]
     return text, (*_predicates(pushdown), f"strength {strength}", f"in the residual {residual}"), ()
 
 

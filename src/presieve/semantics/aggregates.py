@@ -22,7 +22,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, Sort, is_ordered, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.ir.walk import substitute
-from presieve.semantics.build import and_, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
@@ -354,7 +354,7 @@ class ListColumn:
     merge)``, a fold of all rows, in the order in which Spark meets them, with a struct as its
     accumulator. ``fields`` are the struct's fields, all of them options; ``types`` are their types
     in Spark. ``safe`` and ``raises``, over ROW, KEY and ACC, say whether a step is safe and whether
-    it raises, as in :class:`presieve.sql.values.ValueOf`.
+    it raises, as in :class:`presieve.sql.catalyst_values.ValueOf`.
     """
 
     name: str

@@ -2,8 +2,8 @@
 
 Texts are sequences of code points; upper and lower case are those of the Python that runs the job,
 whose version workers share. Here all texts are UTF-8; for others, only
-:mod:`presieve.semantics.decoded` says anything. Dates extend beyond Python's years 1 to 9999, as
-Spark's do: the calendar repeats every 400 years. Sources, Spark 4.3.0: ``UTF8String.java``,
+:mod:`presieve.semantics.invalid_utf8` says anything. Dates extend beyond Python's years 1 to 9999,
+as Spark's do: the calendar repeats every 400 years. Sources, Spark 4.3.0: ``UTF8String.java``,
 ``DateTimeUtils.scala``.
 """
 

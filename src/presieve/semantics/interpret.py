@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from presieve.ir.fold import Fold, Mode, Problem
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, literal_value
-from presieve.semantics.operators import MEANINGS
+from presieve.semantics.operator_meanings import MEANINGS
 from presieve.semantics.values import Value, same
 
 Env: TypeAlias = Mapping[tuple[Scope, str], Value]
@@ -43,7 +43,7 @@ def evaluate(term: Term, env: Env) -> Value:
     """The value of a term. ``ITE``, ``AND``, ``OR`` and ``IMPLIES`` evaluate only the arguments
     they need.
 
-    Raises :class:`presieve.semantics.operators.Undefined` where the term has no value.
+    Raises :class:`presieve.semantics.operator_meanings.Undefined` where the term has no value.
     """
     values: dict[int, Value] = {}
 

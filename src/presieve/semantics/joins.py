@@ -13,7 +13,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import strip
 from presieve.ir.terms import Op, Scope, Term, Var, none_lit
 from presieve.ir.walk import rewrite
-from presieve.semantics.build import and_, or_
+from presieve.semantics.smart_constructors import and_, or_
 
 
 @dataclass(frozen=True, slots=True)

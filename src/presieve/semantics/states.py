@@ -9,7 +9,7 @@ from presieve.ir.fold import Field
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
 from presieve.ir.terms import Op, Scope, Term, Var
-from presieve.semantics.build import and_, get, is_none, or_
+from presieve.semantics.smart_constructors import and_, get, is_none, or_
 
 
 def facts(fields: Sequence[Field]) -> Iterator[Term]:

@@ -35,7 +35,7 @@ from presieve.ir.terms import (
 )
 from presieve.ir.walk import replace_nodes
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.operators import Undefined
+from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import INT_RANGES, Value
 
 MIRRORED = {

@@ -17,7 +17,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Scope, Term, Var, int_lit
 from presieve.ir.walk import to_scope
-from presieve.semantics.build import and_, or_, substitute
+from presieve.semantics.smart_constructors import and_, or_, substitute
 
 
 @dataclass(frozen=True, slots=True)

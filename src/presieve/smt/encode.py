@@ -35,7 +35,7 @@ from presieve.smt.encodings import (
 )
 from presieve.smt.floats import FloatEnc
 from presieve.smt.functions import Functions
-from presieve.smt.text import (
+from presieve.smt.smtlib import (
     FALSE,
     TRUE,
     s_and,

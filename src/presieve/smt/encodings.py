@@ -13,7 +13,7 @@ from presieve.ir.sorts import BOOL, Sort, strip
 from presieve.ir.terms import Op
 from presieve.smt import floats
 from presieve.smt.floats import FloatEnc
-from presieve.smt.text import s_and, s_eq, s_implies, s_ite, s_not, s_or
+from presieve.smt.smtlib import s_and, s_eq, s_implies, s_ite, s_not, s_or
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from presieve.ir.terms import Op
-from presieve.smt.text import FALSE, TRUE, s_and, s_eq, s_implies, s_ite, s_not, s_or, s_real
+from presieve.smt.smtlib import FALSE, TRUE, s_and, s_eq, s_implies, s_ite, s_not, s_or, s_real
 
 EXACT_INT = 2**53
 """Integers up to this size are doubles."""

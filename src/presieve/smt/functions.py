@@ -22,7 +22,7 @@ from presieve.semantics.thresholds import AS_SPARK, base_of
 from presieve.smt import floats
 from presieve.smt.encodings import Enc, as_text
 from presieve.smt.floats import FloatEnc
-from presieve.smt.text import s_and, s_floordiv, s_implies, s_int, s_ite, s_not
+from presieve.smt.smtlib import s_and, s_floordiv, s_implies, s_int, s_ite, s_not
 
 _COMPARED = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
 _ENOUGH = (Op.SQL_GT, Op.SQL_GE)

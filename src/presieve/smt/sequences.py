@@ -9,7 +9,7 @@ from __future__ import annotations
 from presieve.ir.terms import Op
 from presieve.smt import floats
 from presieve.smt.floats import FloatEnc
-from presieve.smt.text import s_and, s_implies, s_ite
+from presieve.smt.smtlib import s_and, s_implies, s_ite
 
 EMPTY = "0"
 """The empty sequence."""

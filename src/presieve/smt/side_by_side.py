@@ -1,6 +1,6 @@
 """Trusted. A fold and aggregates of Spark over the same rows, side by side, as solver scripts.
 
-Both the checker of :mod:`presieve.certificate.aggregated` and the search use them.
+Both the checker of :mod:`presieve.certificate.group_aggregates` and the search use them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from presieve.ir.fold import Field, Fold, Problem
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, Scope, Term, Var
 from presieve.semantics.aggregates import AggregateColumn, ListColumn, same_in_any_order
-from presieve.semantics.build import or_
+from presieve.semantics.smart_constructors import or_
 from presieve.smt.encodings import same_encoding
-from presieve.smt.runs import EncEnv, Run, Runs
-from presieve.smt.text import s_and, s_not
+from presieve.smt.smtlib import s_and, s_not
+from presieve.smt.two_runs import EncEnv, Run, Runs
 
 RAISED = "raised"
 """The field that says whether the user's fold has raised on a row."""

@@ -18,7 +18,8 @@ from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Te
 from presieve.ir.walk import rewrite, variables
 from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES, text_of
-from presieve.sql import coerce, conditional, exact, functions
+from presieve.sql import coerce, conditional, functions, whole_decimals
+from presieve.sql.case_values import CaseValue, Value
 from presieve.sql.catalyst_tree import (
     MEANING,
     PACKAGE,
@@ -31,11 +32,10 @@ from presieve.sql.catalyst_tree import (
     shape,
     type_of,
 )
-from presieve.sql.choice import CaseValue, Value
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
-from presieve.sql.constants import FUNCTIONS, cast, decimal
 from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant, Operand
+from presieve.sql.sql_literals import FUNCTIONS, cast, decimal
 from presieve.sql.temporal import parse_date, parse_timestamp
 
 NAMES = {BOOL: "boolean", INT: "int", STRING: "string", DATE: "date"}
@@ -213,7 +213,7 @@ def _arithmetic(op: Op) -> Rule:
                 "sql-unsupported",
                 f"arithmetic on {left.type} is not supported, since it can raise or round",
             )
-        result = exact.arithmetic(op, left.operand, right.operand)
+        result = whole_decimals.arithmetic(op, left.operand, right.operand)
         return Typed(result, f"decimal({result.digits},0)")
 
     return 2, convert
@@ -272,7 +272,7 @@ def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
     if isinstance(operand, AsInstant | AsText):
         raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
     if isinstance(operand, AsDecimal):
-        return Typed(exact.widen_to_decimal(operand, target), target)
+        return Typed(whole_decimals.widen_to_decimal(operand, target), target)
     if (inner.type, target) == ("timestamp_ntz", "timestamp") and not isinstance(
         operand, CaseValue
     ):
@@ -291,7 +291,7 @@ def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
         if target == "double" and not isinstance(operand, CaseValue):
             return Typed(coerce.as_double(operand), "double")
         if wanted:
-            return Typed(exact.widen_to_decimal(operand, target, inner.type), target)
+            return Typed(whole_decimals.widen_to_decimal(operand, target, inner.type), target)
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
 
 

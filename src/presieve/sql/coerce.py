@@ -29,8 +29,8 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import App, Lit, Op, Term, Var, lit, literal_value, none_lit
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, text_of, units_of
-from presieve.sql import exact
-from presieve.sql.choice import CaseValue, each
+from presieve.sql import whole_decimals
+from presieve.sql.case_values import CaseValue, each
 from presieve.sql.operands import (
     KIND_SORTS,
     NEGATIVE_ZERO,
@@ -174,7 +174,7 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
     if isinstance(a, AsText) or isinstance(b, AsText):
         raise DeclineSignal("sql-unsupported", "what Spark shows doubles as is not known")
     if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
-        return exact.whole(a), exact.whole(b)
+        return whole_decimals.whole(a), whole_decimals.whole(b)
     if isinstance(a, AsInstant) and isinstance(b, Constant):
         return a.term, fit(b, TIMESTAMP_NTZ, timezone)
     if isinstance(a, AsInstant) or isinstance(b, AsInstant):
@@ -260,7 +260,7 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
 
 
 _NOT_YET = (Constant, AsDecimal, AsInstant, AsText)
-_BESIDE_BIGINT = MAX_DIGITS - exact.BIGINT_DIGITS
+_BESIDE_BIGINT = MAX_DIGITS - whole_decimals.BIGINT_DIGITS
 """The digits after the point that leave room for those of a bigint before it, which Spark counts as
 20.
 """
@@ -278,7 +278,7 @@ def arithmetic(op: Op, a: Operand, b: Operand, timezone: str) -> App | AsDecimal
     if op is Op.SQL_FLOAT_DIV:
         return _quotient(a, b)
     if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
-        return exact.arithmetic(op, a, b)
+        return whole_decimals.arithmetic(op, a, b)
     left, right = _doubles(a, b) or pair(a, b, timezone)
     if strip(left.sort) != FLOAT:
         raise DeclineSignal(

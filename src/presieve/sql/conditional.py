@@ -13,7 +13,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, Sort, strip
 from presieve.ir.terms import Op, Term, none_lit
-from presieve.sql.choice import CaseValue, Value, branches, decide, each, extent, is_present
+from presieve.sql.case_values import CaseValue, Value, branches, decide, each, extent, is_present
 from presieve.sql.coerce import compare, expression, fit, settle, truth
 from presieve.sql.operands import KIND_SORTS, NULL, AsDecimal, AsInstant, AsText, Constant, Operand
 

@@ -30,11 +30,11 @@ from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, bytes_of
 from presieve.sql import functions
 from presieve.sql.coerce import flat
-from presieve.sql.exact import BIGINT_DIGITS
-from presieve.sql.names import InexpressibleError, quote
 from presieve.sql.operands import NEGATIVE_ZERO, TYPE_NAMES
 from presieve.sql.parse import parse_predicate
+from presieve.sql.quoted_names import InexpressibleError, quote
 from presieve.sql.temporal import print_date, print_timestamp, print_timestamp_ntz
+from presieve.sql.whole_decimals import BIGINT_DIGITS
 
 
 class Level(IntEnum):
@@ -191,7 +191,7 @@ def _is_sum(term: Term) -> bool:
 
 def _exact(term: Term) -> tuple[tuple[str, Level], int]:
     """Print an integer as a decimal, and return the digits of its type: a sum has one more than its
-    parts, so nothing overflows (:mod:`presieve.sql.exact`).
+    parts, so nothing overflows (:mod:`presieve.sql.whole_decimals`).
     """
     match term:
         case Var(_, name, _):

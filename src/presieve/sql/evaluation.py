@@ -23,7 +23,6 @@ from presieve.semantics.intervals import (
     only,
     values,
 )
-from presieve.sql.beginnings import BEGINNINGS, beginning_of, beginning_with
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ONE_OF, PACKAGE, ExprNode
 from presieve.sql.monotone import monotone
@@ -37,6 +36,7 @@ from presieve.sql.piecewise import (
     short,
     type_name,
 )
+from presieve.sql.prefixes import BEGINNINGS, beginning_of, beginning_with
 
 Truths: TypeAlias = frozenset[bool | None]
 STRUCT = PACKAGE + "CreateNamedStruct"

@@ -23,7 +23,7 @@ from presieve.ir.sorts import (
     strip,
 )
 from presieve.ir.terms import Term
-from presieve.sql.choice import CaseValue
+from presieve.sql.case_values import CaseValue
 
 Scalar: TypeAlias = bool | int | float | str | decimal.Decimal | None
 

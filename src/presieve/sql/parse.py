@@ -27,12 +27,12 @@ from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
 from presieve.sql import conditional, functions
 from presieve.sql.coerce import arithmetic, as_double, compare, flat, membership, negative, truth
 from presieve.sql.conditional import nan_test, null_test
-from presieve.sql.constants import FUNCTIONS, TYPED, cast, number
-from presieve.sql.exact import widen_to_decimal
 from presieve.sql.lexer import Token
-from presieve.sql.names import join_names
 from presieve.sql.operands import NULL, Constant, Operand
+from presieve.sql.quoted_names import join_names
 from presieve.sql.reader import TokenReader
+from presieve.sql.sql_literals import FUNCTIONS, TYPED, cast, number
+from presieve.sql.whole_decimals import widen_to_decimal
 
 COMPARISONS: dict[str, tuple[Op, bool]] = {
     "=": (Op.SQL_EQ, False),

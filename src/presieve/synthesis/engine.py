@@ -20,10 +20,10 @@ from presieve.synthesis.budget import Budget
 from presieve.synthesis.prefilter.key_conjuncts import put_below, split
 from presieve.synthesis.prefilter.refinement import MOST, Proven, keep_all, refine
 from presieve.synthesis.residual.kinds import pushdown_kind
-from presieve.synthesis.residual.needed import residual_witnesses
+from presieve.synthesis.residual.needed_conjuncts import residual_witnesses
 from presieve.synthesis.result import SearchResult
+from presieve.synthesis.sampling.concrete_tables import difference
 from presieve.synthesis.sampling.space import MAX_CELLS, NO_ROWS, Space
-from presieve.synthesis.sampling.tables import difference
 from presieve.synthesis.search import Search
 from presieve.synthesis.tracer import Tracer
 from presieve.synthesis.witness.strength import as_witnesses, covering_tables

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Pushdown
 from presieve.ir.terms import Term
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.synthesis.residual.weakening import Judgement
 
 

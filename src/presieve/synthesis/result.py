@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.pushdown import Pushdown
-from presieve.synthesis.sampling.tables import Need
+from presieve.synthesis.sampling.concrete_tables import Need
 from presieve.universe.boxes import Cell
 
 

@@ -11,20 +11,20 @@ from random import Random
 
 from presieve.ir.pushdown import Strength
 from presieve.ir.terms import Term
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.synthesis import events
 from presieve.synthesis.budget import Budget
 from presieve.synthesis.forms.count_scaling import CountScaling, scale_counts
 from presieve.synthesis.invariant.candidate import Evidence, Wrong
 from presieve.synthesis.result import SearchResult
 from presieve.synthesis.sampling import walks
-from presieve.synthesis.sampling.climb import climb
+from presieve.synthesis.sampling.concrete_tables import Finding, Table, explore
+from presieve.synthesis.sampling.hill_climbing import climb
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Finding, Table, explore
 from presieve.synthesis.tracer import Tracer
 from presieve.synthesis.witness import bmc
 from presieve.synthesis.witness.generalize import generalize
-from presieve.synthesis.witness.lifting import lift_witnesses
+from presieve.synthesis.witness.unscale import lift_witnesses
 from presieve.universe.boxes import predicate
 
 _SEEDS = range(1, 7)

@@ -6,9 +6,9 @@ from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
 from presieve.synthesis import clock, events
 from presieve.synthesis.invariant.candidate import Wrong, differs
-from presieve.synthesis.sampling.passing import shrunk
+from presieve.synthesis.sampling.concrete_tables import Finding, Need, Table, difference
+from presieve.synthesis.sampling.passing_groups import shrunk
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Finding, Need, Table, difference
 from presieve.synthesis.witness.as_terms import region
 from presieve.universe.boxes import Cell
 

@@ -24,7 +24,7 @@ from presieve.ir.sorts import (
 )
 from presieve.ir.terms import Lit, Op, Scope, Term, literal_value
 from presieve.ir.walk import literals, to_scope, variables
-from presieve.semantics.compile import State, predicates
+from presieve.semantics.fast_interpreter import State, predicates
 from presieve.semantics.values import Value
 from presieve.semantics.windows import DISTANCES, Distance, SortKey, Window, influence
 

@@ -20,8 +20,8 @@ from presieve.ir.walk import variables
 from presieve.ir.wellformed import output_var
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value
-from presieve.universe.classes import Classes
 from presieve.universe.regions import Partition, Region
+from presieve.universe.value_classes import Classes
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from presieve.ir.sorts import BOOL, FLOAT, ORDERED, TEXTS, Option, Tuple, strip
 from presieve.ir.terms import FALSE, Op, Scope, Term, Var, lit
 from presieve.ir.walk import substitute, to_scope, variables
 from presieve.ir.wellformed import output_var
-from presieve.universe.classes import Classes
+from presieve.universe.value_classes import Classes
 
 _MAX_CONSTANTS = 12
 

@@ -20,7 +20,7 @@ from presieve.ir.walk import variables
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.types import bounds
 from presieve.semantics.values import Value
-from presieve.universe.classes import Classes
+from presieve.universe.value_classes import Classes
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
     walk,
 )
-from presieve.backend.statistics.scan_filters import split_list
+from presieve.backend.statistics.pushed_filters import split_list
 from presieve.errors import DeclineSignal
 
 

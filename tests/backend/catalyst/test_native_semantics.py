@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support.amount import amount
 
-from presieve.backend.plans import Reading, open_plan
+from presieve.backend.open_plan import Reading, open_plan
 from presieve.driver.optimize import optimize
 from presieve.errors import Declined
 from presieve.ir.fold import Fold, Problem

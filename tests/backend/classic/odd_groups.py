@@ -12,7 +12,7 @@ from presieve.driver.optimize import explain
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from presieve.report.model import BoundaryReport
+    from presieve.report.report_data import BoundaryReport
 
 SCHEMA = "team string, day int, score double, v bigint, level string"
 

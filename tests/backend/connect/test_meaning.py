@@ -15,7 +15,7 @@ from presieve.errors import Declined
 from presieve.plan.algebra import variable_of
 from presieve.sql.emit import normalize
 from presieve.sql.parse import parse_predicate
-from presieve.sql.parts import arguments, calls, conjuncts
+from presieve.sql.split_sql import arguments, calls, conjuncts
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.column import Column
@@ -37,7 +37,7 @@ COLUMNS = {
 
 
 def scope() -> Scope:
-    from presieve.backend.connect.operators import Field, Operator, Schema
+    from presieve.backend.connect.resolved_plan import Field, Operator, Schema
     from presieve.backend.connect.scope import Scope
 
     fields = [

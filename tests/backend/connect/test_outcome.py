@@ -15,7 +15,7 @@ from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined]
 import presieve
 from presieve.backend.connect.gateway import ConnectGateway
 from presieve.backend.rewrite import predicate
-from presieve.backend.statistics.scan_filters import split_list
+from presieve.backend.statistics.pushed_filters import split_list
 from presieve.driver.stages.explained import ExplainedCheck
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, Option

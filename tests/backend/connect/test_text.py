@@ -116,7 +116,7 @@ def test_what_the_server_does_not_confirm_is_not_used(
         text.replace("score FROM", "-score AS score FROM"),
         text.replace("WHERE v < 30", ""),
     ):
-        reader = "presieve.backend.connect.texts.as_messages"
+        reader = "presieve.backend.connect.server_sql.as_messages"
         monkeypatch.setattr(reader, lambda _, kind, w=wrong: as_messages(w, kind))
         assert set(spark.sql(wrong).collect()) != set(spark.sql(text).collect())
         assert optimize(df) is df

@@ -21,7 +21,7 @@ from tests.support.running import (
 
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy
-from presieve.report.model import BoundaryReport
+from presieve.report.report_data import BoundaryReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -295,7 +295,7 @@ class Best:
 @pytest.mark.classic("Spark Connect has no RDDs")
 @pytest.mark.parametrize("where", ["k = 'abc'", "k = 'abc' AND best > 8", "best > 8"])
 def test_rows_of_an_rdd(sly: DataFrame, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from presieve.backend.keyed import KeyedFold
+    from presieve.backend.rdd_fold import KeyedFold
     from presieve.spark import fold_by_key
 
     table = sly.filter("v IS NOT NULL AND NOT isnan(v)").cache()  # what it gives, once for all

@@ -14,7 +14,7 @@ from tests.support.pickling import pickled_by_value
 from tests.support.running import counted, is_connect, plan_text, same_rows
 
 from presieve.driver.optimize import explain, optimize
-from presieve.report.model import FunctionReport
+from presieve.report.report_data import FunctionReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -23,8 +23,8 @@ from tests.backend.problems.rdd_folds import (
 )
 from tests.support.spark_version import is_before
 
-from presieve.backend.keyed import KeyedFold
-from presieve.driver.merged import KeyedPushdown, keyed_pushdown
+from presieve.backend.rdd_fold import KeyedFold
+from presieve.driver.rdd_pushdown import KeyedPushdown, keyed_pushdown
 from presieve.errors import UsageError
 from presieve.lift.forms import Request
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn

@@ -203,7 +203,7 @@ def test_lemma_on_random_groups(where: str) -> None:
     """What the worker computes, over 2,500 groups for each filter, as written and as optimized."""
     import pyarrow as pa
 
-    from presieve.driver.inputs import Inputs, read_filter, read_inputs
+    from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
     from presieve.errors import Declined
     from presieve.ir.terms import Scope
 

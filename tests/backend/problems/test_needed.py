@@ -13,9 +13,9 @@ from tests.support.running import same_rows
 
 import presieve
 from presieve.driver.optimize import explain, optimize
-from presieve.report import words
-from presieve.report.model import BoundaryReport
-from presieve.report.text import render_boundary
+from presieve.report import sentences
+from presieve.report.report_data import BoundaryReport
+from presieve.report.report_text import render_boundary
 from presieve.spark import group_fold
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def test_it_says_why_the_filter_stays(rows: DataFrame, name: str) -> None:
     assert f"although {less}: " in found.stays
     assert why in found.stays
     text = render_boundary(found)
-    assert words.RESIDUAL_STRENGTHS["needed"] not in text
+    assert sentences.RESIDUAL_STRENGTHS["needed"] not in text
     assert found.stays in " ".join(text.split())
 
 

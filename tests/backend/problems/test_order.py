@@ -10,9 +10,9 @@ from tests.support.games.tables import Tables
 
 from presieve.driver import reports
 from presieve.driver.optimize import explain, optimize
-from presieve.driver.order import Question
+from presieve.driver.row_order import Question
 from presieve.errors import PresieveError
-from presieve.report.order import Order
+from presieve.report.row_order import Order
 
 
 def test_the_latest_depends_on_the_order(tables: Tables) -> None:

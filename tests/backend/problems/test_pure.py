@@ -12,7 +12,7 @@ from tests.support.running import same_rows, untouched
 
 from presieve.driver.optimize import explain, optimize
 from presieve.ir.fold import PURE
-from presieve.report.model import BoundaryReport
+from presieve.report.report_data import BoundaryReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

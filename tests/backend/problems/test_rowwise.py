@@ -241,7 +241,7 @@ def stored(value: Any, type_: str) -> Any:
 @pytest.mark.parametrize(("name", "schema", "returns", "wheres"), ROWS)
 def test_lemma_on_random_rows(name: str, schema: str, returns: str, wheres: list[str]) -> None:
     """On 10,000 rows and more: what passes the filter passes the pre-filter; exact: and no more."""
-    from presieve.driver.inputs import Inputs, read_filter, read_inputs
+    from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
     from presieve.ir.terms import Scope
     from presieve.semantics.interpret import evaluate
     from presieve.sql.ddl import parse_returns, parse_schema

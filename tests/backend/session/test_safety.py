@@ -13,7 +13,7 @@ from tests.support.running import rewritten, same_rows, untouched
 
 from presieve.backend import rewrite
 from presieve.backend.catalyst.trees import MAX_DEPTH
-from presieve.backend.classic import gateway, guarded
+from presieve.backend.classic import gateway, py4j_errors
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.gateway import GatewayError
 from presieve.driver.cache import lookup as solving
@@ -105,7 +105,7 @@ def test_private_interfaces_that_are_not_there(
 def test_a_java_class_that_is_not_there(tables: Tables) -> None:
     jvm = tables.plain.sparkSession._jvm
     with pytest.raises(GatewayError, match=r"org\.apache\.spark\.Missing"):
-        guarded.java_class(jvm, "org.apache.spark.Missing")
+        py4j_errors.java_class(jvm, "org.apache.spark.Missing")
 
 
 @pytest.mark.classic("private interfaces of the JVM")

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from presieve.backend.statistics.measured import run
+from presieve.backend.statistics.run_metrics import run
 from presieve.driver.optimize import explain
 
 if TYPE_CHECKING:

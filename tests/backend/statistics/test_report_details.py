@@ -12,7 +12,7 @@ import pytest
 
 from presieve.demo import udfs
 from presieve.driver.optimize import explain
-from presieve.report import details
+from presieve.report import on_request
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,7 +83,7 @@ def test_optimize_pays_for_none_of_it(scores: DataFrame, monkeypatch: pytest.Mon
 
     names = ("functions", "with_places", "conjuncts_of", "sentences", "reaches_of", "remedies_of")
     for name in names:
-        monkeypatch.setattr(details, name, refuse)
+        monkeypatch.setattr(on_request, name, refuse)
     assert optimize(top_two(scores), cost="always") is not None
     with pytest.raises(AssertionError, match="for reports"):
         explain(top_two(scores), cost="always")

@@ -12,7 +12,7 @@ from tests.lift.entry import row_tables
 from tests.support.amount import amount
 from tests.support.lifting import arrays_of, assumed, request
 
-from presieve.driver.inputs import Inputs, read_filter
+from presieve.driver.fold_inputs import Inputs, read_filter
 from presieve.driver.verify import Asked, Verdict
 from presieve.errors import Declined
 from presieve.ir.fold import Mode

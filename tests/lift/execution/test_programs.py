@@ -19,7 +19,7 @@ from tests.support.random_folds import COLUMNS, Programs
 from presieve.ir.text import parse_fold, print_fold
 from presieve.ir.wellformed import check_fold
 from presieve.lift import FrameFunction, Lifted, Request, RowClass, lift
-from presieve.lift.execution import tries
+from presieve.lift.execution import exceptions
 from presieve.semantics.interpret import Raised
 from presieve.semantics.values import INT_RANGES, Value, same
 
@@ -133,8 +133,8 @@ def test_random_programs_with_try(
 def test_the_class_of_every_error(tmp_path: Path) -> None:
     made = operations()
     assert check_sources(made, 7, RowClass(), tmp_path, 60) == len(made)
-    assert all(any(f.rpartition(".")[2] in o for o in OPERATIONS) for f in tries.FUNCTIONS)
-    assert all(f".{name}(" in " ".join(OPERATIONS) for name in tries.METHODS - {"date"})
+    assert all(any(f.rpartition(".")[2] in o for o in OPERATIONS) for f in exceptions.FUNCTIONS)
+    assert all(f".{name}(" in " ".join(OPERATIONS) for name in exceptions.METHODS - {"date"})
 
 
 def check_sources(

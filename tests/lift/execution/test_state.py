@@ -16,8 +16,8 @@ from presieve.lift.execution.state import Flow, Frame, Machine, State
 from presieve.lift.execution.statements import machine
 from presieve.lift.python.shipped import function_source
 from presieve.lift.python.zones import Zone
+from presieve.lift.values.checkpoint import Restorable
 from presieve.lift.values.columns import Columns, Nulls, Recorded, Splits
-from presieve.lift.values.restorable import Restorable
 
 CALLED = {"source", "names", "frame", "depth", "outer"}
 """What a called function has of its own. All else it shares with the caller."""

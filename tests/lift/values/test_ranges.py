@@ -11,7 +11,7 @@ from presieve.ir.sorts import INT
 from presieve.ir.terms import Op, Scope, Term, Var, int_lit
 from presieve.lift.values.ranges import Ranges
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.operators import Undefined
+from presieve.semantics.operator_meanings import Undefined
 
 V, W = Var(Scope.ROW, "v", INT), Var(Scope.ROW, "w", INT)
 LIMITS = {"v": (-9, 12), "w": (-4, 5)}

@@ -12,11 +12,11 @@ import pytest
 from presieve.backend.catalyst.operators import SUBQUERY_ALIAS
 from presieve.backend.catalyst.trees import Tree, walk
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.backend.effects.raising import trees
-from presieve.sql.beginnings import LIKE
+from presieve.backend.effects.may_raise import trees
 from presieve.sql.catalyst_tree import BETWEEN, MEANING, ONE_OF, PACKAGE
 from presieve.sql.expressions.raising import TOTAL, can_raise
 from presieve.sql.monotone import READERS
+from presieve.sql.prefixes import LIKE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.support.synthesis.cases import Case
 
-from presieve.driver.inputs import Inputs, read_filter, read_inputs
+from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.errors import Declined

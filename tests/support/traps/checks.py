@@ -16,7 +16,7 @@ import presieve
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy
 from presieve.driver.verify import Verdict
-from presieve.report.model import BoundaryReport
+from presieve.report.report_data import BoundaryReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

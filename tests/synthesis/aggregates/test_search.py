@@ -11,10 +11,10 @@ from benchmarks.suite import Family, load
 from tests.support.aggregates import Rows, by_aggregates, by_fold, claim, searched
 from tests.support.group_folds import GROUPS, Fold, Refuses, rows
 
-from presieve.certificate.aggregated import VerifiedAggregated, check_aggregated
+from presieve.certificate.group_aggregates import VerifiedAggregated, check_aggregated
 from presieve.errors import Declined
 from presieve.semantics.interpret import Raised
-from presieve.synthesis.aggregates.invariant import Aggregates
+from presieve.synthesis.aggregates.aggregate_invariant import Aggregates
 
 FAMILIES = {f.name: f for f in load(Path(__file__).parents[3] / "benchmarks" / "families")}
 

@@ -19,8 +19,8 @@ from presieve.ir.fold import Field
 from presieve.ir.terms import Scope, Term, Var
 from presieve.plan.algebra import field_id
 from presieve.semantics.aggregates import ListColumn
-from presieve.semantics.build import and_, or_
-from presieve.sql.values import ValueOf, value
+from presieve.semantics.smart_constructors import and_, or_
+from presieve.sql.catalyst_values import ValueOf, value
 
 _STRUCT = EXPRESSIONS + "CreateNamedStruct"
 

@@ -32,7 +32,7 @@ from presieve.ir.sorts import BOOL, FLOAT, Option, Sort, is_ordered, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_lit
 from presieve.lift.forms import Lifted
 from presieve.semantics.aggregates import greater, is_true
-from presieve.semantics.build import and_, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.catalyst import expression

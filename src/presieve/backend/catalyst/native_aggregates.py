@@ -22,7 +22,7 @@ from presieve.ir.terms import TRUE, Scope, Term, Var, int_lit, none_lit
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
 from presieve.semantics.aggregates import Aggregate, Overflow, aggregate_fold, is_true
-from presieve.semantics.build import get, is_none, ite, some
+from presieve.semantics.smart_constructors import get, is_none, ite, some
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.catalyst import expression
 from presieve.sql.expressions.raising import can_raise

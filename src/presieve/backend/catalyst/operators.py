@@ -9,7 +9,6 @@ from functools import partial
 from typing import Protocol
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
-from presieve.backend.catalyst.names import is_key_type
 from presieve.backend.catalyst.struct_fields import struct_fields, with_fields
 from presieve.backend.catalyst.trees import (
     ALIAS,
@@ -25,6 +24,7 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
     strip_alias,
 )
+from presieve.backend.catalyst.variable_columns import is_key_type
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import (
     Alias,
@@ -43,7 +43,7 @@ from presieve.plan.algebra import (
     variable_of,
 )
 from presieve.sql import catalyst
-from presieve.sql.choice import Value
+from presieve.sql.case_values import Value
 
 FILTER = LOGICAL + "Filter"
 JOIN = LOGICAL + "Join"

@@ -19,7 +19,7 @@ from presieve.backend.catalyst.boundary import (
     table_function,
 )
 from presieve.backend.catalyst.definitions import find_references, fixed_definitions
-from presieve.backend.catalyst.merged import is_within, merged_plans
+from presieve.backend.catalyst.failed_merges import is_within, merged_plans
 from presieve.backend.catalyst.operators import (
     ALWAYS_PASSED,
     FILTER,

@@ -28,10 +28,10 @@ from presieve.backend.catalyst.boundary import (
     is_attribute,
     table_function,
 )
-from presieve.backend.catalyst.names import Names, distinct, schema_column
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree, expr_id
+from presieve.backend.catalyst.variable_columns import Names, distinct, schema_column
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.problems.functions import command
+from presieve.backend.problems.load_functions import command
 from presieve.backend.problems.setting import Setting
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift.api import lift

@@ -13,8 +13,8 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from presieve.errors import DeclineSignal
 from presieve.semantics.types import SORTS, UNSUPPORTED, decimal_type
-from presieve.sql.beginnings import LIKE
 from presieve.sql.catalyst_tree import JSON_TYPES
+from presieve.sql.prefixes import LIKE
 
 JsonNode: TypeAlias = dict[str, Any]
 Tree: TypeAlias = list[JsonNode]

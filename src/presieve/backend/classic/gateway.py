@@ -19,31 +19,37 @@ from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
-from presieve.backend.classic import leaves, sources
-from presieve.backend.classic.condensed import condense
-from presieve.backend.classic.glance import (
+from presieve.backend.classic import leaf_sources, plan_leaves
+from presieve.backend.classic.catalyst_builder import Parts
+from presieve.backend.classic.column_pruning import prune_columns
+from presieve.backend.classic.extract_udfs import separate_calls, to_separate
+from presieve.backend.classic.fresh_result_ids import with_own_results
+from presieve.backend.classic.missing_json_values import with_unshown
+from presieve.backend.classic.nodes import Nodes
+from presieve.backend.classic.optimized_preview import condense
+from presieve.backend.classic.precheck import (
     filters_an_aggregate,
     filters_an_operator,
     has_boundaries,
 )
-from presieve.backend.classic.guarded import each, guarded, java_class, java_constant, simple_class
-from presieve.backend.classic.nodes import Nodes
-from presieve.backend.classic.outputs import to_project, with_projections
-from presieve.backend.classic.parts import Parts
-from presieve.backend.classic.pruned import prune_columns
+from presieve.backend.classic.py4j_errors import (
+    each,
+    guarded,
+    java_class,
+    java_constant,
+    simple_class,
+)
 from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.replaced_functions import (
     replace_columns,
     replace_group_function,
     replace_table_function,
 )
-from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.scans import reads
 from presieve.backend.classic.scans.listings import own_listings
 from presieve.backend.classic.scans.readers import own_readers
-from presieve.backend.classic.separate import separate_calls, to_separate
-from presieve.backend.classic.splitting import split
-from presieve.backend.classic.unshown import with_unshown
+from presieve.backend.classic.split_aggregate_outputs import to_project, with_projections
+from presieve.backend.classic.split_input import split
 from presieve.backend.classic.versions import ADAPTERS, ClassicDataFrame
 from presieve.backend.gateway import Handle, Source, served_version
 from presieve.backend.problems.pickled import loads
@@ -238,7 +244,7 @@ class ClassicGateway:
     @guarded
     def repeatable(self, plan: Java) -> bool:
         """Implement :class:`Gateway`. A subquery may be computed for each of its places."""
-        again = all(map(leaves.repeatable, each(plan.collectLeaves())))
+        again = all(map(plan_leaves.repeatable, each(plan.collectLeaves())))
         return again and not self.mentions(plan, "PLAN_EXPRESSION")
 
     def unread(self, plan: Java) -> None:
@@ -449,7 +455,7 @@ class ClassicGateway:
         plan = self.analyzed(df)
         own = self.own_readers(plan)
         of_now = self.mentions(plan, "CURRENT_LIKE", "PLAN_EXPRESSION")
-        stays = not of_now and all(map(leaves.stays, each(plan.collectLeaves())))
+        stays = not of_now and all(map(plan_leaves.stays, each(plan.collectLeaves())))
         is_reusable = own is plan and (self._at_once or stays)
         return (df._jdf if is_reusable else self.dataset(own)).queryExecution().optimizedPlan()
 
@@ -527,11 +533,11 @@ class ClassicGateway:
 
     @guarded
     def parquet_files(self, relation: Java) -> list[str]:
-        return leaves.parquet_files(relation)
+        return plan_leaves.parquet_files(relation)
 
     @guarded
     def file_stamps(self, relation: Java) -> list[tuple[str, int, int]]:
-        return leaves.file_stamps(relation)
+        return plan_leaves.file_stamps(relation)
 
     @guarded
     def count(self, plan: Java, most: int) -> int:
@@ -543,21 +549,21 @@ class ClassicGateway:
 
     @guarded
     def stored_columns(self, relation: Java) -> frozenset[str]:
-        by_number = self.conf(leaves.BY_FIELD_ID, "false").lower() != "false"
-        return frozenset() if by_number else leaves.stored_columns(relation)
+        by_number = self.conf(plan_leaves.BY_FIELD_ID, "false").lower() != "false"
+        return frozenset() if by_number else plan_leaves.stored_columns(relation)
 
     @guarded
     def is_settled(self, plan: Java, path: Sequence[int]) -> bool:
         if self._at_once:
             return True
         above = (self.node(plan, path[:n]) for n in range(len(path)))
-        return leaves.is_listed_once(self.node(plan, path)) and leaves.VIEW not in map(
+        return plan_leaves.is_listed_once(self.node(plan, path)) and plan_leaves.VIEW not in map(
             simple_class, above
         )
 
     @guarded
     def source(self, leaf: Java) -> Source:
-        return sources.source(self, leaf)
+        return leaf_sources.source(self, leaf)
 
     @guarded
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:

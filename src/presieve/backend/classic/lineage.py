@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.row_effects import reasons
 from presieve.backend.catalyst.trees import Node, walk
-from presieve.backend.classic.guarded import each, guarded, java_class, simple_class
-from presieve.backend.classic.names import print_unqualified, source_name
-from presieve.backend.classic.parts import conjuncts
+from presieve.backend.classic.catalyst_builder import conjuncts
+from presieve.backend.classic.display_names import print_unqualified, source_name
+from presieve.backend.classic.py4j_errors import each, guarded, java_class, simple_class
 from presieve.backend.gateway import Handle
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ in the order in which ``TreeNode.toJSON`` writes them, parents before children.
 from __future__ import annotations
 
 from presieve.backend.catalyst.trees import Node, walk
-from presieve.backend.classic.guarded import java_constant
+from presieve.backend.classic.py4j_errors import java_constant
 from presieve.backend.gateway import GatewayError, Handle
 
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import FLAT_MAPS
-from presieve.backend.classic.guarded import each, guarded, java_class
-from presieve.backend.classic.parts import Parts
+from presieve.backend.classic.catalyst_builder import Parts
+from presieve.backend.classic.py4j_errors import each, guarded, java_class
 from presieve.backend.gateway import Handle
 
 if TYPE_CHECKING:

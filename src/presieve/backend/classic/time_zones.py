@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.guarded import guarded, java_class
+from presieve.backend.classic.py4j_errors import guarded, java_class
 from presieve.sql.piecewise import SECOND, Offsets, Zones
 
 if TYPE_CHECKING:

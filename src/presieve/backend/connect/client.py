@@ -19,7 +19,7 @@ from pyspark.sql.connect.plan import LogicalPlan
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
-from presieve.backend.connect.operators import FieldJson, Relation
+from presieve.backend.connect.resolved_plan import FieldJson, Relation
 from presieve.backend.gateway import GatewayError
 from presieve.backend.problems.pickled import loads
 from presieve.backend.session.spark_errors import guarding

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 from presieve.backend.catalyst.operators import GENERATE, WINDOW
 from presieve.backend.catalyst.trees import JsonNode, Tree
-from presieve.backend.connect.expressions import (
+from presieve.backend.connect.builtin_names import AGGREGATES, GENERATORS, WINDOW_FUNCTIONS
+from presieve.backend.connect.expression_trees import (
     alias,
     is_deterministic,
     read,
     unknown_tree,
     why_undetermined,
 )
-from presieve.backend.connect.functions import AGGREGATES, GENERATORS, WINDOW_FUNCTIONS
-from presieve.backend.connect.operators import Expression, Field, Operator
+from presieve.backend.connect.resolved_plan import Expression, Field, Operator
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import Scope
 from presieve.backend.connect.windows import sort_orders, window_expression

@@ -10,31 +10,31 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.operators import FILTER, UNION
 from presieve.backend.catalyst.trees import Node, Tree, node_at, walk
-from presieve.backend.connect import operators, texts
+from presieve.backend.connect import resolved_plan, server_sql
 from presieve.backend.connect.client import Client, load_function, message, same
-from presieve.backend.connect.expressions import (
+from presieve.backend.connect.column_pruning import prune_columns
+from presieve.backend.connect.expression_trees import (
     conjunction,
     display_sql,
     from_text,
     is_deterministic,
 )
-from presieve.backend.connect.notes import notes
-from presieve.backend.connect.operators import (
+from presieve.backend.connect.extract_udfs import separate_calls
+from presieve.backend.connect.relations import Resolver, inputs
+from presieve.backend.connect.resolved_plan import (
     Condition,
     Expression,
     Operator,
     Relation,
     inner,
 )
-from presieve.backend.connect.pruned import prune_columns
-from presieve.backend.connect.relations import Resolver, inputs
-from presieve.backend.connect.separate import separate_calls
-from presieve.backend.connect.splitting import repeatable, split
-from presieve.backend.effects.sources import PARSED, SERVER_FORMATS, by_columns
-from presieve.backend.filtered.leaves import moves_no_filters
+from presieve.backend.connect.split_input import repeatable, split
+from presieve.backend.connect.unread_filters import notes
+from presieve.backend.effects.trusted_scans import PARSED, SERVER_FORMATS, by_columns
+from presieve.backend.filter_placement.filtered_leaves import moves_no_filters
 from presieve.backend.gateway import GatewayError, Source, served_version
-from presieve.backend.notes import NOTES
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
+from presieve.backend.unpushed_functions import NOTES
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
 
@@ -85,14 +85,14 @@ class ConnectGateway:
 
     def _with_texts(self, relation: Relation) -> Relation:
         """Return the plan with queries in SQL text replaced by messages, if these are right."""
-        queries = {texts.key(t): t for t in texts.texts(relation)}
-        read = {k: m for k, t in queries.items() if (m := texts.read(t)) is not None}
-        if not read or not is_interesting(texts.put_in(relation, read)):
+        queries = {server_sql.key(t): t for t in server_sql.texts(relation)}
+        read = {k: m for k, t in queries.items() if (m := server_sql.read(t)) is not None}
+        if not read or not is_interesting(server_sql.put_in(relation, read)):
             return relation
         for k, replacement in read.items():
             if k not in self._right:
-                self._right[k] = texts.is_right(self._client, queries[k], replacement)
-        return texts.put_in(relation, {k: m for k, m in read.items() if self._right[k]})
+                self._right[k] = server_sql.is_right(self._client, queries[k], replacement)
+        return server_sql.put_in(relation, {k: m for k, m in read.items() if self._right[k]})
 
     def glance(self, plan: Operator, *, skip_hopeless: bool) -> bool:
         """Always true: reading the plan costs no call of the server."""
@@ -100,10 +100,10 @@ class ConnectGateway:
 
     def interesting(self, plan: Operator, *, skip_hopeless: bool) -> Node | None:
         nothing = plan.kind == _UNREAD and not plan.fields[NOTES]
-        return None if nothing else operators.as_tree(plan)
+        return None if nothing else resolved_plan.as_tree(plan)
 
     def tree(self, plan: Operator) -> Node:
-        return operators.as_tree(plan)
+        return resolved_plan.as_tree(plan)
 
     def calls_python(self, plan: Operator) -> bool:
         """Always true: there may be a Python function in any plan."""
@@ -199,7 +199,7 @@ class ConnectGateway:
         becomes a filter that keeps every row: columns may refer to it by its number.
         """
         new_condition = self._true(child) if condition is None else condition[0]
-        over = operators.with_children(filter_, (child,))
+        over = resolved_plan.with_children(filter_, (child,))
         relation = message("Relation")
         relation.CopyFrom(over.message)
         relation.filter.condition.CopyFrom(new_condition.expression)
@@ -237,7 +237,7 @@ class ConnectGateway:
         )
 
     def with_children(self, node: Operator, children: Sequence[Operator]) -> Operator:
-        return operators.with_children(node, children)
+        return resolved_plan.with_children(node, children)
 
     def pruned(self, flat_map: Operator, numbers: Sequence[Collection[int]]) -> Operator:
         return prune_columns(flat_map, numbers)
@@ -442,7 +442,7 @@ def is_interesting(relation: Relation) -> bool:
         return True
     if not _filters(every):
         return False
-    return any(_is_boundary(r) or _calls(operators.inner(r)) for r in every)
+    return any(_is_boundary(r) or _calls(resolved_plan.inner(r)) for r in every)
 
 
 def _each(relation: Relation) -> Iterator[Relation]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.trees import ATTRIBUTE, JsonNode, Tree
-from presieve.backend.connect.calls import PYTHON_UDAF, aggregate_call, is_aggregate
-from presieve.backend.connect.expressions import (
+from presieve.backend.connect.aggregate_calls import PYTHON_UDAF, aggregate_call, is_aggregate
+from presieve.backend.connect.expression_trees import (
     alias,
     is_deterministic,
     python_udf,
@@ -17,8 +17,8 @@ from presieve.backend.connect.expressions import (
     why_undetermined,
 )
 from presieve.backend.connect.joins import number_anew
-from presieve.backend.connect.operators import Expression, Field, Operator, Relation
 from presieve.backend.connect.pivoted import pivot
+from presieve.backend.connect.resolved_plan import Expression, Field, Operator, Relation
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift.evaluation_types import EVALUATION_TYPES, Role

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import JOIN, UNION
 from presieve.backend.catalyst.trees import AND, EXPRESSIONS, JsonNode, Tree
-from presieve.backend.connect.expressions import (
+from presieve.backend.connect.expression_trees import (
     alias,
     computed_tree,
     condition,
     is_deterministic,
     why_undetermined,
 )
-from presieve.backend.connect.operators import Field, Operator, Relation
+from presieve.backend.connect.resolved_plan import Field, Operator, Relation
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import fold
 

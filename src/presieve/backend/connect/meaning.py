@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from presieve.backend.connect.operators import Expression
+from presieve.backend.connect.resolved_plan import Expression
 from presieve.backend.connect.scope import Scope
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
@@ -19,10 +19,10 @@ from presieve.semantics.values import text_of
 from presieve.sql import coerce, conditional
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
-from presieve.sql.constants import FUNCTIONS, cast, decimal
-from presieve.sql.exact import widen_to_decimal
 from presieve.sql.operands import NULL, Constant, Operand
 from presieve.sql.parse import COMPARISONS, parse_operand
+from presieve.sql.sql_literals import FUNCTIONS, cast, decimal
+from presieve.sql.whole_decimals import widen_to_decimal
 
 ARITHMETIC = {
     "+": Op.SQL_FLOAT_ADD,

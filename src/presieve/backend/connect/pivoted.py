@@ -12,15 +12,15 @@ from presieve.backend.catalyst.boundary import AGGREGATE, PIVOT_FIRST, PROJECT, 
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
 from presieve.backend.catalyst.struct_fields import ITEM, PIVOTED
 from presieve.backend.catalyst.trees import LITERAL, JsonNode, Tree
-from presieve.backend.connect.calls import aggregate_call, is_aggregate
-from presieve.backend.connect.expressions import (
+from presieve.backend.connect.aggregate_calls import aggregate_call, is_aggregate
+from presieve.backend.connect.expression_trees import (
     alias,
     is_deterministic,
     read,
     split_alias,
     why_undetermined,
 )
-from presieve.backend.connect.operators import (
+from presieve.backend.connect.resolved_plan import (
     Expression,
     Field,
     FieldJson,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.connect import grouped
-from presieve.backend.connect.expressions import (
+from presieve.backend.connect.expression_trees import (
     alias,
     is_deterministic,
     read,
@@ -20,7 +20,7 @@ from presieve.backend.connect.expressions import (
     why_undetermined,
 )
 from presieve.backend.connect.extracted import is_taken_out, not_together, take_out
-from presieve.backend.connect.operators import (
+from presieve.backend.connect.resolved_plan import (
     UNKNOWN,
     Expression,
     Field,

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from presieve.backend.connect.functions import AGGREGATES
-from presieve.backend.connect.operators import Expression, Relation
+from presieve.backend.connect.builtin_names import AGGREGATES
+from presieve.backend.connect.resolved_plan import Expression, Relation
 from presieve.errors import DeclineSignal
 from presieve.sql.lexer import Token, tokens
 

@@ -17,7 +17,7 @@ from presieve.backend.catalyst.operators import DEDUPLICATE, FILTER, SUBQUERY_AL
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.catalyst.windows import GLOBAL_LIMIT, LOCAL_LIMIT, SORT
 from presieve.backend.connect import grouped, joins, projected
-from presieve.backend.connect.expressions import (
+from presieve.backend.connect.expression_trees import (
     alias,
     condition,
     is_deterministic,
@@ -25,7 +25,7 @@ from presieve.backend.connect.expressions import (
     unknown_tree,
     why_undetermined,
 )
-from presieve.backend.connect.operators import (
+from presieve.backend.connect.resolved_plan import (
     UNKNOWN,
     Expression,
     Field,
@@ -36,7 +36,7 @@ from presieve.backend.connect.operators import (
     inner,
 )
 from presieve.backend.connect.scope import Scope, fold, parts_of
-from presieve.backend.connect.texts import UNREAD_TEXT, shows_a_table
+from presieve.backend.connect.server_sql import UNREAD_TEXT, shows_a_table
 from presieve.backend.connect.windows import sort_orders
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import SQL_TRUE

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from presieve.backend.connect.expressions import calls_known
-from presieve.backend.connect.functions import SCALAR
-from presieve.backend.connect.operators import Expression
+from presieve.backend.connect.builtin_names import SCALAR
+from presieve.backend.connect.expression_trees import calls_known
+from presieve.backend.connect.resolved_plan import Expression
 from presieve.errors import Declined
 from presieve.lift.evaluation_types import ROWWISE
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from presieve.backend.connect.operators import UNKNOWN, Expression, Field, Operator, inside
+from presieve.backend.connect.resolved_plan import UNKNOWN, Expression, Field, Operator, inside
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import Var
 from presieve.plan.algebra import struct_id, variable_of
-from presieve.sql.names import join_names
+from presieve.sql.quoted_names import join_names
 
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from presieve.backend.catalyst.trees import EXPRESSIONS, JsonNode, Tree
-from presieve.backend.connect.calls import aggregate_call
-from presieve.backend.connect.expressions import read
-from presieve.backend.connect.functions import AGGREGATES
-from presieve.backend.connect.operators import Expression
+from presieve.backend.connect.aggregate_calls import aggregate_call
+from presieve.backend.connect.builtin_names import AGGREGATES
+from presieve.backend.connect.expression_trees import read
+from presieve.backend.connect.resolved_plan import Expression
 from presieve.backend.connect.scope import Scope
 
 _RANKS = {"row_number": "RowNumber", "rank": "Rank", "dense_rank": "DenseRank"}

@@ -23,7 +23,7 @@ from presieve.backend.catalyst.trees import (
     expr_id,
     split_conjuncts,
 )
-from presieve.backend.effects.sources import describe_scans
+from presieve.backend.effects.trusted_scans import describe_scans
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import Role, evaluation_type

@@ -9,28 +9,34 @@ from functools import cache, partial
 from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import Boundary, is_pivot, passed_on
-from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns, output_vars
 from presieve.backend.catalyst.pivots import count_in_one_function
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.struct_fields import with_all_fields
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import Node
-from presieve.backend.effects.errors import (
+from presieve.backend.catalyst.variable_columns import (
+    Names,
+    input_vars,
+    is_key_type,
+    key_columns,
+    output_vars,
+)
+from presieve.backend.effects.erased_errors import (
     Sent,
     is_guarded,
     is_on_demand,
     others_raise,
     sent_to_python,
 )
-from presieve.backend.effects.on_demand import Called, problems_on_demand
-from presieve.backend.effects.raising import InputErrors, errors_in_input, trees_raise
-from presieve.backend.effects.sources import Sources, read_sources
+from presieve.backend.effects.lazy_functions import Called, problems_on_demand
+from presieve.backend.effects.may_raise import InputErrors, errors_in_input, trees_raise
+from presieve.backend.effects.trusted_scans import Sources, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.problems.chains import check_chains, compose_projections
-from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
+from presieve.backend.problems.chained_udfs import check_chains, compose_projections
+from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import Setting
-from presieve.backend.problems.shared import check_shared
+from presieve.backend.problems.shared_series import check_shared
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
 from presieve.ir.ops import app, sql_conjunction, sql_disjunction
@@ -43,7 +49,7 @@ from presieve.plan.liveness import live, visible
 from presieve.plan.product import Component, product
 from presieve.plan.pushdown import Moved
 from presieve.semantics.assumptions import KEY_FORM
-from presieve.semantics.decoded import NOT_UTF8, as_decoded, reads_bytes
+from presieve.semantics.invalid_utf8 import NOT_UTF8, as_decoded, reads_bytes
 from presieve.semantics.thresholds import with_thresholds
 from presieve.semantics.types import display_type
 from presieve.sql.expressions.raising import can_raise

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from presieve.backend.catalyst.names import input_vars
+from presieve.backend.catalyst.variable_columns import input_vars
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import checked_filter, predicate

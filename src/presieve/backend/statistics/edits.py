@@ -10,14 +10,14 @@ from typing import TypeVar
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTION
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.gateway import Handle
-from presieve.backend.plans import Opened
+from presieve.backend.open_plan import Opened
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.estimates import scan_below
 from presieve.cost.decision import Candidate
 from presieve.cost.estimate import estimate
 from presieve.cost.model import Work, cost_of_groups, native, rowwise
-from presieve.cost.scan import Estimate, Scan
+from presieve.cost.parquet_scan import Estimate, Scan
 from presieve.ir.sorts import TEXTS
 from presieve.ir.terms import SQL_TRUE, Term
 from presieve.plan.liveness import live, visible

@@ -12,7 +12,6 @@ from functools import partial
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.catalyst.boundary import PROJECT
-from presieve.backend.catalyst.names import input_vars
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
 from presieve.backend.catalyst.trees import (
     ALIAS,
@@ -23,11 +22,12 @@ from presieve.backend.catalyst.trees import (
     simple_type,
     split_conjuncts,
 )
+from presieve.backend.catalyst.variable_columns import input_vars
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import predicate
 from presieve.backend.statistics.footers import RELATION
-from presieve.cost.scan import Scan
+from presieve.cost.parquet_scan import Scan
 from presieve.errors import Declined, DeclineSignal, SortError
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import Scope, Term, Var

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from presieve.backend.catalyst.boundary import PROJECT
-from presieve.backend.catalyst.names import input_vars
 from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
@@ -21,6 +20,7 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
     strip_alias,
 )
+from presieve.backend.catalyst.variable_columns import input_vars
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.problems.setting import Setting

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presieve.backend.gateway import Handle
-from presieve.backend.plans import Opened
+from presieve.backend.open_plan import Opened
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.statistics.edits import ask_about_scan
 from presieve.cost.decision import LISTED

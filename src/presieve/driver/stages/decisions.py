@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from presieve.backend.plans import OpenSite
+from presieve.backend.open_plan import OpenSite
 from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.rewrite import Predicate, SiteEdit
 from presieve.cost.decision import Candidate, Decision

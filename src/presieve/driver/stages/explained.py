@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.gateway import Gateway, GatewayError
 from presieve.backend.rewrite import Predicate
-from presieve.backend.statistics.scan_filters import split_list
+from presieve.backend.statistics.pushed_filters import split_list
 from presieve.driver.stages.decisions import Objection
 from presieve.ir.sorts import BOOL, INT, STRING, strip
 from presieve.semantics.scan import may_lose_by

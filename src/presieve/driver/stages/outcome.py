@@ -23,12 +23,12 @@ from presieve.backend.classic.scans.optimized import (
     optimized_scans,
 )
 from presieve.backend.classic.time_zones import zones
-from presieve.backend.effects.raising import trees
+from presieve.backend.effects.may_raise import trees
 from presieve.backend.gateway import GatewayError
-from presieve.backend.plans import Opened
+from presieve.backend.open_plan import Opened
 from presieve.backend.rewrite import Predicate
 from presieve.certificate.check import Rejected
-from presieve.certificate.derived import DerivedCertificate, check_derived
+from presieve.certificate.scan_filters import DerivedCertificate, check_derived
 from presieve.driver.stages.decisions import Objection
 from presieve.driver.stages.explained import ExplainedCheck
 from presieve.errors import Declined, DeclineSignal
@@ -39,7 +39,7 @@ from presieve.semantics.scan import NARROW, Loss, losses, may_lose_by
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import build
-from presieve.synthesis.storage import cuts, necessary
+from presieve.synthesis.scan_filters import cuts, necessary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -5,10 +5,11 @@ problem to prove and the facts known about its rows, *prove* searches for a solu
 nothing else, and *rewrite* plans the edit. The *gate* takes back edits that do not pay off, and
 *apply* puts the others into the plan. The pre-filter of an outer boundary is one more filter for
 the boundaries below it, so these wait for the next round. Each boundary is decided once. Before and
-after the rounds, filters go below windows and outer joins (:mod:`presieve.driver.stages.filtered`).
-After the rounds, functions of tables receive only the columns that they need
-(:mod:`presieve.driver.stages.columns`). The result is compared with the plan as written
-(:mod:`presieve.driver.stages.outcome`), and a pass that made something worse is taken back.
+after the rounds, filters go below windows and outer joins
+(:mod:`presieve.driver.stages.filter_placement`). After the rounds, functions of tables receive only
+the columns that they need (:mod:`presieve.driver.stages.column_pruning`). The result is compared
+with the plan as written (:mod:`presieve.driver.stages.outcome`), and a pass that made something
+worse is taken back.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from presieve.backend.effects.sources import Sources
-from presieve.backend.plans import (
+from presieve.backend.column_pruning import OtherFunction
+from presieve.backend.effects.trusted_scans import Sources
+from presieve.backend.open_plan import (
     Opened,
     OpenSite,
     Reading,
@@ -40,19 +42,17 @@ from presieve.backend.plans import (
     with_own_listings,
 )
 from presieve.backend.problems.problem import SiteProblem
-from presieve.backend.pruning import OtherFunction
 from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics import footers
-from presieve.backend.statistics.scan_filters import Scans
+from presieve.backend.statistics.pushed_filters import Scans
 from presieve.driver.cache.checked import Query
 from presieve.driver.cache.lookup import solution_of
 from presieve.driver.declare import read_declared, valid_texts, with_declared
 from presieve.driver.options import Options
 from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, not_of_all
-from presieve.driver.stages import ladder
-from presieve.driver.stages.aggregated import Aggregated, GroupDecision, replace_group_functions
-from presieve.driver.stages.columns import ColumnDecision, Pruned, prune_columns
-from presieve.driver.stages.compiled import Compiled, CompileDecision, replace_row_functions
+from presieve.driver.stages import discharge
+from presieve.driver.stages.column_pruning import ColumnDecision, Pruned, prune_columns
+from presieve.driver.stages.cost_gate import judge_prefilters
 from presieve.driver.stages.decisions import (
     GUARDED,
     INFERRED,
@@ -65,22 +65,27 @@ from presieve.driver.stages.decisions import (
     SiteDecision,
     unquiet,
 )
-from presieve.driver.stages.derived import (
+from presieve.driver.stages.filter_placement import Filtered, FilteredDecision, with_filters_below
+from presieve.driver.stages.group_aggregates import (
+    Aggregated,
+    GroupDecision,
+    replace_group_functions,
+)
+from presieve.driver.stages.join_key_ranges import Ranged, RangeDecision, with_key_ranges
+from presieve.driver.stages.outcome import outcome_check
+from presieve.driver.stages.row_expressions import Compiled, CompileDecision, replace_row_functions
+from presieve.driver.stages.scan_filters import (
     Derived,
     DerivedDecision,
     with_derived_filters,
     with_readable_filters,
 )
-from presieve.driver.stages.filtered import Filtered, FilteredDecision, with_filters_below
-from presieve.driver.stages.gate import judge_prefilters
-from presieve.driver.stages.outcome import outcome_check
-from presieve.driver.stages.ranges import Ranged, RangeDecision, with_key_ranges
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.report import progress
-from presieve.sql.storage import without_equalities
+from presieve.sql.scan_filters import without_equalities
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -383,7 +388,7 @@ class Pipeline:
         names = input_names(problem)
         declared = read_declared(self.options.declare, names, opened.timezone, partly=True)
         widened, evidence = with_declared(problem.problem, declared)
-        discharged = ladder.discharge_assumptions(problem.problem, facts(opened, problem))
+        discharged = discharge.discharge_assumptions(problem.problem, facts(opened, problem))
         return Goal(problem, widened, {**fits, **discharged, **evidence})
 
     def _solve(self, opened: Opened, site: OpenSite, goal: Goal) -> SiteDecision:
@@ -401,7 +406,7 @@ class Pipeline:
         rewrite, edit = planned
         return replace(decision, rewrite=rewrite, edit=edit if edit.changes else None)
 
-    def _prove(self, opened: Opened, goal: Goal) -> ladder.Grounded | Declined:
+    def _prove(self, opened: Opened, goal: Goal) -> discharge.Grounded | Declined:
         """Find a solution. Under the policy ``default`` it rests on no unknown condition on
         data.
         """
@@ -409,9 +414,11 @@ class Pipeline:
         if isinstance(solution, Declined):
             return solution
         if self.options.policy != "default":
-            return ladder.Grounded(solution)
+            return discharge.Grounded(solution)
         look = self.options.cost != "never"
-        return ladder.ground_solution(ladder.Place(opened, goal.site, self._search, look), solution)
+        return discharge.ground_solution(
+            discharge.Place(opened, goal.site, self._search, look), solution
+        )
 
     def _search(self, problem: Problem, evidence: Mapping[Assumption, str]) -> Solution | Declined:
         """Call :func:`solution_of` with the rest of the budget."""
@@ -425,7 +432,7 @@ class Pipeline:
             return Declined("internal", f"the search failed: {error}")
 
     def _rewrite(
-        self, opened: Opened, site: SiteProblem, grounded: ladder.Grounded
+        self, opened: Opened, site: SiteProblem, grounded: discharge.Grounded
     ) -> tuple[Rewrite, SiteEdit] | Declined:
         """Plan the edit, or say why the plan cannot take the proved pushdown."""
         solution = grounded.solution

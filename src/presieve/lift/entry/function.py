@@ -27,7 +27,7 @@ from presieve.lift.python.names import constant, own_names, parameters
 from presieve.lift.python.source import Source
 from presieve.lift.values.columns import Columns
 from presieve.lift.values.symbolic import NONE, Unbound, Value, holds_objects
-from presieve.semantics.build import default, ite, or_
+from presieve.semantics.smart_constructors import default, ite, or_
 
 
 def lift_function(

@@ -31,7 +31,7 @@ from presieve.lift.forms import Lifted
 from presieve.lift.python.names import parameters
 from presieve.lift.python.source import Source
 from presieve.lift.values.symbolic import NONE, Value
-from presieve.semantics.build import and_, ite, or_, some
+from presieve.semantics.smart_constructors import and_, ite, or_, some
 
 _MOST = 60
 """Maximum number of statements that are executed, on all paths together."""

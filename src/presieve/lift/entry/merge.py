@@ -21,7 +21,7 @@ from presieve.lift.forms import Request
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.columns import Columns
-from presieve.lift.values.shapes import (
+from presieve.lift.values.state_fields import (
     Shape,
     flatten,
     join_shapes,

@@ -38,8 +38,8 @@ from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.entry.row_value import row_value
 from presieve.lift.execution.state import Exit, Machine, path_conditions
 from presieve.lift.forms import RowFunction
-from presieve.lift.models.pyarrow.results import arrow_value
-from presieve.lift.values.merge import as_number, can_promote, promote
+from presieve.lift.models.pyarrow.arrow_results import arrow_value
+from presieve.lift.values.join_values import as_number, can_promote, promote
 from presieve.lift.values.symbolic import (
     EXACT_INT,
     ArrowTableV,
@@ -60,7 +60,16 @@ from presieve.lift.values.symbolic import (
     without_tag,
 )
 from presieve.semantics.assumptions import RESULT_FITS
-from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some, widen
+from presieve.semantics.smart_constructors import (
+    and_,
+    as_float,
+    get,
+    is_none,
+    ite,
+    or_,
+    some,
+    widen,
+)
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
@@ -71,7 +80,7 @@ class Returns:
 
     ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple, list or dict.
     ``row``: it is the value of a scalar UDF (:mod:`presieve.lift.entry.row_value`). ``arrow``:
-    pyarrow's value goes to Spark (:mod:`presieve.lift.models.pyarrow.results`).
+    pyarrow's value goes to Spark (:mod:`presieve.lift.models.pyarrow.arrow_results`).
     """
 
     columns: tuple[SchemaColumn, ...]

@@ -18,7 +18,7 @@ from presieve.lift.execution.row_loop import Loop, count_rows, merge_values, run
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Exit, ExitKind, Flow
 from presieve.lift.execution.statements import execute, machine
-from presieve.lift.models.pandas.tables import row_attributes
+from presieve.lift.models.pandas.input_and_output import row_attributes
 from presieve.lift.python.attributes import needs_init
 from presieve.lift.python.names import constant, own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source

@@ -63,7 +63,7 @@ from presieve.lift.values.symbolic import (
     VectorV,
     describe,
 )
-from presieve.semantics.build import get, ite, some
+from presieve.semantics.smart_constructors import get, ite, some
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn, display_type, sort_of
 
 AS_NUMPY = {

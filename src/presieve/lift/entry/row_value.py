@@ -17,9 +17,9 @@ from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Dec
 from presieve.ir.terms import Op, Term, int_lit, none_lit
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.forms import Request, RowFunction
-from presieve.lift.values.merge import can_promote, promote
+from presieve.lift.values.join_values import can_promote, promote
 from presieve.lift.values.symbolic import NoneV, Scalar, Value, describe
-from presieve.semantics.build import and_, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 

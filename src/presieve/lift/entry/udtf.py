@@ -27,7 +27,7 @@ from presieve.lift.execution.row_loop import count_rows, merge_exits, run_loop
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
 from presieve.lift.execution.statements import execute, machine
-from presieve.lift.models.pandas.tables import row_attributes
+from presieve.lift.models.pandas.input_and_output import row_attributes
 from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source
 from presieve.lift.python.source import Source

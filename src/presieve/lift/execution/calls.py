@@ -10,26 +10,26 @@ import ast
 
 from presieve.errors import DeclineSignal
 from presieve.lift.execution import (
+    aliasing,
     comprehensions,
+    exceptions,
     heap,
-    identity,
     inlining,
     opaque_calls,
-    tries,
 )
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.forms import Pure
 from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
+    builtin_functions,
     calendar,
     decimals,
     dicts,
-    functions,
     lists,
     mathematics,
-    patterns,
     records,
+    regular_expressions,
     sets,
     strings,
 )
@@ -37,22 +37,31 @@ from presieve.lift.models.pandas import (
     assign,
     dataframe,
     elementwise,
+    input_and_output,
     series_methods,
-    tables,
     top_k,
     value_counts,
 )
-from presieve.lift.models.pandas import functions as pandas_functions
-from presieve.lift.models.pyarrow import arrays, compute, results
+from presieve.lift.models.pandas import numpy_functions as pandas_functions
+from presieve.lift.models.pyarrow import arrays, arrow_results, compute
 from presieve.lift.models.registry import Entry
 from presieve.lift.python.callables import is_known, is_method
 from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
 
 MODELS = (
-    *(calendar, comprehensions, decimals, dicts, functions, lists, mathematics, patterns),
+    *(
+        calendar,
+        comprehensions,
+        decimals,
+        dicts,
+        builtin_functions,
+        lists,
+        mathematics,
+        regular_expressions,
+    ),
     *(records, sets, strings),
-    *(assign, dataframe, elementwise, pandas_functions, series_methods, tables, top_k),
-    *(value_counts, arrays, compute, results),
+    *(assign, dataframe, elementwise, pandas_functions, series_methods, input_and_output, top_k),
+    *(value_counts, arrays, compute, arrow_results),
 )
 """The modules whose models register themselves."""
 
@@ -77,7 +86,7 @@ def call(m: Machine, node: ast.Call, flow: Flow) -> Value:
         with opaque_calls.advise_declaring(m, function):
             return inlining.call(m, flow, function, node)
     if records.kind_of(function.target):
-        tries.check_call(m, ast.unparse(node.func), node)
+        exceptions.check_call(m, ast.unparse(node.func), node)
         return records.construct(_evaluate_call(m, flow, "", node), function.target)
     path = registry.path_of(function)
     if path is None:
@@ -92,7 +101,7 @@ def _evaluate_call(m: Machine, flow: Flow, name: str, node: ast.Call) -> Call:
 
 def _call_model(m: Machine, flow: Flow, path: str, node: ast.Call) -> Value:
     """Call a function in the table."""
-    tries.check_call(m, path, node)
+    exceptions.check_call(m, path, node)
     name, returned = path.rpartition(".")[2], None
     if path in registry.SYNTAX:
         returned = registry.SYNTAX[path].model(Call(m, flow, name, (), {}, node))
@@ -106,7 +115,7 @@ def _call_model(m: Machine, flow: Flow, path: str, node: ast.Call) -> Value:
             raise call.decline("unknown-call", f"supported with {entry.arguments} argument(s) only")
         returned = entry.model(call)
         if returned is not None and entry.fresh:
-            return identity.fresh(m, returned)
+            return aliasing.fresh(m, returned)
     if returned is None:
         raise _decline_unknown(m, flow, node)
     return returned
@@ -178,7 +187,7 @@ def _ask_model(
     model.
     """
     assert isinstance(node.func, ast.Attribute)
-    tries.check_call(m, node.func.attr, node, flow.opened(owner))
+    exceptions.check_call(m, node.func.attr, node, flow.opened(owner))
     call = Call(m, flow, node.func.attr, (), {}, node)
     if entry is not None and entry.unevaluated:
         return entry.ask(call, owner)
@@ -192,7 +201,7 @@ def _ask_model(
     if entry is None or entry.statement or not entry.counts(call) or not entry.names(named):
         return None
     returned = entry.ask(call, owner)
-    return identity.fresh(m, returned) if returned is not None and entry.fresh else returned
+    return aliasing.fresh(m, returned) if returned is not None and entry.fresh else returned
 
 
 def change(m: Machine, flow: Flow, node: ast.Call) -> None:
@@ -203,7 +212,7 @@ def change(m: Machine, flow: Flow, node: ast.Call) -> None:
     owner, name = m.evaluate(node.func.value, flow), node.func.attr
     if _own_method(m, flow, owner, node) is not None:
         return
-    tries.check_call(m, f".{name}", node)
+    exceptions.check_call(m, f".{name}", node)
     entry = registry.method_of(flow.opened(owner), name)
     if entry is not None and not entry.statement:
         if _ask_model(m, flow, owner, entry, node) is not None:

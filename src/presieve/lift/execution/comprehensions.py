@@ -17,7 +17,7 @@ from presieve.lift.execution.unrolling import MOST, elements
 from presieve.lift.models.builtins.arithmetic import binary, number
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.registry import function
-from presieve.lift.values.merge import merge
+from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     LITERAL,
     DictV,
@@ -28,7 +28,7 @@ from presieve.lift.values.symbolic import (
     Value,
     constant_of,
 )
-from presieve.semantics.build import and_, or_
+from presieve.semantics.smart_constructors import and_, or_
 
 EXTREMES = ("min", "max")
 

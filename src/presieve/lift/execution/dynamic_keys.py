@@ -22,7 +22,7 @@ from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value, str
 from presieve.lift.execution.state import Exit, Flow, Machine
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.models.builtins.sets import UntrackedSignal
-from presieve.lift.values.shapes import leaves, shape_of, symbol
+from presieve.lift.values.state_fields import leaves, shape_of, symbol
 from presieve.lift.values.symbolic import (
     OTHER,
     DictV,

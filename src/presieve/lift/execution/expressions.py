@@ -9,23 +9,24 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
 from presieve.lift.execution import (
+    aliasing,
     calls,
-    captured,
     comprehensions,
+    exceptions,
     growing_lists,
     heap,
-    identity,
     inlining,
-    tries,
+    outer_containers,
 )
 from presieve.lift.execution.state import Comparison, Flow, Machine, Operation
 from presieve.lift.models.builtins import calendar, dicts, lists, records, sets, strings
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
-from presieve.lift.models.pandas import dataframe, datetimes, series, texts, value_counts
-from presieve.lift.models.pandas.tables import attribute, subscript
+from presieve.lift.models.pandas import dataframe, datetimes, series, str_accessor, value_counts
+from presieve.lift.models.pandas.input_and_output import attribute, subscript
 from presieve.lift.python.names import constant, member
-from presieve.lift.values.merge import merge, without_length
+from presieve.lift.reason_words import syntax
+from presieve.lift.values.join_values import merge, without_length
 from presieve.lift.values.symbolic import (
     AccessV,
     CalendarV,
@@ -46,8 +47,7 @@ from presieve.lift.values.symbolic import (
     Value,
     is_tagged,
 )
-from presieve.lift.words import syntax
-from presieve.semantics.build import and_, or_
+from presieve.semantics.smart_constructors import and_, or_
 
 
 def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
@@ -56,9 +56,9 @@ def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
     """
     with m.at(node):
         value = m.force(_evaluate(m, node, flow), flow)
-        tries.check_value(m, node, value)
+        exceptions.check_value(m, node, value)
         is_new = isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp)
-        return identity.fresh(m, value) if is_new else value
+        return aliasing.fresh(m, value) if is_new else value
 
 
 def condition(m: Machine, node: ast.expr, flow: Flow) -> Term:
@@ -277,8 +277,8 @@ def _compare_one(comparison: Comparison) -> Term:
     if isinstance(right, DictV | MapV) and isinstance(op, ast.In | ast.NotIn):
         contains = heap.contains(m, right, a, node)
         return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
-    if captured.is_dict(right) and isinstance(op, ast.In | ast.NotIn):
-        contains = captured.contains(m, right, left, node)
+    if outer_containers.is_dict(right) and isinstance(op, ast.In | ast.NotIn):
+        contains = outer_containers.contains(m, right, left, node)
         return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
     if isinstance(right, FrequencyV) and isinstance(op, ast.In | ast.NotIn):
         contains = value_counts.contains(m, right, left, node)
@@ -339,7 +339,9 @@ def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: a
     value = evaluate(m, owner, flow)
     if isinstance(index, ast.Slice):
         text = m.force(value, flow)
-        if isinstance(text, AccessV) and (cut := texts.slice_texts(m, flow, text, index, node)):
+        if isinstance(text, AccessV) and (
+            cut := str_accessor.slice_texts(m, flow, text, index, node)
+        ):
             return cut
         if isinstance(text, Scalar) and text.base == STRING:
             part = strings.slice_text(m, flow, text, index, node)
@@ -363,9 +365,9 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) ->
     if isinstance(value, OptTupleV):
         m.fail(flow, negate(value.present), TypeError)
         value = TupleV(value.items)
-    value = captured.items_of(m, value) or value
-    if captured.is_dict(value):
-        return captured.item(m, flow, value, flow.opened(key), node)
+    value = outer_containers.items_of(m, value) or value
+    if outer_containers.is_dict(value):
+        return outer_containers.item(m, flow, value, flow.opened(key), node)
     if isinstance(value, TupleV | ListV) and not is_tagged(value):
         return value.items[heap.position(m, key, len(value.items), node)]
     if isinstance(value, GrowingV):

@@ -15,7 +15,7 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, Option
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
 from presieve.lift.values.containers import GrowingV, LengthV, ListV, PerhapsV
-from presieve.lift.values.merge import (
+from presieve.lift.values.join_values import (
     Items,
     Lists,
     absence_of,
@@ -35,7 +35,7 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
 )
-from presieve.semantics.build import and_, get
+from presieve.semantics.smart_constructors import and_, get
 
 if TYPE_CHECKING:
     from presieve.lift.execution.state import Flow, Machine

@@ -24,7 +24,7 @@ from presieve.lift.execution.dynamic_keys import (
 )
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.models.builtins.comparisons import equal
-from presieve.lift.values.merge import as_map, merge, without_length
+from presieve.lift.values.join_values import as_map, merge, without_length
 from presieve.lift.values.symbolic import (
     NONE,
     OTHER,
@@ -43,7 +43,7 @@ from presieve.lift.values.symbolic import (
     constant_of,
     describe,
 )
-from presieve.semantics.build import and_, or_
+from presieve.semantics.smart_constructors import and_, or_
 
 # --- objects and contents -----------------------------------------------------------------------
 

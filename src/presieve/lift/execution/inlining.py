@@ -26,9 +26,9 @@ from presieve.lift.execution.state import (
 from presieve.lift.python.names import constant, names_of, own_names, parameters
 from presieve.lift.python.shipped import attribute, function_source
 from presieve.lift.python.shipping import is_own_module
-from presieve.lift.values.merge import merge
+from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import NONE, Known, SelfV, Unbound, Value
-from presieve.semantics.build import and_
+from presieve.semantics.smart_constructors import and_
 
 _DEEPEST = 12
 """Maximum depth of nested calls."""

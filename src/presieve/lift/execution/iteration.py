@@ -10,7 +10,7 @@ from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ
 from presieve.ir.terms import TRUE
 from presieve.lift.execution.expressions import evaluate
 from presieve.lift.execution.state import Flow, Machine
-from presieve.lift.models.pandas.tables import row_attributes
+from presieve.lift.models.pandas.input_and_output import row_attributes
 from presieve.lift.models.pyarrow import arrays
 from presieve.lift.python.names import is_function
 from presieve.lift.values.symbolic import (

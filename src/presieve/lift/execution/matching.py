@@ -14,7 +14,7 @@ from presieve.lift.execution.state import Comparison, Flow, Machine
 from presieve.lift.models.builtins.comparisons import compare, equal
 from presieve.lift.python.names import constant
 from presieve.lift.values.symbolic import NONE, ListV, Scalar, TupleV, Value, describe, is_tagged
-from presieve.semantics.build import and_, or_
+from presieve.semantics.smart_constructors import and_, or_
 
 Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
 

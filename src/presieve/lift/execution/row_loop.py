@@ -24,8 +24,8 @@ from presieve.lift.execution.state import (
     merge_envs,
     path_conditions,
 )
-from presieve.lift.values.merge import merge
-from presieve.lift.values.shapes import (
+from presieve.lift.values.join_values import merge
+from presieve.lift.values.state_fields import (
     Shape,
     flatten,
     join_shapes,

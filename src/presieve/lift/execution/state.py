@@ -17,10 +17,10 @@ from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, float_lit,
 from presieve.lift.execution.stage import Stage
 from presieve.lift.python.names import Names
 from presieve.lift.python.source import Source
+from presieve.lift.values.checkpoint import Checkpoint, Restorable
 from presieve.lift.values.columns import Columns
-from presieve.lift.values.merge import as_number, merge, without_length
+from presieve.lift.values.join_values import as_number, merge, without_length
 from presieve.lift.values.ranges import Ranges, field_ranges
-from presieve.lift.values.restorable import Checkpoint, Restorable
 from presieve.lift.values.symbolic import (
     NONE,
     BitsV,
@@ -41,7 +41,7 @@ from presieve.lift.values.symbolic import (
     describe,
     without_tag,
 )
-from presieve.semantics.build import and_, default, get, is_none, ite, or_
+from presieve.semantics.smart_constructors import and_, default, get, is_none, ite, or_
 
 SIZE_FIELD = "len()"
 """Name of the field that counts rows, if the function uses their number."""

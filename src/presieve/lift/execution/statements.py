@@ -11,13 +11,14 @@ from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
 from presieve.lift.execution import (
     calls,
-    captured,
     dynamic_keys,
+    exceptions,
     growing_lists,
     matching,
-    tries,
+    outer_containers,
     unrolling,
 )
+from presieve.lift.execution.aliasing import changes_in_place, check_sole, fresh, waiting
 from presieve.lift.execution.dynamic_keys import OpenKeySignal
 from presieve.lift.execution.expressions import (
     combine_operands,
@@ -27,7 +28,6 @@ from presieve.lift.execution.expressions import (
     item_at,
 )
 from presieve.lift.execution.heap import Item, box_contents, freeze_contents, store, unite
-from presieve.lift.execution.identity import changes_in_place, check_sole, fresh, waiting
 from presieve.lift.execution.state import (
     Exit,
     ExitKind,
@@ -43,6 +43,7 @@ from presieve.lift.models.pandas import assign
 from presieve.lift.python.names import MODULES, constant, module, names_of
 from presieve.lift.python.shipped import is_plain_error
 from presieve.lift.python.source import Source
+from presieve.lift.reason_words import syntax
 from presieve.lift.values.columns import Columns
 from presieve.lift.values.ranges import column_ranges
 from presieve.lift.values.symbolic import (
@@ -63,7 +64,6 @@ from presieve.lift.values.symbolic import (
     describe,
     is_tagged,
 )
-from presieve.lift.words import syntax
 
 CHANGING = ("append", "extend", "insert", "add", "discard", "update", "pop", "remove", "clear")
 """Methods that change their object, and are called in a statement of their own."""
@@ -93,7 +93,7 @@ def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
 
 
 def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
-    tries.check_statement(m, node)
+    exceptions.check_statement(m, node)
     match node:
         case ast.Pass() | ast.Expr(ast.Constant()):
             return
@@ -131,7 +131,7 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Raise() | ast.Assert():
             _raise(m, node, flow)
         case ast.Try():
-            tries.execute_try(m, node, flow)
+            exceptions.execute_try(m, node, flow)
         case ast.Import() | ast.ImportFrom():
             _import(m, node, flow)
         case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
@@ -318,7 +318,7 @@ def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value
             pass
         case TupleV(items) | ListV(items):
             return items
-        case contents if (outer := captured.items_of(m, contents)) is not None:
+        case contents if (outer := outer_containers.items_of(m, contents)) is not None:
             return outer.items
         case OptTupleV(present, items):
             m.fail(flow, negate(present), TypeError)

@@ -12,9 +12,9 @@ from dataclasses import replace
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT
 from presieve.ir.terms import TRUE, Lit, int_lit, string_lit
-from presieve.lift.execution import captured, growing_lists
+from presieve.lift.execution import growing_lists, outer_containers
+from presieve.lift.execution.aliasing import waiting
 from presieve.lift.execution.heap import box_contents
-from presieve.lift.execution.identity import waiting
 from presieve.lift.execution.state import (
     Exit,
     ExitKind,
@@ -40,7 +40,7 @@ from presieve.lift.values.symbolic import (
     describe,
     is_tagged,
 )
-from presieve.semantics.build import and_, or_
+from presieve.semantics.smart_constructors import and_, or_
 
 MOST = 100
 """Maximum rounds of one loop."""
@@ -85,10 +85,14 @@ def _elements(m: Machine, node: ast.expr, flow: Flow, watched: Watched) -> list[
         case DictV() | MapV() as contents:
             _watch(watched, value, keys=True)
             return [key for key, _ in _pairs(m, flow, contents, node) or ()]
-        case Known() as contents if captured.is_list(contents) or captured.is_dict(contents):
-            listed = captured.items_of(m, contents)
+        case Known() as contents if outer_containers.is_list(contents) or outer_containers.is_dict(
+            contents
+        ):
+            listed = outer_containers.items_of(m, contents)
             return (
-                list(listed.items) if listed else [k for k, _ in captured.pairs(m, contents) or ()]
+                list(listed.items)
+                if listed
+                else [k for k, _ in outer_containers.pairs(m, contents) or ()]
             )
     what = describe(flow.opened(value))
     reason = f"only one loop, over the rows, is supported, and loops over constants: {what}"
@@ -109,7 +113,7 @@ def _pairs(m: Machine, flow: Flow, value: Value, node: ast.AST) -> list[tuple[Va
     if isinstance(contents, MapV):
         reason = "which keys a dict has, or the order of a dict's keys, depends on the rows"
         raise m.decline("unsupported-expression", reason, node)
-    return captured.pairs(m, contents)
+    return outer_containers.pairs(m, contents)
 
 
 def _changed_object(before: Flow, path: Flow, watched: Watched, last: bool) -> Value | None:

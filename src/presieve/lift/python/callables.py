@@ -8,7 +8,7 @@ import ast
 import re
 from types import ModuleType
 
-from presieve.lift.execution.captured import is_container
+from presieve.lift.execution.outer_containers import is_container
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.python.names import is_broadcast, member
 from presieve.lift.values.symbolic import Known, Value

@@ -20,7 +20,7 @@ from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.lift.forms import HiddenCall, Request
 from presieve.lift.python.zones import Zone
-from presieve.lift.values.restorable import Restorable
+from presieve.lift.values.checkpoint import Restorable
 from presieve.lift.values.symbolic import EXACT_INT, NullableV, Scalar, Traits
 from presieve.semantics import types
 from presieve.semantics.assumptions import assumption_of

@@ -30,14 +30,14 @@ from presieve.lift.models.pandas.whole_columns import Sorting as Sorting
 from presieve.lift.models.pandas.whole_columns import TopV as TopV
 from presieve.lift.models.pandas.whole_columns import VectorV as VectorV
 from presieve.lift.models.pandas.whole_columns import WholeV
-from presieve.lift.models.pyarrow.values import ArrayV as ArrayV
-from presieve.lift.models.pyarrow.values import ArrowColumnV as ArrowColumnV
-from presieve.lift.models.pyarrow.values import ArrowKeyV as ArrowKeyV
-from presieve.lift.models.pyarrow.values import ArrowTableV as ArrowTableV
-from presieve.lift.models.pyarrow.values import ArrowTypeV as ArrowTypeV
-from presieve.lift.models.pyarrow.values import ArrowV
-from presieve.lift.models.pyarrow.values import BatchV as BatchV
-from presieve.lift.models.pyarrow.values import CellV as CellV
+from presieve.lift.models.pyarrow.arrow_values import ArrayV as ArrayV
+from presieve.lift.models.pyarrow.arrow_values import ArrowColumnV as ArrowColumnV
+from presieve.lift.models.pyarrow.arrow_values import ArrowKeyV as ArrowKeyV
+from presieve.lift.models.pyarrow.arrow_values import ArrowTableV as ArrowTableV
+from presieve.lift.models.pyarrow.arrow_values import ArrowTypeV as ArrowTypeV
+from presieve.lift.models.pyarrow.arrow_values import ArrowV
+from presieve.lift.models.pyarrow.arrow_values import BatchV as BatchV
+from presieve.lift.models.pyarrow.arrow_values import CellV as CellV
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.shipping import is_generated
 from presieve.lift.values.batches import BatchesV as BatchesV

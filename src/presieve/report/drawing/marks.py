@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from presieve.report.drawing.aligned import Pair
 from presieve.report.drawing.tree import PlanNode, conjuncts
-from presieve.report.model import BoundaryReport
+from presieve.report.report_data import BoundaryReport
 
 Role: TypeAlias = Literal["", "function", "written", "residual", "prefilter", "stays", "scan"]
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from presieve.report.drawing.aligned import Pair, align, fold
-from presieve.report.drawing.boxes import PAD, TAGS, TITLE, BoxContents, Content, Side
 from presieve.report.drawing.marks import Role, mark
+from presieve.report.drawing.operator_boxes import PAD, TAGS, TITLE, BoxContents, Content, Side
 from presieve.report.drawing.tree import parse
-from presieve.report.model import ReportData
+from presieve.report.report_data import ReportData
 
 WIDTH = 430
 _STEP = 26

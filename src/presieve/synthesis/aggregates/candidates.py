@@ -32,7 +32,16 @@ from presieve.ir.terms import (
 from presieve.ir.walk import variables
 from presieve.lift.values.ranges import column_ranges
 from presieve.semantics.aggregates import AggregateColumn
-from presieve.semantics.build import and_, get, is_none, ite, or_, simplify, some, substitute
+from presieve.semantics.smart_constructors import (
+    and_,
+    get,
+    is_none,
+    ite,
+    or_,
+    simplify,
+    some,
+    substitute,
+)
 from presieve.semantics.types import SchemaColumn
 from presieve.smt.side_by_side import RAISED
 from presieve.sql.operands import TYPE_NAMES

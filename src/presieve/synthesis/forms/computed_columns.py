@@ -29,7 +29,7 @@ from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, Sort, stri
 from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import replace_nodes, substitute, variables
 from presieve.semantics.assumptions import assumption_of
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.invariant.conditions import (
@@ -41,12 +41,12 @@ from presieve.synthesis.invariant.conditions import (
     value_as_sql,
 )
 from presieve.synthesis.prefilter.bounds import with_bounds
-from presieve.synthesis.residual.needed import by_running
+from presieve.synthesis.residual.needed_conjuncts import by_running
 from presieve.synthesis.result import SearchResult
+from presieve.synthesis.sampling.concrete_tables import Table
 from presieve.synthesis.sampling.correlated import CORRELATED, facts
 from presieve.synthesis.sampling.originals import Originals
 from presieve.synthesis.sampling.space import MAX_CELLS, Space
-from presieve.synthesis.sampling.tables import Table
 from presieve.synthesis.witness.strength import as_witnesses, covering_tables
 
 _AS_SQL = {

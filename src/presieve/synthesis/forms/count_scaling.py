@@ -24,11 +24,11 @@ from presieve.ir.sorts import FLOAT, INT, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, lit, literal_value
 from presieve.ir.walk import subterms, variables
 from presieve.ir.wellformed import output_var
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.semantics.values import Value, same
+from presieve.synthesis.sampling.concrete_tables import Need, difference
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Need, difference
-from presieve.universe.classes import COMPARISONS, Classes, flow
+from presieve.universe.value_classes import COMPARISONS, Classes, flow
 
 SHORT = 4
 """Counts up to this one are reached by short tables."""

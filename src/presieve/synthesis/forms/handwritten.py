@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import clock
-from presieve.synthesis.forms import zeros
+from presieve.synthesis.forms import signed_zeros
 from presieve.synthesis.forms.count_scaling import CountScaling, scale_counts
-from presieve.synthesis.forms.singles import Single, is_single
+from presieve.synthesis.forms.single_rows import Single, is_single
 from presieve.synthesis.invariant.candidate import (
     Evidence,
     Wrong,
@@ -29,9 +29,9 @@ from presieve.synthesis.invariant.candidate import (
 from presieve.synthesis.invariant.mining import walk_pairs
 from presieve.synthesis.invariant.prover import FINAL
 from presieve.synthesis.sampling import walks
-from presieve.synthesis.sampling.climb import climb
+from presieve.synthesis.sampling.concrete_tables import Finding, Need, Table, explore
+from presieve.synthesis.sampling.hill_climbing import climb
 from presieve.synthesis.sampling.space import MAX_CELLS, NO_ROWS, Space
-from presieve.synthesis.sampling.tables import Finding, Need, Table, explore
 from presieve.synthesis.witness import bmc
 from presieve.synthesis.witness.minimal_tables import minimize_rows, simplify_values
 
@@ -78,13 +78,13 @@ def judge(
     If the problem has hidden columns, a refutation needs a table from ``pure_results``.
     """
     deadline = clock.now() + budget
-    closed = Space(zeros.settle_zeros(problem), (prefilter, residual))
+    closed = Space(signed_zeros.settle_zeros(problem), (prefilter, residual))
     judgement = _Claim(closed, prefilter, residual, deadline, pure_results).decide()
     space = Space(problem, (prefilter, residual))
-    if zeros.has_open(problem):
+    if signed_zeros.has_open(problem):
         match judgement:
             case Invariant(clauses):
-                judgement = Invariant((*clauses, *zeros.closed_signs(problem)))
+                judgement = Invariant((*clauses, *signed_zeros.closed_signs(problem)))
             case Wrong(table, key) if not refute(space, prefilter, residual, [(table, key)]):
                 judgement = Undecided("the signs of two zeros tell, which are open")
     if pure_results is None or not problem.fold.hidden or not isinstance(judgement, Wrong):

@@ -14,11 +14,11 @@ from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Pushdown
 from presieve.ir.terms import FALSE, Op, Scope, Term
 from presieve.ir.walk import variables
-from presieve.semantics.build import or_
-from presieve.smt.runs import Runs
+from presieve.semantics.smart_constructors import or_
 from presieve.smt.solver import Effort, Sat, Unsat
+from presieve.smt.two_runs import Runs
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.forms.singles import Single, is_single
+from presieve.synthesis.forms.single_rows import Single, is_single
 
 _EFFORT = Effort(seconds=0.5)
 

@@ -12,11 +12,11 @@ from presieve.ir.fold import Mode
 from presieve.ir.ops import app
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, Var
 from presieve.ir.wellformed import output_var
-from presieve.semantics.compile import State, agree, predicates
-from presieve.semantics.operators import Undefined
+from presieve.semantics.fast_interpreter import State, agree, predicates
+from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import Value
-from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
+from presieve.smt.two_runs import Runs
 from presieve.synthesis import clock
 from presieve.synthesis.events import Group, Mined, Minimised, Recorder, Settled, Tried, discard
 from presieve.synthesis.forms.count_scaling import CountScaling
@@ -34,9 +34,9 @@ from presieve.synthesis.invariant.mining import (
 from presieve.synthesis.invariant.prover import Prover, Setup
 from presieve.synthesis.residual import weakening
 from presieve.synthesis.residual.weakening import Choice, FilterPart, Trial
-from presieve.synthesis.sampling.passing import passing
+from presieve.synthesis.sampling.concrete_tables import Table
+from presieve.synthesis.sampling.passing_groups import passing
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Table
 from presieve.universe.leaves import leaves as all_leaves
 
 MAX_CLAUSES = 2500

@@ -20,8 +20,8 @@ from presieve.ir.walk import subterms, variables
 from presieve.semantics.preimages import preimage
 from presieve.semantics.thresholds import AS_SPARK
 from presieve.sql.emit import emit
-from presieve.sql.names import InexpressibleError
-from presieve.synthesis.prefilter.implied import DIVIDED, OPPOSITE
+from presieve.sql.quoted_names import InexpressibleError
+from presieve.synthesis.prefilter.key_predicates import DIVIDED, OPPOSITE
 
 _COLUMNS = {Scope.ROW, Scope.KEY}
 _INTEGERS = {

@@ -17,9 +17,9 @@ from presieve.ir.terms import SQL_TRUE, App, Op, Term
 from presieve.synthesis import clock
 from presieve.synthesis.engine import synthesize
 from presieve.synthesis.events import Recorder, Relaxed, Searched, Weaker, discard
-from presieve.synthesis.forms import zeros
+from presieve.synthesis.forms import signed_zeros
 from presieve.synthesis.forms.computed_columns import derive
-from presieve.synthesis.forms.singles import is_single, search_single
+from presieve.synthesis.forms.single_rows import is_single, search_single
 from presieve.synthesis.prefilter.simplify import simpler
 from presieve.synthesis.result import SearchResult
 from presieve.synthesis.sampling.correlated import CORRELATED
@@ -35,12 +35,12 @@ def candidates(
     """
     if _asks(problem.where):
         problem = _without_codes(problem, [COMPUTED])
-    if not zeros.has_open(problem):
+    if not signed_zeros.has_open(problem):
         for search_result in _candidates(problem, optional, budget, record):
             yield _without_trivial(simpler(search_result))
         return
-    for search_result in _candidates(zeros.settle_zeros(problem), optional, budget, record):
-        for claim in zeros.claims(search_result, problem):
+    for search_result in _candidates(signed_zeros.settle_zeros(problem), optional, budget, record):
+        for claim in signed_zeros.claims(search_result, problem):
             yield _without_trivial(simpler(claim))
 
 

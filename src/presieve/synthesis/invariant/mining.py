@@ -15,11 +15,11 @@ from random import Random
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TEXTS, Option, Sort, Tuple, strip
 from presieve.ir.terms import NONEMPTY, Op, Scope, Term, Var
-from presieve.semantics.compile import State, predicates
-from presieve.semantics.operators import Undefined
+from presieve.semantics.fast_interpreter import State, predicates
+from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import Value
+from presieve.synthesis.sampling.concrete_tables import Table
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Table
 
 Pair = tuple[State, State, State]
 """Original state and twin state (each with its flag last), and the key."""

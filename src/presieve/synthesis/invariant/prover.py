@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from presieve.ir.terms import Op, Term
 from presieve.semantics.scan import may_lose
-from presieve.smt.runs import EncEnv, Run, Runs
+from presieve.smt.smtlib import s_and, s_implies, s_not, s_or
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unknown, Unsat
-from presieve.smt.text import s_and, s_implies, s_not, s_or
+from presieve.smt.two_runs import EncEnv, Run, Runs
 from presieve.synthesis import clock
 from presieve.synthesis.events import Obligation, Recorder, Round, discard
 from presieve.synthesis.invariant.mining import Clause, clause_term

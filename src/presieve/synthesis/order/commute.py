@@ -23,16 +23,16 @@ from random import Random
 from presieve.ir.fold import Fold, Problem
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.smt.encodings import same_encoding
-from presieve.smt.runs import EncEnv, Run, Runs
+from presieve.smt.smtlib import FALSE, TRUE, s_and, s_not, s_or, s_xor
 from presieve.smt.solver import Effort, Sat, Solver, Unsat
-from presieve.smt.text import FALSE, TRUE, s_and, s_not, s_or, s_xor
+from presieve.smt.two_runs import EncEnv, Run, Runs
 from presieve.synthesis.invariant.mining import Clause, Pair, background_pairs, masks, mine
 from presieve.synthesis.invariant.prover import clause_text
 from presieve.synthesis.order.permute import swap_neighbours
+from presieve.synthesis.sampling.concrete_tables import Table
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Table
 from presieve.universe.leaves import leaves as all_leaves
 
 MAX_CLAUSES = 2500

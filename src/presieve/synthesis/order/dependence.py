@@ -20,8 +20,8 @@ from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import clock
 from presieve.synthesis.order.commute import Relation, only_live, steps_commute
 from presieve.synthesis.order.permute import CAUSES, Exchange, Orders, clearest
+from presieve.synthesis.sampling.concrete_tables import explore
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import explore
 from presieve.synthesis.witness.bmc import TableQuery, exchanged_table
 
 _QUICK = 60

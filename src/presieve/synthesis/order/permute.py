@@ -17,11 +17,11 @@ from presieve.ir.fold import Fold
 from presieve.ir.sorts import BOOL, DATE, FLOAT, TEXTS, TIMESTAMP, strip
 from presieve.ir.terms import App, Op, literal_value
 from presieve.ir.walk import literals, subterms
-from presieve.semantics.compile import RAISED, State
+from presieve.semantics.fast_interpreter import RAISED, State
 from presieve.semantics.values import Value, same
 from presieve.synthesis import clock
+from presieve.synthesis.sampling.concrete_tables import Table, pump_tables
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Table, pump_tables
 
 Cause = Literal["value", "error", "rounding", "nan", "zero"]
 """How two orders differ: another value or another group, an error in one of them alone, the last

@@ -10,8 +10,8 @@ from presieve.ir.fold import Problem
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.ir.walk import variables
-from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
+from presieve.smt.two_runs import Runs
 from presieve.synthesis.sampling.space import Space
 from presieve.universe.regions import Partition
 

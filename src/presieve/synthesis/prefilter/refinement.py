@@ -13,8 +13,8 @@ from presieve.ir.pushdown import Strength
 from presieve.ir.terms import SQL_TRUE, Term
 from presieve.synthesis import events
 from presieve.synthesis.invariant.candidate import Attempt, Open, Proof, Wrong, attempt, refute
+from presieve.synthesis.sampling.concrete_tables import accepts_all
 from presieve.synthesis.sampling.space import MAX_CELLS
-from presieve.synthesis.sampling.tables import accepts_all
 from presieve.synthesis.search import Search
 from presieve.synthesis.witness import bmc
 from presieve.universe.boxes import cover, excluding

@@ -13,9 +13,9 @@ from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Term
 from presieve.ir.walk import variables
-from presieve.smt.runs import Runs
+from presieve.smt.smtlib import s_not
 from presieve.smt.solver import Effort, Solver, Unsat
-from presieve.smt.text import s_not
+from presieve.smt.two_runs import Runs
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.result import SearchResult
 

@@ -12,7 +12,7 @@ from presieve.ir.ops import sql_disjunction, sql_disjuncts
 from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
 from presieve.ir.walk import variables
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.operators import sql_order
+from presieve.semantics.operator_meanings import sql_order
 
 _BELOW = {Op.SQL_GT: True, Op.SQL_GE: True, Op.SQL_LT: False, Op.SQL_LE: False}
 """Whether a comparison is a bound from below."""

@@ -8,9 +8,9 @@ from presieve.ir.pushdown import Kind
 from presieve.ir.sorts import Option
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Term
 from presieve.smt.encodings import same_encoding
-from presieve.smt.runs import Runs
+from presieve.smt.smtlib import s_not
 from presieve.smt.solver import Effort, Solver, Unsat
-from presieve.smt.text import s_not
+from presieve.smt.two_runs import Runs
 
 
 def pushdown_kind(

@@ -15,8 +15,8 @@ from presieve.ir.sorts import FLOAT, Option, strip
 from presieve.ir.terms import Op, Term, Var
 from presieve.ir.walk import variables
 from presieve.semantics.assumptions import assumption_of
-from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
+from presieve.smt.two_runs import Runs
 
 CORRELATED = "computed"
 """The code of facts that hold by the meaning of the columns."""

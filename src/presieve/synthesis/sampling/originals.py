@@ -17,13 +17,13 @@ from presieve.ir.pushdown import ResidualWitness, Witness
 from presieve.ir.sorts import Option
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import subterms, variables
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.smt.decode import decode_columns
-from presieve.smt.runs import Runs
+from presieve.smt.smtlib import s_and
 from presieve.smt.solver import Effort, Sat, Solver
-from presieve.smt.text import s_and
+from presieve.smt.two_runs import Runs
+from presieve.synthesis.sampling.concrete_tables import Need, Table, difference
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Need, Table, difference
 
 Literals: TypeAlias = tuple[Term, ...]
 W = TypeVar("W", Witness, ResidualWitness)

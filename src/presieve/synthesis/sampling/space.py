@@ -13,13 +13,13 @@ from typing import TypeVar
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import App, Op, Scope, Term
 from presieve.ir.walk import subterms, variables
-from presieve.semantics.compile import Machine, State, compile_problem, predicates
+from presieve.semantics.fast_interpreter import Machine, State, compile_problem, predicates
 from presieve.semantics.interpret import holds, key_env
 from presieve.semantics.values import Value
 from presieve.universe.boxes import Cell, possible_cells
-from presieve.universe.classes import Classes
 from presieve.universe.coarse import coarser
 from presieve.universe.regions import Partition, Region, partition
+from presieve.universe.value_classes import Classes
 
 MAX_CELLS = 5000
 """The product of all columns' regions is not searched if it has more cells."""

@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from random import Random
 
-from presieve.semantics.compile import Machine, State, agree
+from presieve.semantics.fast_interpreter import Machine, State, agree
+from presieve.synthesis.sampling.concrete_tables import Table
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Table
 from presieve.universe.boxes import Cell, cover, holds
 
 WALKS = 300

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import Sort
 from presieve.ir.terms import Term, lit
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.synthesis.sampling.space import Space
 from presieve.universe.boxes import Cell
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from presieve.ir.terms import SQL_TRUE, Scope, Term
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.smt.decode import decode_columns
-from presieve.smt.runs import EncEnv, Runs
+from presieve.smt.smtlib import s_and, s_not, s_or
 from presieve.smt.solver import Effort, Sat, Solver
-from presieve.smt.text import s_and, s_not, s_or
+from presieve.smt.two_runs import EncEnv, Runs
+from presieve.synthesis.sampling.concrete_tables import Table
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Table
 
 
 @dataclass(frozen=True, slots=True)

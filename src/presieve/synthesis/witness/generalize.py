@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from random import Random
 
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
+from presieve.synthesis.sampling.concrete_tables import (
+    Finding,
+    Need,
+    Table,
+    difference,
+    note_insertions,
+)
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Finding, Need, Table, difference, note_insertions
 
 
 def generalize(

@@ -26,7 +26,7 @@ from presieve.ir.sorts import (
 from presieve.ir.sorts import Decimal as DecimalSort
 from presieve.semantics.types import bounds
 from presieve.semantics.values import Value, date_of, days_of, microseconds_of, same
-from presieve.synthesis.sampling.tables import Table
+from presieve.synthesis.sampling.concrete_tables import Table
 
 MAX_TRIALS = 3000
 """The maximum number of tables that are run to get simpler values for one table. A table with a few

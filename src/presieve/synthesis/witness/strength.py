@@ -13,12 +13,12 @@ from itertools import combinations, islice
 
 from presieve.ir.pushdown import Witness
 from presieve.ir.terms import Scope, Term
-from presieve.semantics.compile import State
+from presieve.semantics.fast_interpreter import State
 from presieve.smt.decode import decode_columns
-from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Sat, Solver, Unsat
+from presieve.smt.two_runs import Runs
+from presieve.synthesis.sampling.concrete_tables import Need, Table, difference
 from presieve.synthesis.sampling.space import Space
-from presieve.synthesis.sampling.tables import Need, Table, difference
 from presieve.synthesis.witness.as_terms import literals, region
 
 _MAX_ROWS = 130

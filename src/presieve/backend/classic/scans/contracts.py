@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
-from presieve.backend.classic.guarded import each, guarded, simple_class
-from presieve.backend.classic.names import files_name, print_unqualified
-from presieve.backend.classic.parts import conjuncts
+from presieve.backend.classic.catalyst_builder import conjuncts
+from presieve.backend.classic.display_names import files_name, print_unqualified
+from presieve.backend.classic.py4j_errors import each, guarded, simple_class
 from presieve.backend.classic.scans import iceberg
 from presieve.backend.classic.scans.optimized import offered_filter
 from presieve.backend.classic.scans.reads import (
@@ -30,11 +30,11 @@ from presieve.backend.classic.scans.reads import (
 )
 from presieve.backend.gateway import GatewayError, Handle
 from presieve.backend.statistics.estimates import local
+from presieve.backend.statistics.pushed_filters import split_list
 from presieve.backend.statistics.scan_contracts import Contract, Offered, ScanContract
-from presieve.backend.statistics.scan_filters import split_list
 from presieve.cost.estimate import Limit
 from presieve.cost.parquet import without_extremes
-from presieve.cost.scan import Reads
+from presieve.cost.parquet_scan import Reads
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.guarded import guarded, java_class, simple_class
-from presieve.backend.classic.leaves import SOURCES
+from presieve.backend.classic.plan_leaves import SOURCES
+from presieve.backend.classic.py4j_errors import guarded, java_class, simple_class
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
-from presieve.backend.statistics.scan_filters import split_list
+from presieve.backend.statistics.pushed_filters import split_list
 from presieve.cost.estimate import FILES
 
 if TYPE_CHECKING:

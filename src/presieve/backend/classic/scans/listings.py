@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.guarded import guarded, java_class, simple_class
-from presieve.backend.classic.leaves import SOURCES, VIEW, is_listed_once
+from presieve.backend.classic.plan_leaves import SOURCES, VIEW, is_listed_once
+from presieve.backend.classic.py4j_errors import guarded, java_class, simple_class
 from presieve.backend.gateway import GatewayError, Handle
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
     stable_text,
 )
-from presieve.backend.classic.guarded import guarded
-from presieve.backend.classic.leaves import SOURCES, is_scan, reads_files
+from presieve.backend.classic.plan_leaves import SOURCES, is_scan, reads_files
+from presieve.backend.classic.py4j_errors import guarded
 from presieve.backend.gateway import Handle
 from presieve.semantics.scan import may_lose_by
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.guarded import guarded, java_class
-from presieve.backend.classic.leaves import RELATION_V2, SOURCES
+from presieve.backend.classic.plan_leaves import RELATION_V2, SOURCES
+from presieve.backend.classic.py4j_errors import guarded, java_class
 from presieve.backend.gateway import GatewayError, Handle
 
 if TYPE_CHECKING:

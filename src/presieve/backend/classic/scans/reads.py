@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.guarded import (
+from presieve.backend.classic.py4j_errors import (
     each,
     guarded,
     java_class,
@@ -27,7 +27,7 @@ from presieve.backend.classic.scans import iceberg
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
 from presieve.cost.estimate import Limit, pick_spread
-from presieve.cost.scan import Reads
+from presieve.cost.parquet_scan import Reads
 
 if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway

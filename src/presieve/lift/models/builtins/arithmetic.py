@@ -9,10 +9,10 @@ from presieve.ir.sorts import BOOL, FLOAT, INT
 from presieve.ir.terms import App, Lit, Op, Term, bits_float, float_lit, int_lit, literal_value
 from presieve.lift.execution.state import Flow, Machine, Operation
 from presieve.lift.models.builtins.bit_flags import bitwise
+from presieve.lift.reason_words import operator
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import EXACT_INT, LITERAL, PLAIN, Scalar, Traits, Value, describe
-from presieve.lift.words import operator
-from presieve.semantics.build import as_float, as_int, fold_constants, ite, or_
+from presieve.semantics.smart_constructors import as_float, as_int, fold_constants, ite, or_
 
 _MOST_POWER = 1000
 """Maximum base and exponent of a power of constants."""

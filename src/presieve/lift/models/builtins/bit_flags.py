@@ -15,9 +15,9 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, Lit, Term
 from presieve.lift.execution.state import Operation
-from presieve.lift.values.merge import MOST_BITS, as_bits, as_number, widen_bits
+from presieve.lift.values.join_values import MOST_BITS, as_bits, as_number, widen_bits
 from presieve.lift.values.symbolic import LITERAL, BitsV, Scalar, Value, constant_of
-from presieve.semantics.build import and_, or_
+from presieve.semantics.smart_constructors import and_, or_
 
 
 def _xor(a: Term, b: Term) -> Term:

@@ -10,7 +10,7 @@ from presieve.ir.terms import Op, Term, int_lit
 from presieve.lift.execution.state import Call, Flow, Machine, Operation
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import DaysV, Scalar, Value
-from presieve.semantics.build import apply_function, fold_constants
+from presieve.semantics.smart_constructors import apply_function, fold_constants
 
 _OF_DATES = {"year": Op.DATE_YEAR, "month": Op.DATE_MONTH, "day": Op.DATE_DAY}
 _OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}

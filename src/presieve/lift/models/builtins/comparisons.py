@@ -38,7 +38,7 @@ from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
 from presieve.lift.python.names import constant
-from presieve.lift.values.merge import (
+from presieve.lift.values.join_values import (
     as_number,
     can_promote,
     promote,
@@ -71,7 +71,8 @@ from presieve.lift.values.symbolic import (
     is_tagged,
     without_tag,
 )
-from presieve.semantics.build import (
+from presieve.semantics.preimages import of_arguments
+from presieve.semantics.smart_constructors import (
     and_,
     apply_function,
     as_float,
@@ -81,7 +82,6 @@ from presieve.semantics.build import (
     is_none,
     or_,
 )
-from presieve.semantics.preimages import of_arguments
 
 _ORDER: dict[type[ast.cmpop], Op] = {
     ast.Lt: Op.PY_LT,

@@ -19,7 +19,7 @@ from presieve.lift.execution.state import Call, Machine
 from presieve.lift.models.registry import function
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.symbolic import Scalar, Value, describe
-from presieve.semantics.build import widen
+from presieve.semantics.smart_constructors import widen
 
 _MIRRORED = {
     Op.PY_EQ: Op.PY_EQ,

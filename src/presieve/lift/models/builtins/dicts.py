@@ -15,8 +15,8 @@ import collections
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
-from presieve.lift.execution import captured, dynamic_keys, heap
-from presieve.lift.execution.fields import rows_of
+from presieve.lift.execution import dynamic_keys, heap, outer_containers
+from presieve.lift.execution.count_fields import rows_of
 from presieve.lift.execution.heap import Item
 from presieve.lift.execution.state import Call, Flow, Machine, Operation
 from presieve.lift.models.builtins import sets
@@ -24,7 +24,7 @@ from presieve.lift.models.builtins.arithmetic import binary
 from presieve.lift.models.pandas import series
 from presieve.lift.models.registry import function, method, reference
 from presieve.lift.python.names import is_function, scalar_constant
-from presieve.lift.values.merge import as_map, merge
+from presieve.lift.values.join_values import as_map, merge
 from presieve.lift.values.symbolic import (
     LITERAL,
     NONE,
@@ -43,7 +43,7 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
 )
-from presieve.semantics.build import and_, get, is_none
+from presieve.semantics.smart_constructors import and_, get, is_none
 
 _COUNTED: tuple[Sort, ...] = (STRING, INT, BOOL)
 _CONTAINERS = (ListV, DictV, MapV, SetV)
@@ -186,9 +186,9 @@ def look_up(call: Call, mapping: DictV | MapV) -> Value:
 def look_up_captured(call: Call, owner: Value) -> Value | None:
     """``d.get(key, default)`` of a dict from outside the function."""
     m, flow, _, (key, *defaults), _, node = call
-    if not captured.is_dict(owner):
+    if not outer_containers.is_dict(owner):
         return None
-    return captured.get(m, owner, flow.opened(key), defaults[0] if defaults else NONE, node)
+    return outer_containers.get(m, owner, flow.opened(key), defaults[0] if defaults else NONE, node)
 
 
 @method(DictV | MapV, "setdefault", arguments=range(1, 3), owner=reference)

@@ -12,11 +12,17 @@ from presieve.ir.sorts import BOOL, INT
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.growing_lists import is_list, store_contents
 from presieve.lift.execution.state import Call, Flow, Machine
-from presieve.lift.models.builtins import heapq_sorted
-from presieve.lift.models.builtins.heapq_sorted import Sorter, key_of
+from presieve.lift.models.builtins import sorted_and_heaps
+from presieve.lift.models.builtins.sorted_and_heaps import Sorter, key_of
 from presieve.lift.models.registry import function, method, reference
 from presieve.lift.values.containers import GrowingV
-from presieve.lift.values.merge import Items, as_growing, check_item, reversed_items, settle_items
+from presieve.lift.values.join_values import (
+    Items,
+    as_growing,
+    check_item,
+    reversed_items,
+    settle_items,
+)
 from presieve.lift.values.symbolic import (
     NONE,
     ListV,
@@ -92,7 +98,9 @@ def change_heap(call: Call) -> Value:
     contents = flow.opened(args[0])
     if not isinstance(contents, ListV | GrowingV):
         raise call.decline("unsupported-operation", f"a heap of {describe(contents)}")
-    value, remaining_heap = heapq_sorted.on_heap(call, heapq_sorted.heap_of(m, contents, node))
+    value, remaining_heap = sorted_and_heaps.on_heap(
+        call, sorted_and_heaps.heap_of(m, contents, node)
+    )
     store_contents(m, flow, args[0], remaining_heap, node)
     return value
 

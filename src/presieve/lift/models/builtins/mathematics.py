@@ -18,7 +18,13 @@ from presieve.lift.values.symbolic import (
     constant_of,
     describe,
 )
-from presieve.semantics.build import apply_function, as_int, fold_constants, is_none, or_
+from presieve.semantics.smart_constructors import (
+    apply_function,
+    as_int,
+    fold_constants,
+    is_none,
+    or_,
+)
 
 
 @function("builtins.float", arguments=1)

@@ -14,7 +14,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import Literal
 
 from presieve.ir.ops import negate
-from presieve.lift.execution import captured, inlining
+from presieve.lift.execution import inlining, outer_containers
 from presieve.lift.execution.heap import box_contents, new
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins import sets
@@ -173,7 +173,9 @@ def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
         return record.items[1 + tag.names.index(name)]
     class_value = class_attribute(tag.cls, name, None)
     value = constant(class_value, f"{tag.cls.__name__}.{name}", m.columns.zone)
-    if name in vars(tag.cls) and (not isinstance(value, Known) or captured.is_container(value)):
+    if name in vars(tag.cls) and (
+        not isinstance(value, Known) or outer_containers.is_container(value)
+    ):
         return value
     raise m.decline("unknown-name", f"{tag.cls.__name__} may have no field {name} here", node)
 

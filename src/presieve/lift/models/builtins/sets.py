@@ -18,7 +18,7 @@ from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins.comparisons import boolean, equal
 from presieve.lift.models.registry import method, reference
 from presieve.lift.python.names import constant
-from presieve.lift.values.merge import members_of
+from presieve.lift.values.join_values import members_of
 from presieve.lift.values.symbolic import (
     NONE,
     Known,
@@ -32,7 +32,7 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
 )
-from presieve.semantics.build import and_, as_int, or_
+from presieve.semantics.smart_constructors import and_, as_int, or_
 
 EMPTY = SetV((), (), FALSE)
 

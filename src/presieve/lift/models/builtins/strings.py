@@ -28,9 +28,16 @@ from presieve.lift.values.symbolic import (
     describe,
 )
 from presieve.semantics import preimages
-from presieve.semantics.build import apply_function, fold_constants, get, is_none, ite, or_
 from presieve.semantics.functions import WHITESPACE
 from presieve.semantics.preimages import of_arguments, two_valued
+from presieve.semantics.smart_constructors import (
+    apply_function,
+    fold_constants,
+    get,
+    is_none,
+    ite,
+    or_,
+)
 
 _LONGEST = 10_000
 """Maximum width, in characters, of a padded constant that is computed."""

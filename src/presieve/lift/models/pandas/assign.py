@@ -1,7 +1,7 @@
 """Trusted. Columns that a function adds to its table: ``pdf["c"] = ...``, ``assign``.
 
 The variable is bound to a new table. This is correct if no other variable or object refers to the
-table, which :mod:`presieve.lift.execution.identity` checks. Assigning a column replaces the old
+table, which :mod:`presieve.lift.execution.aliasing` checks. Assigning a column replaces the old
 one, so columns that were read before keep their values. ``loc`` may write into the old column, so
 nothing else may share its values.
 """
@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import Lit, literal_value
-from presieve.lift.execution.identity import check_sole
+from presieve.lift.execution.aliasing import check_sole
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas.elementwise import Choice, choose_elements
 from presieve.lift.models.pandas.series import column_of, part, scalar_operand, table_method, vector

@@ -12,8 +12,8 @@ from dataclasses import replace
 from presieve.ir.ops import app, conjunction
 from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
-from presieve.lift.execution.fields import any_row, rows_of
-from presieve.lift.execution.identity import fresh
+from presieve.lift.execution.aliasing import fresh
+from presieve.lift.execution.count_fields import any_row, rows_of
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas import datetimes, first_last, query, series, top_k, value_counts
 from presieve.lift.models.pandas.reductions import Cell, at_label
@@ -39,7 +39,7 @@ from presieve.lift.values.symbolic import (
     VectorV,
     constant_of,
 )
-from presieve.semantics.build import and_, is_none
+from presieve.semantics.smart_constructors import and_, is_none
 
 _ACCESS = ("loc", "iloc", "at", "iat")
 
@@ -82,7 +82,7 @@ def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST)
             assert isinstance(size, Scalar)
             return Scalar(app(Op.PY_EQ, size.term, int_lit(0)))
         case PartV(columns) if name in columns and name.isidentifier():
-            from presieve.lift.models.pandas.tables import attributes_of
+            from presieve.lift.models.pandas.input_and_output import attributes_of
 
             if name not in attributes_of("DataFrame"):
                 return series.column_of(m, value, name)

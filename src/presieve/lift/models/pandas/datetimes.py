@@ -15,12 +15,12 @@ import datetime as dt
 from presieve.ir.ops import negate
 from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import FALSE
-from presieve.lift.execution.fields import any_row
+from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import Comparison, Machine
 from presieve.lift.models.pandas.series import compare_vectors, like, missing, present_rows
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.symbolic import CalendarV, Scalar, Value, VectorV, constant_of, describe
-from presieve.semantics.build import and_
+from presieve.semantics.smart_constructors import and_
 from presieve.semantics.values import date_of
 
 _FLIPPED: dict[type[ast.cmpop], ast.cmpop] = {

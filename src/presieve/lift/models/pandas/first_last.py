@@ -12,12 +12,12 @@ import ast
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, none_lit
-from presieve.lift.execution.fields import field
+from presieve.lift.execution.count_fields import field
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.models.pandas.reductions import at_end, element_value
 from presieve.lift.models.pandas.series import column_of, missing, small
 from presieve.lift.values.symbolic import PartV, TableV, Value, VectorV
-from presieve.semantics.build import and_, default, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import and_, default, get, is_none, ite, or_, some
 
 
 def row_table(m: Machine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST) -> TableV:

@@ -15,11 +15,11 @@ from typing import NamedTuple
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, Decimal, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
-from presieve.lift.execution.fields import NARROW, NUMPY, any_row, field, field_name, rows_of
+from presieve.lift.execution.count_fields import NARROW, NUMPY, any_row, field, field_name, rows_of
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas import sums_of_doubles
 from presieve.lift.models.pandas.series import NAN, column_of, missing, present_rows, small
-from presieve.lift.models.pandas.zeros import either_zero
+from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.values.symbolic import (
     DistinctV,
     LabelV,
@@ -31,7 +31,16 @@ from presieve.lift.values.symbolic import (
     VectorV,
 )
 from presieve.semantics.assumptions import SUM_WITHIN
-from presieve.semantics.build import and_, as_float, default, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import (
+    and_,
+    as_float,
+    default,
+    get,
+    is_none,
+    ite,
+    or_,
+    some,
+)
 
 _OBJECTS: tuple[Sort, ...] = (*TEXTS, DATE)
 _EXACT = 2**53

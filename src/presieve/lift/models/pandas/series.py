@@ -23,7 +23,8 @@ from presieve.lift.execution.state import Call, Machine
 from presieve.lift.models.pandas.timestamps import time_of_text
 from presieve.lift.models.registry import method
 from presieve.lift.python.names import scalar_constant
-from presieve.lift.values.merge import can_promote, promote
+from presieve.lift.reason_words import operator
+from presieve.lift.values.join_values import can_promote, promote
 from presieve.lift.values.symbolic import (
     EXACT_INT,
     ArrayV,
@@ -41,8 +42,7 @@ from presieve.lift.values.symbolic import (
     constant_of,
     describe,
 )
-from presieve.lift.words import operator
-from presieve.semantics.build import and_, as_float, get, is_none, ite, or_
+from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_
 
 NAN = float_lit(float("nan"))
 

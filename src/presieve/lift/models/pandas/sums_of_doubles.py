@@ -15,11 +15,11 @@ from dataclasses import replace
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, SEQUENCE, strip
 from presieve.ir.terms import TRUE, Op, Scope, Term, Var, float_lit, int_lit
-from presieve.lift.execution.fields import field, field_name, rows_of
+from presieve.lift.execution.count_fields import field, field_name, rows_of
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.models.pandas.series import NAN, as_double, present_rows, small
 from presieve.lift.values.symbolic import Scalar, Traits, Value, VectorV
-from presieve.semantics.build import as_float, ite
+from presieve.semantics.smart_constructors import as_float, ite
 
 _OPS = {
     "sum": Op.SEQ_SUM,

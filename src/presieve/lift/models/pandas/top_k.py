@@ -16,13 +16,13 @@ from functools import partial
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit, none_lit
-from presieve.lift.execution.fields import NUMPY, any_row
+from presieve.lift.execution.count_fields import NUMPY, any_row
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas import first_last
-from presieve.lift.models.pandas.places import Places, places_of
+from presieve.lift.models.pandas.ranked_fields import Places, places_of
 from presieve.lift.models.pandas.reductions import Bounded, element_value, within
 from presieve.lift.models.pandas.series import NAN, as_double, column_of, missing, part, vector
-from presieve.lift.models.pandas.zeros import either_zero
+from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import (
     FrameV,
@@ -38,7 +38,7 @@ from presieve.lift.values.symbolic import (
     VectorV,
     constant_of,
 )
-from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
 
 MOST = 8
 """Maximum number of places."""
@@ -130,7 +130,7 @@ def sorting(key: VectorV, ordered: bool, named: Mapping[str, Value]) -> Sorting 
 
 def attribute_of(m: Machine, flow: Flow, top: TopV, name: str, node: ast.AST) -> Value | None:
     """Evaluate ``top.size``, ``top.empty`` or ``top.c``; None for other attributes."""
-    from presieve.lift.models.pandas.tables import attributes_of
+    from presieve.lift.models.pandas.input_and_output import attributes_of
 
     if isinstance(top.of, PartV):
         if name == "empty":

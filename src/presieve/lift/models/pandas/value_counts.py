@@ -13,11 +13,11 @@ import ast
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, strip
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit
-from presieve.lift.execution.fields import NARROW, any_row, rows_of
+from presieve.lift.execution.count_fields import NARROW, any_row, rows_of
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas.series import column_method, compare_vectors, present_rows
 from presieve.lift.models.registry import ANY, method
-from presieve.lift.values.merge import merge
+from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     NONE,
     FrequencyV,
@@ -28,7 +28,7 @@ from presieve.lift.values.symbolic import (
     constant_of,
     describe,
 )
-from presieve.semantics.build import and_, as_float, ite
+from presieve.semantics.smart_constructors import and_, as_float, ite
 
 _COUNTED = (STRING, INT, FLOAT, BOOL, DATE)
 

@@ -24,7 +24,7 @@ TABLE: Own = frozenset((1,))
 @dataclass(frozen=True, slots=True)
 class SeriesV:
     """A column of the whole group. ``own``, here and in the other tables and columns: see
-    :mod:`presieve.lift.execution.identity`.
+    :mod:`presieve.lift.execution.aliasing`.
     """
 
     name: str

@@ -16,12 +16,12 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, float_lit, none_lit
 from presieve.ir.walk import variables
-from presieve.lift.execution.fields import rows_of
+from presieve.lift.execution.count_fields import rows_of
 from presieve.lift.execution.state import Call, Flow, Machine
-from presieve.lift.models.pyarrow.values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
+from presieve.lift.models.pyarrow.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.models.registry import FUNCTIONS, function, method
 from presieve.lift.values.symbolic import EXACT_INT, Scalar, Traits, Value, constant_of, describe
-from presieve.semantics.build import and_, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import sort_of
 
 _SORTS: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, BINARY, DATE)

@@ -12,15 +12,15 @@ import ast
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
-from presieve.lift.execution.fields import field, rows_of
+from presieve.lift.execution.count_fields import field, rows_of
 from presieve.lift.execution.state import Call, Flow, Machine
-from presieve.lift.models.pandas.zeros import either_zero
+from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.models.pyarrow.arrays import array_of
-from presieve.lift.models.pyarrow.values import ArrayV, CellV
+from presieve.lift.models.pyarrow.arrow_values import ArrayV, CellV
 from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import EXACT_INT, Scalar
 from presieve.semantics.assumptions import SUM_WITHIN
-from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
 
 NAN = float_lit(float("nan"))
 

@@ -1,0 +1,110 @@
+"""Trusted. Build filters, projections, sorts and aggregates of a classic session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from presieve.backend.classic.py4j_errors import each, guarded, java_class
+from presieve.backend.gateway import Handle
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
+_PLANS = "org.apache.spark.sql.catalyst.plans.logical"
+
+
+class Parts:
+    """Builds expressions and columns. ``gateway`` is the gateway of the session."""
+
+    __slots__ = (
+        "_alias",
+        "_filter",
+        "_named",
+        "_none",
+        "_option",
+        "_project",
+        "_python",
+        "gateway",
+    )
+
+    @guarded
+    def __init__(self, gateway: ClassicGateway) -> None:
+        """Test the features. Raises :class:`GatewayError` if an interface is missing."""
+        jvm: Handle = gateway.spark._jvm
+        self.gateway = gateway
+        self._alias = java_class(jvm, f"{_EXPRESSIONS}.Alias")
+        self._named = java_class(jvm, f"{_EXPRESSIONS}.NamedExpression")
+        self._filter = java_class(jvm, f"{_PLANS}.Filter")
+        self._project = java_class(jvm, f"{_PLANS}.Project")
+        self._python = java_class(jvm, "org.apache.spark.api.python.PythonUtils")
+        self._option = java_class(jvm, "scala.Option")
+        self._none = self._option.empty()
+
+    @guarded
+    def output(self, plan: Handle) -> list[Handle]:
+        """The output attributes of a plan."""
+        return list(each(plan.output()))
+
+    @guarded
+    def rebuilt(self, node: Handle, expressions: Sequence[Handle], child: Handle) -> Handle:
+        """Rebuild a filter, projection, sort or aggregate with these expressions, in order."""
+        expression_list, kind = list(expressions), str(node.nodeName())
+        # The fields after the child differ between versions.
+        trailing_fields = [node.productElement(i) for i in range(3, node.productArity())]
+        if kind == "Filter":
+            return self._filter(expression_list[0], child)
+        if kind == "Sort":
+            return node.copy(
+                self.gateway.seq(expression_list),
+                getattr(node, "global")(),
+                child,
+                *trailing_fields,
+            )
+        if kind == "Aggregate":
+            keys = int(node.groupingExpressions().size())
+            lists = (
+                self.gateway.seq(part) for part in (expression_list[:keys], expression_list[keys:])
+            )
+            return node.copy(*lists, child, *trailing_fields)
+        return self.project(expression_list, child)
+
+    @guarded
+    def project(self, columns: Sequence[Handle], child: Handle) -> Handle:
+        """Make a projection."""
+        return self._project(self._python.toSeq(list(columns)), child)
+
+    @guarded
+    def alias(self, expression: Handle, name: str, number: Handle | None = None) -> Handle:
+        """Make a column for an expression: a new one unless a ``number`` (an exprId) is given."""
+        none, number = self._python.toSeq([]), number or self._named.newExprId()
+        return self._alias(expression, name, number, none, self._none, none)
+
+    @guarded
+    def instead(self, attribute: Handle, expression: Handle) -> Handle:
+        """Make a column for an expression with the name, number and metadata of an attribute."""
+        none, metadata = self._python.toSeq([]), self._option.apply(attribute.metadata())
+        name, number = str(attribute.name()), attribute.exprId()
+        return self._alias(expression, name, number, none, metadata, none)
+
+    @guarded
+    def attribute(self, alias: Handle) -> Handle:
+        """The attribute of a column."""
+        return alias.toAttribute()
+
+    @guarded
+    def equal_meaning(self, first: Handle, second: Handle) -> bool:
+        """Whether two expressions are equal up to differences that do not matter
+        (``semanticEquals``).
+        """
+        return bool(first.semanticEquals(second))
+
+
+def conjuncts(condition: Handle) -> Iterator[Handle]:
+    """Iterate over the conjuncts of a condition."""
+    if str(condition.getClass().getName()) == f"{_EXPRESSIONS}.And":
+        yield from conjuncts(condition.left())
+        yield from conjuncts(condition.right())
+    else:
+        yield condition

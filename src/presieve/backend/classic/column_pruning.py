@@ -1,0 +1,85 @@
+"""Trusted. Restrict operators of a classic session that hand tables to a function to some columns.
+
+Spark sends a worker the output of the operator's child, after the grouping columns
+(``FlatMapGroupsInBatchExec``, ``PandasGroupUtils.resolveArgOffsets``); the function's arguments say
+the same once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS
+from presieve.backend.classic.catalyst_builder import Parts
+from presieve.backend.classic.py4j_errors import simple_class
+from presieve.backend.gateway import GatewayError, Handle
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_KeptColumns = Sequence[Collection[int]]
+
+
+def prune_columns(gateway: ClassicGateway, flat_map: Handle, kept_columns: _KeptColumns) -> Handle:
+    """Implement :meth:`Gateway.pruned`."""
+    parts, name = Parts(gateway), simple_class(flat_map)
+    for kinds, build in _BUILD.items():
+        if name in kinds:
+            return build(parts, flat_map, kept_columns)
+    raise GatewayError(f"{name} hands no tables to a function")
+
+
+def _group(parts: Parts, flat_map: Handle, kept_columns: _KeptColumns) -> Handle:
+    keys = flat_map.groupingAttributes()
+    child = _narrow(parts, flat_map.child(), int(keys.size()), kept_columns[0])
+    function = _with_arguments(parts, flat_map.functionExpr(), sorted(kept_columns[0]))
+    return flat_map.copy(keys, function, flat_map.output(), child)
+
+
+def _two_groups(parts: Parts, flat_map: Handle, kept_columns: _KeptColumns) -> Handle:
+    left, right = flat_map.left(), flat_map.right()
+    counts = int(flat_map.leftGroupingLen()), int(flat_map.rightGroupingLen())
+    width = int(left.output().size()) - counts[0]
+    numbers = [*sorted(kept_columns[0]), *(width + i for i in sorted(kept_columns[1]))]
+    function = _with_arguments(parts, flat_map.functionExpr(), numbers)
+    left = _narrow(parts, left, counts[0], kept_columns[0])
+    right = _narrow(parts, right, counts[1], kept_columns[1])
+    return flat_map.copy(*counts, function, flat_map.output(), left, right)
+
+
+def _batches(parts: Parts, flat_map: Handle, kept_columns: _KeptColumns) -> Handle:
+    below = flat_map.child()
+    attributes = below.output()
+    child = parts.project([attributes.apply(i) for i in sorted(kept_columns[0])], below)
+    function = _with_arguments(parts, flat_map.functionExpr(), sorted(kept_columns[0]))
+    return parts.gateway.adapter.batch_map(flat_map, function, child)
+
+
+_BUILD: dict[frozenset[str], Callable[[Parts, Handle, _KeptColumns], Handle]] = {
+    FLAT_MAPS: _group,
+    COGROUPS: _two_groups,
+    MAPS: _batches,
+}
+
+
+def _narrow(parts: Parts, project: Handle, keys: int, kept_columns: Collection[int]) -> Handle:
+    """Narrow the projection that PySpark adds: grouping columns, then the columns of the table."""
+    columns = project.projectList()
+    numbers = [*range(keys), *(keys + i for i in sorted(kept_columns))]
+    return parts.project([columns.apply(i) for i in numbers], project.child())
+
+
+def _with_arguments(parts: Parts, function: Handle, numbers: Sequence[int]) -> Handle:
+    """Restrict the function to these of its arguments."""
+    arguments = function.children()
+    chosen = parts.gateway.seq([arguments.apply(i) for i in numbers])
+    return function.copy(
+        function.name(),
+        function.func(),
+        function.dataType(),
+        chosen,
+        function.evalType(),
+        function.udfDeterministic(),
+        function.resultId(),
+    )

@@ -1,0 +1,92 @@
+"""Untrusted. Name relations and conditions for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
+from presieve.backend.classic.plan_leaves import FILES, RELATION, RELATION_V2
+from presieve.backend.classic.py4j_errors import each
+from presieve.backend.gateway import Handle
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
+"""Strings as Spark prints them."""
+
+
+def source_name(leaf: Handle) -> str:
+    """Name a relation: by its table, by its files, or by its kind and columns."""
+    kind = str(leaf.getClass().getName())
+    if kind == RELATION:
+        table = leaf.catalogTable()
+        if table.isDefined():
+            return str(table.get().identifier().unquotedString())
+        base = leaf.relation()
+        if str(base.getClass().getName()) == FILES:
+            return files_name(base)
+        kind = str(base.getClass().getName())
+    if kind == RELATION_V2:
+        return str(leaf.name())
+    columns = ", ".join(str(column.name()) for column in each(leaf.output()))
+    return f"{kind.rsplit('.', 1)[-1].rstrip('$')}({columns})"
+
+
+def files_name(relation: Handle) -> str:
+    """Return the first path of a ``HadoopFsRelation``, and the number of further paths."""
+    paths = relation.location().rootPaths()
+    further_paths = int(paths.size()) - 1
+    return str(paths.head().toString()) + (
+        f" and {further_paths} more" if further_paths > 0 else ""
+    )
+
+
+def print_unqualified(gateway: ClassicGateway, condition: Handle, tree: Tree) -> str:
+    """Print a condition in SQL with unqualified column names. ``tree`` is its JSON."""
+    text = gateway.sql(condition)
+    long = {
+        _join_names((*qualifier, name)): _quote_name(name) for qualifier, name in _columns(tree)
+    }
+    parts = _TEXT.split(text)
+    for name in sorted(long, key=len, reverse=True):
+        pattern = re.compile(rf"(?<![\w.`]){re.escape(name)}(?![\w`])")
+        parts[::2] = [pattern.sub(lambda _, n=name: long[n], part) for part in parts[::2]]
+    return _bare("".join(parts))
+
+
+def _columns(tree: Tree) -> Iterator[tuple[tuple[str, ...], str]]:
+    for node in tree:
+        if node["class"] == ATTRIBUTE and node.get("qualifier"):
+            yield tuple(_names(node["qualifier"])), str(node["name"])
+
+
+def _names(qualifier: object) -> list[str]:
+    """Read a sequence of strings, which Catalyst writes as a list or as ``[a, b]``."""
+    if isinstance(qualifier, str):
+        return [part for part in qualifier.strip("[]").split(", ") if part]
+    return [str(part) for part in qualifier] if isinstance(qualifier, list) else []
+
+
+def _join_names(names: tuple[str, ...]) -> str:
+    return ".".join(map(_quote_name, names))
+
+
+def _quote_name(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+def _bare(text: str) -> str:
+    """Remove parentheses around the whole text."""
+    depth = 0
+    plain = _TEXT.sub(lambda text_match: "'" * len(text_match[0]), text)
+    if not (plain.startswith("(") and plain.endswith(")")):
+        return text
+    for char in plain[:-1]:
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return text
+    return text[1:-1]

@@ -1,0 +1,209 @@
+"""Trusted. Turn scalar UDFs inside filters and larger expressions into columns of their own.
+
+Lemma: for a deterministic f, ``filter c[f(e)] R = project R* (filter c[y] (project [R*, y := f(x)]
+(project [R*, x := e] R)))`` with new attributes x and y, and likewise for projections, sorts and
+aggregates. Spark itself evaluates Python functions that way (``ExtractPythonUDFs``), whatever
+surrounds a call, and only for the rows that pass the filter's other conjuncts, which it moves below
+both projections. Only an argument e that never raises becomes a column, because a pre-filter on x
+is evaluated before these conjuncts.
+
+This form gains nothing by itself: it is the form in which :mod:`presieve.backend.catalyst.boundary`
+reads scalar UDFs. Spark's optimizer turns it into Spark's own plan again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Set
+
+from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
+from presieve.backend.catalyst.operators import FILTER
+from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree, walk
+from presieve.backend.classic.catalyst_builder import Parts
+from presieve.backend.effects.may_raise import trees
+from presieve.backend.gateway import Handle
+from presieve.errors import DeclineSignal
+from presieve.lift.evaluation_types import SCALAR
+from presieve.sql.expressions.raising import can_raise
+
+_CALL = EXPRESSIONS + "PythonUDF"
+SORT = LOGICAL + "Sort"
+OPAQUE = ("Lambda", "OuterReference", "Subquery", "Exists", "ListQuery", "NamedArgument", "Window")
+"""Parts of the names of expressions. Calls in or beside such an expression stay where they are."""
+
+
+_FOR_FILTERS = (FILTER, PROJECT)
+_EVERYWHERE = (FILTER, PROJECT, AGGREGATE, SORT)
+_PASSING = (FILTER, SORT)
+"""Operators that output the columns of their input."""
+
+
+def to_separate(root: Node, *, everywhere: bool) -> dict[tuple[int, ...], str]:
+    """Return the operators whose calls become columns, as paths with kinds: filters and operators
+    below filters, or all operators if ``everywhere``.
+    """
+    kinds = _EVERYWHERE if everywhere else _FOR_FILTERS
+    nodes = walk(root) if everywhere else below_filters(root)
+    return {n.path: n.kind for n in nodes if n.kind in kinds and _may_be_separated(n)}
+
+
+def below_filters(root: Node) -> Iterator[Node]:
+    """Iterate over the filters of a plan and all operators below them, parents first."""
+    pending = [(root, False)]
+    while pending:
+        node, wanted = pending.pop()
+        wanted = wanted or node.kind == FILTER
+        if wanted:
+            yield node
+        pending.extend((child, wanted) for child in reversed(node.children))
+
+
+def _may_be_separated(node: Node) -> bool:
+    node_trees = list(trees(node))
+    calls = [n for t in node_trees for n in t if n["class"] == _CALL]
+    if not any(_has_inner_call(t, node.kind == PROJECT) for t in node_trees):
+        return False
+    if any(
+        part in str(n["class"]).rpartition(".")[2] for t in node_trees for n in t for part in OPAQUE
+    ):
+        return False
+    return all(c["evalType"] in SCALAR and c["udfDeterministic"] is True for c in calls)
+
+
+def _has_inner_call(tree: Tree, column: bool) -> bool:
+    """Whether the tree has a call, other than one that is a whole ``column`` and has plain columns
+    as arguments.
+    """
+    inner = tree[1:] if column and tree[0]["class"] == ALIAS else tree
+    plain = column and inner and inner[0]["class"] == _CALL
+    if plain and all(n["class"] == ATTRIBUTE for n in inner[1:]):
+        return False
+    return any(n["class"] == _CALL for n in inner)
+
+
+def separate_calls(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], str]) -> Handle:
+    """Turn the calls at these operators into columns of projections below them.
+
+    An operator stays as it is if an argument can raise or if it is not deterministic.
+    """
+    wanted = {p for p in paths if parts.gateway.deterministic(parts.gateway.node(root, p))}
+
+    def change(node: Handle, child: Handle, path: tuple[int, ...]) -> Handle | None:
+        try:
+            return _separate(parts, node, child, paths[path])
+        except DeclineSignal:
+            return None  # reported where the filter turns out not to reach the call
+
+    return changed_at(parts, root, wanted, change)
+
+
+def changed_at(
+    parts: Parts,
+    root: Handle,
+    paths: Set[tuple[int, ...]],
+    change: Callable[[Handle, Handle, tuple[int, ...]], Handle | None],
+) -> Handle:
+    """Change the operators at these paths, from the bottom up. ``change`` gets each operator with
+    its new child and its path; if it returns None, the operator stays as it is.
+    """
+
+    def build(node: Handle, path: tuple[int, ...]) -> Handle:
+        if not any(p[: len(path)] == path for p in paths):
+            return node
+        below = parts.gateway.children(node)
+        children = [build(child, (*path, i)) for i, child in enumerate(below)]
+        new_node = change(node, children[0], path) if path in paths else None
+        if new_node is not None:
+            return new_node
+        same = all(new is old for new, old in zip(children, below, strict=True))
+        return node if same else parts.gateway.with_children(node, children)
+
+    return build(root, ())
+
+
+def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
+    output = parts.output(child)
+    names = {str(tree_of(parts, a)[0]["name"]).upper().lower() for a in output}
+    expressions = parts.gateway.expressions(node)
+    inside = kind != PROJECT
+    while calls := distinct(
+        parts, [c for e in expressions for c in _innermost_calls(parts, e, inside)]
+    ):
+        arguments = distinct(parts, [a for c in calls for a in _computed_arguments(parts, c)])
+        if any(can_raise(tree_of(parts, a)) for a in arguments):
+            raise DeclineSignal("may-add-error", "an argument of a scalar UDF can raise")
+        # Where there are arguments, the next turn finds the calls over their columns.
+        wanted = arguments or calls
+        columns = [parts.alias(e, _new_name(parts, e, names)) for e in wanted]
+        child = parts.project([*parts.output(child), *columns], child)
+        known_columns = list(zip(wanted, map(parts.attribute, columns), strict=True))
+        expressions = [replace_expressions(parts, e, known_columns) for e in expressions]
+    new_node = parts.rebuilt(node, expressions, child)
+    return parts.project(output, new_node) if kind in _PASSING else new_node
+
+
+def tree_of(parts: Parts, expression: Handle) -> Tree:
+    """Return the JSON of an expression."""
+    tree: Tree = json.loads(parts.gateway.json(expression))
+    return tree
+
+
+def _innermost_calls(parts: Parts, expression: Handle, inside: bool) -> list[Handle]:
+    """Return the calls in an expression that have no other call in their arguments, from left to
+    right. A call that is a whole column of a projection, with plain columns as arguments, is left
+    out unless it is ``inside`` another expression.
+    """
+    tree = tree_of(parts, expression)
+    if not any(n["class"] == _CALL for n in tree):
+        return []
+    if not inside and not _has_inner_call(tree, True):
+        return []
+    inner_calls = [
+        c for e in parts.gateway.children(expression) for c in _innermost_calls(parts, e, True)
+    ]
+    return inner_calls or ([expression] if tree[0]["class"] == _CALL else [])
+
+
+def _computed_arguments(parts: Parts, call: Handle) -> list[Handle]:
+    """Return the arguments that are not plain columns."""
+    return [a for a in parts.gateway.children(call) if tree_of(parts, a)[0]["class"] != ATTRIBUTE]
+
+
+def distinct(parts: Parts, expressions: list[Handle]) -> list[Handle]:
+    """Keep the first of all expressions with the same meaning."""
+    distinct_expressions: list[Handle] = []
+    for e in expressions:
+        if not any(parts.equal_meaning(e, previous) for previous in distinct_expressions):
+            distinct_expressions.append(e)
+    return distinct_expressions
+
+
+def replace_expressions(
+    parts: Parts, expression: Handle, attribute_pairs: list[tuple[Handle, Handle]]
+) -> Handle:
+    """Replace known expressions by their attributes, wherever they occur in the expression."""
+    for wanted, attribute in attribute_pairs:
+        if parts.equal_meaning(expression, wanted):
+            return attribute
+    below = parts.gateway.children(expression)
+    children = [replace_expressions(parts, c, attribute_pairs) for c in below]
+    same = all(new is old for new, old in zip(children, below, strict=True))
+    return expression if same else parts.gateway.with_children(expression, children)
+
+
+def _new_name(parts: Parts, expression: Handle, names: set[str]) -> str:
+    """Make a descriptive name that no other column has: ``grade(score)``."""
+    tree = tree_of(parts, expression)
+    inside = ", ".join(str(n["name"]) for n in tree[1:] if n["class"] == ATTRIBUTE)
+    kind = str(tree[0]["class"]).rpartition(".")[2].lower()
+    return unlike(f"{tree[0].get('name', kind)}({inside})", names)
+
+
+def unlike(name: str, names: set[str]) -> str:
+    """Return the name, with a number appended if it is among ``names``; add it to them."""
+    candidate, number = name, 1
+    while candidate.upper().lower() in names:
+        number += 1
+        candidate = f"{name} {number}"
+    names.add(candidate.upper().lower())
+    return candidate

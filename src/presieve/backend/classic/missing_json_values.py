@@ -1,0 +1,170 @@
+"""Trusted. Restore the values that Catalyst's JSON leaves out: bytes (the JSON shows only the
+identity of the array), the values of a pivot, and the members of an ``InSet``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import PIVOT_FIRST, is_pivot, is_pivoted
+from presieve.backend.catalyst.trees import (
+    EXPRESSIONS,
+    LITERAL,
+    JsonNode,
+    Node,
+    Tree,
+    end_of,
+    nodes_inside,
+    walk,
+)
+from presieve.backend.classic.py4j_errors import each
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+    from presieve.backend.gateway import Handle
+
+_BYTES = '"[B@'
+"""Prefix of a byte array in the JSON."""
+
+
+def with_unshown(gateway: ClassicGateway, plan: Handle, root: Node, text: str) -> Node:
+    """Fill in the values that are missing from ``text``, the JSON of a plan; return the plan's
+    tree.
+    """
+    if _BYTES in text:
+        _fill_bytes(gateway, plan, root)
+    if PIVOT_FIRST in text:
+        _fill_pivots(gateway, plan, root)
+    if _IN_SET in text:
+        _fill_sets(gateway, plan, root)
+    return root
+
+
+def _fill_bytes(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
+    """Write byte literals as ``0x00FF``. An identity that two different values share stays."""
+    shown: dict[str, set[str]] = {}
+    for literal in _literals(gateway, plan):
+        value = literal.value()
+        if isinstance(value, bytes | bytearray):
+            (node,) = json.loads(gateway.json(literal))
+            shown.setdefault(str(node["value"]), set()).add(f"0x{bytes(value).hex()}")
+    for operator in walk(root):
+        for node in nodes_inside(operator.fields):
+            texts = shown.get(str(node.get("value"))) if _is_bytes(node) else None
+            if texts is not None and len(texts) == 1:
+                (node["value"],) = texts
+
+
+def _is_bytes(node: JsonNode) -> bool:
+    return bool(node["class"] == LITERAL and node["dataType"] == "binary")
+
+
+def _literals(gateway: ClassicGateway, plan: Handle) -> Iterator[Handle]:
+    for operator in each(gateway.in_order(plan)):
+        for expression in gateway.expressions(operator):
+            yield from gateway.inside(expression, LITERAL)
+
+
+def _fill_pivots(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
+    """Write the values as literals of the pivot column's type, if all of them have such a form."""
+    operators = gateway.in_order(plan)
+    nodes = list(walk(root))
+    if int(operators.size()) != len(nodes):
+        return
+    for i, node in enumerate(nodes):
+        if is_pivot(node):
+            for place, tree in enumerate(node.fields["aggregateExpressions"]):
+                if is_pivoted(tree):
+                    output = operators.apply(i).aggregateExpressions().apply(place)
+                    values = output.child().aggregateFunction().pivotColumnValues()
+                    _fill_pivot(tree[2], tree[3].get("dataType"), values)
+
+
+def _fill_pivot(node: JsonNode, type_: object, values: Handle) -> None:
+    try:
+        texts = [_text(type_, value) for value in each(values)]
+    except ValueError:
+        return
+    literal = {"class": LITERAL, "num-children": 0, "dataType": type_}
+    node["pivotColumnValues"] = [{**literal, "value": text} for text in texts]
+
+
+_IN_SET, _IN = EXPRESSIONS + "InSet", EXPRESSIONS + "In"
+MOST_MEMBERS = 256
+"""Sets with more members are left as they are, because the condition grows with its list."""
+
+
+def _fill_sets(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
+    """Write each ``InSet`` as the ``In`` that it was, if all members can be written as literals.
+    Spark makes an ``InSet`` of a long list (``OptimizeIn``).
+    """
+    operators, nodes = gateway.in_order(plan), list(walk(root))
+    if int(operators.size()) != len(nodes):
+        return
+    for i, node in enumerate(nodes):
+        places = list(_places(node.fields))
+        if not places:
+            continue
+        parts = gateway.expressions(operators.apply(i))
+        sets = [expression for part in parts for expression in gateway.inside(part, _IN_SET)]
+        if len(sets) == len(places):
+            for (tree, at), in_set in reversed(list(zip(places, sets, strict=True))):
+                _fill_set(gateway, tree, at, in_set)
+
+
+def _places(value: object) -> Iterator[tuple[Tree, int]]:
+    """Find each ``InSet`` in the fields of an operator: the tree that holds it and its index
+    there.
+    """
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from _places(part)
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            if isinstance(part, dict) and part.get("class") == _IN_SET:
+                yield value, at
+            yield from _places(part)
+
+
+def _fill_set(gateway: ClassicGateway, tree: Tree, at: int, in_set: Handle) -> None:
+    end = end_of(tree, at)
+    if json.loads(gateway.json(in_set)) != tree[at:end] or in_set.hset().size() > MOST_MEMBERS:
+        return
+    type_ = json.loads(str(in_set.child().dataType().json()))
+    try:
+        texts = [_text(type_, member) for member in each(in_set.hset().toSeq())]
+    except ValueError:
+        return
+    literal = {"class": LITERAL, "num-children": 0, "dataType": type_}
+    tree[end:end] = [{**literal, "value": text} for text in texts]
+    members = list(range(1, len(texts) + 1))
+    tree[at] = {"class": _IN, "num-children": len(texts) + 1, "value": 0, "list": members}
+
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def _text(type_: object, value: Handle | None) -> str | None:
+    """Convert a value from Catalyst's representation to the text of a literal in the JSON. Raises
+    :class:`ValueError` if the value has no such text or is of another type.
+    """
+    match type_:
+        case _ if value is None:
+            return None
+        case "string":
+            return bytes(value.getBytes()).decode()
+        case "byte" | "short" | "integer" | "long":
+            return str(int(value))
+        case "boolean":
+            return str(value).lower()
+        case "date" if 0 < int(value) + _EPOCH <= date.max.toordinal():
+            return date.fromordinal(int(value) + _EPOCH).isoformat()
+        case "double" if isfinite(value):
+            return repr(float(value))
+        case str() if type_.startswith("decimal("):
+            return str(value.toString())
+    raise ValueError(type_)

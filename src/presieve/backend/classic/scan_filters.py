@@ -1,0 +1,465 @@
+"""Trusted. Find the files and functions of a plan, with the conditions under which it uses their
+rows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import (
+    is_boundary,
+    is_hopeless,
+    made_of_rows,
+    simple_kind,
+)
+from presieve.backend.catalyst.leaf_conditions import (
+    Facts,
+    about,
+    conjunction,
+    facts_above,
+    facts_of,
+    facts_of_leaves,
+)
+from presieve.backend.catalyst.operators import JOIN
+from presieve.backend.catalyst.trees import (
+    ATTRIBUTE,
+    Conjunct,
+    Node,
+    Tree,
+    expr_id,
+    node_at,
+    split_conjuncts,
+    walk,
+)
+from presieve.backend.catalyst.windows import is_windowed
+from presieve.backend.classic.catalyst_builder import Parts
+from presieve.backend.classic.display_names import print_unqualified, source_name
+from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.classic.py4j_errors import each, guarded, simple_class
+from presieve.backend.classic.scans import iceberg
+from presieve.backend.classic.split_aggregate_arguments import computed_arguments, with_columns
+from presieve.backend.classic.time_zones import zones
+from presieve.backend.effects.trusted_scans import ICEBERG, describe_scans
+from presieve.backend.filter_placement.joins import is_paired
+from presieve.backend.filter_placement.sides import columns_of
+from presieve.backend.gateway import GatewayError, Handle, Source
+from presieve.backend.open_plan import Opened, function_name, or_declined, session_declines
+from presieve.backend.statistics.estimates import local
+from presieve.errors import Declined
+from presieve.ir.terms import Var
+from presieve.ir.walk import computes
+from presieve.sql.catalyst import expression
+from presieve.sql.piecewise import Zones
+from presieve.sql.prefixes import LIKE
+
+if TYPE_CHECKING:
+    from pyspark.sql.dataframe import DataFrame
+
+_CACHED = "org.apache.spark.sql.execution.columnar.InMemoryRelation"
+_FORMATS = ("parquet.ParquetFileFormat", "orc.OrcFileFormat")
+_CONDITIONS = re.compile(r"^[ :+-]*(?:Filter|Join)\b(.*)", re.MULTILINE)
+_PROJECTIONS = re.compile(r"^[ :+-]*Project\b(.*)", re.MULTILINE)
+_COMPUTED = re.compile(
+    r"\b(?:CASE|R?LIKE|StartsWith|coalesce|nullif|nvl2|greatest|least|year|trunc|date_trunc"
+    r"|date_format|left|substring|substr|datediff|date_add|date_sub|add_months|last_day|abs|floor|ceil|nvl|ifnull"
+    r"|if|atleastnnonnulls|unix_\w+|date_part|extract|to_date|timestamp_\w+|cast\([^()]*#)\b"
+    r"|#\w+ (?:[-+*/]|div) | (?:[-+*/]|div) \w+#|-\w+#|#\d+L?\)? [<>]=? (?:outer\()?\w+#"
+    r"| IN \(list#",
+    re.IGNORECASE,
+)
+"""Expressions in Spark's drawing of a plan that can be traced to a column."""
+_GENERATED = re.compile(r"^[ :+-]*Generate\b.*\[([^\[\]]*)\]$", re.MULTILINE)
+_CALL = r"(?:max|min|sum|count|count_if|bool_or|bool_and|max_by|min_by)\("
+_AGGREGATED = re.compile(
+    rf"^[ :+-]*Aggregate\b.*(?:\({_CALL}|\b{_CALL}(?:distinct )?[^#()]*[-+*/(])", re.MULTILINE
+)
+"""An aggregate function of a computed argument, or an aggregate function inside an expression."""
+_FILES = re.compile(r"^[ :+-]*Relation(?: .*\] (?:parquet|orc)$|V2\b)", re.MULTILINE)
+LARGE = 10_000
+"""Length of a plan's drawing, in characters, above which reading the plan takes longer than the
+search in it.
+"""
+_NUMBER = re.compile(r"#(\d+)")
+_NAMED = re.compile(r" AS [^#\n]*?#(\d+)")
+
+
+def _computes(drawing: str) -> bool:
+    """Whether the plan reads files, and a condition computes something or may be on a column that a
+    projection computes.
+    """
+    if not _FILES.search(drawing):
+        return False
+    conditions = _CONDITIONS.findall(drawing)
+    if any(map(_COMPUTED.search, conditions)):
+        return True
+    condition_ids = {n for line in conditions for n in _NUMBER.findall(line)}
+    computed_ids = [_NAMED.findall(p) for p in _PROJECTIONS.findall(drawing) if _COMPUTED.search(p)]
+    computed_ids += [_NUMBER.findall(outputs) for outputs in _GENERATED.findall(drawing)]
+    return not all(map(condition_ids.isdisjoint, computed_ids))
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What to search for. ``follows`` says whether a condition may imply something for single
+    columns. ``declared`` are facts about columns that are computed from others. ``trusting``: also
+    accept sources that are not known to apply filters as Spark does. ``first``: read the optimized
+    form of a large plan, to see whether there is anything to gain.
+    """
+
+    follows: Callable[[Tree, Zones], bool]
+    declared: tuple[str, ...] = ()
+    trusting: bool = False
+    first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowSource:
+    """Files at a place in the plan, or an ``operator`` there.
+
+    A row is needed if one of the ``conditions`` (Catalyst trees) is true. ``evaluated`` is
+    everything that is computed for a row before it is dropped. ``columns`` and their ``types``, by
+    number, are the columns that proofs can mention. ``drawn`` gives the conditions in SQL for a
+    person. ``files`` are paths on this machine; the tuple is empty if some files are elsewhere.
+    ``asked``: Spark can be asked how much a scan skips. ``claims``: the source is taken at its
+    word. ``facts`` are declared facts about columns that are computed from others.
+    """
+
+    path: tuple[int, ...]
+    name: str
+    conditions: tuple[Tree, ...]
+    evaluated: tuple[Tree, ...]
+    columns: Mapping[int, Var]
+    types: Mapping[int, str]
+    files: tuple[str, ...]
+    drawn: tuple[Callable[[], str], ...]
+    operator: str = ""
+    asked: bool = False
+    claims: bool = False
+    facts: Mapping[str, Tree] = field(default_factory=dict)
+
+    @property
+    def sql(self) -> str:
+        """The conditions. Each part of a condition costs a few calls of the JVM."""
+        return " OR ".join(drawn() for drawn in self.drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class RowSources:
+    """The sources of a plan for which filters may be derived. ``changed``: the plan differs from
+    the DataFrame's own plan, and more may be provable about it. ``first``: the plan is only
+    inspected.
+    """
+
+    gateway: ClassicGateway
+    plan: Handle
+    timezone: str
+    zones: Zones
+    found: tuple[RowSource, ...] = ()
+    changed: bool = False
+    first: bool = False
+
+
+@or_declined
+@guarded
+def open_sources(opened: Opened, df: DataFrame, search: Search) -> RowSources | None:
+    """Find the sources of a DataFrame in a classic session. None if no filter computes anything and
+    nothing is declared, if no condition implies anything, or if rows may come from a cache. The
+    optimized plan holds current values (``current_date``) as constants, which a filter must not
+    keep.
+    """
+    gateway = opened.gateway
+    if not isinstance(gateway, ClassicGateway):
+        return None
+    plan = gateway.analyzed(df)
+    if not _may_derive(gateway, plan, (lambda _: True) if search.declared else _computes):
+        return None
+    optimized = _optimize(gateway, df, plan, trusting=search.trusting)
+    if optimized is None:
+        return None
+    root = gateway.tree(optimized)
+    if any(n.kind == _CACHED for n in walk(root)):
+        return None
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    conditions = _Conditions(gateway, optimized, root)
+    if not search.declared and not conditions.promise(search, timezone):
+        return None
+    first = search.first and len(gateway.text(plan)) > LARGE and not any(map(_is_scan, walk(root)))
+    plan, written = (optimized, root) if first else (plan, gateway.tree(plan))
+    uses, others = facts_of(written, root, beside=bool(optimized.deterministic()))
+    if _are_copies(gateway, written, plan, others, optimized):
+        return None
+    places = ((plan, written, path) for path in uses)
+    row_sources = (_source(conditions, search, at, uses[at[2]]) for at in places)
+    sources = _sources(gateway, plan, timezone, row_sources)
+    return replace(sources, first=first)
+
+
+def _optimize(
+    gateway: ClassicGateway, df: DataFrame, plan: Handle, *, trusting: bool
+) -> Handle | None:
+    """Return the optimized plan; None if no source may be handed anything."""
+    leaves = each(plan.collectLeaves())
+    if not trusting and not any(_is_known(gateway.source(leaf)) for leaf in leaves):
+        return None
+    return gateway.optimized(df)
+
+
+def _is_known(source: Source) -> bool:
+    """Whether scans of the source are known to apply filters on some columns as they say."""
+    return source.names == ICEBERG or any(name.endswith(_FORMATS) for name in source.names)
+
+
+@or_declined
+@guarded
+def open_functions(df: DataFrame) -> RowSources | None:
+    """Find the operators of a plan that filters pass by a proof, and conditions on their outputs
+    that such proofs do not read. ``year(m) = 2024`` implies a range of ``m``. None if no filter
+    computes anything, or if anything is cached, because Spark finds cached results by their plan.
+    """
+    gateway = ClassicGateway(df.sparkSession)
+    plan = gateway.analyzed(df)
+    if not gateway.glance(plan, skip_hopeless=True) and not gateway.has_filtered(plan):
+        return None
+    if not _may_derive(gateway, plan, lambda text: _computes(text) or _AGGREGATED.search(text)):
+        return None
+    if not gateway.cache_is_empty() or not gateway.deterministic(plan):
+        return None
+    simplified = plan = gateway.simplified(gateway.inlined(plan))
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    if _AGGREGATED.search(gateway.text(plan)):
+        plan = gateway.projected(plan, gateway.tree(plan))
+        plan = _with_columns(gateway, plan, timezone)
+    read = gateway.replaced(plan)
+    root = gateway.tree(read)
+    conditions = _Conditions(gateway, read, root)
+    row_sources = (_function(conditions, plan, timezone, *a) for a in facts_above(root, _is_proved))
+    return replace(_sources(gateway, plan, timezone, row_sources), changed=plan is not simplified)
+
+
+def _with_columns(gateway: ClassicGateway, plan: Handle, timezone: str) -> Handle:
+    """Turn arguments of aggregate functions into columns, where that helps."""
+    computed = computed_arguments(gateway, plan, gateway.tree(plan), timezone)
+    return with_columns(Parts(gateway), plan, computed) if computed else plan
+
+
+def _is_proved(node: Node) -> bool:
+    boundary = is_boundary(node) and not is_hopeless(node)
+    return boundary or is_windowed(node) or is_paired(node)
+
+
+def _function(
+    conditions: _Conditions, plan: Handle, timezone: str, node: Node, facts: Facts
+) -> RowSource | None:
+    """Describe the conditions on an operator's rows; None if proofs read all of them as they
+    are.
+    """
+    from_rows = made_of_rows(node)
+    attributes = conditions.gateway.attributes(conditions.gateway.node(plan, node.path))
+    names = Counter(a.name.lower() for a in attributes)
+    plain = [a for a in attributes if names[a.name.lower()] == 1]
+    mine = tuple(a for a in plain if a.id in from_rows or not from_rows)
+    columns, _ = columns_of(mine)
+    types = {a.id: a.type for a in mine}
+    condition = conditions.of(facts, types)
+    if condition is None:
+        return None
+    tree, drawn = condition
+    terms = [expression(c.tree, columns, timezone) for c in split_conjuncts(tree)]
+    if not any(isinstance(term, Declined) or computes(term) for term in terms):
+        return None
+    name, evaluated = function_name(node), tuple(conditions.evaluated(facts))
+    operator = simple_kind(node)
+    return RowSource(node.path, name, (tree,), evaluated, columns, types, (), (drawn,), operator)
+
+
+def _may_derive(gateway: ClassicGateway, plan: Handle, looks: Callable[[str], object]) -> bool:
+    """Whether the plan's conditions may imply something. ``looks`` inspects Spark's drawing of the
+    plan.
+    """
+    if not gateway.mentions(plan, "FILTER", "JOIN") or gateway.mentions(plan, "CURRENT_LIKE"):
+        return False
+    if gateway.is_streaming(plan) or _is_legacy(gateway) or not looks(gateway.text(plan)):
+        return False
+    return session_declines(gateway, plan) is None
+
+
+def _sources(
+    gateway: ClassicGateway, plan: Handle, timezone: str, candidates: Iterable[RowSource | None]
+) -> RowSources:
+    sources = tuple(s for s in candidates if s is not None)
+    known_zones = _zones(gateway, timezone, (c for s in sources for c in s.conditions))
+    return RowSources(gateway, plan, timezone, known_zones, sources)
+
+
+def _are_copies(
+    gateway: ClassicGateway, written: Node, plan: Handle, others: Sequence[Node], optimized: Handle
+) -> bool:
+    """Whether a leaf of the optimized plan reads the same as a source of the plan under other
+    numbers: a definition that is used twice has copies.
+    """
+    mine = [gateway.node(plan, n.path) for n in walk(written) if not n.children]
+    theirs = [_relation(gateway.node(optimized, n.path)) for n in others]
+    return any(bool(a.sameResult(b)) for a in mine for b in theirs)
+
+
+def _is_scan(node: Node) -> bool:
+    """Whether the node is a scan of a V2 source that was handed something; such a scan is another
+    leaf than its relation.
+    """
+    return node.kind.endswith("ScanRelation")
+
+
+def _relation(leaf: Handle) -> Handle:
+    """Return the relation of an optimized plan's leaf, as it was before the source was handed
+    anything.
+    """
+    scanned_ = simple_class(leaf) == "DataSourceV2ScanRelation"
+    return leaf.relation() if scanned_ else leaf
+
+
+def _is_legacy(gateway: ClassicGateway) -> bool:
+    """Whether days are written in the calendar of ``SimpleDateFormat``."""
+    return gateway.conf("spark.sql.legacy.timeParserPolicy", "CORRECTED").upper() == "LEGACY"
+
+
+@dataclass(frozen=True, slots=True)
+class _Conditions:
+    """The conditions of an optimized plan."""
+
+    gateway: ClassicGateway
+    plan: Handle
+    root: Node
+    handles: dict[tuple[tuple[int, ...], tuple[str, ...]], Handle] = field(default_factory=dict)
+
+    def of(self, facts: Facts, columns: Collection[int]) -> tuple[Tree, Callable[[], str]] | None:
+        """Return the condition that holds at one use of a source: as a tree for the checker, and as
+        a function that gives its SQL for a person.
+        """
+        computed = {n: t for n, t in facts.computed.items() if not _has_like(t)}
+        parts = about(replace(facts, computed=computed), columns)
+        if not parts:
+            return None
+        trees = [self._with_escapes(*part) for part in parts]
+        return conjunction(trees), partial(self._sql, parts, trees)
+
+    def evaluated(self, facts: Facts) -> Iterator[Tree]:
+        """Yield everything that is computed at one use of a source, including conditions that are
+        not followed.
+        """
+        yield from (self._with_escapes(*part) for part in facts.conditions)
+        yield from facts.computed.values()
+        yield from facts.generators
+
+    def promise(self, search: Search, timezone: str) -> bool:
+        """Whether something follows for some leaf, if everything that may hold there does hold.
+        This is tested before the plan as written is read.
+        """
+        leaves = facts_of_leaves(self.root)
+        conditions = [self.of(facts, columns) for columns, facts in leaves]
+        trees = [condition[0] for condition in conditions if condition is not None]
+        known_zones = _zones(self.gateway, timezone, trees)
+        return any(search.follows(tree, known_zones) for tree in trees)
+
+    def _sql(self, parts: Sequence[tuple[tuple[int, ...], Conjunct]], trees: Sequence[Tree]) -> str:
+        handles = (self._handle(path, part.route) for path, part in parts)
+        pairs = zip(handles, trees, strict=True)
+        return " AND ".join(print_unqualified(self.gateway, *pair) for pair in pairs)
+
+    def _with_escapes(self, path: tuple[int, ...], part: Conjunct) -> Tree:
+        """Return a condition with the escape character of each LIKE, which the JSON leaves out."""
+        if not _has_like(part.tree):
+            return part.tree
+        likes = self.gateway.inside(self._handle(path, part.route), LIKE)
+        escapes = (str(h.escapeChar()) for h in likes)
+        return [{**n, "escapeChar": next(escapes)} if n["class"] == LIKE else n for n in part.tree]
+
+    def _handle(self, path: tuple[int, ...], route: tuple[str, ...]) -> Handle:
+        """Return a part of the condition of a filter or join. Each step of a route costs a call."""
+        if (path, route) not in self.handles:
+            self.handles[path, route] = (
+                self.gateway.operand(self._handle(path, route[:-1]), route[-1])
+                if route
+                else self._condition(path)
+            )
+        return self.handles[path, route]
+
+    def _condition(self, path: tuple[int, ...]) -> Handle:
+        condition = self.gateway.condition(self.gateway.node(self.plan, path))
+        return condition.get() if node_at(self.root, path).kind == JOIN else condition
+
+
+def _has_like(tree: Tree) -> bool:
+    return any(node["class"] == LIKE for node in tree)
+
+
+def _source(
+    conditions: _Conditions,
+    search: Search,
+    place: tuple[Handle, Node, tuple[int, ...]],
+    uses: Sequence[Facts],
+) -> RowSource | None:
+    """Describe files that Spark reads by itself, and their columns whose stored values scans
+    compare as Spark does. None for other sources, and if every row may be needed.
+    """
+    gateway, (plan, root, path) = conditions.gateway, place
+    if not all(facts.conditions for facts in uses):
+        return None
+    leaf = gateway.node(plan, path)
+    source, scans = gateway.source(leaf), describe_scans(gateway, plan, root, [path], native=False)
+    claims = search.trusting and not scans.faithful
+    if source.by_columns or not (claims or (scans.faithful and _is_known(source))):
+        return None
+    scans = scans.taken_at_their_word if claims else scans
+    attributes = gateway.attributes(leaf)
+    named, _ = columns_of(attributes)
+    columns = {i: v for i, v in named.items() if not scans.aside([i])}
+    types = {a.id: a.type for a in attributes}
+    use_conditions = [conditions.of(facts, types) for facts in uses]
+    needed = [condition for condition in use_conditions if condition is not None]
+    if len(needed) < len(use_conditions):
+        return None
+    of_iceberg = source.names == ICEBERG
+    uris = iceberg.some_files(leaf) if of_iceberg else gateway.parquet_files(leaf)
+    paths = tuple(map(local, uris))
+    files = tuple(p for p in paths if p is not None) if None not in paths else ()
+    return RowSource(
+        path,
+        source_name(leaf),
+        tuple(tree for tree, _ in needed),
+        tuple(tree for facts in uses for tree in conditions.evaluated(facts)),
+        columns,
+        types,
+        files,
+        tuple(drawn for _, drawn in needed),
+        asked=bool(files) or of_iceberg,
+        claims=claims,
+        facts={t: fact for t in search.declared if (fact := _fact(gateway, leaf, t))},
+    )
+
+
+def _fact(gateway: ClassicGateway, leaf: Handle, text: str) -> Tree | None:
+    """Read a declared fact as a condition on several columns of these files; None if it is about
+    other columns.
+    """
+    try:
+        filtered = gateway.simplified(gateway.replaced(gateway.filter_sql(text, leaf)))
+        condition = gateway.condition(filtered)
+    except GatewayError:
+        return None
+    tree: Tree = json.loads(gateway.json(condition))
+    columns = {expr_id(node) for node in tree if node["class"] == ATTRIBUTE}
+    if len(columns) < 2 or not bool(condition.deterministic()) or _has_like(tree):
+        return None
+    return tree
+
+
+def _zones(gateway: ClassicGateway, timezone: str, conditions: Iterable[Tree]) -> Zones:
+    """Return the session's time zone and the zones that conditions name."""
+    named = (n.get("timeZoneId") for condition in conditions for n in condition)
+    return zones(gateway, timezone, {name for name in named if isinstance(name, str)})

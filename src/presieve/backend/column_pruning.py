@@ -1,0 +1,163 @@
+"""Trusted. Remove columns from a plan that functions of tables need not be handed.
+
+Spark reads, exchanges and sends all columns below such a function, because it does not look into
+it. With a projection below the function, it leaves out the other columns down to the scan
+(``ColumnPruning``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import simple_kind
+from presieve.backend.catalyst.exchange_reuse import sharing_exchange
+from presieve.backend.catalyst.sites import boundaries
+from presieve.backend.catalyst.trees import Node
+from presieve.backend.effects.trusted_scans import ignores_corrupt_files
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.open_plan import CACHED, Opened, or_declined, session_declines
+from presieve.backend.problems.column_pruning import (
+    TABLES,
+    ColumnUse,
+    has_tables,
+    may_raise,
+    read_column_use,
+)
+from presieve.backend.rewrite import KeptColumns, prune_plan
+from presieve.backend.unpushed_functions import python_functions
+from presieve.errors import Declined, DeclineSignal
+
+if TYPE_CHECKING:
+    from pyspark.sql.dataframe import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFunction:
+    """A function that is not handed tables: Spark's name for its operator, and its input and
+    output. ``unread`` is the name of its kind for people, if no rule reads this kind.
+    """
+
+    operator: str
+    function: str
+    form: str
+    unread: str
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """A plan and the facts about its functions of tables. ``root`` is None if there are none. Only
+    reports ask for ``others``.
+    """
+
+    gateway: Gateway
+    plan: Handle
+    root: Node | None = None
+    uses: tuple[ColumnUse, ...] = ()
+    others: tuple[OtherFunction, ...] = ()
+
+
+@or_declined
+def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> Functions:
+    """Read the functions of tables in the plan of ``df``. If ``changed``, this is another plan than
+    the opened one.
+    """
+    gateway, plan, root = opened.gateway, opened.plan, opened.root
+    others = tuple(_others(root)) if root is not None and opened.reading.for_report else ()
+    if root is None or not has_tables(root):
+        return Functions(gateway, plan, others=others)
+    if changed or opened.written is not None:
+        plan = gateway.analyzed(df)
+        root = gateway.tree(plan)
+    against = session_declines(gateway, plan) or ignores_corrupt_files(gateway)
+    uses: list[ColumnUse] = []
+    for number, node in enumerate(boundaries(root)):
+        if simple_kind(node) in TABLES:
+            use = read_column_use(gateway, plan, root, number, node)
+            why = against or _decline_cached(gateway, plan, node)
+            uses.append(use if why is None else replace(use, declined=why))
+    return Functions(gateway, plan, root, tuple(uses), others)
+
+
+def _others(root: Node) -> Iterator[OtherFunction]:
+    for node, name, kind in python_functions(root):
+        if simple_kind(node) not in TABLES:
+            form = "" if kind is None else kind.role.value
+            unread = "functions of an unknown kind" if kind is None else kind.unread
+            yield OtherFunction(simple_kind(node), name, form, unread)
+
+
+def _decline_cached(gateway: Gateway, plan: Handle, node: Node) -> Declined | None:
+    """Decline if the function's result, or something that contains it, comes from the cache."""
+    if gateway.cache_is_empty():
+        return None
+    paths = [node.path[:n] for n in reversed(range(len(node.path) + 1))]
+    paths += [child.path for child in node.children]
+    cached = any(gateway.is_cached(gateway.node(plan, path)) for path in paths)
+    return Declined("cached", CACHED) if cached else None
+
+
+def kept_columns(functions: Functions, *, strict: bool) -> Mapping[tuple[int, ...], KeptColumns]:
+    """Return the columns that are handed over from now on, by the paths of the operators that
+    change. ``strict``: also keep the columns whose computation or transfer may raise.
+
+    If several functions share an exchange, each of them is handed all columns that one of them
+    needs, so that they continue to share it.
+    """
+    gateway, plan, root = functions.gateway, functions.plan, functions.root
+    columns_by_path: dict[tuple[int, ...], KeptColumns] = {}
+    if root is None:
+        return columns_by_path
+    by_path = {u.node.path: u for u in functions.uses}
+    for path, use in by_path.items():
+        if path in columns_by_path or not _leaves_out(use):
+            continue
+        equal = [by_path[p] for p in sharing_exchange(gateway, plan, root, use.node)]
+        if not all(_leaves_out(u) for u in equal):
+            continue
+        needed = _needed_columns(equal)
+        if strict:
+            needed = tuple(
+                n | may_raise(gateway, plan, root, i)
+                for n, i in zip(needed, use.inputs, strict=True)
+            )
+        if any(len(n) < len(i.columns) for n, i in zip(needed, use.inputs, strict=True)):
+            columns_by_path |= {u.node.path: needed for u in equal}
+    return columns_by_path
+
+
+def _leaves_out(use: ColumnUse) -> bool:
+    return use.declined is None and any(len(i.read) < len(i.columns) for i in use.inputs)
+
+
+def _needed_columns(uses: list[ColumnUse]) -> KeptColumns:
+    return tuple(
+        frozenset().union(*(i.read for i in inputs))
+        for inputs in zip(*(u.inputs for u in uses), strict=True)
+    )
+
+
+def erases(functions: Functions, use: ColumnUse, columns: KeptColumns) -> bool:
+    """Whether an error may vanish that the computation or the transfer of a removed column
+    raises.
+    """
+    gateway, plan, root = functions.gateway, functions.plan, functions.root
+    assert root is not None
+    return any(
+        may_raise(gateway, plan, root, i) - n for i, n in zip(use.inputs, columns, strict=True)
+    )
+
+
+@or_declined
+def prune(
+    functions: Functions, columns_by_path: Mapping[tuple[int, ...], KeptColumns]
+) -> DataFrame:
+    """Build the DataFrame with fewer columns handed to functions, by the paths of their
+    operators.
+    """
+    gateway = functions.gateway
+    df = gateway.dataframe(prune_plan(gateway, functions.plan, columns_by_path))
+    if not gateway.same_output(functions.plan, gateway.analyzed(df)):
+        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    return df

@@ -1,0 +1,127 @@
+"""Trusted. The operators of a plan that filters may pass, and plans with filters below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from presieve.backend.catalyst.definitions import CTE_DEFINITION
+from presieve.backend.catalyst.operators import FILTER, JOIN
+from presieve.backend.catalyst.sites import Site, find_sites
+from presieve.backend.catalyst.trees import Node, is_leaf, walk
+from presieve.backend.catalyst.windows import is_windowed
+from presieve.backend.filter_placement.filtered_leaves import moves_no_filters, read_leaf_site
+from presieve.backend.filter_placement.joins import JoinSite, is_paired, read_join_site
+from presieve.backend.filter_placement.sides import Context, Side
+from presieve.backend.filter_placement.windows import WindowSite, read_window_site
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.open_plan import CACHED, Opened, is_cached, or_declined, session_declines
+from presieve.backend.rewrite import Predicate, insert_filters, predicate
+from presieve.errors import DeclineSignal
+from presieve.ir.terms import Scope, Term
+from presieve.ir.walk import to_scope, variables
+from presieve.semantics.scan import loses
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+AnySite: TypeAlias = WindowSite | JoinSite
+
+_Kinds: TypeAlias = tuple[tuple[Callable[[Node], bool], Callable[[Context, Site], AnySite]], ...]
+_KINDS: _Kinds = (
+    (is_windowed, read_window_site),
+    (is_paired, read_join_site),
+)
+"""The kinds of operators, each with its reader. A new kind is added here."""
+_SOURCES: _Kinds = ((is_leaf, read_leaf_site),)
+"""The same for sources, if Spark's optimizer moves no filters."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredOperators:
+    """A plan and its operators that are understood, outer ones first."""
+
+    opened: Opened
+    plan: Handle
+    found: tuple[AnySite, ...] = ()
+
+
+@or_declined
+def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
+    """Find the operators in the plan of ``df`` that may gain something."""
+    gateway = opened.gateway
+    plan = gateway.analyzed(df)
+    alone = moves_no_filters(gateway)
+    if not (alone or gateway.has_filtered(plan)) or session_declines(gateway, plan) is not None:
+        return FilteredOperators(opened, plan)
+    if gateway.cache_is_empty():
+        # A definition (WITH) that is not inlined stays as it is.
+        plan = gateway.simplified(gateway.inlined(plan))
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    context = Context(gateway, plan, gateway.tree(plan), timezone)
+    kinds = (*_KINDS, *_SOURCES) if alone else _KINDS
+    return FilteredOperators(opened, plan, tuple(_read_sites(context, kinds)))
+
+
+@or_declined
+def with_filters(
+    gateway: Gateway, plan: Handle, filters: Mapping[tuple[int, ...], Predicate]
+) -> DataFrame:
+    """Return the DataFrame of a plan with these filters, by the path of the operator below each."""
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    df = gateway.dataframe(insert_filters(gateway, plan, filters, timezone))
+    if not gateway.same_output(plan, gateway.analyzed(df)):
+        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    return df
+
+
+@or_declined
+def filter_of(side: Side, prefilter: Term, timezone: str) -> Predicate:
+    """Return a condition on the rows of a side as a filter to insert. If a scan might drop rows for
+    which it is true, the filter takes a form that is not handed to scans.
+    """
+    prefilter = to_scope(prefilter, Scope.KEY, Scope.ROW)
+    read = set(variables(prefilter))
+    taken = {number: var for number, var in side.attributes.items() if var in read}
+    if not side.errors.exposed.isdisjoint(taken):
+        reason = "the filter would compute something that can raise for more rows"
+        raise DeclineSignal("may-add-error", reason)
+    if side.input.sources().aside(taken):
+        reason = "a source below is not known to apply filters as Spark does; store its rows first"
+        raise DeclineSignal("source", reason)
+    filter_ = predicate(prefilter, taken, timezone)
+    return replace(filter_, aside=True) if loses(prefilter) else filter_
+
+
+def _read_sites(context: Context, kinds: _Kinds) -> Iterator[AnySite]:
+    nodes = list(walk(context.root))
+    if not any(n.kind in (FILTER, JOIN) for n in nodes):
+        return
+    defined = [n.path for n in nodes if n.kind == CTE_DEFINITION]
+    readers = [(n, next((read for is_, read in kinds if is_(n)), None)) for n in nodes]
+    by_number = dict(enumerate((n, read) for n, read in readers if read is not None))
+    numbered = {
+        i: n
+        for i, (n, _) in by_number.items()
+        if not any(n.path[: len(path)] == path for path in defined)
+    }
+    gateway, root, plan = context.gateway, context.root, context.plan
+    for site in find_sites(gateway, root, plan, context.timezone, numbered, skip_hopeless=False):
+        try:
+            _check(context, site)
+            yield by_number[site.number][1](context, site)
+        except DeclineSignal:
+            continue
+
+
+def _check(context: Context, site: Site) -> None:
+    """Raise :class:`DeclineSignal` if nothing may be put below an operator."""
+    gateway, plan = context.gateway, context.plan
+    unread = gateway.unread(gateway.node(plan, site.boundary.path))
+    if unread is not None:
+        raise DeclineSignal.of(unread)
+    if not gateway.cache_is_empty() and is_cached(gateway, site, plan):
+        raise DeclineSignal("cached", CACHED)
+    if not site.deterministic:
+        raise DeclineSignal("nondeterministic", "something below is not deterministic")

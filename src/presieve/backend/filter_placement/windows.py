@@ -1,0 +1,109 @@
+"""Trusted. Windows, and ``ORDER BY ... LIMIT``, with filters above them: what has to be proved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from presieve.backend.catalyst.boundary import simple_kind
+from presieve.backend.catalyst.exchange_reuse import sharing_exchange
+from presieve.backend.catalyst.operators import WINDOW
+from presieve.backend.catalyst.sites import Site
+from presieve.backend.catalyst.trees import ATTRIBUTE, expr_id
+from presieve.backend.catalyst.windows import (
+    Columns,
+    functions_raise,
+    input_of,
+    names_of,
+    read_window,
+    whole_fold,
+)
+from presieve.backend.effects.erased_errors import is_guarded_by
+from presieve.backend.effects.may_raise import trees_raise
+from presieve.backend.filter_placement.sides import Context, FilteredSite, columns_of, over
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Column, Mode, Problem
+from presieve.ir.ops import sql_conjunction, sql_conjuncts
+from presieve.ir.terms import Scope, Var
+from presieve.ir.walk import to_scope, variables
+from presieve.plan.algebra import Attribute, attribute_id
+from presieve.semantics.windows import HERE, Frame, Window, of_row
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSite(FilteredSite):
+    """A window; its filters are over KEY. ``whole`` is the problem for functions that read a whole
+    partition, if their meaning is known (:func:`presieve.semantics.windows.of_row`).
+    """
+
+    window: Window
+    whole: Problem | None = None
+
+
+def read_window_site(context: Context, site: Site) -> WindowSite:
+    """Read a window or a limit. Raises :class:`DeclineSignal`."""
+    node, below = site.boundary, input_of(site.boundary)
+    inputs = context.attributes(below)
+    attributes, _ = columns_of(inputs)
+    of = Columns(attributes, {a.id: a.type for a in inputs}, context.timezone)
+    above = any(map(trees_raise, site.nodes))
+    window = replace(read_window(node, of), raises=above or functions_raise(node))
+    where = to_scope(sql_conjunction(over(site, attributes)), Scope.ROW, Scope.KEY)
+    if not sql_conjuncts(where):
+        raise DeclineSignal("keys-only", "the filter reads what the window computes")
+    read = set(variables(where, *window.partition, *(k.value for k in window.order)))
+    guarded = is_guarded_by(site, _unmoved_conjuncts(site))
+    side = context.side(below, inputs, read, guarded=guarded)
+    whole_problem = None
+    if Frame() in window.frames and not window.raises:
+        whole_problem = _whole(context, site, of, inputs, side.columns)
+    return WindowSite(
+        site.number,
+        simple_kind(node),
+        names_of(node),
+        where,
+        (side,),
+        side.errors.may_raise or window.raises or window.bounds_raise,
+        len(sharing_exchange(context.gateway, context.plan, context.root, node)) > 1,
+        window,
+        whole_problem,
+    )
+
+
+def _whole(
+    context: Context,
+    site: Site,
+    of: Columns,
+    inputs: Sequence[Attribute],
+    columns: Sequence[Column],
+) -> Problem | None:
+    """Return what has to be proved if functions read whole partitions of these columns. Rows that
+    fail the filter above may get other values, so nothing may raise on them.
+    """
+    window_columns = [a for a in context.attributes(site.boundary) if a.id not in of.types]
+    read = whole_fold(site.boundary, of, window_columns)
+    if read is None:
+        return None
+    every = {c.name: c for c in (*read.columns, *columns)}
+    if sum(a.name in every for a in inputs) != len(every):
+        return None  # two columns have one name
+    fold = of_row(replace(read, columns=tuple(every.values())))
+    variables_by_id = {i: fold.key(HERE + v.name) for i, v in of.columns.items() if v.name in every}
+    by_name = {o.name: Var(Scope.OUT, o.name, o.sort) for o in fold.outputs}
+    variables_by_id |= {a.id: by_name[a.name] for a in window_columns}
+    return Problem(fold, sql_conjunction(over(site, variables_by_id)), Mode.GLOBAL)
+
+
+def _unmoved_conjuncts(site: Site) -> frozenset[tuple[int, int]]:
+    """Return the conjuncts that Spark does not move below: all except those on the columns by which
+    a window is partitioned.
+    """
+    node = site.boundary
+    by = list(node.fields["partitionSpec"]) if node.kind == WINDOW else []
+    keys = {expr_id(t[0]) for t in by if len(t) == 1 and t[0]["class"] == ATTRIBUTE}
+    return frozenset(
+        (m.operator, m.conjunct)
+        for m in site.arriving
+        if not isinstance(m.term, Declined)
+        and not {attribute_id(v) for v in variables(m.term)} <= keys
+    )

@@ -1,0 +1,473 @@
+"""Trusted. Read the boundaries of a DataFrame as problems, and build the DataFrame with their
+solutions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from pyspark.sql.dataframe import DataFrame
+
+from presieve.backend.catalyst.boundary import (
+    LOGICAL,
+    MAPS,
+    TABLE_FUNCTION,
+    is_pivot,
+    table_function,
+)
+from presieve.backend.catalyst.list_folds import list_fold
+from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, native_call
+from presieve.backend.catalyst.peers import PeerOrder, changed_peer_orders
+from presieve.backend.catalyst.sites import Site, boundaries, candidates, find_sites
+from presieve.backend.catalyst.trees import JsonNode, Node
+from presieve.backend.classic.gateway import ClassicGateway, is_classic
+from presieve.backend.gateway import Gateway, GatewayError, Handle
+from presieve.backend.guard import classes
+from presieve.backend.problems.problem import SiteProblem, read_problem
+from presieve.backend.problems.setting import Setting
+from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
+from presieve.backend.statistics.data_check import Check, check_of
+from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent
+from presieve.backend.statistics.pushed_filters import Scans, scans_below
+from presieve.backend.statistics.scan_contracts import ScanContract
+from presieve.backend.statistics.sizes import Size, sizes
+from presieve.backend.unpushed_functions import notes
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Assumption
+from presieve.ir.sorts import BOOL, INT, strip
+from presieve.ir.terms import Term, Var
+from presieve.lift.forms import Pure
+from presieve.semantics.assumptions import is_of_size
+
+_CONFS = {
+    "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName": "true",
+    "spark.sql.legacy.execution.pythonUDF.pandas.conversion.enabled": "false",
+    "spark.sql.legacy.execution.pythonUDTF.pandas.conversion.enabled": "false",
+    "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype": "false",
+}
+"""Settings that change the values that Python gets or the results that Spark gets, and the values
+of these settings for which the lifter's model of pandas was written (PySpark 4.3, ``worker.py``,
+``RunnerConf``). Safe conversion (on by default) is not among them: results are only lifted if they
+fit their type.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a plan is read.
+
+    ``pure`` are the functions that need not be read. ``for_report``: somebody wants to see the
+    whole plan. Otherwise a plan without a Python function and without a filter and an aggregate is
+    not read, because it may be large and offers nothing to do, and filters are not printed.
+    ``skip_hopeless``: nobody asks why nothing is moved. Then boundaries past which nothing can move
+    need not be read, nor a large plan whose condensed form has nothing to gain. ``at_once``: the
+    rewritten DataFrame is executed before anything else happens.
+    """
+
+    pure: tuple[Pure, ...] = ()
+    for_report: bool = False
+    skip_hopeless: bool = False
+    at_once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSite:
+    """A place where a filter meets a boundary. ``problem`` is the problem to prove, or the reason
+    why there is none.
+
+    ``operator``, ``function`` and ``where`` are for the report. ``number`` is the number of
+    :class:`Site`, and ``path`` leads to the boundary.
+    """
+
+    number: int
+    path: tuple[int, ...]
+    operator: str
+    function: str
+    where: str
+    problem: SiteProblem | Declined
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A DataFrame's analyzed plan and its sites.
+
+    ``notes`` say why filters stay above functions if there is no site. ``numbers`` are the numbers
+    of all boundaries that may be sites, now or once the pre-filters of others are inserted.
+    ``written`` is the plan as written, if ``plan`` is its condensed form: if no site in the
+    condensed form has something to gain, none in the plan as written has. ``root`` is the plan's
+    tree, if it was read.
+    """
+
+    gateway: Gateway
+    plan: Handle
+    reading: Reading
+    timezone: str = "UTC"
+    sites: tuple[OpenSite, ...] = ()
+    notes: tuple[Declined, ...] = ()
+    numbers: frozenset[int] = frozenset()
+    written: Handle | None = None
+    root: Node | None = None
+
+    @property
+    def setting(self) -> Setting:
+        """The session's facts for lifting."""
+        return Setting(self.timezone, self.reading.pure)
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def or_declined(function: Callable[P, T]) -> Callable[P, T | Declined]:
+    """Wrap the function so that it returns :class:`Declined` if it declines or Spark refuses."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T | Declined:
+        try:
+            return function(*args, **kwargs)
+        except (DeclineSignal, GatewayError) as error:
+            return error.declined
+
+    return call
+
+
+@or_declined
+def open_plan(df: DataFrame, reading: Reading) -> Opened:
+    """Read the plan, or its condensed form if that is read first."""
+    gateway = _gateway(df, reading.at_once)
+    plan = gateway.analyzed(df)
+    opened = Opened(gateway, plan, reading)
+    if reading.for_report:
+        return _open(opened)
+    if not gateway.glance(plan, skip_hopeless=reading.skip_hopeless):
+        return opened
+    condensed = gateway.condensed(plan) if reading.skip_hopeless else None
+    if condensed is None:
+        return _open(opened)
+    return _open(replace(opened, plan=condensed, written=plan))
+
+
+@or_declined
+def open_written(condensed: Opened) -> Opened:
+    """Read the plan as written, given its condensed form."""
+    return _open(replace(condensed, plan=condensed.written, written=None))
+
+
+@or_declined
+def reopen(opened: Opened, df: DataFrame, decided: Collection[int]) -> Opened:
+    """Read the plan again after it was rewritten to the plan of ``df``, without the boundaries that
+    are decided, by number.
+    """
+    return _open(replace(opened, plan=opened.gateway.analyzed(df)), decided)
+
+
+def _gateway(df: DataFrame, at_once: bool) -> Gateway:
+    """Return the interfaces of the DataFrame's session. Spark Connect needs packages that classic
+    sessions do without.
+    """
+    if is_classic(df):
+        return ClassicGateway(df.sparkSession, at_once=at_once)
+    from presieve.backend.connect.gateway import ConnectGateway
+
+    return ConnectGateway(df.sparkSession)
+
+
+def _open(unread: Opened, decided: Collection[int] = ()) -> Opened:
+    """Read the sites of the plan."""
+    gateway, reading = unread.gateway, unread.reading
+    unread = replace(unread, timezone="UTC", sites=(), notes=(), numbers=frozenset(), root=None)
+    plan = _simplify(gateway, unread.plan)
+    root = gateway.interesting(plan, skip_hopeless=reading.skip_hopeless)
+    if root is None:
+        return unread
+    python = gateway.calls_python(plan)
+    plan, root = _as_read(gateway, plan, root, python=python)
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    opened = replace(unread, plan=plan, timezone=timezone, root=root)
+    may_move = candidates(root, skip_hopeless=reading.skip_hopeless)
+    undecided = {i: n for i, n in may_move.items() if i not in decided}
+    zone, silent = opened.timezone, reading.skip_hopeless
+    sites = find_sites(gateway, root, plan, zone, undecided, skip_hopeless=silent)
+    against = session_declines(gateway, plan) if sites else None
+    explained = {p for site in sites for p in _paths(site.boundary)}
+    silent = silent or bool(decided) or not python
+    return replace(
+        opened,
+        sites=tuple(_open_site(opened, site, against) for site in sites),
+        notes=() if silent else notes(root, explained),
+        numbers=frozenset(undecided),
+    )
+
+
+def _paths(boundary: Node) -> tuple[tuple[int, ...], ...]:
+    """Return the paths of a boundary; for a table function, also the path of the join that calls
+    it.
+    """
+    join = table_function(boundary) is not None
+    return (boundary.path, (*boundary.path, 0)) if join else (boundary.path,)
+
+
+def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tuple[Handle, Node]:
+    """Return the plan in the form in which it is read: definitions (WITH) replace the references to
+    them, and scalar UDFs and results of aggregate functions are columns of their own. The plan is
+    left as it is if anything is cached, because Spark finds cached data by the plan as written.
+    """
+    steps: list[Callable[[Handle, Node], Handle]] = [lambda p, _: gateway.inlined(p)]
+    steps += [gateway.projected, *([gateway.separated] if python else [])]
+    try:
+        for step in steps:
+            apart = step(plan, root)
+            if apart is not plan and gateway.cache_is_empty():
+                plan, root = apart, gateway.tree(apart)
+    except GatewayError:
+        pass  # the plan stays as written
+    return plan, root
+
+
+def _simplify(gateway: Gateway, plan: Handle) -> Handle:
+    """Remove columns that nobody reads, and compute constants. The plan is left as it is if
+    anything is cached, as above, or if its schema would change: a constant is not nullable.
+    """
+    try:
+        simplified_plan = gateway.simplified(plan)
+        if simplified_plan is plan or not gateway.cache_is_empty():
+            return plan
+        return simplified_plan if gateway.same_output(plan, simplified_plan) else plan
+    except GatewayError:
+        return plan
+
+
+def session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
+    """Explain why nothing in this plan is moved, whatever the plan is; None if plans can be
+    moved.
+    """
+    against = gateway.session_declines()
+    if against is not None:
+        return against
+    if gateway.is_streaming(plan):
+        return Declined("streaming", "streams are left alone; optimize the batches in foreachBatch")
+    for key, expected in _CONFS.items():
+        value = gateway.conf(key, expected).lower()
+        if value != expected:
+            return Declined("conf", f"{key} is {value}, but proofs require {expected}: unset it")
+    return None
+
+
+def _open_site(opened: Opened, site: Site, against: Declined | None) -> OpenSite:
+    where = _where(opened, site) if opened.reading.for_report else ""
+    problem = against or _problem(opened, site)
+    boundary = site.boundary
+    is_table = table_function(boundary) is not None
+    operator = TABLE_FUNCTION if is_table else boundary.kind.removeprefix(LOGICAL)
+    return OpenSite(site.number, boundary.path, operator, function_name(boundary), where, problem)
+
+
+@or_declined
+def _problem(opened: Opened, site: Site) -> SiteProblem | Declined:
+    gateway, plan = opened.gateway, opened.plan
+    unread = gateway.unread(gateway.node(plan, site.boundary.path))
+    if unread is not None:
+        return unread
+    if not gateway.cache_is_empty() and is_cached(gateway, site, plan):
+        return Declined("cached", CACHED)
+    return read_problem(gateway, site, plan, opened.setting)
+
+
+CACHED = "the result is cached, and recomputing it would not pay; filter before it is cached"
+
+
+def is_cached(gateway: Gateway, site: Site, plan: Handle) -> bool:
+    """Whether the boundary's result comes from the cache: the boundary is cached, or an operator
+    that contains it, or all operators that a pre-filter would be below.
+    """
+    paths = {n.path for n in (site.boundary, *site.nodes)}
+    paths |= {site.input.path[:n] for n in range(len(site.input.path))}
+    return any(gateway.is_cached(gateway.node(plan, p)) for p in sorted(paths, reverse=True))
+
+
+def _where(opened: Opened, site: Site) -> str:
+    """Print the filters as Spark prints them."""
+    gateway = opened.gateway
+    conditions = [gateway.condition(gateway.node(opened.plan, n.path)) for n in site.filters]
+    return " AND ".join(gateway.sql(c) for c in conditions) or "a part of a join's condition"
+
+
+def function_name(node: Node) -> str:
+    """Return the names of the functions in an operator."""
+    node = node.children[0] if is_pivot(node) else node
+    lists = [node.fields.get(name, []) for name in ("aggregateExpressions", "projectList")]
+    trees = [*lists[0], *lists[1], node.fields.get("functionExpr", [])]
+    names = [str(n["name"]) for t in trees for n in t if "evalType" in n]
+    table = table_function(node)
+    if table is not None:
+        names = [str(table["name"])]
+    if not names:
+        calls = [list_fold(t) or native_call(t) for t in trees if any(_is_call(n) for n in t)]
+        names = [c.name for c in calls]
+    return ", ".join(dict.fromkeys(names))
+
+
+def _is_call(node: JsonNode) -> bool:
+    return bool(node["class"] == AGGREGATE_EXPRESSION)
+
+
+def input_names(site: SiteProblem) -> dict[str, Var]:
+    """Return the names that a fact about a row may use: the columns that the fold reads, and the
+    keys.
+    """
+    fold = site.problem.fold
+    rows = {c.name: fold.column(c.name) for c in fold.columns if not c.hidden}
+    return {**rows, **{c.name: fold.key(c.name) for c in fold.keys}}
+
+
+def facts(opened: Opened, site: SiteProblem) -> tuple[Fact, ...]:
+    """Return the facts about the columns of the assumptions. May open files' footers."""
+    try:
+        return known_facts(opened.gateway, opened.plan, site.input, site.problem.assumptions)
+    except GatewayError:
+        return ()
+
+
+def lift_with_bounds(
+    opened: Opened, site: SiteProblem
+) -> tuple[SiteProblem, dict[Assumption, str]]:
+    """Lift the site's functions once more, with the number of rows and the values of the files.
+    Return the site, and the results and sums that fit their types because of these bounds.
+    """
+    size_assumptions = [a for a in site.problem.assumptions if is_of_size(a)]
+    if not size_assumptions:
+        return site, {}
+    try:
+        setting = with_extent(opened.gateway, opened.plan, site.input, opened.setting)
+        if setting is None:
+            return site, {}
+        again = read_problem(opened.gateway, site.site, opened.plan, setting)
+    except (DeclineSignal, GatewayError):
+        return site, {}
+    fits = {a: BY_FOOTERS for a in size_assumptions if a not in again.problem.assumptions}
+    if not fits:
+        return site, {}
+    problem = replace(again.problem, assumptions=(*again.problem.assumptions, *fits))
+    return replace(again, problem=problem), fits
+
+
+@or_declined
+def plan_edit(opened: Opened, site: SiteProblem, prefilter: Term, residual: Term) -> SiteEdit:
+    """Return the changes of the plan for a proven pushdown."""
+    return edit(site, prefilter, residual, opened.timezone)
+
+
+def data_check(opened: Opened, site: SiteProblem, condition: Term) -> Check | None:
+    """Prepare to count the input rows of a site that satisfy a condition, if that is cheap."""
+    try:
+        return check_of(opened.gateway, opened.plan, site.input, condition, opened.timezone)
+    except GatewayError:
+        return None
+
+
+@or_declined
+def plan_guarded(
+    opened: Opened, site: SiteProblem, prefilter: Term, breaking: Term, about: Iterable[Var]
+) -> SiteEdit:
+    """Return the changes for a pushdown that is proved if no row is ``breaking`` an assumption,
+    which is ``about`` these columns.
+    """
+    if _is_of_batches(site, about):
+        raise DeclineSignal("assumption", "rows that break it are in one batch with others")
+    by = classes(opened.gateway, site.boundary, site.site.input, opened.plan)
+    return guarded_edit(site, prefilter, breaking, by, opened.timezone)
+
+
+def _is_of_batches(site: SiteProblem, about: Iterable[Var]) -> bool:
+    """Whether a row that breaks an assumption may affect the results for other rows of its batch,
+    and a guard by rows changes the batches. That is so if the function is not read, and if pandas
+    chooses the type of a column by whether the batch contains a NULL.
+    """
+    boundary = site.boundary
+    if site.opaque and boundary.single and boundary.kind != "Project":
+        return True
+    batches = boundary.kind in MAPS or any(call.whole for call in boundary.calls)
+    return batches and any(strip(v.sort) in (INT, BOOL) for v in about)
+
+
+@or_declined
+def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
+    """Build the DataFrame with all edits applied: the same columns with the same attribute
+    numbers.
+    """
+    gateway = opened.gateway
+    plan = rewrite_plan(gateway, opened.plan, edits, opened.timezone)
+    if any(site_edit.site.sources().claims for site_edit in edits):
+        plan = gateway.own_readers(plan)
+    df = gateway.dataframe(plan)
+    if not gateway.same_output(opened.plan, gateway.analyzed(df)):
+        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    return df
+
+
+@or_declined
+def with_own_listings(opened: Opened, df: DataFrame) -> DataFrame:
+    """Make the DataFrame read the very files whose footers were read."""
+    gateway = opened.gateway
+    plan = gateway.analyzed(df)
+    own = gateway.own_listings(plan)
+    return df if own is plan else gateway.dataframe(own)
+
+
+def is_same(opened: Opened, df: DataFrame) -> bool:
+    """Whether the DataFrame has the very plan that was opened."""
+    try:
+        return opened.gateway.same(opened.plan, opened.gateway.analyzed(df))
+    except GatewayError:
+        return False
+
+
+def peer_orders(opened: Opened, written: DataFrame, rewritten: DataFrame) -> tuple[PeerOrder, ...]:
+    """Find places where another order of peers may show in the ``rewritten`` DataFrame."""
+    gateway = opened.gateway
+    try:
+        plans = (gateway.inlined(gateway.analyzed(df)) for df in (written, rewritten))
+        return changed_peer_orders(*map(gateway.tree, plans))
+    except (DeclineSignal, GatewayError):
+        return ()
+
+
+def scan_filters(opened: Opened, df: DataFrame) -> tuple[Scans, ...]:
+    """Return the filters that reach the scans below each boundary of a DataFrame, by number."""
+    gateway = opened.gateway
+    try:
+        plan = gateway.analyzed(df)
+        root = gateway.tree(plan)
+        return tuple(scans_below(gateway, plan, root, node) for node in boundaries(root))
+    except (DeclineSignal, GatewayError):
+        return ()
+
+
+def drawing(opened: Opened, df: DataFrame) -> str:
+    """Return Spark's drawing of the optimized logical plan; empty if there is none."""
+    try:
+        return opened.gateway.optimized_text(opened.gateway.analyzed(df))
+    except GatewayError:
+        return ""
+
+
+def scan_contracts(opened: Opened, df: DataFrame) -> tuple[ScanContract, ...]:
+    """Return how the scans of a DataFrame evaluate its filters; nothing on Spark Connect, whose
+    clients do not see plans.
+    """
+    from presieve.backend.classic.gateway import ClassicGateway
+    from presieve.backend.classic.scans.contracts import contracts
+
+    gateway = opened.gateway
+    return contracts(gateway, df) if isinstance(gateway, ClassicGateway) else ()
+
+
+def scan_sizes(opened: Opened) -> tuple[Size, ...]:
+    """Return the sizes of the files of the scans, if they can be seen from here."""
+    try:
+        return sizes(opened.gateway, opened.plan, opened.gateway.tree(opened.plan))
+    except (DeclineSignal, GatewayError):
+        return ()

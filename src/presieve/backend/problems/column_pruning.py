@@ -1,0 +1,211 @@
+"""Trusted. Determine which of its input columns a function of tables needs.
+
+Lemma: if a function gives the same result whatever a column holds, and whether or not the column
+exists, Spark need not hand it over (:mod:`presieve.dataflow`). The rows, their order and their
+groups stay as they are. An error that only computing or sending the column raises vanishes, as it
+does if Spark itself leaves out a column (``ColumnPruning``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import FunctionType
+
+from presieve.backend.catalyst.boundary import (
+    COGROUPS,
+    FLAT_MAPS,
+    MAPS,
+    PROJECT,
+    Boundary,
+    simple_kind,
+)
+from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.table_operators import read_boundary
+from presieve.backend.catalyst.trees import Node, expr_id, walk
+from presieve.backend.effects.erased_errors import may_not_arrive
+from presieve.backend.effects.may_raise import errors_in_input
+from presieve.backend.effects.trusted_scans import dropped_by_columns
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.problems.load_functions import load, table_request, takes_pandas
+from presieve.backend.statistics.footers import RELATION
+from presieve.dataflow.analysis import Dataflow, dataflow
+from presieve.dataflow.context import Request
+from presieve.errors import Declined, DeclineSignal, Span
+from presieve.lift.entry.row_map import converted_by
+from presieve.lift.evaluation_types import EVALUATION_TYPES
+from presieve.plan.algebra import Attribute
+
+TABLES = FLAT_MAPS | COGROUPS | MAPS
+"""Operators that hand tables to a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A table that is handed to a function. ``node`` gives its columns, and ``read`` holds the
+    numbers of the needed columns, including grouping columns.
+    """
+
+    node: Node
+    columns: tuple[Attribute, ...]
+    read: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnUse:
+    """Facts about a function of tables, found without lifting it.
+
+    ``number`` is its place among the plan's boundaries, ``node`` the operator. ``inputs`` is empty
+    if the columns that it reads are not known, and ``declined`` says why nothing can be left out.
+    ``span`` locates the function's text.
+    """
+
+    number: int
+    node: Node
+    function: str
+    span: Span | None = None
+    inputs: tuple[Input, ...] = ()
+    answer: Dataflow | None = None
+    declined: Declined | None = None
+
+    @property
+    def form(self) -> str:
+        """The input and output of the function, in words."""
+        return _form(self.node)
+
+
+def _form(node: Node) -> str:
+    """Describe the input and output of the functions of such an operator."""
+    operator = simple_kind(node)
+    return next((t.role.value for t in EVALUATION_TYPES.values() if t.operator == operator), "")
+
+
+def has_tables(root: Node) -> bool:
+    """Whether an operator of the plan hands tables to a function."""
+    return any(simple_kind(n) in TABLES for n in walk(root))
+
+
+def read_column_use(
+    gateway: Gateway, plan: Handle, root: Node, number: int, node: Node
+) -> ColumnUse:
+    """Determine which columns the function of this operator needs. ``root`` is the tree of
+    ``plan``.
+    """
+    name = str(node.fields["functionExpr"][0].get("name", "a function"))
+    handle = gateway.node(plan, node.path)
+    unread = gateway.unread(handle)
+    if unread is not None:
+        return ColumnUse(number, node, name, declined=unread)
+    try:
+        boundary = read_boundary(gateway, node, handle)
+        request = _request(gateway, handle, node, boundary)
+        answer = dataflow(request)
+    except DeclineSignal as signal:
+        return ColumnUse(number, node, name, declined=signal.declined)
+    code = request.function.__code__
+    span = Span(code.co_filename, code.co_firstlineno)
+    inputs = tuple(_inputs(node, boundary, answer))
+    declined = _against(gateway, plan, node, answer) or dropped_by_columns(
+        gateway, plan, root, node
+    )
+    return ColumnUse(number, node, name, span, inputs, answer, declined)
+
+
+def _request(gateway: Gateway, handle: Handle, node: Node, boundary: Boundary) -> Request:
+    (call,) = boundary.calls
+    if not takes_pandas(boundary, call):
+        reason = f"{call.name} is a function of Arrow tables or of the batches of a group"
+        raise DeclineSignal("eval-type", reason)
+    function = load(gateway, gateway.group_function(handle), call)
+    if not isinstance(function, FunctionType):
+        raise DeclineSignal("no-source", f"{call.name} is not a plain Python function")
+    return table_request(function, boundary, _keys(node, boundary))
+
+
+def _keys(node: Node, boundary: Boundary) -> tuple[str, ...]:
+    """Return the grouping columns in the key's order; for expressions, names that no column has."""
+    by_id = {a.id: a.name for a in boundary.inputs}
+    if boundary.kind not in FLAT_MAPS:
+        return tuple(by_id[k] for k in boundary.keys)
+    ids = [expr_id(tree[0]) for tree in node.fields["groupingAttributes"]]
+    return tuple(by_id.get(i, f"\0{at}") for at, i in enumerate(ids))
+
+
+def _inputs(node: Node, boundary: Boundary, answer: Dataflow) -> Iterator[Input]:
+    if answer.reads is None:
+        return
+    if boundary.kind in MAPS:
+        table_input = _input(node.children[0], boundary.inputs, answer.reads, ())
+        conversion_columns = converted_by([a.type for a in boundary.inputs], table_input.read)
+        yield replace(table_input, read=table_input.read | conversion_columns)
+        return
+    yield _input(node.children[0].children[0], boundary.inputs, answer.reads, boundary.keys)
+    if boundary.beside is not None:
+        side, read = boundary.beside, answer.reads_beside or frozenset()
+        yield _input(node.children[1].children[0], side.inputs, read, side.keys)
+
+
+def _input(
+    node: Node, columns: tuple[Attribute, ...], read: frozenset[str], keys: tuple[int, ...]
+) -> Input:
+    needed = frozenset(i for i, a in enumerate(columns) if a.name in read or a.id in keys)
+    # A table without columns loses its rows on the way to a worker.
+    return Input(node, columns, needed or frozenset((0,)))
+
+
+def _against(gateway: Gateway, plan: Handle, node: Node, answer: Dataflow) -> Declined | None:
+    """Explain why no column can be left out; None if columns can."""
+    if answer.reads is None:
+        effect = next(iter(answer.missed), None)
+        why = "the function is not followed" if effect is None else effect.reason
+        span = None if effect is None else effect.span
+        return Declined("operator", f"all columns are handed over: {why}", span)
+    if not all(gateway.deterministic(gateway.node(plan, child.path)) for child in node.children):
+        reason = "something below the function is not deterministic; all columns are handed over"
+        return Declined("nondeterministic", reason)
+    alone = simple_kind(node) not in MAPS or answer.passes is not None
+    if not alone and not _same_batches(gateway, plan, node.children[0]):
+        reason = "rows of a batch may depend on each other, and batches on how wide rows are"
+        return Declined("operator", reason)
+    return None
+
+
+_NARROW = (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW)
+"""Operators that give one partition for each partition."""
+
+
+def _same_batches(gateway: Gateway, plan: Handle, node: Node) -> bool:
+    """Whether the rows of ``node`` come in the same batches whichever columns it has. Spark splits
+    files by their sizes (``FilePartition.maxSplitBytes``), and ends a batch after a fixed number of
+    rows unless it has too many bytes.
+    """
+    columns = gateway.attributes(gateway.node(plan, node.path))
+    while node.kind in _NARROW:
+        node = node.children[0]
+    if node.kind != RELATION or not gateway.source(gateway.node(plan, node.path)).files:
+        return False
+    rows, size = (int(gateway.conf(c, "0").removesuffix("b")) for c in (_BATCH_ROWS, _BATCH_BYTES))
+    widths = [_WIDTHS.get(a.type) for a in columns]
+    return rows > 0 and None not in widths and rows * sum(w or 0 for w in widths) < size
+
+
+_BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+_WIDTHS = {
+    **dict.fromkeys(("boolean", "tinyint", "smallint", "int", "bigint", "double", "date"), 32),
+    **dict.fromkeys(("unsupported:float", "timestamp", "timestamp_ntz"), 32),
+}
+"""Maximum number of bytes of a value in a batch. The buffers of a batch may have twice the size of
+their contents.
+"""
+
+
+def may_raise(gateway: Gateway, plan: Handle, root: Node, input_: Input) -> frozenset[int]:
+    """Return the numbers of the columns whose computation or transfer may raise."""
+    errors = errors_in_input(input_.node, root, guarded=False)
+    ids = {a.id for a in input_.columns}
+    incomplete, texts = may_not_arrive(gateway, plan, (root, input_.node), input_.columns, ids)
+    computed = ids if errors.computed is None else errors.computed
+    return frozenset(
+        i for i, a in enumerate(input_.columns) if a.id in incomplete | texts or a.id in computed
+    )

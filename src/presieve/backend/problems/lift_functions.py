@@ -1,0 +1,319 @@
+"""Trusted. Lift the functions of a boundary to folds."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import FunctionType
+
+from presieve.backend.catalyst.boundary import MAPS, TABLE_FUNCTION, Boundary, Call
+from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST, lift_list_fold
+from presieve.backend.catalyst.native_aggregates import NativeCall, NativeInput, lift_native
+from presieve.backend.catalyst.table_functions import lifted_table_function, request_of
+from presieve.backend.catalyst.variable_columns import Names, input_vars, read_names, schema_column
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.problems.load_functions import (
+    aggregate_form,
+    check_together,
+    handle,
+    load,
+    takes_key,
+    takes_pandas,
+)
+from presieve.backend.problems.passthrough import Unlifted, analyze_unlifted
+from presieve.backend.problems.setting import Setting
+from presieve.dataflow.analysis import dataflow
+from presieve.dataflow.context import Request as DataflowRequest
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Output
+from presieve.ir.sorts import BOOL, Option
+from presieve.ir.terms import TRUE, Var
+from presieve.ir.walk import variables
+from presieve.ir.wellformed import output_var
+from presieve.lift.api import lift
+from presieve.lift.entry.guards import with_known
+from presieve.lift.execution.opaque_calls import apart
+from presieve.lift.forms import (
+    ColumnsFunction,
+    Form,
+    FrameFunction,
+    GuardsFunction,
+    Lifted,
+    Request,
+    RowFunction,
+    RowsFunction,
+    TableFunction,
+)
+from presieve.plan.algebra import Attribute
+from presieve.semantics.smart_constructors import some
+from presieve.semantics.types import SchemaColumn
+
+
+@dataclass(frozen=True, slots=True)
+class LiftedBoundary:
+    """A boundary with its functions as ``folds``.
+
+    ``unknown`` are the outputs, by number, of Spark's own functions that are not known and never
+    raise. ``why``: the reason why some function does not lift. ``kept``: if each row is a group,
+    the variable of an additional output that says whether there is such a row at all. ``known``:
+    for each output that is known for some rows only, by number, the variable of an additional
+    output that says for which rows.
+    """
+
+    boundary: Boundary
+    names: Names
+    folds: tuple[Lifted, ...]
+    why: Declined | None = None
+    unknown: dict[int, Declined] = field(default_factory=dict)
+    kept: Var | None = None
+    known: dict[int, Var] = field(default_factory=dict)
+
+
+TWO_GROUPS = Declined(
+    "operator",
+    "for a function of two groups, only filters on columns that hold the key in every row are "
+    "pushed",
+)
+
+
+def read_lifted(
+    gateway: Gateway, node: Handle, boundary: Boundary, setting: Setting
+) -> LiftedBoundary:
+    """Lift the boundary's functions. For functions of tables, the first form that works is used:
+    whole groups, single rows, or the columns that hold the key. Raises :class:`DeclineSignal`.
+    """
+    functions = _Functions(gateway, node, boundary, read_names(boundary), setting)
+    names = functions.names
+    check_together(gateway, node, boundary)
+    if boundary.kind == "Project":
+        return functions.of_rows()
+    if boundary.kind == TABLE_FUNCTION:
+        fold = lifted_table_function(gateway, node, boundary, names, setting)
+        return LiftedBoundary(boundary, names, (fold,))
+    if boundary.kind in MAPS:
+        try:
+            return functions.row_by_row()
+        except DeclineSignal as signal:
+            return functions.passed_on(signal.declined)
+    if boundary.beside is not None:
+        return functions.passed_on(TWO_GROUPS)
+    try:
+        calls, unknown = functions.of_groups()
+        return LiftedBoundary(boundary, names, apart(calls), None, unknown)
+    except DeclineSignal as signal:
+        why = signal.declined
+    if boundary.kind != "Aggregate":
+        with suppress(DeclineSignal):
+            return functions.row_by_row()
+    return functions.passed_on(why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Functions:
+    """The functions of a boundary, to be lifted in one form or another."""
+
+    gateway: Gateway
+    node: Handle
+    boundary: Boundary
+    names: Names
+    setting: Setting
+
+    def of_groups(self) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
+        """Return the calls as folds, and the outputs, by number, of Spark's own functions that are
+        not known and never raise: if nobody reads their results, nothing need be known about them.
+        """
+        lifted: list[Lifted] = []
+        unknown: dict[int, Declined] = {}
+        for call in self.boundary.calls:
+            if call.native is None:
+                lifted.append(self._python(call))
+                continue
+            native = self._native(call, call.native)
+            if isinstance(native, Lifted):
+                lifted.append(native)
+            elif call.native.total:
+                unknown[call.outputs[0]] = native
+            else:
+                raise DeclineSignal.of(native)
+        if not lifted:
+            raise DeclineSignal.of(next(iter(unknown.values())))
+        return tuple(lifted), unknown
+
+    def of_rows(self) -> LiftedBoundary:
+        """Lift the scalar UDFs as far as possible, and say why the first of the others does not
+        lift as a whole.
+        """
+        lifted: list[Lifted] = []
+        why: Declined | None = None
+        known_flags: dict[int, Var] = {}
+        for call in self.boundary.calls:
+            try:
+                lifted.append(self._python(call))
+                continue
+            except DeclineSignal as signal:
+                why = why or signal.declined
+            with suppress(DeclineSignal):
+                guards, variable = with_known(self._guards(call), call.name)
+                if all(a.name != variable.name for a in self.boundary.outputs):
+                    lifted.append(guards)
+                    known_flags |= dict.fromkeys(call.outputs, variable)
+        if why is not None and not lifted:
+            raise DeclineSignal.of(why)
+        return LiftedBoundary(self.boundary, self.names, tuple(lifted), why, known=known_flags)
+
+    def _guards(self, call: Call) -> Lifted:
+        """Lift a scalar UDF for the rows for which it is known, if nobody would miss a call of it.
+        Raises :class:`DeclineSignal`.
+        """
+        function = self._load(call)
+        if call.whole or not isinstance(function, FunctionType):
+            raise DeclineSignal("not-a-function", f"{call.name} is not a function of single values")
+        if dataflow(DataflowRequest(function, "row", ())).missed:
+            raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
+        return self._python(call, partly=True)
+
+    def row_by_row(self) -> LiftedBoundary:
+        """Lift a function of tables that treats each row by itself: each row is a group."""
+        boundary = self.boundary
+        (call,) = boundary.calls
+        function = self._load(call)
+        is_map = boundary.kind in MAPS
+        form = RowsFunction(
+            takes_key=not is_map and takes_key(function, boundary, call),
+            batches=is_map or call.streamed,
+            arrow=call.arrow,
+            by_column=self.gateway.version.by_column,
+        )
+        single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
+        names = read_names(single)
+        request = request_of(boundary, names, self.setting)
+        lifted = _lift_or_decline(function, form, request)
+        if lifted.kept == TRUE:
+            return LiftedBoundary(single, names, (lifted,))
+        row_output = Output(
+            f"{call.name} gives the row", Option(BOOL), "boolean", some(lifted.kept)
+        )
+        if any(a.name == row_output.name for a in boundary.outputs):
+            return LiftedBoundary(single, names, (lifted,))
+        fold = replace(lifted.fold, outputs=(*lifted.fold.outputs, row_output))
+        row_variable = output_var(row_output.name, row_output.sort)
+        return LiftedBoundary(single, names, (replace(lifted, fold=fold),), kept=row_variable)
+
+    def passed_on(self, why: Declined) -> LiftedBoundary:
+        """Describe a function of tables that does not lift by the outputs that hold a column of the
+        row that they are made from, or else the group's key. Raises ``why`` if there are none.
+        """
+        boundary, call = self.boundary, self.boundary.calls[0]
+        if boundary.kind == "Aggregate" or not takes_pandas(boundary, call):
+            raise DeclineSignal.of(why)
+        function = load(self.gateway, self.gateway.group_function(self.node), call)
+        if not isinstance(function, FunctionType):
+            raise DeclineSignal.of(why)
+        if boundary.kind in MAPS:
+            return self._rows_passed(analyze_unlifted(function, boundary), why)
+        takes_key(function, boundary, call)
+        unlifted_function = analyze_unlifted(function, boundary)
+        if boundary.beside is None:
+            with suppress(DeclineSignal):
+                return self._rows_passed(unlifted_function, why)
+        return LiftedBoundary(
+            boundary, self.names, (_only(unlifted_function.fold_of_keys(self.names), why),), why
+        )
+
+    def _rows_passed(self, unlifted_function: Unlifted, why: Declined) -> LiftedBoundary:
+        """Take each row as a group. Raises ``why`` if only the key is passed on."""
+        boundary = self.boundary
+        single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
+        names = read_names(single)
+        lifted = _only(unlifted_function.fold_of_rows(names), why)
+        of_key = {k.name for k in self.names.keys} if boundary.kind not in MAPS else set()
+        read = {v.name for o in lifted.fold.outputs for v in variables(o.term)}
+        if read <= of_key:
+            raise DeclineSignal.of(why)
+        return LiftedBoundary(single, names, (lifted,), why)
+
+    def _native(self, call: Call, native: NativeCall) -> Lifted | Declined:
+        gateway, node = self.gateway, self.node
+        outputs = [a for a in self.boundary.outputs if a.id in call.outputs]
+        types = {a.id: a.type for a in self.boundary.inputs}
+        source = NativeInput(input_vars(self.names), types, self.setting.timezone)
+        column = schema_column(outputs[0])
+        if native.function == FOLD_OF_A_LIST:
+            modes = partial(gateway.arithmetic_mode, node, call.position)
+            return lift_list_fold(native, modes, source, column)
+        evaluation = partial(gateway.evaluation_mode, node, call.position)
+        lifted = lift_native(native, evaluation, source, column)
+        if isinstance(lifted, Declined):
+            return lifted
+        (output,) = lifted.fold.outputs
+        named = tuple(replace(output, name=a.name) for a in outputs)
+        return replace(lifted, fold=replace(lifted.fold, outputs=named))
+
+    def _python(self, call: Call, *, partly: bool = False) -> Lifted:
+        """Lift a call of a Python function. Raises :class:`DeclineSignal`."""
+        function = self._load(call)
+        boundary = self.boundary
+        outputs = {a.id: a for a in boundary.outputs}
+        form = self._form(function, call)
+        if partly and isinstance(form, RowFunction):
+            form = GuardsFunction(form.columns, form.arrow)
+        request = replace(
+            request_of(boundary, self.names, self.setting),
+            schema=self._columns_read(call),
+            returns=_returns([outputs[i] for i in call.outputs], call),
+            pure=self.setting.pure,
+        )
+        lifted = _lift_or_decline(function, form, request)
+        if not call.fields:
+            return lifted
+        named = zip(lifted.fold.outputs, call.outputs, strict=True)
+        columns = tuple(replace(o, name=outputs[i].name) for o, i in named)
+        return replace(lifted, fold=replace(lifted.fold, outputs=columns))
+
+    def _form(self, function: object, call: Call) -> Form:
+        by_id = {a.id: a.name for a in self.boundary.inputs}
+        arguments = tuple(by_id[i] for i in call.arguments)
+        if call.whole:
+            return ColumnsFunction(arguments, call.streamed)
+        if self.boundary.kind == "Project":
+            return RowFunction(arguments, call.arrow)
+        if self.boundary.kind == "Aggregate":
+            return aggregate_form(function, arguments, call)
+        if call.streamed:
+            raise DeclineSignal("unsupported-form", "a function of the batches of a group")
+        kind = TableFunction if call.arrow else FrameFunction
+        with_key = takes_key(function, self.boundary, call)
+        return kind(with_key, tuple(by_id[k] for k in self.boundary.keys))
+
+    def _load(self, call: Call) -> object:
+        return load(self.gateway, handle(self.gateway, self.node, self.boundary, call), call)
+
+    def _columns_read(self, call: Call) -> tuple[SchemaColumn, ...]:
+        """Return the columns that a call reads, and the keys."""
+        by_id = {a.id: a for a in self.boundary.inputs}
+        read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
+        return tuple(schema_column(by_id[i]) for i in read)
+
+
+def _only(lifted: Lifted, why: Declined) -> Lifted:
+    if not lifted.fold.outputs:
+        raise DeclineSignal.of(why)
+    return replace(lifted, fold=replace(lifted.fold, span=why.span))
+
+
+def _lift_or_decline(function: object, form: Form, request: Request) -> Lifted:
+    lifted = lift(function, form, request)
+    if isinstance(lifted, Declined):
+        raise DeclineSignal.of(lifted)
+    return lifted
+
+
+def _returns(outputs: list[Attribute], call: Call) -> tuple[SchemaColumn, ...]:
+    """Return the declared outputs. For a struct, these are its fields under the names that the
+    function knows.
+    """
+    declared = [schema_column(a) for a in outputs]
+    if not call.fields:
+        return tuple(declared)
+    return tuple(replace(c, name=f) for c, f in zip(declared, call.fields, strict=True))

@@ -1,0 +1,113 @@
+"""Trusted. Describe functions of tables that do not lift as folds of the columns that they pass on.
+
+Lemma (keys): if every row of ``f(D)``, for a group D with key k, has k in such a column, a filter c
+on the column keeps all of ``f(D)`` or nothing, as c(k) says. So ``filter c (f D)`` is ``f D`` over
+``filter c D``, which is D or no group. The fold reads no column, so a pre-filter can only be on
+keys, and drops no part of a group.
+
+The same holds for ``f(L, R)`` of the two groups of a key in ``cogroup``, one of which may be empty:
+if c(k) is false, both are dropped, and the key k vanishes.
+
+Lemma (rows): if ``f`` makes each of its rows from one row of D, whatever the other rows are, and
+such a column holds that row's value, a filter c on the column keeps or drops the rows that are made
+from a row, as c of that row says. So ``filter c (f D)`` is ``f (filter c D)``. Each row is a group,
+and all its columns are keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import FunctionType
+
+from presieve.backend.catalyst.boundary import MAPS, Boundary
+from presieve.backend.catalyst.variable_columns import Names, key_columns
+from presieve.backend.problems.load_functions import table_request
+from presieve.dataflow.analysis import Dataflow, dataflow
+from presieve.ir.fold import Column, Fold, Output
+from presieve.ir.ops import app
+from presieve.ir.terms import Op, Scope, Term, Var
+from presieve.lift.execution.missing_tests import NO_NULL
+from presieve.lift.forms import Lifted
+from presieve.lift.python.shipped import function_source
+from presieve.plan.algebra import Attribute
+from presieve.semantics.assumptions import assumption_of
+from presieve.semantics.smart_constructors import some
+from presieve.semantics.types import column, decimal_type
+
+_COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
+"""Types whose values come back from pandas as they were sent, besides decimals. For integers, this
+holds if all are equal, as in a group, or none is NULL.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Unlifted:
+    """A function of tables that does not lift, and the result of its analysis."""
+
+    function: FunctionType
+    boundary: Boundary
+    answer: Dataflow
+
+    def fold_of_keys(self, names: Names) -> Lifted:
+        """Return the fold of the outputs that hold one of the keys, if there are any."""
+        return self._fold(names, self.answer.keys)
+
+    def fold_of_rows(self, names: Names) -> Lifted:
+        """Return the fold of the outputs that hold a column of their row, if there are any.
+        ``names`` are the names of the boundary where each row is a group.
+
+        Nothing else that the function makes of a row may depend on the other rows. The type that
+        pandas gives a column of integers does depend on them, if it holds NULL.
+        """
+        reads = self.answer.reads
+        read = (k for k in names.keys if reads is None or k.name in reads)
+        nullable_columns = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
+        facts = tuple(
+            assumption_of(NO_NULL, _is_not_null(Var(Scope.KEY, c.name, c.sort)))
+            for c in nullable_columns
+            if c
+        )
+        return replace(self._fold(names, self.answer.passes or {}), assumptions=facts)
+
+    def _fold(self, names: Names, sources: Mapping[str, str]) -> Lifted:
+        returned_keys = {k.name: k for k in names.keys if _comes_back(k)}
+        outputs = []
+        for a in self.boundary.outputs:
+            source = returned_keys.get(sources.get(a.name, ""))
+            variable = None if source is None else _variable(source)
+            if variable is not None and a.type == variable.type and a.nullable:
+                term = some(Var(Scope.KEY, variable.name, variable.sort))
+                outputs.append(Output(a.name, term.sort, a.type, term))
+        (call,) = self.boundary.calls
+        fold = Fold(call.name, (), key_columns(names), (), tuple(outputs))
+        source_ = function_source(self.function, generator=self.boundary.kind in MAPS)
+        return Lifted(fold, (), source_.text)
+
+
+def analyze_unlifted(function: FunctionType, boundary: Boundary) -> Unlifted:
+    """Analyze the function. If it does more than return rows, a dropped row might be missed, so no
+    columns are passed on. Raises :class:`DeclineSignal`.
+    """
+    by_id = {a.id: a.name for a in boundary.inputs}
+    keys = tuple(by_id[k] for k in boundary.keys)
+    answer = dataflow(table_request(function, boundary, keys))
+    if answer.missed:
+        answer = replace(answer, keys={}, passes=None)
+    return Unlifted(function, boundary, answer)
+
+
+_ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
+"""Types for which pandas makes one kind of column with NULL and another one without."""
+
+
+def _is_not_null(variable: Var) -> Term:
+    return app(Op.NOT, app(Op.IS_NONE, variable))
+
+
+def _comes_back(attribute: Attribute) -> bool:
+    return attribute.type in _COMES_BACK or decimal_type(attribute.type) is not None
+
+
+def _variable(attribute: Attribute) -> Column | None:
+    return column(attribute.name, attribute.type, attribute.nullable)

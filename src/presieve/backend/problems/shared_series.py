@@ -1,0 +1,93 @@
+"""Trusted. Find scalar pandas UDFs that may get one and the same Series.
+
+Spark computes UDFs of neighbouring projections together (``ExtractPythonUDFs``), and hands one
+Series to all of them that take the column (``worker.py``, ``SQL_SCALAR_PANDAS_UDF``). A function
+that changes the Series in place changes the input of the others. Functions that lift change
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF, is_boundary, read_project
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, end_of, expr_id, references, walk
+from presieve.backend.effects.may_raise import trees
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
+from presieve.backend.problems.setting import Setting
+from presieve.errors import DeclineSignal
+from presieve.lift.evaluation_types import EVALUATION_TYPES
+
+_WHOLE = frozenset(number for number, kind in EVALUATION_TYPES.items() if kind.whole)
+
+
+def check_shared(
+    gateway: Gateway, root: Node, plan: Handle, read: LiftedBoundary, setting: Setting
+) -> None:
+    """Raise :class:`DeclineSignal` (``mutation``) if a function of the plan (``root`` is its tree)
+    that does not lift may change a Series that one of the boundary's functions takes.
+    """
+    if read.boundary.kind != "Project" or not any(c.whole for c in read.boundary.calls):
+        return
+    nodes = list(walk(root))
+    made_from = {
+        expr_id(t[0]): references(t) for n in nodes for t in trees(n) if t[0]["class"] == ALIAS
+    }
+    taken = _origins({i for c in read.boundary.calls if c.whole for i in c.arguments}, made_from)
+    for node in nodes:
+        open_ = [
+            c
+            for t in trees(node)
+            for c in _calls(t)
+            if not taken.isdisjoint(_attributes_read(c, made_from))
+        ]
+        if open_ and not _lift(gateway, node, plan, setting, open_):
+            name = str(open_[0][0].get("name"))
+            reason = f"{name} takes a column of this function's and may change the Series in place"
+            raise DeclineSignal("mutation", f"{reason}: Spark passes both of them the same one")
+
+
+def _calls(tree: Tree) -> Iterator[Tree]:
+    """Iterate over the calls of functions of whole columns in an expression."""
+    for at, node in enumerate(tree):
+        if node["class"] == PYTHON_UDF and node["evalType"] in _WHOLE:
+            yield tree[at : end_of(tree, at)]
+
+
+def _attributes_read(call: Tree, made_from: Mapping[int, frozenset[int]]) -> frozenset[int]:
+    return _origins(references(call), made_from)
+
+
+def _origins(
+    numbers: frozenset[int] | set[int], made_from: Mapping[int, frozenset[int]]
+) -> frozenset[int]:
+    """Return these attributes, and all attributes that they are computed from."""
+    origins: set[int] = set()
+    pending = set(numbers)
+    while pending:
+        number = pending.pop()
+        origins.add(number)
+        pending |= made_from.get(number, frozenset()) - origins
+    return frozenset(origins)
+
+
+def _lift(
+    gateway: Gateway, node: Node, plan: Handle, setting: Setting, calls: Sequence[Tree]
+) -> bool:
+    """Whether these calls of an operator are calls of functions that lift."""
+    if node.kind != PROJECT or not is_boundary(node):
+        return False
+    columns = node.fields["projectList"]
+    places = [i for i, t in enumerate(columns) if any(t[1:] == c for c in calls)]
+    try:
+        handle = gateway.node(plan, node.path)
+        boundary = read_project(gateway, node, handle)
+        wanted = tuple(c for c in boundary.calls if c.position in places)
+        keys = tuple(dict.fromkeys(i for c in wanted for i in c.arguments))
+        wanted_boundary = replace(boundary, calls=wanted, keys=keys, key_outputs={})
+        read = read_lifted(gateway, handle, wanted_boundary, setting) if wanted else None
+    except DeclineSignal:
+        return False
+    return read is not None and read.why is None and len(wanted) == len(calls)

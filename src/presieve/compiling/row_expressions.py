@@ -1,0 +1,381 @@
+"""Untrusted. Writes a lifted function's results as expressions of Spark SQL.
+
+Python's operators become those of Spark where both give the same result for the values that can
+occur: integers are bigints if their intervals fit and decimals if they do not, comparisons of
+doubles handle NaN explicitly, ``//`` and ``%`` round down. A term without such a text is declined.
+The text is not trusted: Spark's reading of it is translated back and proved to be the function
+(:mod:`presieve.certificate.row_expressions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+
+from presieve.errors import DeclineSignal
+from presieve.ir.functions import SIGNATURES
+from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, strip
+from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var, literal_value, string_lit
+from presieve.ir.walk import size
+from presieve.lift.values.ranges import Interval, Ranges
+from presieve.semantics.types import MAX_DIGITS
+from presieve.semantics.values import INT_RANGES
+from presieve.sql import functions
+from presieve.sql.emit import Level, literal
+from presieve.sql.quoted_names import InexpressibleError, quote
+from presieve.sql.whole_decimals import BIGINT_DIGITS
+
+_COMPARED = {
+    Op.PY_EQ: "=",
+    Op.PY_LT: "<",
+    Op.PY_LE: "<=",
+    Op.PY_GT: ">",
+    Op.PY_GE: ">=",
+}
+_MUST_BE_NUMBER = {Op.PY_EQ: 0, Op.PY_LT: 1, Op.PY_LE: 1, Op.PY_GT: 0, Op.PY_GE: 0}
+"""The side that must not be NaN, which is greater than all other doubles in Spark."""
+
+_SUMS = {
+    Op.INT_ADD: ("+", Level.SUM),
+    Op.INT_SUB: ("-", Level.SUM),
+    Op.INT_MUL: ("*", Level.PRODUCT),
+}
+_FLOATS = {
+    Op.FLOAT_ADD: ("+", Level.SUM),
+    Op.FLOAT_SUB: ("-", Level.SUM),
+    Op.FLOAT_MUL: ("*", Level.PRODUCT),
+    Op.FLOAT_DIV: ("/", Level.PRODUCT),
+}
+
+
+_VOID = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The text of an expression, how tightly it binds, and its type if it is an integer or only
+    NULL.
+    """
+
+    sql: str
+    level: Level = Level.PRIMARY
+    type: str = ""
+
+    def inside(self, least: Level) -> str:
+        """The text for a place where everything below ``least`` needs parentheses."""
+        return self.sql if self.level >= least else f"({self.sql})"
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes terms over these columns; ``types`` has those that are integers. ``names`` are the
+    columns' names in SQL.
+    """
+
+    names: Mapping[Var, str]
+    types: Mapping[Var, str]
+    ranges: Ranges
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[Var, str], ranges: Ranges) -> Writer:
+        """A writer for columns of these Spark types that have the names of their variables."""
+        integers = {v: type_ for v, type_ in columns.items() if strip(v.sort) == INT}
+        return cls({v: quote(v.name) for v in columns}, integers, ranges)
+
+    def hiding(self, columns: Collection[str]) -> Writer:
+        """The same writer, with the columns of these names written in a form that equals the
+        column, to the bit, and that Spark passes to no data source: it does not translate the form
+        for sources (``DataSourceStrategy.translateFilter``), and does not simplify it.
+        """
+        hidden = {v: f"greatest({n}, {n})" for v, n in self.names.items() if v.name in columns}
+        return replace(self, names={**self.names, **hidden})
+
+    def output(self, term: Term, raises: Term, type_: str, message: str) -> str:
+        """Write an output of a declared type, which raises where the function raises. Raises
+        :class:`DeclineSignal`.
+        """
+        _check_size(term, raises)
+        try:
+            text = self._cast_to_declared(self.text(term), type_)
+            if raises == FALSE:
+                return text.sql
+            error = f"CAST(raise_error({literal(string_lit(message))}) AS {type_.upper()})"
+            return f"CASE WHEN {self.text(raises).sql} THEN {error} ELSE {text.sql} END"
+        except InexpressibleError as error_:
+            raise DeclineSignal("no-text", str(error_)) from None
+
+    def condition(self, term: Term) -> str:
+        """Write a condition. Raises :class:`DeclineSignal`."""
+        _check_size(term)
+        try:
+            return self.text(term).sql
+        except InexpressibleError as error:
+            raise DeclineSignal("no-text", str(error)) from None
+
+    def _cast_to_declared(self, text: Text, type_: str) -> Text:
+        if text.type in ("", type_):
+            return text
+        cast = f"CAST({text.sql} AS {type_.upper()})"
+        times = any(strip(v.sort) in (DATE, TIMESTAMP_NTZ) for v in self.names)
+        if times and type_ in INT_RANGES and text.type != _VOID:
+            # Spark has dates that Python does not have, for which the number may be larger.
+            low, high = INT_RANGES[type_]
+            cast = f"CASE WHEN {text.sql} >= {low}L AND {text.sql} <= {high}L THEN {cast} END"
+        return Text(cast, type=type_)
+
+    def text(self, term: Term) -> Text:
+        """Write a term. Raises :class:`InexpressibleError`."""
+        match term:
+            case Var():
+                return Text(self.names[term], type=self.types.get(term, ""))
+            case Lit(_, None):
+                return Text("NULL", type=_VOID)
+            case Lit(sort, value):
+                wide = strip(sort) == INT
+                return Text(literal(Lit(strip(sort), value)), type="literal" if wide else "")
+        rule = _RULES.get(term.op)
+        if rule is not None:
+            return rule(self, term)
+        if term.op in SIGNATURES:
+            sql = functions.write_any_call(term, lambda t: self.text(t).sql)
+            if sql is not None:
+                return Text(sql, type="int" if strip(term.sort) == INT else "")
+        raise InexpressibleError(f"{term.op.value} has no counterpart in Spark SQL")
+
+    # --- integers -------------------------------------------------------------------------
+
+    def interval(self, term: Term) -> Interval:
+        """The interval of an integer's values. Raises :class:`InexpressibleError` if nothing is
+        known.
+        """
+        values = self.ranges.interval(term)
+        if values is None:
+            raise InexpressibleError("an integer of unknown size")
+        return values
+
+    def is_wide(self, term: Term) -> bool:
+        """Whether an integer may need more than 64 bits."""
+        low, high = INT_RANGES["bigint"]
+        least, most = self.interval(term)
+        return not (low <= least and most <= high)
+
+    def whole(self, term: Term, wide: bool) -> Text:
+        """Write an integer as a bigint, or as a decimal."""
+        term = _bare(term)
+        if wide:
+            return self._decimal(term)
+        text = self.text(term)
+        if text.type == "literal":
+            assert isinstance(term, Lit)
+            return Text(f"{literal_value(term)}L", type="bigint")
+        return text if text.type == "bigint" else Text(f"CAST({text.sql} AS BIGINT)", type="bigint")
+
+    def _decimal(self, term: Term) -> Text:
+        value = literal_value(term) if isinstance(term, Lit) else None
+        if isinstance(value, int):
+            return Text(f"{value}BD", type=_decimal_type(len(str(abs(value)))))
+        text = self.text(term)
+        if text.type.startswith("DECIMAL"):
+            return text
+        return Text(
+            f"CAST({text.sql} AS {_decimal_type(BIGINT_DIGITS)})",
+            type=_decimal_type(BIGINT_DIGITS),
+        )
+
+
+MAX_SIZE = 2_000
+"""The number of operators, columns and constants beyond which an expression is not written: SQL has
+no names for a subexpression that is used more than once.
+"""
+
+
+def _check_size(*terms: Term) -> None:
+    if sum(map(size, terms)) > MAX_SIZE:
+        reason = f"its expression would have more than {MAX_SIZE} operators"
+        raise DeclineSignal("no-text", reason)
+
+
+def _decimal_type(digits: int) -> str:
+    if digits > MAX_DIGITS:
+        raise InexpressibleError("an integer of more than 38 digits")
+    return f"DECIMAL({digits},0)"
+
+
+def _digits(text: Text) -> int:
+    return int(text.type.removeprefix("DECIMAL(").removesuffix(",0)"))
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def _same(writer: Writer, term: App) -> Text:
+    return writer.text(term.args[0])
+
+
+def _is_none(writer: Writer, term: App) -> Text:
+    return Text(f"{writer.text(term.args[0]).inside(Level.SUM)} IS NULL", Level.COMPARISON)
+
+
+def _not(writer: Writer, term: App) -> Text:
+    (inner,) = term.args
+    if isinstance(inner, App) and inner.op is Op.IS_NONE:
+        text = writer.text(inner.args[0]).inside(Level.SUM)
+        return Text(f"{text} IS NOT NULL", Level.COMPARISON)
+    return Text(f"NOT {writer.text(inner).inside(Level.PRIMARY)}", Level.NOT)
+
+
+def _logic(word: str, level: Level) -> _Rule:
+    def write(writer: Writer, term: App) -> Text:
+        parts = [writer.text(a).inside(Level(level + 1)) for a in term.args]
+        return Text(f" {word} ".join(parts), level)
+
+    return write
+
+
+def _compare(writer: Writer, term: App) -> Text:
+    a, b = term.args
+    if strip(a.sort) == INT:
+        wide = writer.is_wide(a) or writer.is_wide(b)
+        left, right = (writer.whole(x, wide) if wide else writer.text(x) for x in (a, b))
+    else:
+        left, right = writer.text(a), writer.text(b)
+    sign = _COMPARED[term.op]
+    text = f"{left.inside(Level.SUM)} {sign} {right.inside(Level.SUM)}"
+    suspect = term.args[_MUST_BE_NUMBER[term.op]]
+    if strip(a.sort) != FLOAT or isinstance(suspect, Lit) or _never_nan(suspect):
+        return Text(text, Level.COMPARISON)
+    return Text(f"{text} AND NOT isnan({writer.text(suspect).sql})", Level.AND)
+
+
+def _never_nan(term: Term) -> bool:
+    return isinstance(term, App) and term.op is Op.INT_TO_FLOAT
+
+
+def _case(writer: Writer, term: App) -> Text:
+    whens: list[tuple[str, Term]] = []
+    last: Term = term
+    while isinstance(last, App) and last.op is Op.ITE:
+        condition, then, last = last.args
+        whens.append((writer.text(condition).sql, then))
+        last = _bare(last)
+    values = [*(then for _, then in whens), last]
+    if strip(term.sort) != INT:
+        texts = [writer.text(v) for v in values]
+        type_ = _VOID if all(t.type == _VOID for t in texts) else ""
+    else:
+        wide = not all(map(_is_null, values)) and writer.is_wide(term)
+        texts = [writer.text(v) if _is_null(v) else writer.whole(v, wide) for v in values]
+        type_ = next((t.type for t in texts if t.type != _VOID), _VOID)
+        if wide:
+            most = max(_digits(t) for t in texts if t.type != _VOID)
+            type_ = _decimal_type(most)
+    branches = (f"WHEN {c} THEN {v.sql}" for (c, _), v in zip(whens, texts, strict=False))
+    return Text(f"CASE {' '.join(branches)} ELSE {texts[-1].sql} END", type=type_)
+
+
+def _bare(term: Term) -> Term:
+    """Remove operators that have no counterpart in Spark."""
+    while isinstance(term, App) and term.op in (Op.SOME, Op.GET):
+        (term,) = term.args
+    return term
+
+
+def _is_null(term: Term) -> bool:
+    return isinstance(term, Lit) and term.value is None
+
+
+def _sum(writer: Writer, term: App) -> Text:
+    wide = writer.is_wide(term)
+    sign, level = _SUMS[term.op]
+    left, right = (writer.whole(a, wide) for a in term.args)
+    type_ = "bigint"
+    if wide:
+        digits = [_digits(t) for t in (left, right)]
+        type_ = _decimal_type(1 + (sum(digits) if term.op is Op.INT_MUL else max(digits)))
+    return Text(f"{left.inside(level)} {sign} {right.inside(Level(level + 1))}", level, type_)
+
+
+def _negate(writer: Writer, term: App) -> Text:
+    if writer.is_wide(term):
+        text = writer.whole(term.args[0], True)
+        type_ = _decimal_type(1 + max(_digits(text), 1))
+        return Text(f"0BD - {text.inside(Level.PRODUCT)}", Level.SUM, type_)
+    return Text(_minus(writer.whole(term.args[0], False)), type="bigint")
+
+
+def _minus(text: Text) -> str:
+    """The text with the opposite sign. Two signs in a row would begin a comment."""
+    inner = text.inside(Level.PRIMARY)
+    return f"(-({inner}))" if inner.startswith("-") else f"(-{inner})"
+
+
+def _divisor(writer: Writer, term: App) -> tuple[Text, int]:
+    """The dividend as a bigint, and the constant divisor."""
+    a, b = term.args
+    by = literal_value(b) if isinstance(b, Lit) else None
+    if not isinstance(by, int) or by <= 0 or writer.is_wide(a):
+        raise InexpressibleError("a division by what is no positive constant")
+    return writer.whole(a, False), by
+
+
+def _floor_division(writer: Writer, term: App) -> Text:
+    text, by = _divisor(writer, term)
+    inner = text.inside(Level.PRODUCT)
+    towards_zero = f"{inner} div {by}L"
+    if writer.interval(term.args[0])[0] >= 0:
+        return Text(towards_zero, Level.PRODUCT, "bigint")
+    below = f"-(-({text.sql} + 1L) div {by}L) - 1L"
+    return Text(f"CASE WHEN {text.sql} >= 0L THEN {towards_zero} ELSE {below} END", type="bigint")
+
+
+def _remainder(writer: Writer, term: App) -> Text:
+    text, by = _divisor(writer, term)
+    return Text(f"pmod({text.sql}, {by}L)", type="bigint")
+
+
+def _float(writer: Writer, term: App) -> Text:
+    sign, level = _FLOATS[term.op]
+    left, right = (writer.text(a) for a in term.args)
+    return Text(f"{left.inside(level)} {sign} {right.inside(Level(level + 1))}", level)
+
+
+def _float_negated(writer: Writer, term: App) -> Text:
+    return Text(_minus(writer.text(term.args[0])))
+
+
+def _to_float(writer: Writer, term: App) -> Text:
+    if writer.is_wide(term.args[0]):
+        raise InexpressibleError("an integer of more than 64 bits as a double")
+    return Text(f"CAST({writer.whole(term.args[0], False).sql} AS DOUBLE)")
+
+
+def _is_nan(writer: Writer, term: App) -> Text:
+    return Text(f"isnan({writer.text(term.args[0]).sql})")
+
+
+def _root(writer: Writer, term: App) -> Text:
+    return Text(f"sqrt({writer.text(term.args[0]).sql})")
+
+
+_Rule = Callable[[Writer, App], Text]
+
+_RULES: dict[Op, _Rule] = {
+    Op.GET: _same,
+    Op.SOME: _same,
+    Op.IS_NONE: _is_none,
+    Op.NOT: _not,
+    Op.AND: _logic("AND", Level.AND),
+    Op.OR: _logic("OR", Level.OR),
+    Op.ITE: _case,
+    Op.IS_NAN: _is_nan,
+    Op.INT_NEG: _negate,
+    Op.INT_FLOORDIV: _floor_division,
+    Op.INT_MOD: _remainder,
+    Op.INT_TO_FLOAT: _to_float,
+    Op.FLOAT_NEG: _float_negated,
+    Op.FLOAT_SQRT: _root,
+    **dict.fromkeys(_COMPARED, _compare),
+    **dict.fromkeys(_SUMS, _sum),
+    **dict.fromkeys(_FLOATS, _float),
+}
+"""The rule that writes each Python operator."""

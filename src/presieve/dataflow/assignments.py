@@ -1,0 +1,328 @@
+"""Trusted. Assignments: to names, columns, rows, items and attributes."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from presieve.dataflow.abstract_values import (
+    DATA,
+    NO_KEYS,
+    Column,
+    Function,
+    Indexer,
+    Items,
+    Library,
+    Opaque,
+    Ref,
+    Scalar,
+    Table,
+    TupleV,
+    Value,
+    join,
+    reach_of,
+)
+from presieve.dataflow.context import Analysis, constant_of, names_of_columns
+from presieve.dataflow.state import State, references, stored_in
+
+_NOTHING_KNOWN = Column()
+
+
+def store(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
+    """Assign a value to a target: ``target = value``."""
+    match target:
+        case ast.Name(name):
+            s.env[name] = value
+        case ast.Tuple() | ast.List():
+            bind(a, s, target, value)
+        case ast.Starred(inner):
+            store(a, s, inner, value)
+        case ast.Subscript(owner, where):
+            container = a.evaluator.evaluate(a, owner, s)
+            index = a.evaluator.evaluate(a, where, s)
+            _store_item(a, s, (container, index), value, target)
+        case ast.Attribute(owner, name):
+            _store_attribute(a, s, a.evaluator.evaluate(a, owner, s), name, (value, target))
+        case _:
+            a.escapes(s, value, target, ast.unparse(target))
+
+
+def bind(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
+    """Assign a value to a target, which may be a tuple or list of targets."""
+    if not isinstance(target, ast.Tuple | ast.List):
+        store(a, s, target, value)
+        return
+    fixed: tuple[Value, ...] | None = None
+    if isinstance(value, TupleV):
+        fixed = value.items
+    elif (items := s.items(value)) is not None and items.kind == "list":
+        fixed = items.fixed
+    plain = not any(isinstance(t, ast.Starred) for t in target.elts)
+    if fixed is not None and plain and len(fixed) == len(target.elts):
+        for inner, item in zip(target.elts, fixed, strict=True):
+            bind(a, s, inner, item)
+        return
+    if plain and isinstance(value, Column):
+        for inner in target.elts:
+            bind(a, s, inner, Scalar(value.keys))
+        return
+    a.observe(s, value, target, "a value is taken apart")
+    any_: Value = Opaque(reach_of(value), s.packages(value))
+    for inner in target.elts:
+        bind(a, s, inner, any_)
+
+
+def _store_item(
+    a: Analysis, s: State, place: tuple[Value, Value], value: Value, node: ast.Subscript
+) -> None:
+    owner, index = place
+    table = s.table(owner)
+    if table is not None and isinstance(owner, Ref):
+        a.changes(owner.places, node, ast.unparse(node))
+        _store_in_table(a, s, owner, index, (value, node))
+        return
+    match owner:
+        case Indexer(Ref() as ref, _) if s.table(ref) is not None:
+            a.changes(ref.places, node, ast.unparse(node))
+            _store_located(a, s, ref, index, (value, node))
+        case Indexer(Column(memory=memory)) | Column(memory=memory):
+            s.overwrite(memory)
+            a.writes_items = True
+            a.changes(memory, node, ast.unparse(node))
+        case Ref() if (items := s.items(owner)) is not None:
+            _store_in_items(a, s, owner, items, (index, value))
+            a.changes(owner.places, node, ast.unparse(node))
+        case _:
+            a.changes(reach_of(owner), node, ast.unparse(node))
+            a.escapes(s, value, node, ast.unparse(node))
+            a.escapes(s, owner, node, ast.unparse(node))
+
+
+def _store_in_items(
+    a: Analysis, s: State, owner: Ref, items: Items, stored: tuple[Value, Value]
+) -> None:
+    index, value = stored
+    name = constant_of(s, index)
+    element = value if items.element is None else join(items.element, value)
+    fields = None
+    if items.kind == "dict" and isinstance(name, str) and items.fields is not None:
+        fields = tuple({**dict(items.fields), name: value}.items())
+    s.update(owner, Items(items.kind, element, None, fields))
+
+
+def _store_in_table(
+    a: Analysis, s: State, owner: Ref, index: Value, stored: tuple[Value, ast.Subscript]
+) -> None:
+    value, node = stored
+    names = names_of_columns(s, index)
+    if names is not None and isinstance(constant_of(s, index), str):
+        set_column(a, s, owner, names[0], (value, node))
+    elif names is not None:
+        a.observe(s, value, node, "a table is put into columns")
+        for name in names:
+            set_column(a, s, owner, name, (Opaque(packages=DATA), node))
+    else:
+        # With a mask or an unknown name, any column may change.
+        a.observe(s, owner, node, f"{ast.unparse(node)} may write to any column")
+        a.note("keys", f"{ast.unparse(node)} may write to any column", node)
+        s.spoil(owner.places)
+
+
+def _store_located(
+    a: Analysis, s: State, owner: Ref, index: Value, stored: tuple[Value, ast.Subscript]
+) -> None:
+    """Assign ``table.loc[rows, columns] = value``, which adds rows that do not exist yet."""
+    value, node = stored
+    table = s.table(owner)
+    assert table is not None
+    a.observe(s, value, node, "a table is written")
+    rows = index.items[0] if isinstance(index, TupleV) and index.items else index
+    names = (
+        names_of_columns(s, index.items[1])
+        if isinstance(index, TupleV) and len(index.items) == 2
+        else None
+    )
+    adds = not (isinstance(rows, Column) or (isinstance(rows, Opaque) and rows.packages == ROWS))
+    if names is None or adds:
+        a.observe(s, owner, node, f"{ast.unparse(node)} may write to any column")
+        a.note("keys", f"{ast.unparse(node)} may write to any column, or add a row", node)
+        s.spoil(owner.places)
+        return
+    for name in names:
+        column = table.column(name)
+        if column is not None:
+            s.overwrite(column.memory)
+            a.reads(column.unread, f"{ast.unparse(node)} writes to some rows of it", node)
+        _put_column(s, owner, name, Column(rows=table.rows, name=name))
+
+
+ROWS = frozenset(("slice",))
+"""The package of slices, which select existing rows."""
+
+
+def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value, ast.AST]) -> None:
+    """Assign ``table[name] = value``.
+
+    A table without rows takes those of a list or a Series, and its other columns are then empty.
+    If pandas writes into the old column, everything that shares its memory sees it.
+    """
+    value, node = stored
+    table = s.table(owner)
+    assert table is not None
+    a.changes(owner.places, node, f"assigning the column {name}")
+    old = dict(table.columns).get(name)
+    if old is not None:
+        s.overwrite(old.memory)
+        a.changes(old.memory, node, f"assigning the column {name}")
+    table = s.table(owner)
+    assert table is not None
+    labelled = isinstance(value, Column) and value.labelled and value.rows is not None
+    if table.empty and labelled and isinstance(value, Column):
+        # The table takes the labels of the Series.
+        table = replace(table, rows=value.rows, index=value.index)
+        s.update(owner, table)
+    new_column = column_for(table, name, value)
+    if not isinstance(value, Column | Scalar | TupleV):
+        a.observe(s, value, node, f"the column {name} is given what is not followed")
+        if s.packages(value) is None:
+            a.effect("unknown", f"the column {name} is given objects that are not known", node)
+    if not (table.filled or fits(table, value)) or (table.empty and labelled):
+        emptied = tuple((n, replace(c, keys=NO_KEYS, passes=None)) for n, c in table.columns)
+        s.update(owner, replace(table, columns=emptied, rowwise=False))
+        if not table.empty:
+            a.note("keys", f"a table that may have no rows is given those of {name}", node)
+    _put_column(s, owner, name, new_column)
+
+
+def fits(table: Table, value: Value) -> bool:
+    """Whether a value has as many items as the table has rows, or is a scalar."""
+    return isinstance(value, Scalar) or (
+        isinstance(value, Column | Opaque) and value.rows is not None and value.rows == table.rows
+    )
+
+
+def column_for(table: Table, name: str, value: Value) -> Column:
+    """The column that a value becomes in a table."""
+    match value:
+        case Scalar():
+            return Column(value.keys, rowwise=value.fixed, rows=table.rows, name=name)
+        case Column() if value.rows is not None and value.rows == table.rows:
+            return replace(value, unread=NO_KEYS, labelled=True, name=name, index=None)
+        case Column(labelled=False):
+            # The length is right, or pandas raises an error.
+            return Column(value.keys, rows=table.rows, memory=value.memory, name=name)
+        case Column():
+            return Column(rows=table.rows, memory=value.memory, name=name)
+    mask = isinstance(value, Opaque) and value.mask and fits(table, value)
+    return Column(rows=table.rows, memory=reach_of(value), mask=mask, name=name)
+
+
+def _put_column(s: State, owner: Ref, name: str, new_column: Column) -> None:
+    table = s.table(owner)
+    assert table is not None
+    columns = dict(table.columns)
+    before = columns.get(name, table.rest)
+    if before is not None:
+        # Whether the column existed determines the order of columns.
+        new_column = replace(new_column, unread=before.unread)
+    columns[name] = stored_in(new_column, min(owner.places).site, name)
+    sure = table.sure
+    s.update(owner, replace(table, columns=tuple(columns.items()), empty=False, sure=sure))
+
+
+def _store_attribute(
+    a: Analysis, s: State, owner: Value, name: str, stored: tuple[Value, ast.Attribute]
+) -> None:
+    value, node = stored
+    table = s.table(owner)
+    if isinstance(owner, Ref) and table is not None:
+        a.changes(owner.places, node, ast.unparse(node))
+        if name == "columns":
+            _rename_all(a, s, owner, value, node)
+        elif name == "index":
+            a.observe(s, value, node, "the index is given what is not followed")
+            s.update(owner, replace(table, index=None, rowwise=False))
+            _forget_labels(s, owner)
+        elif name in table.names:
+            set_column(a, s, owner, name, (value, node))
+        elif table.rest is not None:
+            s.spoil(owner.places)
+        return
+    if isinstance(owner, Column) and name == "name":
+        return
+    if isinstance(owner, Function | Library):
+        a.changed_outside = True
+        a.effect("state", f"{ast.unparse(node)} changes what was there before the call", node)
+    a.changes(reach_of(owner), node, ast.unparse(node))
+    a.escapes(s, value, node, ast.unparse(node))
+    a.escapes(s, owner, node, ast.unparse(node))
+    if isinstance(owner, Opaque) and owner.packages is None:
+        a.effect("unknown", f"{ast.unparse(node)} is assigned", node)
+
+
+def _forget_labels(s: State, owner: Ref) -> None:
+    """Forget which rows belong to a table by label, because its index has changed."""
+    table = s.table(owner)
+    assert table is not None
+    columns = tuple((n, replace(c, rows=None)) for n, c in table.columns)
+    s.update(owner, replace(table, columns=columns, rows=None))
+
+
+def _rename_all(a: Analysis, s: State, owner: Ref, value: Value, node: ast.Attribute) -> None:
+    table = s.table(owner)
+    assert table is not None
+    listed_names = names_of_columns(s, value)
+    names = (
+        listed_names
+        if listed_names is not None and len(set(listed_names)) == len(listed_names)
+        else None
+    )
+    # The number of names must be that of the columns, so all columns are read.
+    a.observe(s, owner, node, "all columns are named again")
+    table = s.table(owner)
+    assert table is not None
+    if names is None:
+        s.spoil(owner.places)
+    elif table.sure and table.rest is None and len(names) == len(table.columns):
+        columns = tuple(
+            (n, replace(c, name=n)) for n, (_, c) in zip(names, table.columns, strict=True)
+        )
+        s.update(owner, replace(table, columns=columns))
+    else:
+        # Each column may be any of the old ones.
+        memory = references(table)
+        any_ = tuple((n, Column(rows=table.rows, memory=memory, name=n)) for n in names)
+        s.update(owner, replace(table, columns=any_, rest=None, sure=True))
+
+
+def delete(a: Analysis, s: State, target: ast.expr) -> None:
+    """Execute ``del target``."""
+    match target:
+        case ast.Name(name):
+            s.env.pop(name, None)
+        case ast.Subscript(owner, where):
+            container = a.evaluator.evaluate(a, owner, s)
+            index = a.evaluator.evaluate(a, where, s)
+            table, names = s.table(container), names_of_columns(s, index)
+            if table is not None and isinstance(container, Ref) and names is not None:
+                drop_columns(a, s, container, names, target)
+            else:
+                a.changes(reach_of(container), target, f"del {ast.unparse(target)}")
+                a.escapes(s, container, target, ast.unparse(target))
+        case ast.Tuple(items) | ast.List(items):
+            for item in items:
+                delete(a, s, item)
+        case _:
+            a.effect("unknown", f"{ast.unparse(target)} is deleted", target)
+
+
+def drop_columns(a: Analysis, s: State, owner: Ref, names: tuple[str, ...], node: ast.AST) -> None:
+    """Drop columns of a table in place. pandas raises an error if a name is missing."""
+    table = s.table(owner)
+    assert table is not None
+    a.changes(owner.places, node, "a column is dropped")
+    gone = [c for n, c in table.columns if n in names]
+    for column in gone:
+        a.reads(column.unread, "a column has to be there to be dropped", node)
+    columns = tuple((n, c) for n, c in table.columns if n not in names)
+    s.update(owner, replace(table, columns=columns))

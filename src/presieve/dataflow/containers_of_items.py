@@ -1,0 +1,291 @@
+"""Trusted. Lists, sets and dicts, and Python's functions on them."""
+
+from __future__ import annotations
+
+from presieve.dataflow.abstract_values import (
+    DATA,
+    NONE,
+    Column,
+    Items,
+    Length,
+    Opaque,
+    Ref,
+    Scalar,
+    TupleV,
+    Value,
+    View,
+    is_fixed,
+    join,
+    join_all,
+)
+from presieve.dataflow.context import Call, constant_of, counted_by
+from presieve.dataflow.iteration import item_of, rounds
+from presieve.dataflow.registry import function, of_items, separate
+
+
+def _change_items(call: Call, items: Items) -> None:
+    assert isinstance(call.owner, Ref)
+    call.s.update(call.owner, items)
+    call.a.changes(call.owner.places, call.node, f".{call.name}()")
+
+
+def _own_items(call: Call) -> Items:
+    items = call.s.items(call.owner)
+    assert items is not None
+    return items
+
+
+@of_items("append", "add", "insert")
+def _append(call: Call) -> Value | None:
+    items = _own_items(call)
+    if not call.args or call.named or items.kind not in ("list", "set"):
+        return None
+    value = call.args[-1]
+    element = value if items.element is None else join(items.element, value)
+    fixed = None
+    if call.name == "append" and items.fixed is not None:
+        fixed = (*items.fixed, value)
+    _change_items(call, Items(items.kind, element, fixed))
+    return NONE
+
+
+@of_items("extend", "update")
+def _extend(call: Call) -> Value | None:
+    items = _own_items(call)
+    if len(call.args) != 1 or call.named or items.kind == "object":
+        return None
+    added_items = call.s.items(call.args[0])
+    if added_items is None or added_items.kind == "object":
+        return None
+    if (items.kind == "dict") != (added_items.kind == "dict"):
+        # A Counter counts the items of a list.
+        counted = isinstance(added_items.element, Scalar) or added_items.element == Opaque(
+            packages=DATA
+        )
+        if not isinstance(items.element, Scalar) or not counted:
+            return None
+        _change_items(call, Items(items.kind, Scalar()))
+        return NONE
+    elements = [e for e in (items.element, added_items.element) if e is not None]
+    element = None if not elements else elements[0] if len(elements) == 1 else join(*elements)
+    fields = None
+    if items.fields is not None and added_items.fields is not None:
+        fields = tuple({**dict(items.fields), **dict(added_items.fields)}.items())
+    fixed = None
+    if items.kind == "list" and items.fixed is not None and added_items.fixed is not None:
+        fixed = (*items.fixed, *added_items.fixed)
+    _change_items(call, Items(items.kind, element, fixed, fields))
+    return NONE
+
+
+@of_items("setdefault")
+def _set_default(call: Call) -> Value | None:
+    items = _own_items(call)
+    if items.kind != "dict" or not 1 <= len(call.args) <= 2 or call.named:
+        return None
+    default = call.args[1] if len(call.args) == 2 else NONE
+    element = default if items.element is None else join(items.element, default)
+    # Which items exist may depend on rows.
+    _change_items(call, Items("dict", Scalar() if is_fixed(element) else element))
+    return Scalar() if is_fixed(element) else element
+
+
+@of_items("pop", "popleft", "popitem")
+def _pop(call: Call) -> Value | None:
+    items = _own_items(call)
+    if items.kind != "list" or call.named or len(call.args) > 1:
+        return None
+    _change_items(call, Items("list", items.element))
+    element = items.element
+    return Opaque(packages=DATA) if element is None else Scalar() if is_fixed(element) else element
+
+
+@of_items("most_common")
+def _most_common(call: Call) -> Value | None:
+    items = _own_items(call)
+    pair = TupleV((Scalar(), Scalar()))
+    if items.kind != "dict" or not isinstance(items.element, Scalar | None):
+        return None
+    return call.s.make(call.site(), lambda _: Items("list", pair))
+
+
+@of_items("copy")
+def _copy(call: Call) -> Value:
+    items = _own_items(call)
+    return call.s.make(call.site(), lambda _: items)
+
+
+@of_items("get")
+@separate
+def _get(call: Call) -> Value | None:
+    items = _own_items(call)
+    if items.kind != "dict" or not 1 <= len(call.args) <= 2 or call.named:
+        return None
+    default = call.args[1] if len(call.args) == 2 else NONE
+    name = constant_of(call.s, call.args[0])
+    if isinstance(name, str) and name in dict(items.known or ()):
+        return dict(items.known or ())[name]
+    value = default if items.element is None else join(items.element, default)
+    # The choice of item may depend on rows.
+    return value if is_fixed(call.args[0]) or not is_fixed(value) else Scalar()
+
+
+@of_items("items", "keys", "values")
+def _view(call: Call) -> Value | None:
+    items = _own_items(call)
+    if items.kind != "dict":
+        return None
+    return View(call.name, (call.owner,), call.site())
+
+
+@of_items("index", "count", "isdisjoint", "issubset", "issuperset")
+def _ask_items(call: Call) -> Value:
+    for value in call.args:
+        call.a.observe(call.s, value, call.node, "items are compared")
+    call.a.observe(call.s, call.owner, call.node, "items are compared")
+    return Scalar()
+
+
+@function("builtins.len")
+@separate
+def _length(call: Call) -> Value | None:
+    if len(call.args) != 1:
+        return None
+    value = call.args[0]
+    if isinstance(value, TupleV):
+        return Scalar(constant=len(value.items), fixed=True)
+    table = call.s.table(value)
+    if isinstance(value, Column):
+        return Scalar(length=Length(value.rows))
+    if table is not None:
+        return Scalar(length=Length(table.rows))
+    return Scalar(length=Length()) if isinstance(value, Ref | Scalar) else None
+
+
+@function("builtins.list", "builtins.tuple")
+def _make_list(call: Call) -> Value | None:
+    if call.named or len(call.args) > 1:
+        return None
+    items_or_none: Items | None = Items("list", None, ())
+    if call.args:
+        value = call.args[0]
+        items = call.s.items(value)
+        if isinstance(value, TupleV):
+            items_or_none = Items("list", join_all(value.items), value.items)
+        elif items is not None and items.kind in ("list", "set", "names"):
+            items_or_none = Items(
+                "list", items.element, items.fixed if items.kind != "set" else None
+            )
+        elif isinstance(value, Column):
+            items_or_none = Items("list", Scalar(value.keys))
+        elif isinstance(value, View):
+            items_or_none = _of_view(call, value)
+        else:
+            items_or_none = None
+    if items_or_none is None:
+        return None
+    if call.name.endswith("tuple") and items_or_none.fixed is not None:
+        return TupleV(items_or_none.fixed)
+    new_items = items_or_none
+    return call.s.make(call.site(), lambda _: new_items)
+
+
+def _of_view(call: Call, view: View) -> Items:
+    """The items that a view gives now."""
+    node = call.node.args[0]
+    view_rounds = rounds(call.a, call.s, view, node)
+    if view_rounds is None or not view_rounds.whole:
+        return Items("list", item_of(call.a, call.s, view, node))
+    return Items("list", join_all(view_rounds.items), view_rounds.items)
+
+
+@function("builtins.dict")
+def _dict(call: Call) -> Value | None:
+    fields = dict(call.named)
+    element = join_all(fields.values())
+    if len(call.args) == 1 and isinstance(call.args[0], View) and not fields:
+        return _of_pairs(call, _of_view(call, call.args[0]))
+    if call.args:
+        items = call.s.items(call.args[0])
+        if items is None or items.kind != "dict" or len(call.args) > 1:
+            return None
+        elements = [e for e in (items.element, element) if e is not None]
+        element = join_all(elements)
+        if items.fields is None:
+            return call.s.make(call.site(), lambda _: Items("dict", element))
+        fields = {**dict(items.fields), **fields}
+    named_values = tuple(fields.items())
+    return call.s.make(call.site(), lambda _: Items("dict", element, None, named_values))
+
+
+def _of_pairs(call: Call, pairs: Items) -> Value | None:
+    """Make a dict from pairs, as in ``dict(zip(names, values))``."""
+    both = [p.items for p in (*(pairs.fixed or ()), pairs.element) if isinstance(p, TupleV)]
+    if any(len(b) != 2 for b in both) or not isinstance(pairs.element, TupleV | None):
+        return None
+    element = join_all(b[1] for b in both)
+    names = [constant_of(call.s, b[0]) for b in both[:-1]]
+    known_values = None
+    if pairs.fixed is not None and all(isinstance(n, str) for n in names):
+        known_values = tuple({str(n): b[1] for n, b in zip(names, both, strict=False)}.items())
+    return call.s.make(call.site(), lambda _: Items("dict", element, None, known_values))
+
+
+@function("collections.defaultdict", "collections.Counter", "collections.OrderedDict")
+def _other_dicts(call: Call) -> Value | None:
+    if call.name.endswith("Counter") and call.args:
+        return None
+    counts = Scalar() if call.name.endswith("Counter") else Opaque(packages=DATA)
+    return call.s.make(call.site(), lambda _: Items("dict", counts))
+
+
+_SIDES = {"enumerate": 1, "zip": 64}
+
+
+@function("builtins.enumerate", "builtins.zip")
+def _side_by_side(call: Call) -> Value | None:
+    """Tuples of items side by side, as many as the shortest argument has."""
+    how = call.name.removeprefix("builtins.")
+    if call.named.keys() - {"strict"} or not call.args or len(call.args) > _SIDES[how]:
+        return None
+    return View(how, tuple(call.args), call.site())
+
+
+@function("builtins.range")
+def _range(call: Call) -> Value | None:
+    bounds = [constant_of(call.s, v) for v in call.args]
+    if bounds and all(type(b) is int for b in bounds):
+        numbers = range(*(b for b in bounds if isinstance(b, int)))
+        if len(numbers) <= 64:
+            items = tuple(Scalar(constant=i, fixed=True) for i in numbers)
+            return call.s.make(call.site(), lambda _: Items("list", join_all(items), items))
+    rows = counted_by(call)
+    if rows is not None:
+        return Column(labelled=False, rows=rows)
+    fixed = all(map(is_fixed, call.args))
+    return call.s.make(call.site(), lambda _: Items("list", Scalar(fixed=fixed)))
+
+
+@function("builtins.sorted", "builtins.reversed")
+def _sort(call: Call) -> Value | None:
+    items = call.s.items(call.args[0]) if len(call.args) == 1 and not call.named else None
+    if items is None or items.kind not in ("list", "set"):
+        return None
+    call.a.observe(call.s, call.args[0], call.node, "items are compared")
+    element = items.element
+    return call.s.make(call.site(), lambda _: Items("list", element))
+
+
+@function(
+    *("builtins.int", "builtins.float", "builtins.str", "builtins.bool", "builtins.abs"),
+    *("builtins.round", "builtins.repr", "builtins.isinstance", "builtins.type", "builtins.hash"),
+    *("builtins.max", "builtins.min", "builtins.sum", "builtins.any", "builtins.all"),
+    *("builtins.print", "builtins.format", "builtins.ord", "builtins.chr", "builtins.callable"),
+)
+@separate
+def _scalars(call: Call) -> Value | None:
+    values = [*call.args, *call.named.values()]
+    if call.name == "builtins.print" or not all(isinstance(v, Scalar | Column) for v in values):
+        return None
+    length = Length() if call.name == "builtins.int" else None
+    return Scalar(fixed=all(map(is_fixed, values)), length=length)

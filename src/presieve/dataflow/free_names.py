@@ -1,0 +1,213 @@
+"""Trusted. Names from outside a function: constants, packages, functions and objects."""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import decimal
+import re
+import sys
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, TypeGuard
+
+from presieve.dataflow.abstract_values import (
+    DATA,
+    Column,
+    Function,
+    Items,
+    Library,
+    Opaque,
+    Place,
+    Ref,
+    Scalar,
+    Table,
+    TupleV,
+    Value,
+)
+from presieve.dataflow.context import Analysis, Owner
+from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
+from presieve.dataflow.state import State
+from presieve.errors import DeclineSignal
+from presieve.lift.python.names import names_of, own_names
+from presieve.lift.python.shipped import function_source
+from presieve.lift.python.zones import Zone
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MANY = 200
+_CONSTANTS = (
+    *(bool, int, float, str, bytes, dt.date, dt.datetime, dt.timedelta, decimal.Decimal),
+    re.Pattern,
+)
+
+
+def open_owner(a: Analysis, function: FunctionType, *, generator: bool = False) -> int:
+    """Index a function among those that are read. Declines like :func:`function_source`."""
+    for at, owner in enumerate(a.owners):
+        if owner.function is function:
+            return at
+    source = function_source(function, generator=generator)
+    own = frozenset(own_names(function))
+    a.owners.append(Owner(function, source, names_of(function, Zone("UTC")), own))
+    return len(a.owners) - 1
+
+
+def outside(a: Analysis, s: State, node: ast.Name) -> Value:
+    """Resolve a name that is not a variable of a function being followed."""
+    owner = a.owner
+    if node.id in owner.own:
+        return Opaque()  # not bound yet on any path: it raises
+    try:
+        thing = owner.names.lookup(node.id)
+    except DeclineSignal as signal:
+        # Workers may have another object there; for a logger it is of the same kind.
+        package = type(owner.function.__globals__.get(node.id)).__module__.partition(".")[0]
+        if package in MESSAGES:
+            return Opaque(packages=frozenset((package,)))
+        a.note("keys", str(signal), node)
+        if _packages_in(owner.function.__globals__.get(node.id)) is None:
+            a.effect("unknown", f"{node.id} is an object of a class that is not known", node)
+        return Opaque()
+    return of_object(a, s, thing, node.id)
+
+
+def of_object(a: Analysis, s: State, thing: object, name: str) -> Value:
+    """The value of an object that exists before the function is called."""
+    if thing is None or type(thing) in _CONSTANTS:
+        return Scalar(constant=thing, fixed=True)
+    if type(thing) is tuple:
+        return TupleV(tuple(of_object(a, s, f, f"{name}[{i}]") for i, f in enumerate(thing)))
+    if isinstance(thing, ModuleType):
+        return Library(thing.__name__)
+    if isinstance(thing, FunctionType):
+        return _of_function(a, thing)
+    if isinstance(thing, type | BuiltinFunctionType) or _is_package_function(thing):
+        return _of_class(thing)
+    place = a.outside_place(name)
+    if isinstance(thing, Iterator):
+        a.changed_outside = True
+        a.effect("state", f"{name} goes on from group to group", a.stack[-1].node)
+        return Opaque(frozenset((place,)))
+    if type(thing) is list and all(f is None or type(f) in _CONSTANTS for f in thing):
+        items = tuple(Scalar(constant=f, fixed=True) for f in thing)
+        element = Scalar(fixed=True) if items else None
+        s.heap.setdefault(place, Items("list", element, items))
+        return Ref(frozenset((place,)))
+    if type(thing) is dict and all(
+        c is None or type(c) in _CONSTANTS for pair in thing.items() for c in pair
+    ):
+        s.heap.setdefault(place, _of_dict(thing))
+        return Ref(frozenset((place,)))
+    if _is_frame(thing):
+        return _table(s, thing, place)
+    packages = _packages_in(thing)
+    if packages is None:
+        # Any use may call a method of its class: a truth test, an item, a comparison.
+        a.effect("unknown", f"{name} is an object of a class that is not known", a.stack[-1].node)
+    return Opaque(frozenset((place,)), packages)
+
+
+def _is_frame(thing: object) -> TypeGuard[pd.DataFrame]:
+    """Whether an object is a DataFrame whose column names are distinct texts."""
+    if "pandas" not in sys.modules:
+        return False
+    import pandas as pd
+
+    if type(thing) is not pd.DataFrame:
+        return False
+    return thing.columns.is_unique and all(type(n) is str for n in thing.columns)
+
+
+def _table(s: State, frame: pd.DataFrame, place: Place) -> Value:
+    """A DataFrame that exists before the call. Its columns are known, but not its rows."""
+    columns = tuple(
+        (str(n), Column(memory=frozenset((Place((*place.site, at)),)), rows=place, name=str(n)))
+        for at, n in enumerate(frame.columns)
+    )
+    s.heap.setdefault(place, Table(columns, place))
+    return Ref(frozenset((place,)), table=True)
+
+
+def _of_dict(constants: dict[object, object]) -> Items:
+    """A dict of constants; its values are kept by name if all names are texts."""
+    values = {n: Scalar(constant=v, fixed=True) for n, v in constants.items()}
+    named = tuple((n, v) for n, v in values.items() if type(n) is str)
+    by_name = len(named) == len(values) <= _MANY
+    return Items("dict", Scalar(fixed=True) if values else None, None, named if by_name else None)
+
+
+def _of_function(a: Analysis, function: FunctionType) -> Value:
+    path = f"{function.__module__}.{function.__qualname__}"
+    if _is_known(function.__module__) and _is_importable(path, function):
+        return Library(path)
+    try:
+        at = open_owner(a, function)
+    except DeclineSignal:
+        return Opaque()
+    return Function(a.owners[at].source.node, at, -1)
+
+
+def _is_known(module: object) -> bool:
+    package = str(module).partition(".")[0]
+    return package in COMPUTING or of_function(f"{package}.x") != of_function("?.x")
+
+
+def _is_importable(path: str, thing: object) -> bool:
+    """Whether the object is what its package has under this path, where workers import it."""
+    parts = path.split(".")
+    for size in range(len(parts) - 1, 0, -1):
+        module = sys.modules.get(".".join(parts[:size]))
+        if module is not None:
+            at: object = module
+            for part in parts[size:]:
+                at = getattr(at, part, None)
+            return at is thing
+    return False
+
+
+def _is_package_function(thing: object) -> bool:
+    """Whether an object is callable and of a numpy class, as ufuncs are."""
+    return callable(thing) and type(thing).__module__.partition(".")[0] == "numpy"
+
+
+def _of_class(callee: object) -> Value:
+    module = str(getattr(callee, "__module__", None) or type(callee).__module__)
+    name = str(getattr(callee, "__qualname__", getattr(callee, "__name__", "?")))
+    if isinstance(callee, type) and not _is_known(module):
+        return Opaque()
+    return Library(f"{'builtins' if module == 'None' else module}.{name}")
+
+
+def _packages_in(thing: object) -> frozenset[str] | None:
+    """The packages whose objects a value may be, or may hold if it is a Python container."""
+    if type(thing) not in _CONTAINERS:
+        return _packages_of(thing)
+    todo, count, packages = [thing], 0, DATA
+    while todo:
+        item, count = todo.pop(), count + 1
+        if count > _MOST:
+            return None
+        if isinstance(item, _CONTAINERS) and type(item) in _CONTAINERS:
+            todo += [*item, *(item.values() if isinstance(item, dict) else ())]
+        elif item is not None and type(item) not in _CONSTANTS:
+            item_packages = _packages_of(item)
+            if item_packages is None:
+                return None
+            packages |= item_packages
+    return packages
+
+
+_MOST = 10_000
+"""How many items of containers are inspected."""
+_CONTAINERS = (list, tuple, set, frozenset, dict)
+
+
+def _packages_of(thing: object) -> frozenset[str] | None:
+    if thing is None or type(thing) in _CONSTANTS:
+        return DATA
+    if type(thing).__module__ == "pyspark.core.broadcast" or type(thing).__name__ == "Broadcast":
+        return DATA | {"numpy", "pandas"}
+    package = type(thing).__module__.partition(".")[0]
+    return frozenset((package,)) if package in COMPUTING or package in MESSAGES else None

@@ -1,0 +1,202 @@
+"""Trusted. Displays, comprehensions and f-strings, part by part."""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.dataflow.abstract_values import (
+    MISSING,
+    Items,
+    Opaque,
+    Places,
+    Scalar,
+    TupleV,
+    Value,
+    is_fixed,
+    join_all,
+    reach_of,
+)
+from presieve.dataflow.assignments import bind
+from presieve.dataflow.context import Analysis, GaveUp, constant_of
+from presieve.dataflow.iteration import item_of, listed_items, rounds
+from presieve.dataflow.state import State
+
+_DEEP = 6
+
+
+def _is_deep(value: Value, depth: int = _DEEP) -> bool:
+    """Whether a tuple nests tuples deeper than the analysis follows."""
+    if isinstance(value, TupleV):
+        return depth == 0 or any(_is_deep(i, depth - 1) for i in value.items)
+    return False
+
+
+def tuple_display(a: Analysis, node: ast.Tuple, s: State) -> Value:
+    items = _spread_items(a, node.elts, s)
+    if items is None:
+        return Opaque(_reach_of_all(a, node.elts, s))
+    value = TupleV(tuple(items))
+    return Opaque(reach_of(value)) if _is_deep(value) else value
+
+
+def list_display(a: Analysis, node: ast.List | ast.Set, s: State) -> Value:
+    items = _spread_items(a, node.elts, s)
+    kind = "list" if isinstance(node, ast.List) else "set"
+    if items is None:
+        reach = _reach_of_all(a, node.elts, s)
+        return s.make(a.site(node), lambda _: Items(kind, Opaque(reach)))
+    return s.make(a.site(node), lambda _: Items(kind, join_all(items), tuple(items)))
+
+
+def _spread_items(a: Analysis, nodes: list[ast.expr], s: State) -> list[Value] | None:
+    """The items of a display; None if a ``*`` adds items that are not listed."""
+    items: list[Value] = []
+    for node in nodes:
+        if not isinstance(node, ast.Starred):
+            items.append(a.evaluator.evaluate(a, node, s))
+            continue
+        listed = listed_items(s, a.evaluator.evaluate(a, node.value, s))
+        if listed is None:
+            return None
+        items += listed
+    return items
+
+
+def _reach_of_all(a: Analysis, nodes: list[ast.expr], s: State) -> Places:
+    parts = [
+        a.evaluator.evaluate(a, n.value if isinstance(n, ast.Starred) else n, s) for n in nodes
+    ]
+    for part in parts:
+        a.observe(s, part, nodes[0], "a display with * is not followed")
+    return s.reachable(frozenset().union(*map(reach_of, parts)))
+
+
+def dict_display(a: Analysis, node: ast.Dict, s: State) -> Value:
+    fields: dict[str, Value] | None = {}
+    values: list[Value] = []
+    for key, item in zip(node.keys, node.values, strict=True):
+        value = a.evaluator.evaluate(a, item, s)
+        if key is None:
+            inner = s.items(value)
+            has_known_fields = (
+                inner is not None and inner.kind == "dict" and inner.fields is not None
+            )
+            if has_known_fields and fields is not None and inner is not None:
+                fields.update(inner.fields or ())
+                values += [v for _, v in inner.fields or ()]
+            else:
+                a.observe(s, value, node, "a display with ** is not followed")
+                fields = None
+                values.append(Opaque(s.reachable(reach_of(value))))
+            continue
+        name = constant_of(s, a.evaluator.evaluate(a, key, s))
+        values.append(value)
+        if isinstance(name, str) and fields is not None:
+            fields[name] = value
+        else:
+            fields = None
+    known_fields = None if fields is None else tuple(fields.items())
+    return s.make(a.site(node), lambda _: Items("dict", join_all(values), None, known_fields))
+
+
+def comprehension(
+    a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, s: State
+) -> Value:
+    parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+    if len(node.generators) == 1 and len(parts) == 1:
+        listed_values = _evaluate_items(a, node, s)
+        if listed_values is not None:
+            return listed_values
+    before = dict(s.env)
+    names: set[str] = set()
+    for g in node.generators:
+        over = a.evaluator.evaluate(a, g.iter, s)
+        a.branches_on(over, g.iter)
+        bind(a, s, g.target, item_of(a, s, over, g.iter))
+        names |= {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        for test in g.ifs:
+            a.evaluator.evaluate(a, test, s)
+    values = [a.evaluator.evaluate(a, p, s) for p in parts]
+    _restore(s, before, names)
+    kind = {ast.SetComp: "set", ast.DictComp: "dict"}.get(type(node), "list")
+    return s.make(a.site(node), lambda _: Items(kind, values[-1]))
+
+
+def evaluate_consumed(a: Analysis, node: ast.expr, s: State) -> Value:
+    """Evaluate an argument that the called function consumes at once."""
+    return (
+        comprehension(a, node, s)
+        if isinstance(node, ast.GeneratorExp)
+        else a.evaluator.evaluate(a, node, s)
+    )
+
+
+def generator(a: Analysis, node: ast.GeneratorExp, s: State) -> Value:
+    """A generator that is consumed later, when the values behind it may have changed."""
+    values = comprehension(a, node, s)
+    reach = s.reachable(reach_of(values))
+    a.escapes(s, values, node, "a generator")
+    return Opaque(reach)
+
+
+def _evaluate_items(
+    a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, start: State
+) -> Value | None:
+    """Evaluate a comprehension item by item; None if the items are not listed, or a condition is
+    unknown.
+    """
+    assert not isinstance(node, ast.DictComp)
+    s, (generator,) = start.copy(), node.generators
+    over = a.evaluator.evaluate(a, generator.iter, s)
+    listed = rounds(a, s, over, generator.iter)
+    if listed is None or not listed.whole or len(listed.items) > 64:
+        return None
+    before, target = dict(s.env), generator.target
+    # The values so far are in the state, because the next item may make objects at the same node.
+    hidden = f"<{node.lineno}:{node.col_offset}>"
+    s.env[hidden] = TupleV(())
+    for item in listed.items:
+        if rounds(a, s, over, generator.iter) != listed:
+            raise GaveUp  # it changes the items that it iterates over
+        bind(a, s, target, item)
+        conditions = [constant_of(s, a.evaluator.evaluate(a, test, s)) for test in generator.ifs]
+        if False in conditions:
+            continue
+        if not all(k is True for k in conditions):
+            return None
+        value = a.evaluator.evaluate(a, node.elt, s)
+        values_so_far = s.env[hidden]
+        assert isinstance(values_so_far, TupleV)
+        s.env[hidden] = TupleV((*values_so_far.items, value))
+    values_so_far = s.env.pop(hidden)
+    assert isinstance(values_so_far, TupleV)
+    values = list(values_so_far.items)
+    _restore(s, before, {n.id for n in ast.walk(target) if isinstance(n, ast.Name)})
+    kind = "set" if isinstance(node, ast.SetComp) else "list"
+    start.become(s)
+    return start.make(a.site(node), lambda _: Items(kind, join_all(values), tuple(values)))
+
+
+def _restore(s: State, before: dict[str, Value], names: set[str]) -> None:
+    for name in names:
+        s.env.pop(name, None)
+        if name in before:
+            s.env[name] = before[name]
+
+
+def text(a: Analysis, node: ast.JoinedStr, s: State) -> Value:
+    parts = []
+    texts = []
+    for piece in node.values:
+        if isinstance(piece, ast.FormattedValue):
+            part = a.evaluator.evaluate(a, piece.value, s)
+            a.observe(s, part, node, "a value is formatted")
+            parts.append(part)
+            plain = piece.conversion == -1 and piece.format_spec is None
+            constant = constant_of(s, part) if plain else ...
+            texts.append(str(constant) if type(constant) in (int, float) else constant)
+        else:
+            texts.append(constant_of(s, a.evaluator.evaluate(a, piece, s)))
+    if all(isinstance(t, str) for t in texts):
+        return Scalar(constant="".join(str(t) for t in texts), fixed=True)
+    return Scalar(constant=MISSING, fixed=all(map(is_fixed, parts)))

@@ -1,0 +1,180 @@
+"""Trusted. ``merge`` and ``concat``: which columns keep what they hold.
+
+In an inner join each row has the values of its left and its right row; a left join has gaps on the
+right. Columns that have the same name on both sides get suffixes, unless they are joined on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from presieve.dataflow.abstract_values import NO_KEYS, Column, Place, Table, Value
+from presieve.dataflow.context import Call, names_of_columns
+from presieve.dataflow.registry import function, of_table
+
+_GAPS = {
+    "inner": (False, False),
+    "cross": (False, False),
+    "left": (False, True),
+    "right": (True, False),
+    "outer": (True, True),
+}
+"""Whether left and right columns have gaps, by the kind of the join."""
+_ARGUMENTS = frozenset(
+    ("on", "how", "left_on", "right_on", "suffixes", "right", "left", "validate")
+)
+_NEAREST = frozenset(
+    (
+        *("on", "left_on", "right_on", "by", "left_by", "right_by", "suffixes", "direction"),
+        *("tolerance", "allow_exact_matches"),
+    )
+)
+
+
+@of_table("merge")
+def _merge_method(call: Call) -> Value | None:
+    return _merge(call, call.owner, call.argument(0, "right"), 1)
+
+
+@function("pandas.merge", "pandas.core.reshape.merge.merge")
+def _merge_function(call: Call) -> Value | None:
+    return _merge(call, call.argument(0, "left"), call.argument(1, "right"), 2)
+
+
+def _merge(
+    call: Call, left_table: Value | None, right_table: Value | None, at: int
+) -> Value | None:
+    if (
+        left_table is None
+        or right_table is None
+        or call.named.keys() - _ARGUMENTS
+        or len(call.args) > at + 2
+    ):
+        return None
+    how = call.constant(at, "how", default="inner")
+    on = call.argument(at + 1, "on")
+    if how not in _GAPS:
+        return None
+    return _join_tables(call, (left_table, right_table), _sides(call, ("on", on)), _GAPS[str(how)])
+
+
+def _sides(call: Call, *pairs: tuple[str, Value | None]) -> list[tuple[str, ...] | None]:
+    """The join columns of each side, named for both sides by ``on``, or for each by ``left_on`` and
+    ``right_on``.
+    """
+    names_of_sides: list[tuple[str, ...] | None] = []
+    for side in ("left", "right"):
+        names: tuple[str, ...] | None = ()
+        for kind, both in pairs:
+            value = both if both is not None else call.named.get(f"{side}_{kind}")
+            some = () if value is None else names_of_columns(call.s, value)
+            names = None if names is None or some is None else (*names, *some)
+        names_of_sides.append(names or None)
+    return names_of_sides
+
+
+def _join_tables(
+    call: Call,
+    tables: tuple[Value, Value],
+    sides: list[tuple[str, ...] | None],
+    gaps: tuple[bool, bool],
+) -> Value | None:
+    """Join rows of both tables. Join columns with the same name on both sides become one column."""
+    a, b = (call.s.table(t) for t in tables)
+    left_on, right_on = sides
+    suffixes = call.constant(99, "suffixes", default=("_x", "_y"))
+    if a is None or b is None or left_on is None or right_on is None:
+        return None
+    if a.rest is not None or b.rest is not None or not isinstance(suffixes, tuple):
+        return None
+    if len(left_on) != len(right_on) or len(suffixes) != 2:
+        return None
+    for table, names in ((a, left_on), (b, right_on)):
+        for column in (c for n, c in table.columns if n in names):
+            call.a.reads(column.unread, "columns that are joined on", call.node)
+    joined = {x for x, y in zip(left_on, right_on, strict=True) if x == y}
+    shared = (set(a.names) & set(b.names)) - joined
+    _read_shared(call, (a, b), shared)
+    left = {n: f"{n}{suffixes[0] or ''}" if n in shared else n for n in a.names}
+    right = {n: f"{n}{suffixes[1] or ''}" if n in shared else n for n in b.names if n not in joined}
+    wide = len(left) + len(right) > 4 * len(call.a.request.columns) + 200  # made in a loop
+    if wide or len({*left.values(), *right.values()}) < len(left) + len(right):
+        return None
+
+    def make(place: Place) -> Table:
+        columns: dict[str, Column] = {}
+        for n, c in a.columns:
+            columns[left[n]] = _side_column(c, place, left[n], gaps=gaps[0])
+            if n in joined and gaps[0]:
+                # It holds the other table's value where this one has no row.
+                both = c.keys & dict(b.columns)[n].keys
+                columns[n] = replace(columns[n], keys=both)
+        for n, c in b.columns:
+            if n in right:
+                columns[right[n]] = _side_column(c, place, right[n], gaps=gaps[1])
+        return Table(tuple(columns.items()), place, filled=a.filled and not gaps[0] and gaps[1])
+
+    return call.s.make(call.site(), make)
+
+
+def _read_shared(call: Call, tables: tuple[Table, Table], names: set[str]) -> None:
+    """Read shared columns: the name of a column depends on the other table's columns."""
+    for table in tables:
+        for name, column in table.columns:
+            if name in names:
+                call.a.reads(column.unread, "both tables have it", call.node)
+
+
+def _side_column(column: Column, place: Place, name: str, *, gaps: bool) -> Column:
+    keys = NO_KEYS if gaps else column.keys
+    return Column(keys, column.unread, rows=place, name=name)
+
+
+@function("pandas.merge_asof", "pandas.core.reshape.merge.merge_asof")
+def _nearest(call: Call) -> Value | None:
+    """Join each row of the left table with a row of the right one, or with gaps."""
+    if len(call.args) != 2 or call.named.keys() - _NEAREST:
+        return None
+    sides = _sides(call, ("on", call.named.get("on")), ("by", call.named.get("by")))
+    return _join_tables(call, (call.args[0], call.args[1]), sides, _GAPS["left"])
+
+
+@function("pandas.concat", "pandas.core.reshape.concat.concat")
+def _concatenate(call: Call) -> Value | None:
+    """Stack the rows of all tables. A column that a table lacks has gaps."""
+    if not call.args or call.named.keys() - {"ignore_index", "axis", "sort", "copy"}:
+        return None
+    if call.constant(1, "axis", default=0) not in (0, "index"):
+        return None
+    items = call.s.items(call.args[0])
+    if items is None or items.kind != "list":
+        return None
+    parts = items.fixed if items.fixed is not None else (items.element,)
+    table_of_parts = [None if p is None else call.s.table(p) for p in parts]
+    tables = [t for t in table_of_parts if t is not None]
+    if len(tables) < len(table_of_parts) or not tables or any(t.rest is not None for t in tables):
+        return None
+    filled = [t for t in tables if not t.empty]
+    names = tuple(dict.fromkeys(n for t in tables for n in t.names))
+
+    def make(place: Place) -> Table:
+        columns = tuple((n, _stack_columns([t.column(n) for t in filled], n, place)) for n in names)
+        sure = all(t.sure for t in tables)
+        return Table(columns, place, filled=any(t.filled for t in tables), sure=sure)
+
+    for table in tables:
+        for name, column in table.columns:
+            others = [t.column(name) for t in tables]
+            if any(o is None for o in others):
+                # The gaps, and so its type, depend on the other tables.
+                call.a.reads(column.unread, "one of the tables does not have it", call.node)
+    return call.s.make(call.site(), make)
+
+
+def _stack_columns(parts: list[Column | None], name: str, place: Place) -> Column:
+    columns = [p for p in parts if p is not None]
+    unread = frozenset().union(*(c.unread for c in columns))
+    keys: frozenset[str] = NO_KEYS
+    if columns and len(columns) == len(parts):
+        keys = frozenset.intersection(*(c.keys for c in columns))
+    return Column(keys, unread, rows=place, name=name)

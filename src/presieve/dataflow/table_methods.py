@@ -1,0 +1,551 @@
+"""Trusted. Methods of DataFrames.
+
+pandas 2 and 3: ``pandas/core/frame.py``, ``pandas/core/generic.py``. None of the methods listed
+here changes its owner unless ``inplace`` says so, which is followed for methods that return tables.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from presieve.dataflow.abstract_values import (
+    DATA,
+    NO_KEYS,
+    NONE,
+    Column,
+    Function,
+    Grouped,
+    Items,
+    Library,
+    Opaque,
+    Place,
+    Ref,
+    Row,
+    Scalar,
+    Table,
+    Value,
+    is_fixed,
+)
+from presieve.dataflow.assignments import drop_columns, set_column
+from presieve.dataflow.column_methods import called_back
+from presieve.dataflow.context import Call, Given, constant_of, names_of_columns
+from presieve.dataflow.libraries import of_method
+from presieve.dataflow.registry import TABLE_METHODS, Model, of_table, separate
+from presieve.dataflow.row_subsets import rows_of, series_of
+from presieve.dataflow.state import NEW
+
+_TABLE = DATA | {"pandas", "numpy"}
+
+
+def own_table(call: Call) -> Table:
+    """The table whose method is called."""
+    table = call.s.table(call.owner)
+    assert table is not None
+    return table
+
+
+def is_attribute(name: str) -> bool:
+    """Whether every DataFrame has this attribute, whatever its columns are."""
+    return name in TABLE_METHODS or name in _ATTRIBUTES
+
+
+_ATTRIBUTES = frozenset(
+    (
+        *("T", "abs", "add", "add_prefix", "add_suffix", "align", "asfreq", "asof", "at", "attrs"),
+        *("axes", "between_time", "bool", "columns", "compare", "div", "dot", "dtypes", "empty"),
+        *("eq", "flags", "ge", "gt", "iat", "iloc", "index", "infer_objects", "keys", "le", "loc"),
+        *("lookup", "lt", "mod", "mul", "ndim", "ne", "pad", "plot", "pow", "pipe", "shape"),
+        *("size", "style", "sub", "swapaxes", "swaplevel", "truediv", "tz_convert", "values"),
+        *("xs", "update", "insert", "pop", "items", "info", "first", "last", "divide", "multiply"),
+        *("subtract", "radd", "rsub", "rmul", "rdiv", "product", "sparse", "hist", "boxplot"),
+        *("squeeze", "set_flags", "take", "rpow", "rmod", "swaplevel", "eval", "memory_usage"),
+    )
+)
+
+
+_IN_PLACE = frozenset(("fillna", "astype", "round", "abs", "replace", "ffill", "bfill"))
+"""Methods that overwrite the memory of the old values if they change the table in place."""
+
+
+def _model_of_new_table(make: Callable[[Call, Table, Place], Table | None]) -> Model:
+    """A model that returns a new table, or replaces the owner by it (``inplace=True``)."""
+
+    def model(call: Call) -> Value | None:
+        inplace = call.constant(99, "inplace", default=False)
+        call.named.pop("inplace", None)
+        new_table = make(call, own_table(call), NEW)
+        if new_table is None or inplace not in (True, False):
+            if inplace is not False:
+                call.named["inplace"] = Scalar()
+            return None
+        if inplace is True and isinstance(call.owner, Ref):
+            copy = call.s.make(call.site(), lambda _: new_table)
+            changed_table = call.s.table(copy)
+            assert changed_table is not None
+            if call.name in _IN_PLACE:
+                old = dict(own_table(call).columns)
+                written = [c.memory for n, c in old.items() if changed_table.column(n) != c]
+                call.s.overwrite(frozenset().union(*written))
+            call.s.update(call.owner, changed_table)
+            call.a.changes(call.owner.places, call.node, f".{call.name}()")
+            return NONE
+        return call.s.make(call.site(), lambda _: new_table)
+
+    return model
+
+
+def _read_columns(call: Call, table: Table, names: tuple[str, ...] | None) -> None:
+    """Read these columns; None: all columns."""
+    columns = [c for n, c in table.columns if names is None or n in names]
+    if table.rest is not None:
+        columns.append(table.rest)
+    read = frozenset().union(*(c.unread for c in columns))
+    call.a.reads(read, f".{call.name}() looks at all columns", call.node)
+
+
+def _read_names(call: Call, table: Table, names: Collection[str]) -> None:
+    """Read columns whose presence determines the result, or an error."""
+    for name, column in table.columns:
+        if name in names:
+            call.a.reads(column.unread, f".{call.name}() asks whether it is there", call.node)
+
+
+def _names(call: Call, at: int, name: str) -> tuple[str, ...] | None:
+    value = call.argument(at, name)
+    return None if value is None else names_of_columns(call.s, value)
+
+
+def _sort(call: Call, table: Table, place: Place) -> Table | None:
+    if "key" in call.named or call.constant(1, "axis", default=0) != 0:
+        return None
+    if call.name == "sort_values":
+        _read_columns(call, table, _names(call, 0, "by"))
+    return replace(rows_of(table, place, shared=True), filled=table.filled)
+
+
+def _cut(call: Call, table: Table, place: Place) -> Table | None:
+    if call.name in ("nlargest", "nsmallest"):
+        _read_columns(call, table, _names(call, 1, "columns"))
+    return rows_of(table, place, shared=True)
+
+
+def _drop_rows(call: Call, table: Table, place: Place) -> Table | None:
+    if call.constant(0, "axis", default=0) != 0 and call.name == "dropna":
+        return None
+    at = 0 if call.name == "drop_duplicates" else 3
+    _read_columns(call, table, _names(call, at, "subset"))
+    alone = call.name == "dropna" and call.named.keys() <= {"subset"} and not call.args
+    return rows_of(table, place, shared=False, rowwise=alone)
+
+
+def _query(call: Call, table: Table, place: Place) -> Table | None:
+    text = call.constant(0, "expr")
+    words = frozenset(re.findall(r"\w+", text)) if isinstance(text, str) else None
+    _sees_variables(call, text)
+    if words is None or not isinstance(text, str) or "@" in text or "(" in text or "`" in text:
+        _read_columns(call, table, None)
+    else:
+        _read_columns(call, table, tuple(n for n in table.names if n in words))
+    return rows_of(table, place, shared=False)
+
+
+def _sees_variables(call: Call, text: object) -> None:
+    """``@name`` in the text of ``query`` and ``eval`` is a variable."""
+    if not isinstance(text, str) or "@" in text:
+        call.a.shows_variables(call.s, call.node, f".{call.name}()")
+
+
+@of_table("eval")
+def _evaluate(call: Call) -> Value | None:
+    _sees_variables(call, call.constant(0, "expr"))
+    return None
+
+
+def _copy(_call: Call, table: Table, _place: Place) -> Table | None:
+    return table
+
+
+def _reset(call: Call, table: Table, place: Place) -> Table | None:
+    if call.args or call.named.keys() - {"drop"}:
+        return None
+    drop = call.constant(1, "drop", default=False)
+    if drop not in (True, False):
+        return None
+    columns = tuple((n, replace(c, rows=place)) for n, c in table.columns)
+    if drop is False:
+        added_names = ("index", "level_0") if table.index is None else tuple(dict(table.index))
+        _read_names(call, table, added_names)
+    if drop is False and table.index is not None:
+        labels = tuple((n, Column(k, rows=place, name=n)) for n, k in table.index)
+        columns = (*labels, *columns)
+    elif drop is False:
+        name = "level_0" if "index" in table.names else "index"
+        columns = ((name, Column(rows=place, name=name)), *columns)
+    return replace(table, columns=columns, rows=place, index=None)
+
+
+def _reindex(call: Call, table: Table, place: Place) -> Table | None:
+    """Select rows by label, with gaps for missing labels; or columns by name."""
+    if call.named.keys() - {"index", "columns", "fill_value", "method", "limit", "tolerance"}:
+        return None
+    if len(call.args) + len(call.named.keys() & {"index", "columns"}) != 1:
+        return None
+    for value in (*call.args, *call.named.values()):
+        call.a.observe(call.s, value, call.node, "labels")
+    if "columns" in call.named:
+        _read_columns(call, table, None)
+        return replace(table, columns=(), rest=Column(rows=table.rows), sure=False)
+
+    def column(source: Column) -> Column:
+        return Column(unread=source.unread, rows=place, name=source.name)
+
+    columns = tuple((n, column(c)) for n, c in table.columns)
+    unlisted = None if table.rest is None else column(table.rest)
+    return Table(columns, place, unlisted, sure=table.sure)
+
+
+def _rename_axis(call: Call, table: Table, _place: Place) -> Table | None:
+    """``rename_axis(name)``, which raises an error for labels of several levels."""
+    name = call.constant(0, "mapper")
+    if not isinstance(name, str) or len(call.args) + len(call.named) != 1:
+        return None
+    keys = table.index[0][1] if table.index is not None and len(table.index) == 1 else NO_KEYS
+    return replace(table, index=((name, keys),))
+
+
+def _sample(call: Call, table: Table, place: Place) -> Table | None:
+    """Draw random rows. With a constant seed, other random numbers do not change."""
+    if call.constant(5, "axis", default=0) not in (0, "index"):
+        return None
+    if call.argument(3, "weights") is not None:
+        _read_columns(call, table, None)
+    for value in (*call.args, *call.named.values()):
+        call.a.observe(call.s, value, call.node, "arguments")
+    if type(call.constant(4, "random_state")) is not int:
+        doing = of_method(_TABLE, call.name)
+        assert doing is not None
+        call.a.effect(doing.kind, f"{ast.unparse(call.node.func)}() {doing.reason}", call.node)
+    return rows_of(table, place, shared=False)
+
+
+def _pivot(call: Call, table: Table, place: Place) -> Table | None:
+    """``pivot_table`` of one column of values: its columns are the existing values of another one.
+    With several columns of values, or several functions, the names would have levels.
+    """
+    values, columns = (call.constant(at, n) for at, n in ((0, "values"), (2, "columns")))
+    index = _names(call, 1, "index")
+    by = call.argument(3, "aggfunc")
+    if not isinstance(values, str) or not isinstance(columns, str) or index is None:
+        return None
+    if len({values, columns, *index}) < 2 + len(index):
+        return None
+    if not isinstance(by, Scalar | Function | Library | None) or len(call.args) > 4:
+        return None
+    if call.named.keys() - {"values", "index", "columns", "aggfunc", "fill_value"}:
+        return None
+    called_back(call)
+    _read_columns(call, table, (values, columns, *index))
+    columns_by_name = dict(table.columns)
+    labels = tuple((n, columns_by_name[n].keys if n in columns_by_name else NO_KEYS) for n in index)
+    return Table((), place, Column(rows=place), index=labels, sure=False)
+
+
+def _set_index(call: Call, table: Table, place: Place) -> Table | None:
+    names = _names(call, 0, "keys")
+    if names is None or call.named.keys() - {"keys", "drop"} or table.rest is not None:
+        return None
+    if call.constant(1, "drop", default=True) is not True or not set(names) <= set(table.names):
+        return None
+    _read_columns(call, table, names)
+    index = tuple((n, c.keys) for n, c in table.columns if n in names)
+    data_columns = tuple((n, replace(c, rows=place)) for n, c in table.columns if n not in names)
+    ordered = tuple((n, dict(index)[n]) for n in names)
+    return replace(table, columns=data_columns, rows=place, index=ordered)
+
+
+def _drop(call: Call, table: Table, place: Place) -> Table | None:
+    names = _names(call, 99, "columns")
+    if names is None and call.constant(1, "axis", default=0) in (1, "columns"):
+        names = _names(call, 0, "labels")
+    if names is not None:
+        missing = call.constant(99, "errors", default="raise")
+        if missing == "raise":
+            _read_columns(call, table, names)
+        columns = tuple((n, c) for n, c in table.columns if n not in names)
+        return replace(table, columns=columns)
+    if call.constant(1, "axis", default=0) == 0 and "columns" not in call.named:
+        for value in (*call.args, *call.named.values()):
+            call.a.observe(call.s, value, call.node, "rows are dropped by label")
+        return rows_of(table, place, shared=False)
+    return None
+
+
+def _rename(call: Call, table: Table, _place: Place) -> Table | None:
+    value = call.argument(99, "columns")
+    items = None if value is None else call.s.items(value)
+    if call.args or call.named.keys() != {"columns"} or items is None or items.fields is None:
+        return None
+    names = {n: constant_of(call.s, v) for n, v in items.fields}
+    if items.kind != "dict" or not all(isinstance(v, str) for v in names.values()):
+        return None
+    renamed_columns = [(str(names.get(n, n)), c) for n, c in table.columns]
+    if len({n for n, _ in renamed_columns}) < len(renamed_columns):
+        return None
+    return replace(table, columns=tuple((n, replace(c, name=n)) for n, c in renamed_columns))
+
+
+def _fill(call: Call, table: Table, _place: Place) -> Table | None:
+    """``fillna``, ``astype`` and the like, perhaps of some columns only."""
+    value = call.argument(0, "value" if call.name == "fillna" else "dtype")
+    items = None if value is None else call.s.items(value)
+    by_column = call.name in ("fillna", "astype", "round")  # the dict of ``replace`` maps values
+    names = dict(items.fields) if by_column and items is not None and items.fields else None
+    if names is None:
+        _read_columns(call, table, None)
+
+    arguments = [*call.args, *call.named.values()]
+    fixed = all(
+        is_fixed(v) for v in (dict(items.fields).values() if items and items.fields else arguments)
+    )
+    alone = fixed and call.name in ("fillna", "astype", "round", "abs")
+    alone = alone and len(arguments) == (0 if call.name == "abs" else 1)
+    alone = alone and call.named.keys() <= {"value", "dtype", "decimals"}
+
+    def column(name: str, source: Column) -> Column:
+        if names is not None and name not in names:
+            return source
+        call.a.reads(source.unread, f".{call.name}() changes it", call.node)
+        rowwise = source.rowwise and alone
+        return Column(rowwise=rowwise, rows=source.rows, name=name)
+
+    columns = tuple((n, column(n, c)) for n, c in table.columns)
+    unlisted = None if table.rest is None else Column()
+    return replace(table, columns=columns, rest=unlisted)
+
+
+def _filter_columns(call: Call, table: Table, _place: Place) -> Table | None:
+    names = _names(call, 0, "items")
+    if names is None or len(call.args) + len(call.named) != 1:
+        return None
+    return replace(table, columns=tuple((n, c) for n, c in table.columns if n in names))
+
+
+def _explode(call: Call, table: Table, place: Place) -> Table | None:
+    names = _names(call, 0, "column")
+    if names is None:
+        return None
+    _read_columns(call, table, names)
+    new_table = rows_of(table, place, shared=False)
+    columns = tuple(
+        (n, Column(name=n, rows=place) if n in names else c) for n, c in new_table.columns
+    )
+    return replace(new_table, columns=columns)
+
+
+def _melt(call: Call, table: Table, place: Place) -> Table | None:
+    names = _names(call, 0, "id_vars")
+    values = _names(call, 1, "value_vars")
+    new_names = [call.constant(2, "var_name", "variable"), call.constant(3, "value_name", "value")]
+    if names is None or not all(isinstance(m, str) for m in new_names):
+        return None
+    if call.named.keys() - {"id_vars", "value_vars", "var_name", "value_name"}:
+        return None
+    _read_columns(call, table, None if values is None else (*names, *values))
+    _read_names(call, table, [str(m) for m in new_names])
+    id_columns = tuple((n, c) for n, c in table.columns if n in names)
+    columns = rows_of(replace(table, columns=id_columns), place, shared=False)
+    new_columns = tuple((str(m), Column(rows=place, name=str(m))) for m in new_names)
+    return replace(columns, columns=columns.columns + new_columns, index=None, sure=False)
+
+
+for _names_, _make in (
+    (("sort_values", "sort_index"), _sort),
+    (("head", "tail", "nlargest", "nsmallest", "truncate"), _cut),
+    (("dropna", "drop_duplicates"), _drop_rows),
+    (("query",), _query),
+    (("copy",), _copy),
+    (("reset_index",), _reset),
+    (("set_index",), _set_index),
+    (("drop",), _drop),
+    (("rename",), _rename),
+    (("fillna", "astype", "round", "abs", "replace", "ffill", "bfill"), _fill),
+    (("filter",), _filter_columns),
+    (("explode",), _explode),
+    (("melt",), _melt),
+    (("reindex",), _reindex),
+    (("rename_axis",), _rename_axis),
+    (("sample",), _sample),
+    (("pivot_table",), _pivot),
+):
+    of_table(*_names_)(_model_of_new_table(_make))
+for _name in (
+    "copy",
+    "drop",
+    "rename",
+    "fillna",
+    "astype",
+    "round",
+    "abs",
+    "dropna",
+    "reset_index",
+):
+    separate(TABLE_METHODS[_name])
+
+
+@of_table("assign")
+@separate
+def _assign(call: Call) -> Value | None:
+    if call.args or not isinstance(call.owner, Ref):
+        return None
+    table = own_table(call)
+    copy = call.s.make(call.site(), lambda _: table)
+    for name, argument in call.named.items():
+        value = argument
+        if isinstance(argument, Function):
+            value = call.a.evaluator.inlined(call, argument, Given([copy], {}, call.node))
+        set_column(call.a, call.s, copy, name, (value, call.node))
+    return copy
+
+
+@of_table("insert")
+@separate
+def _insert(call: Call) -> Value | None:
+    name = call.constant(1, "column")
+    value = call.argument(2, "value")
+    if not isinstance(name, str) or value is None or not isinstance(call.owner, Ref):
+        return None
+    _read_names(call, own_table(call), (name,))  # it raises an error if the name exists
+    if call.constant(0, "loc") != 0:
+        _read_columns(call, own_table(call), None)  # it raises an error if there are fewer columns
+    set_column(call.a, call.s, call.owner, name, (value, call.node))
+    table = own_table(call)
+    call.s.update(call.owner, replace(table, sure=False))
+    return NONE
+
+
+@of_table("pop")
+@separate
+def _pop(call: Call) -> Value | None:
+    name = call.constant(0, "item")
+    if not isinstance(name, str) or not isinstance(call.owner, Ref):
+        return None
+    column = series_of(call.a, own_table(call), name, call.node)
+    drop_columns(call.a, call.s, call.owner, (name,), call.node)
+    return column
+
+
+def _now_or_later(call: Call) -> Ref:
+    """The table as it is now or as it becomes, because a later reader may see either."""
+    table = own_table(call)
+    assert isinstance(call.owner, Ref)
+    now = call.s.make(call.site(4), lambda _: table)
+    return Ref(now.places | call.owner.places, table=True)
+
+
+@of_table("groupby")
+def _group(call: Call) -> Value | None:
+    names = _names(call, 0, "by")
+    flat = call.constant(99, "as_index", default=True)
+    accepted = {"by", "as_index", "sort", "dropna", "observed", "group_keys"}
+    if names is None or len(call.args) > 1 or call.named.keys() - accepted:
+        return None
+    if not isinstance(call.owner, Ref) or flat not in (True, False):
+        return None
+    _read_columns(call, own_table(call), names)
+    return Grouped(_now_or_later(call), names, None, flat is False)
+
+
+@of_table("itertuples")
+def _tuples(call: Call) -> Value | None:
+    """Rows with columns by name. pandas replaces names that are no identifiers by positions."""
+    table = own_table(call)
+    if call.args or call.named.keys() - {"index"} or not isinstance(call.owner, Ref):
+        return None
+    if table.rest is not None or len(table.columns) > 200:
+        return None
+    reserved = {"Index", "count", "index"}
+    if any(not n.isidentifier() or n.startswith("_") or n in reserved for n in table.names):
+        return None
+    row = Row(_now_or_later(call))
+    return call.s.make(call.site(), lambda _: Items("list", row))
+
+
+@of_table("iterrows")
+def _rows(call: Call) -> Value | None:
+    """Each row is a Series of one type, which depends on the types of all columns."""
+    _read_columns(call, own_table(call), None)
+    pair = Opaque(packages=_TABLE)
+    return call.s.make(call.site(), lambda _: Items("list", pair))
+
+
+@of_table("to_dict")
+def _records(call: Call) -> Value | None:
+    table = own_table(call)
+    _read_columns(call, table, None)
+    if call.constant(0, "orient") != "records" or len(call.args) + len(call.named) != 1:
+        return None
+    fields = tuple((n, Scalar(c.keys)) for n, c in table.columns)
+    site = call.site(1)
+    record = call.s.make(site, lambda _: Items("dict", Scalar(), None, fields))
+    return call.s.make(call.site(), lambda _: Items("list", record))
+
+
+@of_table("apply")
+def _apply(call: Call) -> Value | None:
+    """Apply a function to whole rows or columns. With ``axis=1``, the rows stay."""
+    _read_columns(call, own_table(call), None)
+    call.a.alone = False
+    called_back(call)
+    if call.constant(1, "axis", default=0) in (1, "columns"):
+        return Column(rows=own_table(call).rows)
+    return Opaque(packages=_TABLE)
+
+
+@of_table("pipe")
+def _pipe(call: Call) -> Value | None:
+    first = call.args[0] if call.args else None
+    if not isinstance(first, Function):
+        return None
+    arguments = Given([call.owner, *call.args[1:]], call.named, call.node)
+    return call.a.evaluator.inlined(call, first, arguments)
+
+
+@of_table("duplicated")
+def _mark_duplicates(call: Call) -> Value | None:
+    if call.named.keys() - {"subset", "keep"} or len(call.args) > 2:
+        return None
+    _read_columns(call, own_table(call), _names(call, 0, "subset"))
+    return Column(rows=own_table(call).rows, mask=True)
+
+
+@of_table("isna", "isnull", "notna", "notnull")
+@separate
+def _missing(call: Call) -> Value | None:
+    """A table of truth values, which reads all columns."""
+    _read_columns(call, own_table(call), None)
+    return Opaque(packages=_TABLE)
+
+
+@of_table(
+    *("sum", "mean", "median", "min", "max", "std", "var", "count", "nunique", "prod", "skew"),
+    *("kurt", "quantile", "any", "all", "idxmin", "idxmax", "corr", "cov", "describe", "agg"),
+    *("aggregate", "rank", "diff", "shift", "cumsum", "cumprod", "cummax", "cummin", "isin"),
+    *("pct_change", "transform", "rolling", "expanding", "ewm", "resample", "pivot", "stack"),
+    *("unstack", "transpose", "to_numpy", "to_records", "value_counts", "clip"),
+    *("interpolate", "where", "mask", "applymap", "map", "select_dtypes"),
+    *("equals", "mode", "sem", "get", "corrwith", "combine_first", "add_prefix", "add_suffix"),
+    *("set_axis", "convert_dtypes", "items", "iteritems", "keys", "info", "memory_usage"),
+)
+def _other(call: Call) -> Value | None:
+    if "inplace" in call.named:
+        return None
+    _read_columns(call, own_table(call), None)
+    for value in (*call.args, *call.named.values()):
+        call.a.observe(call.s, value, call.node, f".{call.name}() reads its arguments")
+    called_back(call)
+    columns = [c for _, c in own_table(call).columns]
+    memory = frozenset().union(*(c.memory for c in columns))
+    return Opaque(memory, _TABLE)

@@ -1,0 +1,163 @@
+"""Trusted. Functions of rows that are lifted completely become Spark expressions, with a proof.
+
+The text of an expression is not trusted (:mod:`presieve.compiling.row_expressions`). Spark's
+analyzer parses it, its form in the resulting plan is read back, and the checker proves that this
+form equals the function. A function without a proof stays in Python.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from presieve.backend.open_plan import Opened
+from presieve.backend.rewrite import RowTexts
+from presieve.backend.row_expressions import Calls, RowCall, Values, open_calls, with_expressions
+from presieve.certificate.check import Rejected
+from presieve.certificate.row_expressions import (
+    CompiledCertificate,
+    Expression,
+    VerifiedCompiled,
+    check_compiled,
+)
+from presieve.compiling.row_expressions import Writer
+from presieve.driver.solve import ERASED_TEXT, ERASES
+from presieve.driver.stages.settling import settle_replacements
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Mode, Problem
+from presieve.ir.terms import FALSE, SQL_TRUE
+from presieve.lift.forms import Lifted
+from presieve.lift.values.ranges import column_ranges
+from presieve.semantics.assumptions import OPTIONAL
+from presieve.semantics.smart_constructors import get, or_
+from presieve.semantics.types import SchemaColumn
+from presieve.sql.catalyst_values import ValueOf
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from presieve.driver.solve import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class CompileDecision:
+    """The decision about one function: proved expressions that replace it, or why it stays."""
+
+    call: RowCall
+    texts: RowTexts | None = None
+    verified: VerifiedCompiled | None = None
+    declined: Declined | None = None
+
+    @property
+    def text(self) -> str:
+        """The expressions, for people."""
+        if self.texts is None:
+            return ""
+        named = zip(self.texts.outputs, self.call.outputs, strict=True)
+        columns = self.texts.outputs
+        if not self.call.positions:
+            columns = tuple(f"{sql} AS {a.name}" for sql, a in named)
+        where = "" if self.texts.row is None else f" WHERE {self.texts.row}"
+        return ", ".join(columns) + where
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The resulting DataFrame; the input DataFrame itself if nothing changes."""
+
+    df: DataFrame
+    decisions: tuple[CompileDecision, ...] = ()
+
+
+def replace_row_functions(
+    opened: Opened, df: DataFrame, policy: Policy, *, changed: bool
+) -> Compiled:
+    """Replace functions of rows by expressions.
+
+    ``changed`` says that the plan of ``df`` differs from the one that was opened.
+    """
+    if not changed and opened.written is not None:
+        condensed = open_calls(replace(opened, written=None), df, changed=False)
+        if not any(d.texts for d in _decide_all(condensed, policy).values()):
+            return Compiled(df)
+    calls = open_calls(opened, df, changed=changed)
+    if isinstance(calls, Declined):
+        return Compiled(df)
+    decisions = _decide_all(calls, policy)
+    rewritten = settle_replacements(
+        decisions,
+        lambda candidates: with_expressions(
+            calls, {i: d.texts for i, d in candidates.items() if d.texts}
+        ),
+        lambda d, i, built: _check_expressions(d, built.values[i]),
+        lambda d, why: replace(d, declined=why),
+    )
+    return Compiled(df if rewritten is None else rewritten.df, tuple(decisions.values()))
+
+
+def _decide_all(calls: Calls | Declined, policy: Policy) -> dict[int, CompileDecision]:
+    row_calls = () if isinstance(calls, Declined) else calls.found
+    return {i: _write_expressions(call, policy) for i, call in enumerate(row_calls)}
+
+
+def _write_expressions(call: RowCall, policy: Policy) -> CompileDecision:
+    """Write the expressions, which are not proved yet."""
+    if isinstance(call.lifted, Declined):
+        return CompileDecision(call, declined=call.lifted)
+    raises = call.lifted.fold.finish_raises != FALSE  # Spark may not evaluate an expression
+    if policy == "strict" and (call.erases or raises):
+        return CompileDecision(call, declined=Declined(ERASES, ERASED_TEXT))
+    try:
+        return CompileDecision(call, _texts(call, call.lifted))
+    except DeclineSignal as signal:
+        return CompileDecision(call, declined=signal.declined)
+
+
+def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
+    fold = lifted.fold
+    open_ = [a for a in lifted.assumptions if a.code not in OPTIONAL]
+    if open_:
+        raise DeclineSignal("assumption", f"what it gives rests on this: {open_[0].text}")
+    if lifted.calls or fold.columns:
+        raise DeclineSignal("pure-call", "a function that is not read is called")
+    columns = {fold.key(c.name): c for c in fold.keys}
+    schema = tuple(SchemaColumn(c.name, c.type) for c in fold.keys)
+    types = {v: c.type for v, c in columns.items()}
+    writer = Writer.of_columns(types, column_ranges(schema)).hiding(call.hidden)
+    message = f"{call.function} raises for these values"
+    generated = {
+        o.name: writer.output(o.term, fold.finish_raises, o.type, message)
+        for o in fold.outputs
+        if o.name != call.row
+    }
+    outputs = tuple(generated[a.name] for a in call.outputs)
+    if not call.row:
+        return RowTexts(outputs)
+    (row_output,) = (o.term for o in fold.outputs if o.name == call.row)
+    return RowTexts(outputs, writer.condition(or_(get(row_output), fold.finish_raises)))
+
+
+def _check_expressions(decision: CompileDecision, analyzed: Values | Declined) -> CompileDecision:
+    """Add the proof to a decision, or the reason why there is none."""
+    if isinstance(analyzed, Declined):
+        return replace(decision, declined=analyzed)
+    call, texts = decision.call, decision.texts
+    assert isinstance(call.lifted, Lifted)
+    assert texts is not None
+    pairs = zip(call.outputs, texts.outputs, analyzed.outputs, strict=True)
+    all_expressions = [expression_of(a.name, text, m) for a, text, m in pairs]
+    if analyzed.row is not None and texts.row is not None:
+        all_expressions.append(expression_of(call.row, texts.row, analyzed.row))
+    fold, by_name = call.lifted.fold, {e.output: e for e in all_expressions}
+    expressions = tuple(by_name[o.name] for o in fold.outputs)
+    problem = Problem(fold, SQL_TRUE, Mode.GROUPED)
+    result = check_compiled(CompiledCertificate(problem, expressions, call.row))
+    if isinstance(result, Rejected):
+        reason = f"the expression is not proved: {result.condition}, {result.reason}"
+        return replace(decision, declined=Declined("no-proof", reason))
+    return replace(decision, verified=result)
+
+
+def expression_of(output: str, text: str, analyzed: ValueOf) -> Expression:
+    """Pair a text with its analyzed form, for the checker."""
+    return Expression(output, text, analyzed.term, analyzed.safe, analyzed.raises)

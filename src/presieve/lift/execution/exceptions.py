@@ -1,0 +1,279 @@
+"""Trusted. ``try`` and ``except``: errors of the body lead to a handler.
+
+A handler is executed on the path of the error, with the variables as they are there. Only errors
+whose exact class is known lead to a handler, and a body may contain only what is listed here: it is
+not known whether anything else raises further errors. Source: the Python language reference, "The
+try statement".
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from presieve.ir.ops import negate
+from presieve.ir.sorts import Decimal
+from presieve.ir.terms import FALSE, TRUE, Term
+from presieve.lift.execution import growing_lists
+from presieve.lift.execution.heap import unite
+from presieve.lift.execution.state import Exit, Flow, Machine, Raised, join_flows
+from presieve.lift.python.shipped import is_plain_error
+from presieve.lift.reason_words import syntax
+from presieve.lift.values.symbolic import (
+    ColumnV,
+    DaysV,
+    DictV,
+    Known,
+    ListV,
+    MatchV,
+    NoneV,
+    OptTupleV,
+    RefV,
+    RowV,
+    Scalar,
+    SelfV,
+    SetV,
+    SplitV,
+    TupleV,
+    Unbound,
+    Value,
+    describe,
+)
+from presieve.semantics.smart_constructors import and_, or_
+
+_BUILTINS = ("float", "int", "bool", "len", "abs", "round", "min", "max")
+_MATH = ("floor", "ceil", "trunc", "sqrt", "fabs", "isnan", "isinf", "isfinite")
+_PATTERNS = ("match", "search", "fullmatch")
+_TEXTS = (
+    *("upper", "lower", "strip", "lstrip", "rstrip", "replace", "removeprefix", "startswith"),
+    *("endswith", "find", "index", "count", "split", "isdigit", "isdecimal", "isnumeric"),
+    *("isalpha", "isalnum", "isspace", "isupper", "islower"),
+)
+
+FUNCTIONS = {
+    *(f"builtins.{name}" for name in _BUILTINS),
+    *(f"math.{name}" for name in _MATH),
+    *(f"re.{name}" for name in _PATTERNS),
+}
+"""Functions whose errors are all modelled with their classes."""
+
+METHODS = {*_TEXTS, *_PATTERNS, "get", "weekday", "isoweekday", "toordinal", "date"}
+"""Methods whose errors are all modelled. Their arguments must be constants, unless the owner is
+certainly not None: Python looks up the method before it evaluates them.
+"""
+
+_STATEMENTS = (
+    *(ast.Pass, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.Return, ast.Raise),
+    *(ast.Assert, ast.Continue, ast.Break, ast.Expr, ast.Try),
+)
+_EXPRESSIONS = (
+    *(ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.BoolOp),
+    *(ast.Compare, ast.IfExp, ast.Call, ast.Tuple),
+)
+_VALUES = (
+    *(Scalar, NoneV, TupleV, OptTupleV, ListV, DictV, SetV, RefV, Known, ColumnV, RowV, SelfV),
+    *(SplitV, MatchV, DaysV),
+)
+
+
+# --- code that a body may contain -----------------------------------------------------------------
+
+
+def _unmodelled(m: Machine, subject: str, node: ast.AST) -> Exception:
+    reason = f"which error {subject} may raise, and except may catch, is not modelled"
+    return m.decline("unsupported-statement", f"{reason}: test for the problem with if", node)
+
+
+def check_statement(m: Machine, node: ast.stmt) -> None:
+    """Decline a statement inside ``try`` unless all of its errors are modelled."""
+    if not m.state.tries:
+        return
+    targets: list[ast.expr] = []
+    match node:
+        case ast.Assign(targets, _):
+            pass
+        case ast.AugAssign(target) | ast.AnnAssign(target):
+            targets = [target]
+    places = (ast.Name, ast.Tuple, ast.Store)
+    plain = all(isinstance(n, places) for t in targets for n in ast.walk(t))
+    if not isinstance(node, _STATEMENTS) or not plain:
+        raise _unmodelled(m, syntax(node), node)
+
+
+def check_value(m: Machine, node: ast.expr, value: Value) -> None:
+    """Decline an expression inside ``try`` unless all of its errors are modelled."""
+    if not m.state.tries:
+        return
+    decimal = isinstance(value, Scalar) and isinstance(value.base, Decimal)
+    if not isinstance(node, _EXPRESSIONS) or not isinstance(value, _VALUES) or decimal:
+        raise _unmodelled(m, describe(value), node)
+
+
+def check_call(m: Machine, name: str, node: ast.Call, owner: Value | None = None) -> None:
+    """Decline a call inside ``try`` unless all of its errors are modelled. ``name`` is the path of
+    a function, or the name of a method of ``owner``.
+    """
+    if not m.state.tries:
+        return
+    plain = (ast.Constant, ast.Name, ast.Tuple, ast.Load)
+    constants = all(isinstance(n, plain) for a in node.args for n in ast.walk(a))
+    exists = isinstance(owner, Known | DictV)
+    if name not in FUNCTIONS and not (name in METHODS and (exists or constants)):
+        raise _unmodelled(m, ast.unparse(node.func), node)
+
+
+# --- the statement --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Handler:
+    """``classes`` are the classes that it catches."""
+
+    classes: tuple[type[BaseException], ...]
+    name: str | None
+    body: list[ast.stmt]
+
+
+@dataclass(frozen=True, slots=True)
+class _Caught:
+    """A handler, the condition under which it is reached, beyond the conditions of the ``try``
+    statement's path, and its path.
+    """
+
+    handler: _Handler
+    condition: Term
+    path: Flow
+
+
+@dataclass(slots=True)
+class _Try:
+    """One ``try`` while it is executed. ``exits``: the number of exits before it."""
+
+    node: ast.Try
+    start: Flow
+    end: Flow
+    exits: int
+
+
+def execute_try(m: Machine, node: ast.Try, flow: Flow) -> None:
+    """Execute ``try``, with ``except`` and ``else``."""
+    if node.finalbody:
+        raise m.decline("unsupported-statement", "try with finally is not read", node)
+    handlers = [_handler(m, h, flow) for h in node.handlers]
+    before, outer, exits = m.state.raises, m.state.tries, len(m.frame.exits)
+    attempt = _Try(node, flow, flow.branch(TRUE), exits)
+    m.state.raises, m.state.tries = (), (*outer, m.frame)
+    m.execute(node.body, attempt.end)
+    raised, m.state.tries = m.state.raises, outer
+    caught, others = _sort_raised(m, attempt, raised, handlers)
+    m.state.raises = (*before, *others)
+    none = negate(or_(*(c.condition for c in caught)))
+    remaining_exits = (_under_condition(e, none, len(flow.conds)) for e in m.frame.exits[exits:])
+    m.frame.exits = (*m.frame.exits[:exits], *remaining_exits)
+    _run_handlers(m, attempt, caught, flow)
+
+
+def _handler(m: Machine, node: ast.ExceptHandler, flow: Flow) -> _Handler:
+    """Read a handler. Declines other than plain classes, and a handler that uses the error."""
+    match node.type:
+        case None:
+            return _Handler((BaseException,), None, node.body)
+        case ast.Tuple(items):
+            class_nodes = items
+        case item:
+            class_nodes = [item]
+    body_nodes = [n for s in node.body for n in ast.walk(s)]
+    if any(isinstance(n, ast.Name) and n.id == node.name for n in body_nodes):
+        raise m.decline("unsupported-statement", "the handler looks at the error", node)
+    classes: list[type[BaseException]] = []
+    for item in class_nodes:
+        error_value = m.names.resolve(item.id) if isinstance(item, ast.Name) else None
+        bound = isinstance(item, ast.Name) and item.id in flow.env
+        if bound or not isinstance(error_value, Known) or not is_plain_error(error_value.target):
+            reason = f"except {ast.unparse(item)}: which errors are caught is not known"
+            raise m.decline("unsupported-statement", reason, node)
+        assert isinstance(error_value.target, type)
+        classes.append(error_value.target)
+    return _Handler(tuple(classes), node.name, node.body)
+
+
+def _under_condition(e: Exit, condition: Term, at: int) -> Exit:
+    """Return an exit that is taken only if nothing has been caught."""
+    if condition == TRUE:
+        return e
+    conds = (*e.flow.conds[:at], condition, *e.flow.conds[at:])
+    return replace(e, flow=replace(e.flow, conds=conds))
+
+
+def _sort_raised(
+    m: Machine, attempt: _Try, raised: tuple[Raised, ...], handlers: list[_Handler]
+) -> tuple[list[_Caught], list[Raised]]:
+    """Split errors into those that are caught, in order of evaluation, and those that propagate."""
+    start = attempt.start.conds
+    caught: list[_Caught] = []
+    others: list[Raised] = []
+    for r in raised:
+        error, path = r.error, r.path
+        if error is None or path is None or path.conds[: len(start)] != start:
+            raise _unmodelled(m, "the body", attempt.node)
+        condition = and_(*path.conds[len(start) :])
+        handler = next((h for h in handlers if issubclass(error, h.classes)), None)
+        if handler is not None:
+            _add_caught(caught, _Caught(handler, condition, path))
+            continue
+        shields = (negate(c.condition) for c in caught)
+        conds = (*start, *shields, *path.conds[len(start) :])
+        env = path.env
+        if m.state.tries and m.state.tries[-1] is not m.frame:
+            statement_path = m.state.tries[-1].here
+            assert statement_path is not None
+            env = dict(statement_path.env)
+        path = replace(path, conds=conds, env=env)
+        others.append(Raised(and_(*conds), error, path if m.state.tries else None))
+    return caught, others
+
+
+def _add_caught(caught: list[_Caught], new: _Caught) -> None:
+    """Add a caught error; merge it with the last one if the handler cannot distinguish them."""
+    if new.condition == FALSE:
+        return
+    last = caught[-1] if caught else None
+    if last is None or last.handler is not new.handler:
+        caught.append(new)
+        return
+    a, b = last.path, new.path
+    if a.env != b.env or a.heap != b.heap:
+        caught.append(new)
+        return
+    both = replace(a, facts=a.facts & b.facts)
+    caught[-1] = _Caught(new.handler, or_(last.condition, new.condition), both)
+
+
+def _run_handlers(m: Machine, attempt: _Try, caught: list[_Caught], flow: Flow) -> None:
+    """Continue after the body, on a path on which nothing else has been caught."""
+    if not caught:
+        end, end_conds = attempt.end, attempt.end.conds[len(attempt.start.conds) :]
+        flow.env, flow.heap, flow.ended = end.env, end.heap, end.ended
+        flow.facts |= end.facts
+        flow.conds = (*flow.conds, *end_conds)
+        m.execute(attempt.node.orelse, flow)
+        return
+    first, *later_handlers = caught
+    conds, condition = flow.conds, first.condition
+    then, otherwise = flow.branch(condition), flow.branch(negate(condition))
+    then.env, then.heap = dict(first.path.env), dict(first.path.heap)
+    then.facts |= first.path.facts
+    growing_lists.cut(then)
+    m.execute(first.handler.body, then)
+    if first.handler.name is not None:
+        then.env[first.handler.name] = Unbound()
+    if condition == TRUE:
+        flow.become(then)
+        return
+    _run_handlers(m, attempt, later_handlers, otherwise)
+    if not (then.ended or otherwise.ended):
+        unite(m, then, otherwise)
+    join_flows(flow, condition, then, otherwise)
+    if len(m.frame.exits) == attempt.exits and then.ended != otherwise.ended:
+        # The other path can only have raised, and conditions already presuppose that nothing has.
+        flow.conds = conds

@@ -1,0 +1,111 @@
+"""Trusted. Lists and dicts from outside of the function. They are constants, because every change
+of them is declined.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import negate
+from presieve.ir.terms import FALSE, TRUE, Term
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.builtins.comparisons import equal
+from presieve.lift.python.names import constant
+from presieve.lift.values.join_values import merge
+from presieve.lift.values.symbolic import Known, ListV, Scalar, SetV, Value, describe
+from presieve.semantics.smart_constructors import or_
+
+_MOST = 200
+"""Maximum number of keys of a dict that a row is compared with."""
+
+
+def is_list(value: Value) -> bool:
+    """Return whether this is a list from outside."""
+    return isinstance(value, Known) and type(value.target) is list
+
+
+def is_dict(value: Value) -> bool:
+    """Return whether this is a dict from outside, and not of a subclass."""
+    return isinstance(value, Known) and type(value.target) is dict
+
+
+def is_container(value: Value) -> bool:
+    """Return whether this is a list, dict or set from outside."""
+    return isinstance(value, Known) and type(value.target) in (list, dict, set, frozenset)
+
+
+def length(value: Value) -> int | None:
+    """Return how many items it holds; None if it is no such container."""
+    if not is_container(value):
+        return None
+    assert isinstance(value, Known)
+    assert isinstance(value.target, list | dict | set | frozenset)
+    return len(value.target)
+
+
+def items_of(m: Machine, value: Value) -> ListV | None:
+    """Return a list from outside with its items; None for everything else."""
+    if not is_list(value):
+        return None
+    assert isinstance(value, Known)
+    assert isinstance(value.target, list)
+    return ListV(tuple(constant(x, f"{value.name}[...]", m.columns.zone) for x in value.target))
+
+
+def pairs(m: Machine, value: Value) -> list[tuple[Value, Value]] | None:
+    """Return the keys and items of a dict from outside, in its order; None for everything else."""
+    if not is_dict(value):
+        return None
+    assert isinstance(value, Known)
+    assert isinstance(value.target, dict)
+    zone, name = m.columns.zone, f"{value.name}[...]"
+    return [(constant(k, name, zone), constant(v, name, zone)) for k, v in value.target.items()]
+
+
+def _hits(m: Machine, value: Value, key: Value, node: ast.AST) -> list[tuple[Term, Value]]:
+    """Return, for each key of a dict, the condition under which it is the key in question, and its
+    item. A dict compares NaN by identity, so two keys that may both be NaN are declined.
+    """
+    entries = pairs(m, value)
+    assert entries is not None
+    if len(entries) > _MOST:
+        raise m.decline("too-large", f"a dict of {len(entries)} keys", node)
+    for possible, _ in entries:
+        if not equal_as_keys(key, possible):
+            reason = f"{describe(key)} as a key of {describe(value)}"
+            raise m.decline("unsupported-operation", reason, node)
+    tested_entries = ((equal(m, key, k, node), v) for k, v in entries)
+    return [(hit, v) for hit, v in tested_entries if hit != FALSE]
+
+
+def equal_as_keys(key: Value, dict_key: Value) -> bool:
+    """Return whether a dict finds a key exactly where ``==`` holds."""
+    if isinstance(key, SetV | ListV):
+        return False
+    nan = [isinstance(v, Scalar) and v.traits.maybe_nan for v in (key, dict_key)]
+    return not all(nan)
+
+
+def contains(m: Machine, value: Value, key: Value, node: ast.AST) -> Term:
+    """Return ``key in value`` for a dict from outside."""
+    return or_(*(hit for hit, _ in _hits(m, value, key, node)))
+
+
+def item(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
+    """Return ``value[key]`` for a dict from outside: KeyError if there is no such key."""
+    hits = _hits(m, value, key, node)
+    m.fail(flow, negate(flow.decided(or_(*(hit for hit, _ in hits)))), KeyError)
+    if not hits:
+        raise m.decline("always-raises", "the dict has no such key", node)
+    return _merge_hits(hits[:-1], hits[-1][1])
+
+
+def get(m: Machine, value: Value, key: Value, default: Value, node: ast.AST) -> Value:
+    """Return ``value.get(key, default)`` for a dict from outside."""
+    return _merge_hits(_hits(m, value, key, node), default)
+
+
+def _merge_hits(hits: list[tuple[Term, Value]], last: Value) -> Value:
+    for hit, value in reversed(hits):
+        last = value if hit == TRUE else merge(hit, value, last)
+    return last

@@ -1,0 +1,210 @@
+"""Trusted. Rows, columns and one-row tables: how a function reads its input and returns its output.
+
+Sources: pandas 2.3 ``DataFrame.itertuples`` (a namedtuple renames fields that are not identifiers),
+``DataFrame.iterrows`` (a Series of the columns' common type); pyspark 4.3.0 ``sql/types.py`` (a
+``Row`` is a tuple: its methods take precedence over its fields).
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+
+from presieve.ir.terms import FALSE
+from presieve.lift.execution.aliasing import fresh
+from presieve.lift.execution.heap import contents
+from presieve.lift.execution.state import Call, Machine
+from presieve.lift.models.registry import function
+from presieve.lift.python.attributes import instance_constant
+from presieve.lift.python.names import module
+from presieve.lift.reason_words import named_columns
+from presieve.lift.values.symbolic import (
+    AccessV,
+    ColumnV,
+    DictV,
+    FrameV,
+    IndexV,
+    KeyV,
+    Known,
+    ListV,
+    RowV,
+    Scalar,
+    SelfV,
+    SeriesV,
+    TableV,
+    TupleV,
+    Value,
+    constant_of,
+    describe,
+)
+
+
+def attribute(m: Machine, value: Value, name: str, node: ast.AST) -> Value:
+    """Evaluate ``value.name`` for rows, tables and ``self``. Declines other values."""
+    match value:
+        case RowV():
+            if name == "Index" and value.shift:
+                return IndexV()
+            if name in value.attributes:
+                return ColumnV(name)
+            reason = f"the row's attribute {name} is not a column: write row[...] or rename it"
+            if name not in value.columns:
+                reason = f"the row has no column {name}: {named_columns(name, value.columns)}"
+            raise m.decline("unknown-column", reason, node)
+        case FrameV(columns, own):
+            if name == "empty":
+                return Scalar(FALSE)  # a group is never empty
+            if name in columns and name not in attributes_of("DataFrame"):
+                return SeriesV(name, own)
+        case SeriesV() if name == "empty":
+            return Scalar(FALSE)
+        case SelfV(instance):
+            return instance_constant(instance, name, m.columns.zone)
+    raise m.decline("unsupported-expression", f".{name} of {describe(value)}", node)
+
+
+def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
+    """Evaluate ``value[key]`` for rows, tables and the key tuple. Declines other values."""
+    match value:
+        case RowV():
+            return _row_item(m, value, key, node)
+        case FrameV():
+            return _frame_item(m, value, key, node)
+        case KeyV(names):
+            position = constant_of(key)
+            if type(position) is int and -len(names) <= position < len(names):
+                return m.columns.key(names[position])
+        case SeriesV() | AccessV():
+            reason = "one row's value depends on the order of rows: loop over the column"
+            raise m.decline("unsupported-expression", reason, node)
+    raise m.decline("unsupported-expression", f"an item of {describe(value)}", node)
+
+
+def _row_item(m: Machine, row: RowV, key: Value, node: ast.AST) -> Value:
+    index = constant_of(key)
+    if type(index) is str and row.labels:
+        if index in row.columns:
+            return ColumnV(index)
+        reason = f"the row has no column {index}: {named_columns(index, row.columns)}"
+        raise m.decline("unknown-column", reason, node)
+    if type(index) is int and row.positions:
+        size = len(row.columns) + row.shift
+        if not -size <= index < size:
+            raise m.decline("unknown-column", f"the row has no column at position {index}", node)
+        position = index % size - row.shift
+        return ColumnV(row.columns[position]) if position >= 0 else IndexV()
+    raise m.decline("unsupported-expression", "this way of reading a column from a row", node)
+
+
+def _frame_item(m: Machine, table: FrameV, key: Value, node: ast.AST) -> Value:
+    name, columns = constant_of(key), table.columns
+    if type(name) is str:
+        if name not in columns:
+            reason = f"the input has no column {name}: {named_columns(name, columns)}"
+            raise m.decline("unknown-column", reason, node)
+        return SeriesV(name, table.own)
+    if isinstance(key, ListV):
+        chosen = tuple(str(constant_of(v)) for v in key.items if type(constant_of(v)) is str)
+        if len(chosen) == len(key.items) == len(set(chosen)) and set(chosen) <= set(columns):
+            return fresh(m, FrameV(chosen))
+    raise m.decline("unsupported-expression", "this way of choosing from a table", node)
+
+
+def row_attributes(columns: tuple[str, ...], *, of: str) -> frozenset[str]:
+    """Return the columns that can be read as attributes of a row of this kind.
+
+    ``of`` is ``namedtuple`` (fields take precedence over methods, but invalid names are renamed),
+    ``Series`` or ``tuple`` (a Spark ``Row``), whose own attributes take precedence.
+    """
+    good = {c for c in columns if c.isidentifier() and not c.startswith("_")}
+    if of == "namedtuple":
+        return frozenset(c for c in good if not keyword.iskeyword(c))
+    taken = {*dir(tuple), "asDict"} if of == "tuple" else attributes_of("Series")
+    return frozenset(good - set(taken))
+
+
+def attributes_of(name: str) -> frozenset[str]:
+    """Return the attributes of a class of pandas, which is loaded whenever a function uses it."""
+    pandas = module("pandas")
+    if pandas is None:
+        import pandas
+    return frozenset(dir(getattr(pandas, name)))
+
+
+# --- the table that is returned ----------------------------------------------------------------
+
+
+@function("pandas.DataFrame", unevaluated=True)
+def table(call: Call) -> Value:
+    """``pandas.DataFrame(...)`` with exactly one row, written out."""
+    m, flow, _, _, _, node = call
+    named: dict[str, Value] = {}
+    for argument in node.keywords:
+        if argument.arg is None:
+            raise call.decline("unsupported-expression", "a call with **")
+        named[argument.arg] = contents(m, argument.value, flow)
+    args = [contents(m, a, flow) for a in node.args]
+    if (
+        len(args) > 1
+        or not set(named) <= {"data", "columns", "index"}
+        or ("data" in named and args)
+    ):
+        raise m.decline("unsupported-expression", "this way of building a table", node)
+    data = args[0] if args else named.get("data")
+    names = _column_names(m, named["columns"], node) if "columns" in named else None
+    indexed = "index" in named
+    if indexed and not _one_label(named["index"]):
+        raise m.decline("row-count", "a table with an index of one entry is supported", node)
+    match data:
+        case DictV(keys, items):
+            cells = tuple(_cell(m, v, indexed, node) for v in items)
+            return _reorder(m, keys, cells, names, node)
+        case ListV((DictV(keys, items),)):
+            return _reorder(m, keys, items, names, node)
+        case ListV((TupleV(items) | ListV(items),)):
+            if names is not None and len(names) != len(items):
+                raise m.decline("return-shape", "as many columns as values are needed", node)
+            return TableV(names, items)
+    raise m.decline("row-count", "a table of exactly one row, written out, is supported", node)
+
+
+def _column_names(m: Machine, value: Value, node: ast.AST) -> tuple[str, ...]:
+    items = value.items if isinstance(value, TupleV | ListV) else ()
+    if isinstance(value, Known) and type(value.target) is list:
+        names: list[object] = list(value.target)
+    else:
+        names = [constant_of(v) for v in items]
+    if not names or not all(type(n) is str for n in names) or len(set(names)) != len(names):
+        raise m.decline("return-shape", "columns= takes a list of different names", node)
+    return tuple(str(n) for n in names)
+
+
+def _one_label(value: Value) -> bool:
+    return isinstance(value, ListV) and len(value.items) == 1 and constant_of(value.items[0]) == 0
+
+
+def _cell(m: Machine, value: Value, indexed: bool, node: ast.AST) -> Value:
+    """Return the value of a dict's column: a list of one value, or a value if there is an index."""
+    match value:
+        case ListV((item,)) | TupleV((item,)):
+            return item
+        case Scalar() if indexed:
+            return value
+    raise m.decline(
+        "row-count", "a column with exactly one value is supported: write [value]", node
+    )
+
+
+def _reorder(
+    m: Machine,
+    keys: tuple[str, ...],
+    items: tuple[Value, ...],
+    names: tuple[str, ...] | None,
+    node: ast.AST,
+) -> Value:
+    if names is None:
+        return TableV(keys, items)
+    if set(names) != set(keys):
+        raise m.decline("return-shape", "columns= and the dict name different columns", node)
+    by_name = dict(zip(keys, items, strict=True))
+    return TableV(names, tuple(by_name[n] for n in names))

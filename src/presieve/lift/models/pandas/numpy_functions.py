@@ -1,0 +1,81 @@
+"""Trusted. Functions of NumPy and pandas, of whole columns and of single values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import FLOAT, strip
+from presieve.ir.terms import TRUE, Op, Term
+from presieve.lift.execution.state import Call
+from presieve.lift.models.builtins import mathematics
+from presieve.lift.models.builtins.comparisons import boolean
+from presieve.lift.models.pandas import elementwise, reductions, series
+from presieve.lift.models.registry import function
+from presieve.lift.values.symbolic import NoneV, NullableV, Scalar, Value, describe
+from presieve.semantics.smart_constructors import and_, get, is_none, or_
+
+
+@function("numpy.isnan", arguments=1, fresh=True)
+def numpy_isnan(call: Call) -> Value:
+    """``numpy.isnan`` of a column of doubles, or of a number."""
+    v = series.vector(call.m, call.args[0])
+    if v is not None and strip(v.term.sort) == FLOAT:
+        return series.test_missing(call.m, v, present=False)
+    return mathematics.is_nan(call)
+
+
+@function("numpy.abs", "numpy.absolute", arguments=1, fresh=True)
+def numpy_abs(call: Call) -> Value:
+    """``numpy.abs`` of a column of numbers, as its method ``abs``."""
+    v = series.vector(call.m, call.args[0])
+    if v is None or v.array:
+        raise call.decline("unknown-call", f"numpy.abs of {describe(call.args[0])}")
+    return elementwise.absolute(call.m, v, call.node)
+
+
+@function("pandas.Series", arguments=1)
+def make_series(call: Call) -> Value:
+    """``pandas.Series(array)`` of an array of the whole group."""
+    v = series.vector(call.m, call.args[0])
+    # The index of the new Series is that of the whole group, so the array must cover it.
+    if v is None or v.rows != TRUE or not v.ordered:
+        raise call.decline("unknown-call", f"pandas.Series of {describe(call.args[0])}")
+    return replace(v, array=False)
+
+
+@function("pandas.isna", "pandas.isnull", "pandas.notna", "pandas.notnull", arguments=1, fresh=True)
+def is_missing(call: Call) -> Value:
+    """``pandas.isna`` and ``pandas.notna`` of a column, or of a value: None, NaN or NaT."""
+    present = call.name.startswith("not")
+    v = series.vector(call.m, call.args[0])
+    if v is not None:
+        return series.test_missing(call.m, v, present=present)
+    missing = _is_missing(call)
+    return boolean(call.flow.decided(negate(missing) if present else missing))
+
+
+def _is_missing(call: Call) -> Term:
+    value = call.m.force(call.args[0], call.flow)
+    if isinstance(value, NoneV):
+        return TRUE
+    if isinstance(value, NullableV | Scalar):
+        call.m.columns.ask(value.term)
+    if isinstance(value, NullableV):
+        return is_none(value.term)
+    if not isinstance(value, Scalar):
+        raise call.decline("unsupported-operation", f"isna of {describe(value)}")
+    absent = is_none(value.term)
+    if value.base != FLOAT:
+        return absent
+    return or_(absent, and_(negate(absent), app(Op.IS_NAN, get(value.term))))
+
+
+@function(*(f"numpy.{n}" for n in ("max", "min", "sum", "mean", "any", "all")), arguments=1)
+def reduced(call: Call) -> Value:
+    """``numpy.max`` and the like of a column, which call the column's own method."""
+    v = series.vector(call.m, call.args[0])
+    reduction = None if v is None else reductions.reduced(call, v)
+    if reduction is None:
+        raise call.decline("unknown-call", f"numpy.{call.name} of {describe(call.args[0])}")
+    return reduction

@@ -1,0 +1,126 @@
+"""Trusted. The places of the first few rows of a group after sorting, as fields of the fold.
+
+Each place is one field, with the best element first. A row that is better than the one in a place
+takes the place and moves that one and all that follow down by one.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, FLOAT, Option, strip
+from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_lit
+from presieve.lift.execution.count_fields import any_row, field, rows_of
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.pandas.series import missing, present_rows, small, there
+from presieve.lift.models.pandas.signed_zeros import either_zero, one_zero
+from presieve.lift.values.symbolic import Scalar, TopV, VectorV
+from presieve.semantics.smart_constructors import and_, default, get, is_none, ite, or_, some
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The element in each place, an option: none if it is missing or the place has no row.
+
+    ``full``: whether each place has a row; not known unless the caller requests it.
+    """
+
+    values: tuple[Term, ...]
+    full: tuple[Term, ...]
+
+    def present(self) -> tuple[Term, ...]:
+        """Return for each place whether it holds an element that is not missing."""
+        return tuple(there(v) for v in self.values)
+
+
+def places_of(m: Machine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = False) -> Places:
+    """Return the places of a column; ``full``: also determine whether each place has a row."""
+    of = top.of
+    assert isinstance(of, VectorV)
+    small(m, of)
+    small(m, top.by.key)
+    zeros = strip(top.by.key.term.sort) == FLOAT and not top.by.stable
+    if of.term == top.by.key.term:
+        places = _of_keys(m, flow, of, top, node, full=full)
+        if not zeros:
+            return places
+        rows = present_rows(of)
+        either = (either_zero(m, v, of.term, rows, node) for v in places.values)
+        return replace(places, values=tuple(either))
+    if zeros:
+        one_zero(m, top.by.key.term)
+    if not top.among:
+        reason = "the order of rows that tie is not known: sort with kind='stable'"
+        raise m.decline("row-order", reason, node)
+    return _beside_keys(m, of, top, node)
+
+
+def _of_keys(m: Machine, flow: Flow, v: VectorV, top: TopV, node: ast.AST, *, full: bool) -> Places:
+    """Return the places of the column by which the rows are sorted."""
+    rows, x = present_rows(v), get(v.term)
+    op = Op.PY_LT if top.by.upwards else Op.PY_GT
+    word = "least" if top.by.upwards else "greatest"
+    values: list[Term] = []
+    beaten: Term = TRUE
+    for i in range(top.most):
+        name = m.reduction_name(f"{word}({v.name or ''}).{i}", (word, i, v.term, v.rows))
+        acc = Var(Scope.ACC, name, Option(x.sort))
+        beats = or_(is_none(acc), app(op, x, get(acc)))
+        # If the row is better than the place above, the element there moves down to this place.
+        moved = some(x) if i == 0 else ite(beaten, values[-1], some(x))
+        field(m, name, none_lit(x.sort), ite(and_(rows, beats), moved, acc), node)
+        values.append(acc)
+        beaten = beats
+    taken = tuple(negate(is_none(t)) for t in values)
+    if not full:
+        return Places(tuple(values), ())
+    gaps = any_row(m, and_(v.rows, missing(v.term)), node)
+    if gaps == FALSE:
+        return Places(tuple(values), taken)
+    count = rows_of(m, flow, v.rows, node)
+    if not isinstance(count, Scalar):
+        raise m.decline("group-size", "the number of rows is not known here", node)
+    enough = (app(Op.PY_GT, count.term, int_lit(i)) for i in range(top.most))
+    return Places(
+        tuple(values),
+        tuple(or_(t, and_(gaps, e)) for t, e in zip(taken, enough, strict=True)),
+    )
+
+
+def _beside_keys(m: Machine, of: VectorV, top: TopV, node: ast.AST) -> Places:
+    """Return the places of a column other than the one by which the rows are sorted."""
+    key = top.by.key
+    absent, x = missing(key.term), get(key.term)
+    op = Op.PY_LT if top.by.upwards else Op.PY_GT
+    word = "least" if top.by.upwards else "greatest"
+    values: list[Term] = []
+    occupied: list[Term] = []
+    own_key = ite(absent, none_lit(x.sort), some(x))
+    above: tuple[Term, Term, Term] | None = None
+    for i in range(top.most):
+        about = (word, i, key.term, of.rows)
+        base = f"{word}({key.name or ''} of rows).{i}"
+        full = Var(Scope.ACC, m.reduction_name(f"{base}:there", (*about, "full")), BOOL)
+        best = Var(Scope.ACC, m.reduction_name(base, (*about, "key")), Option(x.sort))
+        name = m.reduction_name(f"{base}:{of.name or ''}", (*about, of.term))
+        value = Var(Scope.ACC, name, of.term.sort)
+        beats = or_(negate(full), and_(negate(absent), or_(is_none(best), app(op, x, get(best)))))
+        new = (own_key, of.term)
+        if above is not None:
+            new = ite(above[0], above[1], own_key), ite(above[0], above[2], of.term)
+        takes = and_(of.rows, beats)
+        field(
+            m, full.name, FALSE, or_(full, of.rows if i == 0 else and_(of.rows, occupied[-1])), node
+        )
+        field(m, best.name, none_lit(x.sort), ite(takes, new[0], best), node)
+        field(m, name, default(of.term.sort), ite(takes, new[1], value), node)
+        occupied.append(full)
+        values.append(value)
+        above = beats, best, value
+    optional = (
+        ite(s, v if isinstance(v.sort, Option) else some(v), none_lit(strip(v.sort)))
+        for s, v in zip(occupied, values, strict=True)
+    )
+    return Places(tuple(optional), tuple(occupied))

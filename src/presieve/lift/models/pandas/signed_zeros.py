@@ -1,0 +1,62 @@
+"""Trusted. The sign of a zero, where NumPy and heaps leave it open.
+
+The greatest of 0.0 and -0.0 may be either. Which one it is depends on their places among the other
+elements, so it may change if rows are dropped. If the group has no -0.0, there is only one zero.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import app, conjuncts, negate
+from presieve.ir.terms import App, Op, Scope, Term, Var, float_lit
+from presieve.ir.walk import variables
+from presieve.lift.execution.count_fields import any_row
+from presieve.lift.execution.state import Machine
+from presieve.semantics.assumptions import ZERO_IN_HEAPS, assumption_of
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.smart_constructors import and_, get, is_none, or_
+
+CODE, OPTIONAL = "zero-sign", "open-zero"
+"""Codes of the assumption that there is only one zero. The second one is for terms that say which
+zeros are open: then a proof can do without the assumption.
+"""
+
+
+def either_zero(m: Machine, best: Term, element: Term, rows: Term, node: ast.AST) -> Term:
+    """Return a double that was chosen among the elements of these rows. If it is a zero and a -0.0
+    is among them, its sign is open.
+    """
+    if _excludes_zero(rows, element):
+        return best
+    mixed = any_row(m, and_(rows, _is_negative(element)), node)
+    _assume(m, OPTIONAL, element)
+    return app(Op.OPEN_ZERO, best, mixed)
+
+
+def one_zero(m: Machine, *elements: Term) -> None:
+    """Assume that no compared element is -0.0."""
+    for element in elements:
+        _assume(m, CODE, element)
+
+
+def _excludes_zero(rows: Term, element: Term) -> bool:
+    """Return whether a conjunct of ``rows`` that reads only this column excludes -0.0."""
+    column = element.args[0] if isinstance(element, App) and element.op is Op.SOME else element
+    if not isinstance(column, Var):
+        return False
+    alone = [c for c in conjuncts(rows) if set(variables(c)) == {column}]
+    return any(evaluate(c, {(column.scope, column.name): -0.0}) is False for c in alone)
+
+
+def _is_negative(element: Term) -> Term:
+    return and_(negate(is_none(element)), app(Op.SAME, get(element), float_lit(-0.0)))
+
+
+def _assume(m: Machine, code: str, element: Term) -> None:
+    term = or_(is_none(element), negate(app(Op.SAME, get(element), float_lit(-0.0))))
+    read = variables(term)
+    if read and all(v.scope in (Scope.ROW, Scope.KEY) for v in read):
+        m.columns.add_assumptions([assumption_of(code, term)])
+    else:
+        m.columns.add_assumptions([ZERO_IN_HEAPS.of()])

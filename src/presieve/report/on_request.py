@@ -1,0 +1,87 @@
+"""Untrusted. The details of a boundary that a report adds to the proof itself, computed only on
+request. All of them are derived from the subject of the proof, and no decision depends on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from presieve.backend.problems.problem import SiteProblem
+from presieve.backend.rewrite import SiteEdit
+from presieve.backend.statistics.pushed_filters import Scans, columns_below
+from presieve.errors import Declined
+from presieve.ir.fold import Problem
+from presieve.ir.terms import Scope, Term
+from presieve.ir.walk import variables
+from presieve.report import conjuncts, invariant_text, remedies, scan_pushdown
+from presieve.report.remarks import ConjunctFate, Reach, Remedy
+from presieve.report.source import listing
+from presieve.report.source.listing import Listing
+from presieve.report.trace_steps import sql
+
+
+def functions(site: SiteProblem) -> tuple[Listing, ...]:
+    """The functions that were read, with the lines that the filter's columns depend on."""
+    read = {v.name for v in variables(site.problem.where) if v.scope is Scope.OUT}
+    listings: dict[Listing, None] = {}
+    for function in site.functions:
+        outputs = [o.name for o in function.fold.outputs]
+        if function.fold.span is None or not function.source:
+            continue
+        wanted = read & set(outputs)
+        function_listing = listing.of_function(function.fold.span, function.source, wanted, outputs)
+        if function_listing is not None:
+            listings[function_listing] = None
+    return tuple(listings)
+
+
+def with_places(listings: tuple[Listing, ...], declined: Iterable[Declined]) -> tuple[Listing, ...]:
+    """Add a note to the listings at every declined place, and add the source around places that no
+    listing contains.
+    """
+    noted = list(listings)
+    for why in declined:
+        if why.span is None:
+            continue
+        for i, old_listing in enumerate(noted):
+            if listing.holds(old_listing, why.span):
+                noted[i] = listing.add_note(old_listing, why)
+                break
+        else:
+            around = listing.of_place(why)
+            noted += [around] if around is not None else []
+    return tuple(noted)
+
+
+def conjuncts_of(kind: str, where: Term, residual: Term) -> tuple[ConjunctFate, ...]:
+    """The outcome of the filter's conjuncts, given the kind of pushdown."""
+    return tuple(
+        ConjunctFate(sql(a.term), a.fate, tuple(map(sql, a.above)))
+        for a in conjuncts.accounts(kind, where, residual)
+    )
+
+
+def sentences(problem: Problem, clauses: tuple[Term, ...]) -> tuple[str, ...]:
+    """The invariant in words."""
+    return tuple(s.text for s in invariant_text.sentences(problem, clauses))
+
+
+def reaches_of(edit: SiteEdit, scans: Scans) -> tuple[Reach, ...]:
+    """Which conjuncts of the pre-filter reach the scans, and why the others do not."""
+    if edit.prefilter is None or edit.beside is not None:
+        return ()
+    attributes = edit.prefilter.attributes
+    columns = columns_below(edit.site.site.input, attributes)
+    names = {v: columns[i] for i, v in attributes.items() if i in columns}
+    return scan_pushdown.reaches(edit.prefilter.term, scans, names)
+
+
+def remedies_of(assumptions: Iterable[dict[str, str]], problem: Problem) -> tuple[Remedy, ...]:
+    """What to do about each assumption that is not discharged."""
+    assumption_of = {(a.code, a.text): a for a in problem.assumptions}
+    return tuple(
+        remedies.remedy_of_code(a["code"], a["text"])
+        if (assumption := assumption_of.get((a["code"], a["text"]))) is None
+        else remedies.remedy(assumption)
+        for a in assumptions
+    )

@@ -1,0 +1,215 @@
+"""Untrusted. The contents of a report on one DataFrame: the data behind text, HTML and JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from presieve.errors import Declined, Span
+from presieve.ir.pushdown import ResidualStrength, Strength
+from presieve.report.remarks import Compiled, ConjunctFate, Reach, Remark, Remedy
+from presieve.report.row_order import Order
+from presieve.report.source.listing import Listing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from presieve.backend.catalyst.peers import PeerOrder
+    from presieve.backend.statistics.metrics import Measurement
+    from presieve.backend.statistics.scan_contracts import ScanContract
+    from presieve.backend.statistics.sizes import Size
+    from presieve.report.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryReport:
+    """One place where a filter stands above a UDF or an aggregate.
+
+    Attributes:
+        operator: Spark's operator.
+        function: The function or the aggregate.
+        kind: ``"exact"``, ``"split"``, ``"partial"``, ``"empty"`` or ``"none"``.
+        where: The filter as written, in Spark SQL.
+        prefilter: The filter below the function; ``"true"`` keeps all rows.
+        residual: The filter that replaces it above the function.
+        invariant: The relation between the run over all rows and the run over those that pass.
+        strength: ``"optimal"``, ``"regions"`` or ``"universe"``; empty if nothing is proved.
+        residual_strength: Whether every conjunct of the residual is ``"needed"``, as tables show;
+            empty if the plan has a different residual than the proof.
+        assumptions: The assumptions of the proof without evidence.
+        declined: Why nothing was pushed, with code, reason and place.
+        seconds: The whole time for this boundary.
+        solver_calls: Questions to the solver.
+        pushed_to_scan: The filters that reach the file scan, as Spark prints them.
+        estimated_selectivity: The share of rows that the pre-filter keeps; None if unknown.
+        source: The function's source, if it is read.
+        span: The place of the function.
+        discharged: The assumptions of the proof with evidence, which ``by`` names.
+        order: Whether the result depends on the order of rows; None if that was not decided.
+        decision: Whether the pushdown pays, and why.
+        listings: The functions, or the code around the places that were declined.
+        conjuncts: The outcome of each conjunct of the filter.
+        sentences: The invariant in words.
+        reaches: For each conjunct of the pre-filter, whether it reaches the scan.
+        remedies: A remedy for each assumption.
+        trace: The steps of the search, if ``report.trace`` was called.
+        columns: How many columns a function of tables reads, and how many there are; None if
+            unknown.
+        keys: The result columns of a function of tables that hold a grouping column.
+        compiled: The expression that runs in place of the function; None if the function runs.
+        not_compiled: Why the function runs in Python; empty if it does not.
+        stays: Why the whole filter stays, although a weaker one would do; empty if it does not.
+    """
+
+    operator: str
+    function: str
+    kind: str
+    where: str
+    prefilter: str
+    residual: str
+    invariant: str = ""
+    strength: Strength | Literal[""] = ""
+    residual_strength: ResidualStrength | Literal[""] = ""
+    assumptions: tuple[dict[str, str], ...] = ()
+    declined: tuple[Declined, ...] = ()
+    seconds: float = 0.0
+    solver_calls: int = 0
+    pushed_to_scan: tuple[str, ...] = ()
+    estimated_selectivity: float | None = None
+    source: str = ""
+    span: Span | None = None
+    discharged: tuple[dict[str, str], ...] = ()
+    order: Order | None = None
+    decision: str = ""
+    listings: tuple[Listing, ...] = ()
+    conjuncts: tuple[ConjunctFate, ...] = ()
+    sentences: tuple[str, ...] = ()
+    reaches: tuple[Reach, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    trace: Trace | None = None
+    columns: tuple[int, int] | None = None
+    keys: tuple[str, ...] = ()
+    compiled: Compiled | None = None
+    not_compiled: str = ""
+    stays: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedReport:
+    """One place where files are read or rows are made, and the filter that is derived for them.
+
+    Attributes:
+        source: The table or the files, or the functions of an operator.
+        where: The condition that Spark evaluates above this place, in Spark SQL. It stays.
+        derived: The implied filter of comparisons with constants; empty if none is added.
+        skipped: The share of rows in row groups that it skips; None if unknown.
+        declined: Why no filter is added.
+        assumptions: What else the derived filter may change.
+        operator: Spark's operator whose rows these are; empty for files. The filter stands above
+            it, so a separate proof may move it below.
+        certificates: For each condition, why the filter follows: plain data for ``json``, which
+            ``presieve check`` checks again. Not part of the report's own JSON.
+    """
+
+    source: str
+    where: str
+    derived: str = ""
+    skipped: float | None = None
+    declined: tuple[Declined, ...] = ()
+    assumptions: tuple[dict[str, str], ...] = ()
+    operator: str = ""
+    certificates: tuple[Mapping[str, object], ...] = field(default=(), repr=False)
+
+    @property
+    def place(self) -> str:
+        """The operator or the files that the rows come from."""
+        return f"{self.operator} {self.source}".strip() if self.operator else f"Files {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionReport:
+    """The facts about a Python function of the plan, whether or not a filter meets it. The
+    attributes from ``columns`` to ``effects`` are for functions of tables, by dataflow analysis.
+
+    Attributes:
+        operator: Spark's operator.
+        function: The function.
+        form: Its inputs and its result.
+        span: The place of its source; None if unknown.
+        columns: How many input columns it reads, and how many there are; None if unknown.
+        read: The names of the columns that it reads, including grouping columns.
+        pruned: Whether the other columns are no longer read.
+        keys: The result columns that hold a grouping column in every row.
+        passes: The result columns that hold an input column's value of their row.
+        effects: Its effects besides computing its result.
+        notes: The limits of these answers, and their places.
+        declined: Why no column is left out, with code, reason and place.
+        assumptions: What else may change if columns are left out or an expression runs.
+        compiled: What runs in place of the function; None if the function runs.
+    """
+
+    operator: str
+    function: str
+    form: str = ""
+    span: Span | None = None
+    columns: tuple[int, int] | None = None
+    read: tuple[str, ...] = ()
+    pruned: bool = False
+    keys: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+    effects: tuple[Remark, ...] = ()
+    notes: tuple[Remark, ...] = ()
+    declined: tuple[Declined, ...] = ()
+    assumptions: tuple[dict[str, str], ...] = ()
+    compiled: Compiled | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One run of the DataFrame as written and one as optimized.
+
+    Attributes:
+        written: ``seconds``, ``rows`` of the result, and what Spark
+            read, shuffled and sent to Python.
+        optimized: The same for the optimized run.
+    """
+
+    written: Measurement
+    optimized: Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """All boundaries of one plan, and its Python functions. ``plan_before`` and ``plan_after``
+    are Spark's plan trees; ``sizes`` are those of the scans whose files are visible; ``measured``
+    is None until a measurement. ``searches`` repeat the search for each boundary and return its
+    trace; None for boundaries that were not searched. ``declined``: why the plan was not read.
+    ``scans`` are those of the plan as rewritten. ``taken_back`` lists the passes that were taken
+    back because Spark would have made something worse of them; ``peer_orders`` lists the places
+    where a different order of rows may show, for rows whose order Spark does not promise.
+    """
+
+    boundaries: tuple[BoundaryReport, ...]
+    changed: bool
+    seconds: float
+    plan_before: str = ""
+    plan_after: str = ""
+    sizes: tuple[Size, ...] = ()
+    measured: Measured | None = None
+    searches: tuple[Callable[[], Trace] | None, ...] = field(default=(), repr=False, compare=False)
+    functions: tuple[FunctionReport, ...] = ()
+    declined: Declined | None = None
+    derived: tuple[DerivedReport, ...] = ()
+    scans: tuple[ScanContract, ...] = ()
+    taken_back: tuple[Declined, ...] = ()
+    peer_orders: tuple[PeerOrder, ...] = ()
+
+    def traced(self, index: int) -> ReportData:
+        """Add the trace of one boundary, by a new search unless the trace exists already."""
+        boundary = self.boundaries[index]
+        search = self.searches[index] if index < len(self.searches) else None
+        if boundary.trace is not None or search is None:
+            return self
+        traced = replace(boundary, trace=search())
+        boundaries = (*self.boundaries[:index], traced, *self.boundaries[index + 1 :])
+        return replace(self, boundaries=boundaries)

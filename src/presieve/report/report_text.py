@@ -1,0 +1,201 @@
+"""Untrusted. A report as plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from presieve.backend.statistics.scan_contracts import ScanContract
+from presieve.report import invariant_text, sentences
+from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
+from presieve.report.small_tables import Cell, Grid, cut
+
+WIDTH = 100
+"""The width of the text in columns, including labels."""
+
+_LABEL = 14
+_ROOM = WIDTH - _LABEL - 2
+_AS_IT_IS = frozenset({"source"})
+"""Labels of texts whose lines are not wrapped."""
+
+_SQL = frozenset({"filter", "pre-filter", "residual"})
+"""Labels of conditions in SQL."""
+
+BRIEF = 5
+"""The most lines of a brief boundary, without its heading."""
+
+
+def field_text(label: str, text: str) -> str:
+    """Format a label and its text, wrapped with a hanging indent."""
+    lines = text.splitlines() or [""]
+    if label in _AS_IT_IS:
+        return _label_lines(label, lines)
+    wrapper = textwrap.TextWrapper(_ROOM, break_long_words=False, break_on_hyphens=False)
+    return _label_lines(label, [piece for line in lines for piece in wrapper.wrap(line) or [""]])
+
+
+def _label_lines(label: str, lines: Iterable[str]) -> str:
+    return f"  {label:<{_LABEL}}" + f"\n{' ' * (_LABEL + 2)}".join(lines)
+
+
+def leading(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str, str]]:
+    """The first questions about a boundary, as labels and texts: what is filtered where, what that
+    rests on, and why not more. ``changed``: whether the plan is rewritten.
+    """
+    yield "filter", boundary.where
+    if boundary.kind != "none":
+        yield "pre-filter", boundary.prefilter
+        yield "residual", boundary.residual
+    remedies = {r.text: str(r) for r in boundary.remedies}
+    for assumption in boundary.assumptions if boundary.kind != "none" else ():
+        line = f"{assumption['text']} [{assumption['code']}]"
+        yield "assuming", "\n".join(filter(None, (line, remedies.get(assumption["text"]))))
+    for declined in boundary.declined:
+        yield "declined", str(declined)
+    if not boundary.declined and (boundary.kind == "none" or not changed):
+        yield "declined", sentences.no_code(boundary)
+
+
+def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str, str]]:
+    """All fields of a boundary, as labels and texts in reading order."""
+    yield from leading(boundary, changed)
+    if boundary.declined:
+        yield "more", sentences.why(d.code for d in boundary.declined)
+    yield "kind", f"{boundary.kind}. {sentences.KINDS.get(boundary.kind, '')}".strip()
+    if boundary.kind != "none":
+        yield from _proof_fields(boundary)
+    if boundary.estimated_selectivity is not None:
+        yield "rows kept", sentences.tell_estimated(boundary.estimated_selectivity)
+    if boundary.decision:
+        yield "cost", boundary.decision
+    if boundary.order:
+        yield "row order", str(boundary.order)
+    for discharged in boundary.discharged:
+        yield "known", f"{discharged['text']} [{discharged['code']}], {discharged['by']}"
+    for listing in boundary.listings:
+        yield "source", "\n".join([listing.file, *listing.marked_lines()])
+    yield "effort", sentences.effort(boundary)
+
+
+def _proof_fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
+    """The fields of a pushed filter: the outcome of each conjunct, how strong it is, why it holds,
+    and what reaches the scan.
+    """
+    for conjunct in boundary.conjuncts:
+        yield "part", str(conjunct)
+    if boundary.strength:
+        yield "strength", sentences.strength(boundary.strength)
+    if boundary.residual_strength and boundary.kind in sentences.WITH_RESIDUAL:
+        yield "conjuncts", sentences.RESIDUAL_STRENGTHS[boundary.residual_strength]
+    if boundary.stays:
+        yield "conjuncts", boundary.stays
+    if boundary.sentences:
+        yield "invariant", "\n".join([invariant_text.HEADING, *boundary.sentences])
+    elif boundary.invariant:
+        yield "invariant", boundary.invariant
+    yield "scan filters", sentences.scan(boundary)
+    for reach in boundary.reaches:
+        if not reach.reached:
+            yield "not to scan", str(reach)
+
+
+def brief_boundary(boundary: BoundaryReport, changed: bool) -> str:
+    """Render a boundary briefly: a heading and at most :data:`BRIEF` lines. Each field is cut to
+    one line, but the last one gets the remaining lines. A line follows on what runs in place of the
+    function.
+    """
+    texts_by_label: dict[str, list[str]] = {}
+    for label, text in leading(boundary, changed):
+        line = text.partition("\n")[0]
+        texts_by_label.setdefault(label, []).append(
+            sentences.short(line) if label in _SQL else line
+        )
+    lines = [_heading(boundary)]
+    for i, (label, texts) in enumerate(texts_by_label.items(), 1):
+        most = BRIEF - i + 1 if i == len(texts_by_label) else 1
+        cut_off = textwrap.TextWrapper(
+            _ROOM, max_lines=most, placeholder="...", break_on_hyphens=False
+        )
+        lines.append(_label_lines(label, cut_off.wrap("; ".join(texts)) or [""]))
+    if boundary.compiled:
+        cut_off = textwrap.TextWrapper(_ROOM, max_lines=1, placeholder="...")
+        lines.append(_label_lines("runs as", cut_off.wrap(boundary.compiled.expression)))
+    return "\n".join(lines)
+
+
+def _heading(boundary: BoundaryReport) -> str:
+    where = f" ({boundary.span})" if boundary.span else ""
+    return f"{boundary.operator} {boundary.function}{where}"
+
+
+def render_boundary(boundary: BoundaryReport, changed: bool = True) -> str:
+    """Render one boundary: a heading line and its indented fields."""
+    lines = [_heading(boundary)]
+    lines += [field_text(label, text) for label, text in fields(boundary, changed)]
+    if boundary.trace is not None:
+        lines += ["", *str(boundary.trace).splitlines()]
+    return "\n".join(lines)
+
+
+def render_function(function: FunctionReport) -> str:
+    """Render one Python function: a heading line and its indented fields."""
+    where = f" ({function.span})" if function.span else ""
+    lines = [f"{function.operator} {function.function}{where}"]
+    lines += [field_text(label, text) for label, text in sentences.function_facts(function)]
+    return "\n".join(lines)
+
+
+def table(plans: Iterable[ReportData]) -> Iterator[str]:
+    """A table with a row for each boundary of several plans, and for each function that reads fewer
+    columns or runs in Spark; equal rows are merged. Nothing if there are none.
+    """
+    rows: dict[tuple[str, str, str], list[float | None]] = {}
+    for data in plans:
+        for row, seconds in _rows(data):
+            rows.setdefault(row, []).append(seconds)
+    body = []
+    for (name, pushed, why), each in rows.items():
+        times = f"{name} ({len(each)} times)" if len(each) > 1 else name
+        spent = [s for s in each if s is not None]
+        cells = (times, pushed, why, f"{sum(spent):.2f}" if spent else "")
+        body.append(tuple(Cell(" ".join(c.split())) for c in cells))
+    head = ("boundary", "pushed", "pre-filter, or why not", "seconds")
+    if body:
+        yield from Grid("", head, tuple(body)).lines()
+
+
+def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None]]:
+    for b in data.boundaries:
+        yield sentences.row(b, data.changed and b.kind != "none"), b.seconds
+    for function in sentences.functions_apart(data):
+        name = f"{function.operator} {function.function}"
+        if function.compiled:
+            text = f"runs as {function.compiled.expression}"
+            yield (cut(name), "the function", cut(text)), None
+        if function.pruned:
+            read = sentences.columns(function).partition(". ")[0]
+            yield (cut(name), "columns", cut(read)), None
+
+
+def render(data: ReportData) -> str:
+    """Render the whole report."""
+    head = [sentences.summary(data)]
+    if len(data.boundaries) > 1:
+        head.append("\n".join(table([data])))
+    if data.measured:
+        head.append(field_text("measured", sentences.tell_measured(data.measured)))
+    functions = map(render_function, data.functions)
+    boundaries = (render_boundary(b, data.changed) for b in data.boundaries)
+    derived = map(render_derived, data.derived)
+    scans = (render_scan(s) for s in data.scans if s.offered)
+    return "\n\n".join([*head, *boundaries, *functions, *derived, *scans])
+
+
+def render_derived(derived: DerivedReport) -> str:
+    """Render files or rows, and the filter that is derived for them."""
+    return "\n".join([derived.place, *(field_text(*f) for f in sentences.tell_derived(derived))])
+
+
+def render_scan(scan: ScanContract) -> str:
+    """Render a scan, and which of its filters it evaluates."""
+    return "\n".join([f"Scan {scan.source}", *(field_text(*f) for f in sentences.scan_facts(scan))])

@@ -1,0 +1,61 @@
+"""Untrusted. Small tables for people, with marked cells: as text, and for page and terminal, which
+have their own marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from presieve.report.row_text import value_text
+
+Mark: TypeAlias = Literal["", "differs", "dropped", "kept"]
+"""The mark of a cell; text marks only cells that differ, with a star."""
+
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text and its mark."""
+
+    text: str
+    mark: Mark = ""
+
+    @property
+    def starred(self) -> str:
+        """The text, with a star if it differs, for readers who see no colours."""
+        return f"{self.text} *" if self.mark == "differs" else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table: ``head`` and every row of ``body`` have the same number of cells."""
+
+    title: str
+    head: tuple[str, ...]
+    body: tuple[tuple[Cell, ...], ...]
+
+    def lines(self) -> Iterator[str]:
+        """The aligned lines of the table, the head first."""
+        rows = [self.head, *([c.starred for c in row] for row in self.body)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            yield "  ".join(f"{text:<{w}}" for text, w in zip(row, widths, strict=True)).rstrip()
+
+    @property
+    def heading(self) -> str:
+        """The title, with the meaning of a star if there is one."""
+        stars = any(c.mark == "differs" for row in self.body for c in row)
+        return f"{self.title} (* differs)" if stars else self.title
+
+
+def value_cell(value: object, mark: Mark = "") -> Cell:
+    """A cell for a value, cut if it is long."""
+    return Cell(cut(value_text(value)), mark)
+
+
+def cut(text: str, longest: int = _LONGEST) -> str:
+    """Cut off the end of a long text."""
+    return text if len(text) <= longest else text[: longest - 3] + "..."

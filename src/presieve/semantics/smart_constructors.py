@@ -1,0 +1,326 @@
+"""Trusted. Builds terms and simplifies the obvious away, so that a lifted fold reads like its
+source.
+
+Only identities that hold for every value are used. A term that the source evaluates under a
+condition stays under that condition: ``GET`` of none has no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from presieve.ir.ops import app, conjunction, negate
+from presieve.ir.sorts import (
+    BOOL,
+    FLOAT,
+    INT,
+    SEQUENCE,
+    TEXTS,
+    TIMESTAMP,
+    Decimal,
+    Option,
+    Sort,
+    strip,
+)
+from presieve.ir.terms import (
+    FALSE,
+    TRUE,
+    App,
+    Lit,
+    Op,
+    Term,
+    Var,
+    float_lit,
+    int_lit,
+    literal_value,
+    none_lit,
+)
+from presieve.ir.walk import subterms
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.operator_meanings import Undefined
+
+
+def and_(*terms: Term) -> Term:
+    """Conjunction, evaluated from left to right; repeated conjuncts are dropped."""
+    joined = conjunction(terms)
+    if not (isinstance(joined, App) and joined.op is Op.AND):
+        return joined
+    parts = tuple(dict.fromkeys(joined.args))
+    if any(negate(p) in parts for p in parts):
+        return FALSE
+    return conjunction(parts)
+
+
+def or_(*terms: Term) -> Term:
+    """Disjunction, evaluated from left to right; nested ones are flattened."""
+    parts: dict[Term, None] = {}
+    for term in terms:
+        inner = term.args if isinstance(term, App) and term.op is Op.OR else (term,)
+        parts.update(dict.fromkeys(inner))
+    parts.pop(FALSE, None)
+    if TRUE in parts or any(negate(p) in parts for p in parts):
+        return TRUE
+    if not parts:
+        return FALSE
+    return next(iter(parts)) if len(parts) == 1 else app(Op.OR, *parts)
+
+
+def ite(condition: Term, then: Term, otherwise: Term) -> Term:
+    """``then`` where the condition holds, else ``otherwise``."""
+    if isinstance(condition, App) and condition.op is Op.NOT:
+        return ite(condition.args[0], otherwise, then)
+    then = _under(condition, then, 1)
+    otherwise = _under(condition, otherwise, 2)
+    if condition == TRUE or then == otherwise:
+        return then
+    if condition == FALSE:
+        return otherwise
+    if then.sort == BOOL:
+        return _ite_bool(condition, then, otherwise)
+    return app(Op.ITE, condition, then, otherwise)
+
+
+def _under(condition: Term, term: Term, branch: int) -> Term:
+    """If the term tests the same condition again, return the branch that is taken."""
+    while isinstance(term, App) and term.op is Op.ITE and term.args[0] == condition:
+        term = term.args[branch]
+    return term
+
+
+def _ite_bool(condition: Term, then: Term, otherwise: Term) -> Term:
+    if then == TRUE:
+        return or_(condition, otherwise)
+    if then == FALSE:
+        return and_(negate(condition), otherwise)
+    if otherwise == TRUE:
+        return or_(negate(condition), then)
+    if otherwise == FALSE:
+        return and_(condition, then)
+    return app(Op.ITE, condition, then, otherwise)
+
+
+def apply_function(op: Op, *args: Term) -> Term:
+    """Apply a function of single values. A choice between a constant and another term becomes a
+    choice between the two results.
+    """
+    for i, arg in enumerate(args):
+        match arg:
+            case App(Op.ITE, (test, then, otherwise)) if isinstance(then, Lit) or isinstance(
+                otherwise, Lit
+            ):
+                sides = ((*args[:i], side, *args[i + 1 :]) for side in (then, otherwise))
+                return ite(test, *(apply_function(op, *side) for side in sides))
+    return fold_constants(app(op, *args))
+
+
+def some(term: Term) -> Term:
+    """Return the term as an option; an option stays."""
+    if isinstance(term.sort, Option):
+        return term
+    if isinstance(term, App) and term.op is Op.GET:
+        return term.args[0]  # the same where GET has a value; elsewhere the value is never used
+    if isinstance(term, App) and term.op is Op.ITE and _has_get(term):
+        condition, then, otherwise = term.args
+        return ite(condition, some(then), some(otherwise))
+    return app(Op.SOME, term)
+
+
+def _has_get(term: App) -> bool:
+    """Whether a branch is the value of an option."""
+    for branch in term.args[1:]:
+        if isinstance(branch, App):
+            if branch.op is Op.GET or (branch.op is Op.ITE and _has_get(branch)):
+                return True
+    return False
+
+
+def is_none(term: Term) -> Term:
+    """Whether an option is none; false for a term that is not an option."""
+    if not isinstance(term.sort, Option):
+        return FALSE
+    if isinstance(term, Lit):
+        return TRUE if term.value is None else FALSE
+    if isinstance(term, App) and term.op is Op.SOME:
+        return FALSE
+    if isinstance(term, App) and term.op is Op.OPEN_ZERO:
+        return is_none(term.args[0])
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, then, otherwise = term.args
+        a, b = is_none(then), is_none(otherwise)
+        if isinstance(a, Lit) or isinstance(b, Lit):
+            return ite(condition, a, b)
+    return app(Op.IS_NONE, term)
+
+
+def get(term: Term) -> Term:
+    """The value of an option that is not none here; a term that is not an option stays."""
+    if not isinstance(term.sort, Option):
+        return term
+    if isinstance(term, Lit) and term.value is not None:
+        return Lit(term.sort.of, term.value)
+    if isinstance(term, App) and term.op is Op.SOME:
+        return term.args[0]
+    if isinstance(term, App) and term.op is Op.OPEN_ZERO:
+        return app(Op.OPEN_ZERO, get(term.args[0]), term.args[1])
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, then, otherwise = term.args
+        presence = is_none(then), is_none(otherwise)
+        if FALSE in presence and TRUE not in presence:
+            return ite(condition, get(then), get(otherwise))
+    return app(Op.GET, term)
+
+
+def substitute(term: Term, values: Mapping[Var, Term]) -> Term:
+    """Replace variables by these values. Tests of an option that is a choice become tests of the
+    chosen branch.
+    """
+    results: dict[int, Term] = {}
+    for node in subterms(term):
+        match node:
+            case Var():
+                results[id(node)] = values.get(node, node)
+            case App(op, args):
+                new_args = tuple(results[id(a)] for a in args)
+                results[id(node)] = _OF_OPTIONS.get(op, partial(app, op))(*new_args)
+            case _:
+                results[id(node)] = node
+    return results[id(term)]
+
+
+def unwrap_option(term: Term) -> Term:
+    """The value of an option that is not none here; for a choice with a none branch, the other
+    branch's.
+    """
+    match term:
+        case App(Op.ITE, (_, Lit(_, None), value)) | App(Op.ITE, (_, value, Lit(_, None))):
+            return unwrap_option(value)
+    return get(term)
+
+
+_OF_OPTIONS: dict[Op, Callable[..., Term]] = {
+    Op.GET: unwrap_option,
+    Op.IS_NONE: is_none,
+    Op.ITE: ite,
+    Op.AND: and_,
+    Op.OR: or_,
+    Op.NOT: negate,
+}
+
+
+def fold_constants(term: Term) -> Term:
+    """Evaluate an operation on constants to a constant; the term stays if it has no value."""
+    if not isinstance(term, App) or not all(isinstance(a, Lit) for a in term.args):
+        return term
+    try:
+        value = evaluate(term, {})
+    except Undefined:
+        return term
+    if isinstance(value, float):
+        return float_lit(value)
+    # There are no constants for texts that are split into parts, or for none.
+    return Lit(term.sort, value) if isinstance(value, bool | int | str) else term
+
+
+def _add_integers(a: Term, b: Term) -> Term:
+    zero = int_lit(0)
+    return b if a == zero else a if b == zero else apply_function(Op.INT_ADD, a, b)
+
+
+def _open_zero(term: Term, is_open: Term) -> Term:
+    return term if is_open == FALSE else app(Op.OPEN_ZERO, term, is_open)
+
+
+_SIMPLER: dict[Op, Callable[..., Term]] = {
+    **_OF_OPTIONS,
+    Op.INT_ADD: _add_integers,
+    Op.OPEN_ZERO: _open_zero,
+}
+
+_THROUGH: dict[Op, Callable[..., Term]] = {
+    op: partial(apply_function, op)
+    for op in (Op.IS_NAN, Op.PY_EQ, Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE)
+}
+
+
+def simplify(term: Term, *, through: bool = True) -> Term:
+    """Simplify: operations on constants become constants, and choices by constants are made.
+    ``through``: a comparison or test for NaN of a choice that has a constant branch becomes a
+    choice of comparisons or tests.
+    """
+    rules = {**_SIMPLER, **_THROUGH} if through else _SIMPLER
+    results: dict[int, Term] = {}
+    for node in subterms(term):
+        if isinstance(node, App):
+            new_args = tuple(results[id(a)] for a in node.args)
+            simpler = rules.get(node.op, partial(app, node.op))(*new_args)
+            results[id(node)] = (
+                simpler if isinstance(simpler.sort, Option) else fold_constants(simpler)
+            )
+        else:
+            results[id(node)] = node
+    return results[id(term)]
+
+
+def default(sort: Sort) -> Term:
+    """An arbitrary value of the sort, for places where the source has no value."""
+    match sort:
+        case Option(of):
+            return none_lit(of)
+    if sort == BOOL:
+        return FALSE
+    if sort == FLOAT:
+        return float_lit(0.0)
+    if sort in TEXTS:
+        return Lit(sort, "")
+    if sort == SEQUENCE:
+        return app(Op.SEQ_EMPTY)
+    return int_lit(0) if sort == INT else Lit(sort, 0)
+
+
+def as_float(term: Term) -> Term:
+    """Convert an Int term to Float; exact if the caller knows that every value is exact."""
+    if isinstance(term.sort, Option):
+        return ite(is_none(term), none_lit(FLOAT), some(as_float(get(term))))
+    if isinstance(term, Lit):
+        return float_lit(float(literal_value(term) or 0))
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, then, otherwise = term.args
+        return ite(condition, as_float(then), as_float(otherwise))
+    return app(Op.INT_TO_FLOAT, term)
+
+
+def as_instant(term: Term, ahead: int) -> Term:
+    """Convert a TimestampNTZ term to the instant at which clocks this far ahead of UTC show it."""
+    if isinstance(term.sort, Option):
+        return ite(is_none(term), none_lit(TIMESTAMP), some(as_instant(get(term), ahead)))
+    if isinstance(term, Lit):
+        return Lit(TIMESTAMP, int(literal_value(term) or 0) - ahead)
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, then, otherwise = term.args
+        return ite(condition, as_instant(then, ahead), as_instant(otherwise, ahead))
+    return app(Op.INSTANT, term, int_lit(ahead))
+
+
+def widen(term: Term, scale: int) -> Term:
+    """Give a decimal term this many digits after the point, at least as many as it has: the same
+    number.
+    """
+    base = strip(term.sort)
+    assert isinstance(base, Decimal)
+    added_digits = scale - base.scale
+    if added_digits == 0:
+        return term
+    if isinstance(term.sort, Option):
+        return ite(is_none(term), none_lit(Decimal(scale)), some(widen(get(term), scale)))
+    if isinstance(term, Lit):
+        return Lit(Decimal(scale), int(term.value or 0) * 10**added_digits)
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, then, otherwise = term.args
+        return ite(condition, widen(then, scale), widen(otherwise, scale))
+    return app(Op.DECIMAL_WIDEN, term, int_lit(added_digits))
+
+
+def as_int(term: Term) -> Term:
+    """Convert a Bool term to the integer that Python uses for it in arithmetic."""
+    return ite(term, int_lit(1), int_lit(0)) if strip(term.sort) == BOOL else term

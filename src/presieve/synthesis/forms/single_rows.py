@@ -1,0 +1,150 @@
+"""Untrusted. Folds that read nothing but their key: functions of a row, as groups of one row.
+
+Such a fold has no state, so there is nothing to search: the filter's condition is written in
+Spark's operators. The invariant says that a run which has a row has a key that the pre-filter
+keeps, and that no run which the filter accepts loses its row.
+"""
+
+from __future__ import annotations
+
+import time
+
+from presieve.ir.fold import Mode, Problem, nonempty
+from presieve.ir.ops import (
+    app,
+    conjunction,
+    negate,
+    sql_conjunction,
+    sql_conjuncts,
+    sql_disjunction,
+    sql_disjuncts,
+)
+from presieve.ir.pushdown import Pushdown
+from presieve.ir.sorts import FLOAT, strip
+from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, App, Op, Scope, Term, Var
+from presieve.ir.walk import size, substitute, variables
+from presieve.ir.wellformed import output_var
+from presieve.semantics.scan import may_lose
+from presieve.smt.smtlib import s_not
+from presieve.smt.solver import Effort, Solver, Unsat
+from presieve.smt.two_runs import Runs
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis.prefilter.key_predicates import implied_predicate
+from presieve.synthesis.residual.kinds import pushdown_kind
+from presieve.synthesis.result import SearchResult
+
+MAX_CONDITION = 500
+"""The maximum number of operators, columns and constants in a condition written for Spark."""
+
+
+def is_single(problem: Problem) -> bool:
+    """Whether a fold reads its key only, and computes something from it."""
+    fold = problem.fold
+    plain = not fold.columns and not fold.fields and problem.mode is Mode.GROUPED
+    computes = any(not isinstance(o.term, Var) for o in fold.outputs)
+    return plain and (computes or fold.finish_raises != FALSE)
+
+
+class Single:
+    """Questions about such a problem: which keys are accepted, and what holds then."""
+
+    def __init__(self, problem: Problem, budget: float) -> None:
+        self.problem = problem
+        self.calls = 0
+        self.outputs = {output_var(o.name, o.sort): o.term for o in problem.fold.outputs}
+        self.quiet = negate(problem.fold.finish_raises)
+        self.accepted = self.true(problem.where)
+        self.wanted = conjunction([self.quiet, self.accepted])
+        self._solver = Z3Solver(quick=True)
+        self._effort = Effort(seconds=max(budget, 0.1))
+
+    def true(self, post: Term) -> Term:
+        """The condition on the key under which a predicate on the outputs is true."""
+        return substitute(app(Op.SQL_IS_TRUE, post), self.outputs)
+
+    def keeps(self, prefilter: Term) -> bool:
+        """Whether every accepted key is kept, also by the scan."""
+        row_stays = conjunction([app(Op.SQL_IS_TRUE, prefilter), negate(may_lose(prefilter))])
+        return self._holds(self.wanted, row_stays)
+
+    def suffices(self, prefilter: Term, residual: Term) -> bool:
+        """Whether the filter accepts all kept keys that the residual accepts."""
+        row_stays = app(Op.SQL_IS_TRUE, prefilter)
+        return self._holds(conjunction([row_stays, self.quiet, self.true(residual)]), self.accepted)
+
+    def invariant(self, prefilter: Term) -> tuple[Term, ...]:
+        """An invariant for a pre-filter that keeps all accepted keys, and a residual that
+        suffices.
+        """
+        twin = nonempty(Scope.TWIN)
+        lossless = app(Op.IMPLIES, nonempty(Scope.ACC), twin)
+        twin_passes = app(Op.IMPLIES, twin, app(Op.SQL_IS_TRUE, prefilter))
+        return twin_passes, app(Op.IMPLIES, self.wanted, lossless)
+
+    def solver(self) -> Solver:
+        """Make a fresh solver and count it."""
+        self.calls += 1
+        return self._solver.fresh()
+
+    def _holds(self, premise: Term, conclusion: Term) -> bool:
+        runs = Runs(self.problem, [premise, conclusion])
+        row = runs.row("r")
+        runs.encoder.fact(runs.encoder.boolean(premise, row))
+        runs.encoder.fact(s_not(runs.encoder.boolean(conclusion, row)))
+        solver = self.solver()
+        solver.add(runs.encoder.take())
+        return isinstance(solver.check([], self._effort), Unsat)
+
+
+def search_single(problem: Problem, budget: float) -> SearchResult:
+    """The predicate on the key that the filter implies, and the conjuncts that have to stay."""
+    started = time.perf_counter()
+    single = Single(problem, budget)
+    # On demand no row that raises may be kept.
+    aim = single.wanted if problem.on_demand else single.accepted
+    exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
+    tried = dict.fromkeys((_hide_from_scans(exact), exact, _guard_all_doubles(exact)))
+    prefilter = next((p for p in tried if single.keeps(p)), SQL_TRUE)
+    residual = list(sql_conjuncts(problem.where))
+    for part in list(residual):
+        fewer = [c for c in residual if c != part]
+        if single.suffices(prefilter, sql_conjunction(fewer)):
+            residual = fewer
+    if prefilter == SQL_FALSE:
+        residual = [SQL_FALSE]
+    post = sql_conjunction(residual)
+    kind, post = pushdown_kind(problem, prefilter, post, single.solver())
+    pushdown = None
+    if kind != "none":
+        pushdown = Pushdown(kind, "universe", prefilter, post, single.invariant(prefilter))
+    return SearchResult(problem, pushdown, (), single.calls, time.perf_counter() - started)
+
+
+def _hide_from_scans(prefilter: Term) -> Term:
+    """Add ``OR isnan`` to comparisons that NaN passes: they are then not given to a scan, whose
+    statistics may not know of NaN. If another conjunct excludes NaN, that is not necessary.
+    """
+    parts = sql_conjuncts(prefilter)
+    excluded = {
+        p.args[0].args[0]
+        for p in parts
+        if isinstance(p, App) and p.op is Op.SQL_NOT
+        if isinstance(p.args[0], App) and p.args[0].op is Op.SQL_IS_NAN
+    }
+    conjuncts = []
+    for part in parts:
+        doubles = [v for v in variables(part) if strip(v.sort) == FLOAT and v not in excluded]
+        nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
+        alone = isinstance(part, App) and part.op in (Op.SQL_GT, Op.SQL_GE)
+        conjuncts.append(app(Op.SQL_OR, part, *nan) if alone and nan else part)
+    return sql_conjunction(conjuncts)
+
+
+def _guard_all_doubles(prefilter: Term) -> Term:
+    """Add ``OR isnan`` of every double column to every conjunct, so no scan is given any."""
+    conjuncts = []
+    for part in sql_conjuncts(prefilter):
+        doubles = [v for v in variables(part) if strip(v.sort) == FLOAT]
+        nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
+        conjuncts.append(sql_disjunction(dict.fromkeys((*sql_disjuncts(part), *nan))))
+    return sql_conjunction(conjuncts)

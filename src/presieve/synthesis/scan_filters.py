@@ -1,0 +1,571 @@
+"""Untrusted. Derives the strongest filters that storage knows from a condition on rows of a source.
+
+Storage compares columns with constants. For each expression that the condition compares, the
+preimage of the values that satisfy the comparison is a set of values of the expression's argument,
+and so on down to a column. An expression that is not understood may have any value. The result is a
+conjunction of clauses; each clause says that the value of one of its columns belongs to a set. The
+proof is elsewhere (:mod:`presieve.certificate.scan_filters`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from typing import TypeAlias
+
+from presieve.semantics.intervals import (
+    ALL,
+    EVERYTHING,
+    NAN,
+    NOTHING,
+    NULL,
+    PRESENT,
+    Interval,
+    Point,
+    ValueSet,
+    after,
+    intersection,
+    last,
+    only,
+    values,
+)
+from presieve.sql.catalyst import number_of
+from presieve.sql.catalyst_tree import ExprNode
+from presieve.sql.evaluation import Box, Evaluation, NoRowError, field_of, missing_and_there
+from presieve.sql.monotone import monotone
+from presieve.sql.piecewise import (
+    DOMAINS,
+    GENERATED,
+    ORDINARY,
+    Piece,
+    Zones,
+    constant,
+    domain,
+    is_null,
+    short,
+    type_name,
+)
+from presieve.sql.prefixes import BEGINNINGS, beginning_of, beginning_with
+
+Clause: TypeAlias = Mapping[int, ValueSet]
+"""By the number of a column: the row passes if one of them has a value of its set."""
+
+Clauses: TypeAlias = tuple[Clause, ...]
+
+_WHOLE = frozenset((EVERYTHING, *DOMAINS.values()))
+_MOST_CLAUSES = 48
+_MOST_INTERVALS = 24
+_MOST_ROUNDS = 8
+_TRUE: Clauses = ()
+_FALSE: Clauses = ({},)
+_YES, _NO = values([only(1)]), values([only(0)])
+_NAN = values([only(NAN)])
+
+
+def necessary(condition: ExprNode, zones: Zones) -> Clauses:
+    """Conditions on the columns that hold for each row for which ``condition`` is true."""
+    clauses = _to_the_end(condition, zones)[1]
+    return tuple(c for c in clauses if not any(map(_any_value, c.values())))
+
+
+def cuts(condition: ExprNode, zones: Zones) -> dict[int, frozenset[Point]]:
+    """Values of columns at which parts of the condition may change their values."""
+    search = _to_the_end(condition, zones)[0]
+    return {n: frozenset(points) for n, points in search.ends.items()}
+
+
+def _to_the_end(condition: ExprNode, zones: Zones) -> tuple[_Search, Clauses]:
+    """Search repeatedly: the set known for a column bounds the columns compared to it."""
+    search = _Search(zones, {})
+    clauses = search.true(condition)
+    for _ in range(_MOST_ROUNDS if search.compares_columns else 0):
+        column_sets = {n: s for clause in clauses if len(clause) == 1 for n, s in clause.items()}
+        if column_sets == search.known:
+            break
+        search = _Search(zones, column_sets)
+        clauses = search.true(condition)
+    return search, clauses
+
+
+def _any_value(allowed: ValueSet) -> bool:
+    """Whether the set only excludes NULL, which Spark does by itself."""
+    return len(allowed.intervals) == 1 and allowed.intervals[0] in _WHOLE
+
+
+class _Search:
+    """The necessary conditions of expressions, if columns are known to have values in sets."""
+
+    def __init__(self, zones: Zones, column_sets: Box) -> None:
+        self._zones = zones
+        self.known = column_sets
+        self.ends: dict[int, set[Point]] = {}
+        self.compares_columns = False
+
+    def true(self, node: ExprNode) -> Clauses:
+        """The conditions if a predicate is true."""
+        rule = _TRUE_OF.get(short(node))
+        return self.has(node, _YES) if rule is None else rule(self, node)
+
+    def false(self, node: ExprNode) -> Clauses:
+        """The conditions if a predicate is false."""
+        rule = _FALSE_OF.get(short(node))
+        return self.has(node, _NO) if rule is None else rule(self, node)
+
+    def has(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """The conditions if an expression has one of these values."""
+        if wanted.is_all:
+            return _TRUE
+        if wanted.is_nothing:
+            return _FALSE
+        name = short(node)
+        if name == "AttributeReference" and type_name(node):
+            every = values([domain(type_name(node))], null=True)
+            if every.intersection(wanted) == every:
+                return _TRUE
+            allowed = _writable(every.intersection(wanted), type_name(node))
+            ends = {end for interval in allowed.intervals for end in interval if end is not None}
+            self.ends.setdefault(number_of(node), set()).update(ends)
+            return ({number_of(node): allowed},)
+        if name == "Literal":
+            return self._literal(node, wanted)
+        rule = _VALUES_OF.get(name)
+        if rule is not None:
+            return rule(self, node, wanted)
+        if name in _TRUE_OF:
+            return self._truth(node, wanted)
+        function = monotone(node, self._zones)
+        if function is None:
+            return _TRUE
+        return self.has(function.argument, _preimage(function.pieces, wanted))
+
+    def _literal(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        if is_null(node):
+            return _TRUE if wanted.null else _FALSE
+        value = constant(node, self._zones)
+        if value is None:
+            return _TRUE
+        return _FALSE if values([only(value)]).intersection(wanted).is_nothing else _TRUE
+
+    def _truth(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """The conditions if a predicate has one of the wanted truth values: true, false or NULL."""
+        ways = []
+        if not wanted.intersection(_YES).is_nothing:
+            ways.append(self.true(node))
+        if not wanted.intersection(_NO).is_nothing:
+            ways.append(self.false(node))
+        if wanted.null and short(node) not in _NEVER_NULL:
+            strict = short(node) in _NULL_OF_NULL
+            ways.append(_or(self.has(c, NULL) for c in node.children) if strict else _TRUE)
+        return _or(ways)
+
+    def both(self, node: ExprNode) -> Clauses:
+        return _and(self.true(c) for c in node.children)
+
+    def either(self, node: ExprNode) -> Clauses:
+        return _or(self.true(c) for c in node.children)
+
+    def one_false(self, node: ExprNode) -> Clauses:
+        return _or(self.false(c) for c in node.children)
+
+    def both_false(self, node: ExprNode) -> Clauses:
+        return _and(self.false(c) for c in node.children)
+
+    def comparison(self, node: ExprNode, name: str) -> Clauses:
+        """``left name right`` is true."""
+        left, right = node.children
+        value = constant(right, self._zones)
+        if value is not None:
+            return self.has(left, values([_COMPARED[name](value)]))
+        value = constant(left, self._zones)
+        if value is not None:
+            return self.has(right, values([_COMPARED[_MIRRORED[name]](value)]))
+        if is_null(left) or is_null(right):
+            return _FALSE
+        self.compares_columns = True
+        return _and(
+            (self._by_bounds(left, name, right), self._by_bounds(right, _MIRRORED[name], left))
+        )
+
+    def _by_bounds(self, node: ExprNode, name: str, operand: ExprNode) -> Clauses:
+        """``node name operand``, from the known values of the operand."""
+        try:
+            bounds = Evaluation(self._zones, self.known).value(operand).intervals
+        except NoRowError:
+            return _FALSE
+        return self.has(node, values(map(_BOUNDED[name], bounds)))
+
+    def same(self, node: ExprNode, *, equal: bool) -> Clauses:
+        """``left <=> right`` is true, or false."""
+        left, right = node.children
+        if constant(left, self._zones) is not None or is_null(left):
+            left, right = right, left
+        if is_null(right):
+            return self.has(left, NULL if equal else PRESENT)
+        value = constant(right, self._zones)
+        if value is None:
+            return _TRUE
+        wanted = values([only(value)])
+        return self.has(left, wanted if equal else wanted.complement())
+
+    def member(self, node: ExprNode, *, among: bool) -> Clauses:
+        """``value IN (...)`` is true, or false."""
+        value, *others = node.children
+        points = [constant(o, self._zones) for o in others]
+        listed_values = values(only(p) for p in points if p is not None)
+        if among:
+            unknown = any(p is None and not is_null(o) for p, o in zip(points, others, strict=True))
+            return self.has(value, PRESENT if unknown else listed_values)
+        if any(map(is_null, others)):
+            return _FALSE
+        return self.has(value, listed_values.complement().intersection(PRESENT))
+
+    def null(self, node: ExprNode) -> Clauses:
+        """The only operand is NULL."""
+        return self.has(node.children[0], NULL)
+
+    def present(self, node: ExprNode) -> Clauses:
+        """The only operand is not NULL."""
+        (operand,) = node.children
+        if short(operand) in _STRICT:
+            return _and(self.has(c, PRESENT) for c in operand.children)
+        return self.has(operand, PRESENT)
+
+    def nan(self, node: ExprNode, *, wanted: bool) -> Clauses:
+        """``isnan(value)`` is true, or false."""
+        (operand,) = node.children
+        if type_name(operand) != "double":
+            return self.has(operand, PRESENT) if wanted else _TRUE
+        return self.has(operand, _NAN if wanted else _NAN.complement())
+
+    def at_least_n(self, node: ExprNode, *, wanted: bool) -> Clauses:
+        """At least ``n`` operands are neither NULL nor NaN (``wanted``), or fewer are; known only
+        if ``n`` is 1 or the number of operands.
+        """
+        every = node.fields["n"] == len(node.children)
+        if not every and node.fields["n"] != 1:
+            return _TRUE
+        parts = [self.has(c, missing_and_there(c)[wanted]) for c in node.children]
+        return (_and if every is wanted else _or)(parts)
+
+    def text_match(self, node: ExprNode) -> Clauses:
+        """A text begins as a pattern does."""
+        text, pattern = node.children
+        start = beginning_of(node, constant(pattern, self._zones))
+        if not start:
+            return self.has(text, PRESENT)
+        return self.has(text, values([beginning_with(start)]))
+
+    def case_value(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """One of the branches of a CASE has such a value, and its condition is true. A second
+        conjunct adds that the conditions before it are not true; it may have too many clauses, so
+        it stands beside the first.
+        """
+        parts = list(node.children)
+        else_branch = parts.pop() if len(parts) % 2 else None
+        ways, first = [], []
+        before = _TRUE
+        for test, value in zip(parts[::2], parts[1::2], strict=True):
+            branch = _and((self.true(test), self.has(value, wanted)))
+            ways.append(branch)
+            first.append(_and((before, branch)))
+            before = _and((before, self.has(test, _NO.union(NULL))))
+        last_ = (
+            (_TRUE if wanted.null else _FALSE)
+            if else_branch is None
+            else self.has(else_branch, wanted)
+        )
+        return _and((_or((*ways, last_)), _or((*first, _and((before, last_))))))
+
+    def first(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """The first operand that is not NULL has such a value."""
+        *before, final = node.children
+        ways = [self.has(final, wanted)]
+        not_null = wanted.intersection(PRESENT)
+        for operand in reversed(before):
+            by_operand = self.has(operand, not_null)
+            ways = [by_operand, _and((self.has(operand, NULL), _or(ways)))]
+        return _or(ways)
+
+    def one_of(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """One of the children has such a value."""
+        return _or(self.has(c, wanted) for c in node.children)
+
+    def field(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """A field of a struct has such a value."""
+        field_node = field_of(node)
+        return _TRUE if field_node is None else self.has(field_node, wanted)
+
+    def between(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        """Some value between those of two children is one of these values."""
+        if not wanted.intervals:
+            return _FALSE
+        low, high = wanted.intervals[0][0], wanted.intervals[-1][1]
+        sides = [values([(None, high)]), values([(low, None)]), PRESENT]
+        below, above, not_null = ([self.has(c, s) for c in node.children] for s in sides)
+        return _and((_or(below), _or(above), *not_null))
+
+    def extreme(self, node: ExprNode, wanted: ValueSet, *, greatest: bool) -> Clauses:
+        """The greatest, or least, of the operands that are not NULL has such a value."""
+        if wanted.null or not wanted.intervals:
+            return _TRUE
+        low, high = wanted.intervals[0][0], wanted.intervals[-1][1]
+        upper, lower = values([(None, high)]), values([(low, None)])
+        some, every = (lower, upper) if greatest else (upper, lower)
+        return _and(
+            (
+                _or(self.has(c, some) for c in node.children),
+                *(self.has(c, every.union(NULL)) for c in node.children),
+            )
+        )
+
+
+_COMPARED: Mapping[str, Callable[[Point], Interval]] = {
+    "EqualTo": only,
+    "LessThan": lambda c: (None, c),
+    "LessThanOrEqual": lambda c: (None, after(c)),
+    "GreaterThan": lambda c: (after(c), None),
+    "GreaterThanOrEqual": lambda c: (c, None),
+}
+_BOUNDED: Mapping[str, Callable[[Interval], Interval]] = {
+    "EqualTo": lambda i: i,
+    "LessThan": lambda i: (None, last(i[1])),
+    "LessThanOrEqual": lambda i: (None, i[1]),
+    "GreaterThan": lambda i: (None if i[0] is None else after(i[0]), None),
+    "GreaterThanOrEqual": lambda i: (i[0], None),
+}
+"""The values that satisfy the comparison with some value of an interval."""
+_MIRRORED = {
+    "EqualTo": "EqualTo",
+    "LessThan": "GreaterThan",
+    "LessThanOrEqual": "GreaterThanOrEqual",
+    "GreaterThan": "LessThan",
+    "GreaterThanOrEqual": "LessThanOrEqual",
+}
+_OPPOSITE = {
+    "LessThan": "GreaterThanOrEqual",
+    "LessThanOrEqual": "GreaterThan",
+    "GreaterThan": "LessThanOrEqual",
+    "GreaterThanOrEqual": "LessThan",
+}
+_STRICT = frozenset(_COMPARED)
+"""Predicates that are NULL if and only if an operand is NULL."""
+_NULL_OF_NULL = _STRICT | {"In", "And", "Or", "Not"}
+"""Predicates that are NULL only if an operand is NULL."""
+_NEVER_NULL = frozenset(("IsNull", "IsNotNull", "EqualNullSafe", "IsNaN", "AtLeastNNonNulls"))
+
+
+def _writable(allowed: ValueSet, type_: str) -> ValueSet:
+    """Widen a set so that its ends can be written as constants."""
+    low, high = ORDINARY.get(type_, EVERYTHING)
+    first, end = domain(type_)
+    below, above = values([(first, low)]), values([(high, end)])
+    wider = allowed
+    for edge, bound in ((below, low), (above, high)):
+        if bound is not None and allowed.intersection(edge).intervals:
+            wider = wider.union(edge)
+    return wider
+
+
+def _unequal(search: _Search, node: ExprNode) -> Clauses:
+    left, right = node.children
+    value = constant(right, search._zones)
+    if value is None:
+        left, right, value = right, left, constant(left, search._zones)
+    if value is None:
+        return _TRUE
+    return search.has(left, values([only(value)]).complement().intersection(PRESENT))
+
+
+_Predicate: TypeAlias = Callable[[_Search, ExprNode], Clauses]
+
+
+def _comparing(name: str) -> _Predicate:
+    return lambda search, node: search.comparison(node, name)
+
+
+_TRUE_OF: Mapping[str, _Predicate] = {
+    "And": _Search.both,
+    "Or": _Search.either,
+    "Not": lambda search, node: search.false(node.children[0]),
+    **{name: _comparing(name) for name in _COMPARED},
+    "EqualNullSafe": lambda search, node: search.same(node, equal=True),
+    "In": lambda search, node: search.member(node, among=True),
+    "IsNull": _Search.null,
+    "IsNotNull": _Search.present,
+    "IsNaN": lambda search, node: search.nan(node, wanted=True),
+    "AtLeastNNonNulls": lambda search, node: search.at_least_n(node, wanted=True),
+    **dict.fromkeys(BEGINNINGS, _Search.text_match),
+}
+_FALSE_OF: Mapping[str, _Predicate] = {
+    "And": _Search.one_false,
+    "Or": _Search.both_false,
+    "Not": lambda search, node: search.true(node.children[0]),
+    **{name: _comparing(opposite) for name, opposite in _OPPOSITE.items()},
+    "EqualTo": _unequal,
+    "EqualNullSafe": lambda search, node: search.same(node, equal=False),
+    "In": lambda search, node: search.member(node, among=False),
+    "IsNull": _Search.present,
+    "IsNotNull": _Search.null,
+    "IsNaN": lambda search, node: search.nan(node, wanted=False),
+    "AtLeastNNonNulls": lambda search, node: search.at_least_n(node, wanted=False),
+    **dict.fromkeys(BEGINNINGS, lambda *_: _TRUE),
+}
+_VALUES_OF: Mapping[str, Callable[[_Search, ExprNode, ValueSet], Clauses]] = {
+    "CaseWhen": _Search.case_value,
+    "If": _Search.case_value,
+    "Coalesce": _Search.first,
+    "Greatest": lambda search, node, wanted: search.extreme(node, wanted, greatest=True),
+    "Least": lambda search, node, wanted: search.extreme(node, wanted, greatest=False),
+    "GetStructField": _Search.field,
+    **dict(zip(GENERATED, (_Search.one_of, _Search.between), strict=True)),
+}
+
+
+# --- preimages -------------------------------------------------------------------------------
+
+
+def _preimage(pieces: Sequence[Piece], wanted: ValueSet) -> ValueSet:
+    """The arguments whose value may be one of these, including all outside of the pieces."""
+    covered = values(p.within for p in pieces)
+    intervals = list(covered.complement().intervals)
+    for piece in pieces:
+        for interval in wanted.intervals:
+            intervals.append(intersection(_interval_preimage(piece, interval), piece.within))
+    return values(intervals, null=wanted.null)
+
+
+def _interval_preimage(piece: Piece, wanted: Interval) -> Interval:
+    """The arguments of a piece whose value may be in the interval."""
+    low, high = wanted
+    if not _of_integers(piece.within):
+        return _text_preimage(piece, low, high)
+    if piece.rising:
+        first = None if low is None else _first(piece, lambda x: not piece.most(x) < low)  # type: ignore[operator]
+        end = None if high is None else _first(piece, lambda x: not piece.least(x) < high)  # type: ignore[operator]
+    else:
+        first = None if high is None else _first(piece, lambda x: piece.least(x) < high)  # type: ignore[operator]
+        end = None if low is None else _first(piece, lambda x: piece.most(x) < low)  # type: ignore[operator]
+    return first, end
+
+
+def _of_integers(within: Interval) -> bool:
+    return within != EVERYTHING
+
+
+_ENDS = (-(2**64), 2**64)
+
+
+def _first(piece: Piece, holds: Callable[[int], bool]) -> int:
+    """The first argument of a piece from which on ``holds`` is true, or the end of the piece."""
+    low, end = piece.within
+    first = low if isinstance(low, int) else _ENDS[0]
+    last = end if isinstance(end, int) else _ENDS[1]
+    while first < last:
+        middle = (first + last) // 2
+        first, last = (first, middle) if holds(middle) else (middle + 1, last)
+    return first
+
+
+def _text_preimage(piece: Piece, low: Point | None, high: Point | None) -> Interval:
+    """The preimage for the first characters of a text, as many as the function keeps."""
+    size = len(str(piece.least("\0" * 4096)))
+    first = low[:size] if isinstance(low, str) else None
+    if not isinstance(high, str):
+        return first, None
+    if len(high) <= size:
+        return first, high
+    return first, beginning_with(high[:size])[1]
+
+
+# --- formulas --------------------------------------------------------------------------------
+
+
+def _and(parts: Iterable[Clauses]) -> Clauses:
+    return _simple(clause for part in parts for clause in part)
+
+
+def _or(parts: Iterable[Clauses]) -> Clauses:
+    """Combine each clause of one part with each clause of the others, unless there are too many."""
+    combined: Clauses = _FALSE
+    for part in parts:
+        pairs = product(combined, part)
+        if len(combined) * len(part) > _MOST_CLAUSES:
+            return _TRUE
+        combined = _simple(_union(a, b) for a, b in pairs)
+    return combined
+
+
+def _union(a: Clause, b: Clause) -> Clause:
+    return {n: a.get(n, NOTHING).union(b.get(n, NOTHING)) for n in a.keys() | b.keys()}
+
+
+def _simple(clauses: Iterable[Clause]) -> Clauses:
+    """Remove clauses that always hold, and merge the clauses about one column."""
+    alone: dict[int, ValueSet] = {}
+    others: list[Clause] = []
+    for clause in clauses:
+        if any(s.is_all for s in clause.values()):
+            continue
+        nonempty_sets = {n: _few(s) for n, s in clause.items() if not s.is_nothing}
+        if not nonempty_sets:
+            return (clause,)
+        if len(nonempty_sets) == 1:
+            ((number, allowed),) = nonempty_sets.items()
+            alone[number] = alone.get(number, ALL).intersection(allowed)
+        elif nonempty_sets not in others:
+            others.append(nonempty_sets)
+    for number, allowed in alone.items():
+        if allowed.is_nothing:
+            return ({number: allowed},)
+    single = tuple({n: s} for n, s in alone.items())
+    return (*single, *(c for c in others if not _is_implied(c, alone)))
+
+
+def _is_implied(clause: Clause, alone: Mapping[int, ValueSet]) -> bool:
+    """Whether the own clause of a column says as much."""
+    return any(alone.get(n, ALL).intersection(s.complement()).is_nothing for n, s in clause.items())
+
+
+def _few(allowed: ValueSet) -> ValueSet:
+    """The set, or its hull if it has many parts."""
+    if len(allowed.intervals) <= _MOST_INTERVALS:
+        return allowed
+    hull = (allowed.intervals[0][0], allowed.intervals[-1][1])
+    return values([hull], null=allowed.null)
+
+
+# --- what Spark does not push ----------------------------------------------------------------
+
+
+def beyond(conditions: Sequence[ExprNode], zones: Zones) -> list[Clause]:
+    """The necessary conditions of rows for which one of the conditions is true, without those that
+    follow from comparisons of columns with constants, which Spark hands to scans by itself.
+    """
+    every = _or(necessary(c, zones) for c in conditions)
+    pushed_by_spark = _or(
+        _and(necessary(p, zones) for p in _conjuncts(c) if _is_direct(p)) for c in conditions
+    )
+    alone = {n: s for clause in pushed_by_spark for n, s in clause.items() if len(clause) == 1}
+    return [c for c in every if c not in pushed_by_spark and not _is_implied(c, alone)]
+
+
+def _conjuncts(condition: ExprNode) -> list[ExprNode]:
+    if short(condition) != "And":
+        return [condition]
+    return [part for child in condition.children for part in _conjuncts(child)]
+
+
+_COMBINING = frozenset(("And", "Or", "Not"))
+_DIRECT = frozenset((*_COMPARED, "EqualNullSafe", "In", "IsNull", "IsNotNull", "StartsWith"))
+
+
+def _is_direct(condition: ExprNode) -> bool:
+    """Whether Spark hands the condition to a scan as it is."""
+    name = short(condition)
+    if name in _COMBINING:
+        return all(_is_direct(c) for c in condition.children)
+    if name == "AttributeReference":
+        return True
+    return name in _DIRECT and all(
+        short(c) in ("AttributeReference", "Literal") for c in condition.children
+    )
