@@ -23,7 +23,7 @@ from benchmarks.published.spacer import unsatisfiable
 from presieve.ir.fold import Problem
 from presieve.ir.sorts import FLOAT, INT, strip
 from presieve.ir.terms import Scope, Term, lit
-from presieve.semantics.fast_interpreter import Machine, State
+from presieve.semantics.fast_interpreter import CompiledProblem, State
 from presieve.semantics.interpret import holds
 from presieve.semantics.values import same
 from presieve.smt.encodings import same_encoding
@@ -84,12 +84,12 @@ def preconditions(problem: Problem, prefilter: Term) -> Preconditions:
     )
 
 
-def _outputs(machine: Machine, rows: list[State]) -> State | None:
+def _outputs(machine: CompiledProblem, rows: list[State]) -> State | None:
     state = machine.run(rows, ())
     return None if state is None else machine.finish(state, ())
 
 
-def _passing(machine: Machine) -> Callable[[list[State]], bool]:
+def _passing(machine: CompiledProblem) -> Callable[[list[State]], bool]:
     def passes(rows: list[State]) -> bool:
         outputs = _outputs(machine, rows)
         return outputs is not None and machine.accepts(outputs, ())
@@ -97,7 +97,7 @@ def _passing(machine: Machine) -> Callable[[list[State]], bool]:
     return passes
 
 
-def _same(machine: Machine, rows: list[State], others: list[State]) -> bool:
+def _same(machine: CompiledProblem, rows: list[State], others: list[State]) -> bool:
     a, b = _outputs(machine, rows), _outputs(machine, others)
     if a is None or b is None:
         return a is b

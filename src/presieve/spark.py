@@ -15,7 +15,7 @@ from presieve.errors import UsageError
 from presieve.lift.entry.group_fold import runner
 from presieve.lift.entry.merge import has_merge
 from presieve.lift.entry.row_class import is_row_class
-from presieve.lift.forms import Request
+from presieve.lift.forms import LiftRequest
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -130,7 +130,7 @@ def _filters(fold: KeyedFold, where: str, options: Options, unread: str | None) 
     pushdown = keyed_pushdown(
         fold.aggregator,
         where,
-        Request(fold.schema, fold.keys, fold.returns),
+        LiftRequest(fold.schema, fold.keys, fold.returns),
         options.budget,
         options.policy,
     )

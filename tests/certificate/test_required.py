@@ -18,7 +18,7 @@ from presieve.certificate.required import taken_as_stored
 from presieve.cli.app import main
 from presieve.ir.fold import Assumption
 from presieve.ir.terms import TRUE
-from presieve.semantics.assumptions import CONDITIONS, SENTENCES, Need, unseen_codes
+from presieve.semantics.assumptions import CONDITIONS, SENTENCES, AssumptionNeed, unseen_codes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -245,10 +245,10 @@ def test_problems_of_before_are_read() -> None:
 def test_how_each_is_known_to_be_needed() -> None:
     """What is said of sentences is what the checker does; of no other code one is missed."""
     needs = {s.need for s in SENTENCES}
-    assert needs == set(Need)
+    assert needs == set(AssumptionNeed)
     assert set(unseen_codes()) == {
-        *(s.code for s in SENTENCES if s.need is Need.NOTHING),
-        *(code for code, (_, need) in CONDITIONS.items() if need is Need.NOTHING),
+        *(s.code for s in SENTENCES if s.need is AssumptionNeed.NOTHING),
+        *(code for code, (_, need) in CONDITIONS.items() if need is AssumptionNeed.NOTHING),
     }
     claim = FREE["a count"].certificate()
     words = dict.fromkeys(("what", "name", "type", "module", "value", "returns"), "x")

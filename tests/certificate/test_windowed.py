@@ -27,11 +27,11 @@ from presieve.semantics.windows import (
     Bound,
     Days,
     Distance,
-    Frame,
     Microseconds,
     SortKey,
     Units,
     Window,
+    WindowFrame,
     influence,
 )
 from presieve.sql.emit import emit
@@ -70,11 +70,11 @@ class Case:
         return WindowCertificate(COLUMNS, self.window, where, term(self.below))
 
 
-def _frame(over: Over) -> Frame:
+def _frame(over: Over) -> WindowFrame:
     if not over.rows:
-        return Frame(_bound(over.lower), _bound(over.upper))
+        return WindowFrame(_bound(over.lower), _bound(over.upper))
     before, after = over.lower is None or over.lower < 0, over.upper is None or over.upper > 0
-    return Frame(None if before else CURRENT_ROW, None if after else CURRENT_ROW)
+    return WindowFrame(None if before else CURRENT_ROW, None if after else CURRENT_ROW)
 
 
 def _bound(number: int | None) -> Bound:
@@ -277,7 +277,11 @@ RIGHT_KIND: dict[str, type[Distance]] = {
 def test_a_frame_counts_what_its_key_counts(type_: str, kind: type[Distance]) -> None:
     """No window has a frame of days over timestamps, or of microseconds over dates."""
     key = SortKey(KEYS[type_])
-    for frame in (Frame(kind(-1), CURRENT_ROW), Frame(None, kind(1)), Frame(kind(-2), kind(-1))):
+    for frame in (
+        WindowFrame(kind(-1), CURRENT_ROW),
+        WindowFrame(None, kind(1)),
+        WindowFrame(kind(-2), kind(-1)),
+    ):
         if RIGHT_KIND.get(type_) is kind:
             influence(Window((), (key,), (frame,)))
             continue
@@ -286,15 +290,15 @@ def test_a_frame_counts_what_its_key_counts(type_: str, kind: type[Distance]) ->
 
 
 def test_a_frame_with_a_distance_has_one_key() -> None:
-    frame = Frame(Units(-1), CURRENT_ROW)
+    frame = WindowFrame(Units(-1), CURRENT_ROW)
     for order in ((), (SortKey(VARS["o"]), SortKey(VARS["v"]))):
         with pytest.raises(PresieveError):
             Window((), order, (frame,))
     with pytest.raises(PresieveError, match="days and units"):
-        Window((), (SortKey(VARS["o"]),), (Frame(Days(-1), Units(1)),))
+        Window((), (SortKey(VARS["o"]),), (WindowFrame(Days(-1), Units(1)),))
 
 
-def of_days(frame: Frame, where: str, below: str) -> WindowCertificate:
+def of_days(frame: WindowFrame, where: str, below: str) -> WindowCertificate:
     """A claim about a window over dates."""
     columns = tuple(c for t in ("date",) if (c := column("x", t, True)) is not None)
     names = {"x": KEYS["date"]}
@@ -306,7 +310,7 @@ def of_days(frame: Frame, where: str, below: str) -> WindowCertificate:
 
 def test_days_of_dates() -> None:
     where = "x BETWEEN DATE'2024-01-20' AND DATE'2024-01-22'"
-    frame = Frame(Days(-10), CURRENT_ROW)
+    frame = WindowFrame(Days(-10), CURRENT_ROW)
     for first, accepted in (("10", True), ("09", True), ("11", False), ("20", False)):
         below = f"x >= DATE'2024-01-{first}' AND x <= DATE'2024-01-22'"
         claim = of_days(frame, where, below)
@@ -318,7 +322,7 @@ def test_days_of_dates() -> None:
 
 def test_frames_as_they_were_stored_before() -> None:
     """A number by itself counts what the key counts."""
-    claim = of_days(Frame(Days(-10), CURRENT_ROW), "x > DATE'2024-01-20'", "x IS NOT NULL")
+    claim = of_days(WindowFrame(Days(-10), CURRENT_ROW), "x > DATE'2024-01-20'", "x IS NOT NULL")
     data = claim.to_json()
     assert data["frames"] == [[[-10, "days"], 0]]
     assert stored.parse({**data, "frames": [[-10, 0]]}) == claim

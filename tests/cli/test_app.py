@@ -49,11 +49,11 @@ def test_usage(args: list[str], text: str, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize("cost", ["auto", "always", "never"])
 def test_a_run_takes_the_cost(cost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from presieve.cli import job, run
-    from presieve.driver.session import Setting
+    from presieve.driver.session import SessionSetting
 
     path = tmp_path / "job.py"
     path.write_text("pass\n")
-    enabled: list[Setting] = []
+    enabled: list[SessionSetting] = []
     monkeypatch.setattr(run, "enable_everywhere", enabled.append)
     monkeypatch.setattr(job, "end", lambda found, args: 0)
     assert main(["run", "--quiet", "--cost", cost, str(path)]) == 0

@@ -12,7 +12,7 @@ from typer.main import get_command
 from presieve.cli import job, project_options, run
 from presieve.cli.app import app, main
 from presieve.driver.options import OPTIONS, Options
-from presieve.driver.session import Setting
+from presieve.driver.session import SessionSetting
 from presieve.errors import UsageError
 
 FOLDS = """
@@ -221,7 +221,7 @@ def test_pure_functions_of_the_file_and_of_modules(
 
 
 def test_a_run_goes_by_it(folds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Setting] = []
+    seen: list[SessionSetting] = []
     monkeypatch.setattr(run, "enable_everywhere", seen.append)
     monkeypatch.setattr(job, "end", lambda found, args: 0)
     says(tmp_path / "repo", '[tool.presieve]\npolicy = "strict"\nbudget = 3')

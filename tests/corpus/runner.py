@@ -21,7 +21,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import Assumption
 from presieve.ir.terms import Lit, Scope, Term, Var
 from presieve.ir.walk import literals
-from presieve.lift import Request
+from presieve.lift import LiftRequest
 from presieve.semantics.interpret import Raised, evaluate, holds
 from presieve.semantics.values import Value, from_python, same
 
@@ -76,7 +76,7 @@ class Entry:
         return f"{self.id} {self.variant}".strip().replace(" ", "-")
 
     @property
-    def asked(self) -> Request:
+    def asked(self) -> LiftRequest:
         """What lifting is told."""
         return request(self.schema, self.returns, self.keys)
 

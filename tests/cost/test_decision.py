@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from presieve.cost.decision import LISTED, Candidate, decide, keeps, list_pays
+from presieve.cost.decision import LISTED, ProvenPrefilter, decide, keeps, list_pays
 from presieve.cost.model import Work, check, cost_of_groups, native, rowwise
 from presieve.cost.parquet_scan import Estimate
 from presieve.ir.ops import app
@@ -28,9 +28,9 @@ def one(
     *,
     skipped: float = 0.0,
     spares: bool = False,
-) -> Candidate:
+) -> ProvenPrefilter:
     known = None if kept is None else Estimate(kept, kept, skipped, 1000)
-    return Candidate(above(1) if prefilter is None else prefilter, work, known, spares)
+    return ProvenPrefilter(above(1) if prefilter is None else prefilter, work, known, spares)
 
 
 PYTHON, NATIVE = cost_of_groups(2), native(2, 1)

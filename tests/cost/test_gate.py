@@ -10,13 +10,13 @@ import pytest
 
 from presieve.backend.open_plan import OpenSite
 from presieve.backend.statistics import edits
-from presieve.cost.decision import Candidate
+from presieve.cost.decision import ProvenPrefilter
 from presieve.cost.model import cost_of_groups, native
 from presieve.cost.parquet_scan import Estimate
 from presieve.driver.reports import boundary_report
 from presieve.driver.solve import Solution
 from presieve.driver.stages.cost_gate import judge_prefilters
-from presieve.driver.stages.decisions import Proof, Rewrite, SiteDecision
+from presieve.driver.stages.decisions import GoalProof, Rewrite, SiteDecision
 from presieve.errors import Declined
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT
@@ -41,13 +41,13 @@ def site(path: Path, *, pushes: bool = True) -> SiteDecision:
         prefilter=SimpleNamespace(term=P) if pushes else None,
     )
     rewrite = Rewrite("exact", stays=False, erases=False)
-    return replace(NOTHING, proof=Proof(goal, solution), rewrite=rewrite, edit=edit)
+    return replace(NOTHING, proof=GoalProof(goal, solution), rewrite=rewrite, edit=edit)
 
 
 @pytest.fixture
-def plan(monkeypatch: pytest.MonkeyPatch) -> dict[Path, Candidate]:
+def plan(monkeypatch: pytest.MonkeyPatch) -> dict[Path, ProvenPrefilter]:
     """What is known of each boundary of a plan; those that begin alike are alike."""
-    known: dict[Path, Candidate] = {}
+    known: dict[Path, ProvenPrefilter] = {}
 
     def alike(_: object, edit: Any) -> frozenset[Path]:
         return frozenset(p for p in known if p[0] == edit.site.boundary.path[0])
@@ -57,9 +57,9 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> dict[Path, Candidate]:
     return known
 
 
-def candidate(kept: float, *, python: bool = False) -> Candidate:
+def candidate(kept: float, *, python: bool = False) -> ProvenPrefilter:
     work = cost_of_groups(2) if python else native(2, 1)
-    return Candidate(P, work, Estimate(kept, kept, 0.0, 1000))
+    return ProvenPrefilter(P, work, Estimate(kept, kept, 0.0, 1000))
 
 
 def decided(sites: list[SiteDecision], *, refuse: bool = True) -> list[SiteDecision]:
@@ -67,7 +67,7 @@ def decided(sites: list[SiteDecision], *, refuse: bool = True) -> list[SiteDecis
     return judge_prefilters(opened, sites, refuse=refuse)
 
 
-def test_each_boundary_by_itself(plan: dict[Path, Candidate]) -> None:
+def test_each_boundary_by_itself(plan: dict[Path, ProvenPrefilter]) -> None:
     plan[0,] = candidate(0.03)
     plan[1,] = candidate(1.0)
     sites = [site((0,)), site((1,)), site((2,), pushes=False), NOTHING]
@@ -89,7 +89,7 @@ def test_each_boundary_by_itself(plan: dict[Path, Candidate]) -> None:
     assert (weaker, nothing) == (sites[2], sites[3])
 
 
-def test_always_is_told_and_not_refused(plan: dict[Path, Candidate]) -> None:
+def test_always_is_told_and_not_refused(plan: dict[Path, ProvenPrefilter]) -> None:
     plan[1,] = candidate(1.0)
     (one,) = decided([site((1,))], refuse=False)
     assert one.edit is not None
@@ -98,7 +98,7 @@ def test_always_is_told_and_not_refused(plan: dict[Path, Candidate]) -> None:
     )
 
 
-def test_alike_are_decided_together(plan: dict[Path, Candidate]) -> None:
+def test_alike_are_decided_together(plan: dict[Path, ProvenPrefilter]) -> None:
     plan[0, 1] = plan[0, 2] = candidate(0.01)
     assert all(d.edit is not None for d in decided([site((0, 1)), site((0, 2))]))
     assert [d.edit for d in decided([site((0, 1))])] == [None]

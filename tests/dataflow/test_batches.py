@@ -13,12 +13,12 @@ from tests.dataflow.trial import table, wrong_rows
 from tests.support.frame_runs import outcome, row_that_matters
 
 from presieve.dataflow.analysis import Dataflow, dataflow
-from presieve.dataflow.context import Request
+from presieve.dataflow.context import AnalysisRequest
 
 
 def _said(function: Any) -> Dataflow:
     assert isinstance(function, FunctionType)
-    return dataflow(Request(function, "batches", NAMES))
+    return dataflow(AnalysisRequest(function, "batches", NAMES))
 
 
 @pytest.mark.parametrize("function", KEEPING)

@@ -21,7 +21,7 @@ import requests
 from tests.dataflow.grammar import NAMES
 
 from presieve.dataflow.analysis import dataflow
-from presieve.dataflow.context import Request
+from presieve.dataflow.context import AnalysisRequest
 
 SEEN: list[Any] = []
 BOUNDS = {"x": 3.0}
@@ -342,7 +342,7 @@ LOUD = (
 
 
 def _kinds(function: FunctionType) -> set[str]:
-    answer = dataflow(Request(function, "group", NAMES, ("k",)))
+    answer = dataflow(AnalysisRequest(function, "group", NAMES, ("k",)))
     assert all(e.span is not None for e in answer.effects)
     return {e.kind for e in answer.effects}
 

@@ -14,7 +14,7 @@ from tests.dataflow.trial import KEYS, table, wrong_columns, wrong_keys
 from tests.support.frame_runs import holds, outcome
 
 from presieve.dataflow.analysis import Dataflow, dataflow
-from presieve.dataflow.context import Request
+from presieve.dataflow.context import AnalysisRequest
 
 READS = {
     "key_in_a_row": "x",
@@ -43,7 +43,7 @@ READS = {
 
 
 def _answer(function: FunctionType) -> Dataflow:
-    return dataflow(Request(function, "group", NAMES, ("k",)))
+    return dataflow(AnalysisRequest(function, "group", NAMES, ("k",)))
 
 
 def _with_key(function: FunctionType) -> FunctionType:

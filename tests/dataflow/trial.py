@@ -14,7 +14,7 @@ from tests.dataflow.grammar import NAMES, helpers
 from tests.support.frame_runs import Group, column_that_matters, lost_key, row_that_matters
 
 from presieve.dataflow.analysis import Dataflow, dataflow
-from presieve.dataflow.context import Form, Request
+from presieve.dataflow.context import AnalysisRequest, Form
 
 KEYS: tuple[Any, ...] = ("a", "", 2**53 + 1, 7, None, True)
 
@@ -50,7 +50,7 @@ def table(random: Random, key: object, size: int) -> pd.DataFrame:
 
 def answer(function: FunctionType, form: Form, key: str = "k") -> Dataflow:
     """What the analysis says."""
-    return dataflow(Request(function, form, NAMES, (key,)))
+    return dataflow(AnalysisRequest(function, form, NAMES, (key,)))
 
 
 def wrong_keys(function: FunctionType, said: Dataflow, random: Random) -> str | None:

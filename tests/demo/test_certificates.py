@@ -11,7 +11,7 @@ import pytest
 
 from presieve import synthesize
 from presieve.demo import udfs
-from presieve.demo.pipelines import E1, E3, PIPELINES, Pipeline
+from presieve.demo.pipelines import E1, E3, PIPELINES, DemoPipeline
 from presieve.driver.synthesize import Synthesis
 
 
@@ -57,7 +57,7 @@ def test_open_and_close(found: dict[str, Synthesis]) -> None:
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: p.name)
 def test_certificates_hold_in_a_fresh_process(
-    found: dict[str, Synthesis], pipeline: Pipeline, solver: str, tmp_path: Path
+    found: dict[str, Synthesis], pipeline: DemoPipeline, solver: str, tmp_path: Path
 ) -> None:
     certificate = found[pipeline.name].certificate
     assert certificate is not None
@@ -71,7 +71,7 @@ def test_certificates_hold_in_a_fresh_process(
 
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: p.name)
 def test_the_command_line_finds_the_same(
-    found: dict[str, Synthesis], pipeline: Pipeline, capsys: pytest.CaptureFixture[str]
+    found: dict[str, Synthesis], pipeline: DemoPipeline, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from presieve.cli.app import main
 

@@ -21,7 +21,7 @@ from presieve.driver.synthesize import Synthesis
 from presieve.errors import Declined
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.terms import SQL_TRUE, Op, Term, lit
-from presieve.semantics.fast_interpreter import RAISED, Machine, compile_problem
+from presieve.semantics.fast_interpreter import RAISED, CompiledProblem, compile_problem
 from presieve.semantics.interpret import Nothing, Outcome, Raised, Result, agree
 from presieve.semantics.values import Value
 
@@ -108,7 +108,7 @@ class Trial:
         self.python = Python(family.fold, self.pool, columns(benchmark.returns))
         self.tried = Tried(benchmark.name, mode, answer.kind)
         self.certificate = certificate
-        self._machine: Machine = compile_problem(problem)
+        self._machine: CompiledProblem = compile_problem(problem)
         self._tuples: list[tuple[Value, ...]] = []
         self._kept_by: dict[int, dict[int, bool]] = {}
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from presieve.lift.execution import calls
-from presieve.lift.models.registry import FUNCTIONS, METHODS, SYNTAX, Entry
+from presieve.lift.models.registry import FUNCTIONS, METHODS, SYNTAX, RegisteredModel
 from presieve.lift.values import symbolic
 from presieve.semantics.aggregates import FUNCTIONS as AGGREGATES
 
@@ -64,7 +64,7 @@ def operators() -> str:
     return found
 
 
-def _sections() -> Iterator[tuple[str, list[tuple[str, Entry]]]]:
+def _sections() -> Iterator[tuple[str, list[tuple[str, RegisteredModel]]]]:
     functions = [(path.lstrip("_"), e) for path, e in (*FUNCTIONS.items(), *SYNTAX.items())]
     for prefix, title in PACKAGES.items():
         short = prefix in ("builtins.", "pyarrow.compute.")
@@ -76,7 +76,7 @@ def _sections() -> Iterator[tuple[str, list[tuple[str, Entry]]]]:
         yield f"Methods of {title}", [(name, e) for name, e in found if name != "*"]
 
 
-def _table(title: str, rows: Iterable[tuple[str, Entry]]) -> str:
+def _table(title: str, rows: Iterable[tuple[str, RegisteredModel]]) -> str:
     """One row for each model, in the order of registration, and what is refused below."""
     known: dict[str, list[str]] = {}
     refused: dict[str, list[str]] = {}
@@ -93,7 +93,7 @@ def _table(title: str, rows: Iterable[tuple[str, Entry]]) -> str:
     return "\n".join([*lines, ""])
 
 
-def summary(entry: Entry) -> str:
+def summary(entry: RegisteredModel) -> str:
     """The first paragraph of the model's docstring, as Markdown."""
     first = (entry.model.__doc__ or "").split("\n\n")[0]
     return " ".join(first.split()).replace("``", "`").replace("|", "\\|")

@@ -16,7 +16,7 @@ from tests.support.lifting import PYTHON_ERRORS, columns, run_frame, run_series
 from presieve.driver.fold_inputs import Inputs
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import Scope, Term
-from presieve.lift.forms import Request
+from presieve.lift.forms import LiftRequest
 from presieve.semantics.interpret import Nothing, Outcome, Raised, Result, holds
 from presieve.semantics.values import INT_RANGES, Value, from_python, to_python
 
@@ -35,12 +35,12 @@ class Runner:
     program: Program
     loaded: Any
     inputs: Inputs
-    request: Request = field(init=False)
+    request: LiftRequest = field(init=False)
     _rows: dict[int, tuple[Row, SparkRow]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         schema, returns = columns(self.program.schema), columns(self.program.returns)
-        self.request = Request(schema, self.inputs.keys, returns)
+        self.request = LiftRequest(schema, self.inputs.keys, returns)
 
     def run(self, rows: Sequence[Row]) -> tuple[Value, ...] | Raised:
         """The real thing: the user's Python on these rows."""

@@ -20,7 +20,7 @@ from presieve.ir.ops import app
 from presieve.ir.terms import TRUE, App, Op, Term
 from presieve.ir.walk import subterms
 from presieve.semantics import interpret
-from presieve.semantics.fast_interpreter import RAISED, Machine, compile_problem
+from presieve.semantics.fast_interpreter import RAISED, CompiledProblem, compile_problem
 from presieve.semantics.interpret import Nothing, Outcome, Raised, Result
 from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.scan import may_lose
@@ -137,7 +137,7 @@ class Trial:
         )
 
     def __post_init__(self) -> None:
-        self.machine: Machine = compile_problem(self.problem)
+        self.machine: CompiledProblem = compile_problem(self.problem)
         self._may_lose = app(Op.SOME, may_lose(self.prefilter))
         self._accepted: dict[str, bool] = {}
         guarded = self.treatment is not None and self.treatment.how == "guarded"

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from presieve.driver.session import Setting, enable_everywhere
+from presieve.driver.session import SessionSetting, enable_everywhere
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,7 +34,7 @@ class _Failures(logging.Handler):
 def pytest_configure() -> None:
     """As ``presieve run`` does: also sessions that are made later. Whether it pays is no matter."""
     logging.getLogger("presieve").addHandler(_Failures())
-    enable_everywhere(Setting({"cost": "always", "compile": "always"}, _count))
+    enable_everywhere(SessionSetting({"cost": "always", "compile": "always"}, _count))
 
 
 def pytest_unconfigure() -> None:

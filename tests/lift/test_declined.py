@@ -21,7 +21,7 @@ from tests.lift.models import decimal_folds
 from tests.support.lifting import columns, declined, lifted, request
 
 import presieve.lift
-from presieve.lift import FrameFunction, Request, RowClass, SeriesFunction, lift
+from presieve.lift import FrameFunction, LiftRequest, RowClass, SeriesFunction, lift
 from presieve.lift.codes import CODES
 from presieve.semantics.types import SchemaColumn
 
@@ -400,12 +400,12 @@ def test_timestamps_with_a_zone_are_no_constants() -> None:
 def test_a_type_that_is_not_supported(type_: str, advice: str) -> None:
     """The message names the column and its type, and says what could be done."""
     schema = (SchemaColumn("v", type_), SchemaColumn("team", "string"))
-    asked = Request(schema, ("team",), columns("m double"))
+    asked = LiftRequest(schema, ("team",), columns("m double"))
     found = declined(folds.sum_positive, asked, SeriesFunction(("v",)))
     assert found.code == "column-type"
     assert f"column v is of type {type_.removeprefix('unsupported:')}, which" in found.reason
     assert advice in found.reason
-    output = Request(columns("v double"), (), (SchemaColumn("m", type_),))
+    output = LiftRequest(columns("v double"), (), (SchemaColumn("m", type_),))
     told = declined(folds.sum_positive, output)
     assert told.code == "return-type"
     assert f"output column m is of type {type_.removeprefix('unsupported:')}" in told.reason
@@ -413,8 +413,8 @@ def test_a_type_that_is_not_supported(type_: str, advice: str) -> None:
 
 @pytest.mark.parametrize("type_", ["struct<f:double>", "array<bigint>", "interval", "char(3)"])
 def test_a_type_that_is_not_read_matters_in_no_form(type_: str) -> None:
-    def asked(columns_: str, returns: str, keys: str = "") -> Request:
-        return Request(
+    def asked(columns_: str, returns: str, keys: str = "") -> LiftRequest:
+        return LiftRequest(
             (*columns(columns_), SchemaColumn("odd", type_)),
             tuple(k for k in keys.split(",") if k),
             columns(returns),
@@ -435,7 +435,7 @@ def test_a_type_that_is_not_read_matters_in_no_form(type_: str) -> None:
 
 def test_a_key_of_another_type_is_declined_where_it_is_read() -> None:
     schema = (*columns("k bigint, d date"), SchemaColumn("f", "float"))
-    asked = Request(schema, ("k", "d"), columns("k bigint, d date, f boolean"))
+    asked = LiftRequest(schema, ("k", "d"), columns("k bigint, d date, f boolean"))
     found = declined(folds.key_types, asked, FrameFunction(True, ("k", "d", "f")))
     assert found.code == "key-type"
     assert "grouping column f" in found.reason

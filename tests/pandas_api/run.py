@@ -22,7 +22,7 @@ import presieve
 from presieve.backend.classic.scans.reads import scans
 from presieve.backend.statistics.pushed_filters import split_list
 from presieve.driver.options import collect_given
-from presieve.driver.session import Setting, enabled_as
+from presieve.driver.session import SessionSetting, enabled_as
 from presieve.report.report_data import ReportData
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def measure(spark: SparkSession, name: str, folder: str) -> Measured:
     """Run a program twice. Of several plans that it runs, the last one is compared."""
     seen: list[tuple[DataFrame, ReportData]] = []
     options = collect_given(cost="always", compile="auto")
-    setting = Setting(options, lambda df, data: seen.append((df, data)))
+    setting = SessionSetting(options, lambda df, data: seen.append((df, data)))
     before = _rows(PROGRAMS[name], folder)
     with _warnings() as warnings, enabled_as(spark, setting):
         after = _rows(PROGRAMS[name], folder)

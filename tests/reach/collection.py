@@ -21,7 +21,7 @@ from tests.reach.expected import (
 from tests.reach.jobs import module
 
 from presieve.dataflow.analysis import Dataflow, dataflow
-from presieve.dataflow.context import Form, Request
+from presieve.dataflow.context import AnalysisRequest, Form
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.errors import DeclineSignal
 
@@ -58,10 +58,10 @@ def answer_in_a_module(entry: Entry) -> Dataflow | None:
     raise AssertionError(f"{path} has no {entry}")
 
 
-def _request(entry: Entry, function: FunctionType) -> Request:
+def _request(entry: Entry, function: FunctionType) -> AnalysisRequest:
     form: Form = "group" if entry.by else "batches"
     beside = (names_of(entry.beside), entry.grouping) if entry.beside else None
-    return Request(function, form, entry.columns, entry.grouping, beside)
+    return AnalysisRequest(function, form, entry.columns, entry.grouping, beside)
 
 
 @cache

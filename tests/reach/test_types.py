@@ -16,7 +16,7 @@ from tests.reach.tables import again, frame
 from tests.support.frame_runs import Group, column_that_matters, row_that_matters
 
 from presieve.dataflow.analysis import Dataflow, dataflow
-from presieve.dataflow.context import Request
+from presieve.dataflow.context import AnalysisRequest
 from presieve.sql.ddl import parse_schema
 
 SCHEMA = "id bigint, n bigint, s string"
@@ -42,7 +42,7 @@ def beside(batches):
 
 def _said(function: Any) -> Dataflow:
     assert isinstance(function, FunctionType)
-    return dataflow(Request(function, "batches", ("id", "n", "s")))
+    return dataflow(AnalysisRequest(function, "batches", ("id", "n", "s")))
 
 
 def _batch(*names: str) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from presieve.report.collector import (
     each_once,
     without_boundary,
 )
-from presieve.report.remarks import Compiled
+from presieve.report.remarks import CompiledFunction
 from presieve.report.report_data import BoundaryReport, FunctionReport, ReportData
 from presieve.report.report_text import brief_boundary
 
@@ -68,7 +68,7 @@ def test_why_nothing_was_pushed_where_nothing_was_declined() -> None:
 
 
 def test_a_function_that_runs_in_spark_is_a_row_of_its_boundary() -> None:
-    made = Compiled("aggregates", "max(score)")
+    made = CompiledFunction("aggregates", "max(score)")
     compiled = FunctionReport("FlatMapGroupsInPandas", "top_two", compiled=made)
     alone = ReportData((), True, 0.1, functions=(compiled,))
     assert lines(alone)[1].split("  ")[1:] == ["the function", "runs as max(score)"]
@@ -76,7 +76,7 @@ def test_a_function_that_runs_in_spark_is_a_row_of_its_boundary() -> None:
     first, *others = lines(whole)[1:]
     assert "  split, the function  " in first
     assert not any("runs as" in other for other in others)
-    other = replace(compiled, compiled=Compiled("aggregates", "min(score)"))
+    other = replace(compiled, compiled=CompiledFunction("aggregates", "min(score)"))
     assert "runs as min(score)" in lines(replace(whole, functions=(other,)))[3]
     assert [what for what, _ in found(whole)] == [*whole.boundaries]
     assert "runs as       max(score)" in brief_boundary(whole.boundaries[0], changed=True)

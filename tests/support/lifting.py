@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType, _parse_datatype_json_string
 
 from presieve.errors import Declined
 from presieve.ir.sorts import Sort
-from presieve.lift import Form, Lifted, Request, lift
+from presieve.lift import Form, Lifted, LiftRequest, lift
 from presieve.semantics.interpret import Raised, key_env, run_fold
 from presieve.semantics.types import SchemaColumn, decimal_type, sort_of
 from presieve.semantics.values import Value, from_python, to_python
@@ -78,20 +78,20 @@ def columns(ddl: str) -> tuple[SchemaColumn, ...]:
     return tuple(found)
 
 
-def request(schema: str, returns: str, keys: str = "", timezone: str = "UTC") -> Request:
+def request(schema: str, returns: str, keys: str = "", timezone: str = "UTC") -> LiftRequest:
     """What lifting is told."""
     names = tuple(k for k in keys.split(",") if k)
-    return Request(columns(schema), names, columns(returns), timezone)
+    return LiftRequest(columns(schema), names, columns(returns), timezone)
 
 
-def lifted(obj: object, asked: Request, form: Form | None = None) -> Lifted:
+def lifted(obj: object, asked: LiftRequest, form: Form | None = None) -> Lifted:
     """The lifted fold; the test fails where it is declined."""
     found = lift(obj, form, asked)
     assert isinstance(found, Lifted), str(found)
     return found
 
 
-def declined(obj: object, asked: Request, form: Form | None = None) -> Declined:
+def declined(obj: object, asked: LiftRequest, form: Form | None = None) -> Declined:
     """Why lifting is declined; the test fails where it is not."""
     found = lift(obj, form, asked)
     assert isinstance(found, Declined), "it was lifted"
@@ -125,7 +125,7 @@ def _python(row: dict[str, Value], schema: Sequence[SchemaColumn]) -> dict[str, 
     return {c.name: to_python(row[c.name], _sort(c)) for c in schema if c.name in row}
 
 
-def run_class(obj: Any, asked: Request, rows: Sequence[dict[str, Value]]) -> object:
+def run_class(obj: Any, asked: LiftRequest, rows: Sequence[dict[str, Value]]) -> object:
     """``finish(reduce(... zero() ...))`` on Spark's rows; the outputs as values."""
     instance = obj() if isinstance(obj, type) else obj
     try:
@@ -141,7 +141,7 @@ def run_class(obj: Any, asked: Request, rows: Sequence[dict[str, Value]]) -> obj
     return tuple(_value(x, c) for x, c in zip(cells, asked.returns, strict=True))
 
 
-def series_of(asked: Request, rows: Sequence[dict[str, Value]]) -> list[Any]:
+def series_of(asked: LiftRequest, rows: Sequence[dict[str, Value]]) -> list[Any]:
     """The columns of a group as a pandas UDF gets them."""
     plain = [_python(r, asked.schema) for r in rows]
     arrays = {c.name: pa.array([r[c.name] for r in plain], _arrow(c.type)) for c in asked.schema}
@@ -150,7 +150,10 @@ def series_of(asked: Request, rows: Sequence[dict[str, Value]]) -> list[Any]:
 
 
 def run_series(
-    function: FunctionType, asked: Request, chosen: Sequence[str], rows: Sequence[dict[str, Value]]
+    function: FunctionType,
+    asked: LiftRequest,
+    chosen: Sequence[str],
+    rows: Sequence[dict[str, Value]],
 ) -> object:
     """The function under a grouped-aggregate pandas UDF, with its result as Spark stores it."""
     by_name = dict(zip((c.name for c in asked.schema), series_of(asked, rows), strict=True))
@@ -162,7 +165,7 @@ def run_series(
 
 
 def run_frame(
-    function: FunctionType, asked: Request, takes_key: bool, rows: Sequence[dict[str, Value]]
+    function: FunctionType, asked: LiftRequest, takes_key: bool, rows: Sequence[dict[str, Value]]
 ) -> object:
     """The function of ``applyInPandas``, with its result as Spark stores it."""
     series = series_of(asked, rows)
@@ -176,7 +179,7 @@ def run_frame(
         return Raised()
 
 
-def arrays_of(asked: Request, rows: Sequence[dict[str, Value]]) -> pa.Table:
+def arrays_of(asked: LiftRequest, rows: Sequence[dict[str, Value]]) -> pa.Table:
     """A group as an Arrow UDF gets it."""
     plain = [_python(r, asked.schema) for r in rows]
     arrays = {c.name: pa.array([r[c.name] for r in plain], _arrow(c.type)) for c in asked.schema}
@@ -184,7 +187,10 @@ def arrays_of(asked: Request, rows: Sequence[dict[str, Value]]) -> pa.Table:
 
 
 def run_array(
-    function: FunctionType, asked: Request, chosen: Sequence[str], rows: Sequence[dict[str, Value]]
+    function: FunctionType,
+    asked: LiftRequest,
+    chosen: Sequence[str],
+    rows: Sequence[dict[str, Value]],
 ) -> object:
     """The function under a grouped-aggregate Arrow UDF, with its result as Spark stores it."""
     batch = arrays_of(asked, rows).combine_chunks().to_batches()[0]
@@ -198,7 +204,7 @@ def run_array(
 
 def run_array_batches(
     function: FunctionType,
-    asked: Request,
+    asked: LiftRequest,
     chosen: Sequence[str],
     batches: Sequence[Sequence[dict[str, Value]]],
 ) -> object:
@@ -215,7 +221,7 @@ def run_array_batches(
 
 def run_series_batches(
     function: FunctionType,
-    asked: Request,
+    asked: LiftRequest,
     chosen: Sequence[str],
     batches: Sequence[Sequence[dict[str, Value]]],
 ) -> object:
@@ -231,7 +237,7 @@ def run_series_batches(
 
 
 def run_table(
-    function: FunctionType, asked: Request, takes_key: bool, rows: Sequence[dict[str, Value]]
+    function: FunctionType, asked: LiftRequest, takes_key: bool, rows: Sequence[dict[str, Value]]
 ) -> object:
     """The function of ``applyInArrow``, with its result as Spark stores it."""
     table = arrays_of(asked, rows)
@@ -243,7 +249,7 @@ def run_table(
         return Raised()
 
 
-def _cells_of(made: Any, asked: Request, *, cast: bool) -> object:
+def _cells_of(made: Any, asked: LiftRequest, *, cast: bool) -> object:
     names = ["_0"] if cast else [c.name for c in asked.returns]
     schema = pa.schema([(n, _arrow(c.type)) for n, c in zip(names, asked.returns, strict=True)])
     stored = ArrowBatchTransformer.enforce_schema(made, schema, arrow_cast=cast)
@@ -251,7 +257,7 @@ def _cells_of(made: Any, asked: Request, *, cast: bool) -> object:
     return tuple(_value(x, c) for x, c in zip(cells, asked.returns, strict=True))
 
 
-def _stored(data: Any, asked: Request) -> object:
+def _stored(data: Any, asked: LiftRequest) -> object:
     fields = [
         {"name": c.name, "type": _JSON.get(c.type, c.type), "nullable": True, "metadata": {}}
         for c in asked.returns

@@ -46,7 +46,7 @@ class OtherFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class Functions:
+class TableFunctions:
     """A plan and the facts about its functions of tables. ``root`` is None if there are none. Only
     reports ask for ``others``.
     """
@@ -59,14 +59,14 @@ class Functions:
 
 
 @or_declined
-def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> Functions:
+def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> TableFunctions:
     """Read the functions of tables in the plan of ``df``. If ``changed``, this is another plan than
     the opened one.
     """
     gateway, plan, root = opened.gateway, opened.plan, opened.root
     others = tuple(_others(root)) if root is not None and opened.reading.for_report else ()
     if root is None or not has_tables(root):
-        return Functions(gateway, plan, others=others)
+        return TableFunctions(gateway, plan, others=others)
     if changed or opened.written is not None:
         plan = gateway.analyzed(df)
         root = gateway.tree(plan)
@@ -77,7 +77,7 @@ def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> Functions
             use = read_column_use(gateway, plan, root, number, node)
             why = against or _decline_cached(gateway, plan, node)
             uses.append(use if why is None else replace(use, declined=why))
-    return Functions(gateway, plan, root, tuple(uses), others)
+    return TableFunctions(gateway, plan, root, tuple(uses), others)
 
 
 def _others(root: Node) -> Iterator[OtherFunction]:
@@ -98,7 +98,9 @@ def _decline_cached(gateway: Gateway, plan: Handle, node: Node) -> Declined | No
     return Declined("cached", CACHED) if cached else None
 
 
-def kept_columns(functions: Functions, *, strict: bool) -> Mapping[tuple[int, ...], KeptColumns]:
+def kept_columns(
+    functions: TableFunctions, *, strict: bool
+) -> Mapping[tuple[int, ...], KeptColumns]:
     """Return the columns that are handed over from now on, by the paths of the operators that
     change. ``strict``: also keep the columns whose computation or transfer may raise.
 
@@ -138,7 +140,7 @@ def _needed_columns(uses: list[ColumnUse]) -> KeptColumns:
     )
 
 
-def erases(functions: Functions, use: ColumnUse, columns: KeptColumns) -> bool:
+def erases(functions: TableFunctions, use: ColumnUse, columns: KeptColumns) -> bool:
     """Whether an error may vanish that the computation or the transfer of a removed column
     raises.
     """
@@ -151,7 +153,7 @@ def erases(functions: Functions, use: ColumnUse, columns: KeptColumns) -> bool:
 
 @or_declined
 def prune(
-    functions: Functions, columns_by_path: Mapping[tuple[int, ...], KeptColumns]
+    functions: TableFunctions, columns_by_path: Mapping[tuple[int, ...], KeptColumns]
 ) -> DataFrame:
     """Build the DataFrame with fewer columns handed to functions, by the paths of their
     operators.

@@ -47,7 +47,7 @@ def served_version(spark: object) -> Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LeafSource:
     """The source of a leaf of a plan. ``names`` are the names of its classes or formats, the
     outermost first. ``files``: it consists of files of Spark's own formats. ``raw``: it is handed
     conditions in Catalyst's form, and not only conditions from a list. ``by_columns``: the rows, or
@@ -327,7 +327,7 @@ class Gateway(Protocol):
         read.
         """
 
-    def source(self, leaf: Handle) -> Source:
+    def source(self, leaf: Handle) -> LeafSource:
         """Return the source of a leaf."""
 
     def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:

@@ -31,14 +31,19 @@ from presieve.backend.catalyst.list_columns import (
 from presieve.backend.catalyst.native_aggregates import children, native_call
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, walk
-from presieve.backend.catalyst.variable_columns import Names, input_vars, is_key_type, key_columns
+from presieve.backend.catalyst.variable_columns import (
+    InputAttributes,
+    input_vars,
+    is_key_type,
+    key_columns,
+)
 from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.trusted_scans import columns_to_hide, read_sources
 from presieve.backend.gateway import GatewayError, Handle
 from presieve.backend.open_plan import Opened, or_declined
 from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
 from presieve.backend.problems.problem import BoundaryInput
-from presieve.backend.problems.setting import Setting
+from presieve.backend.problems.setting import PlanSetting
 from presieve.backend.rewrite import GroupTexts, replace_groups
 from presieve.backend.row_expressions import check_place, with_calls_apart
 from presieve.backend.statistics.data_check import Check, check_of
@@ -78,7 +83,7 @@ class GroupCall:
     input: BoundaryInput | None = None
     folds: tuple[Lifted, ...] = ()
     bounded: tuple[Lifted, ...] = ()
-    setting: Setting | None = None
+    setting: PlanSetting | None = None
     outputs: tuple[tuple[Attribute, ...], ...] = ()
     erases: bool = False
     hidden: frozenset[str] = frozenset()
@@ -179,7 +184,7 @@ class _Reader:
             hidden=frozenset(columns[i].name for i in hidden if i in boundary.keys),
         )
 
-    def _setting_with_extent(self, input_: BoundaryInput) -> Setting | None:
+    def _setting_with_extent(self, input_: BoundaryInput) -> PlanSetting | None:
         opened = self.opened
         try:
             return with_extent(opened.gateway, self.plan, input_, opened.setting)
@@ -194,7 +199,7 @@ def _is_flat_map(node: Node) -> bool:
     return simple_kind(node) in FLAT_MAPS
 
 
-def _with_keys(folds: Sequence[Lifted], names: Names) -> tuple[Lifted, ...]:
+def _with_keys(folds: Sequence[Lifted], names: InputAttributes) -> tuple[Lifted, ...]:
     keys = key_columns(names)
     return tuple(replace(x, fold=replace(x.fold, keys=keys)) for x in folds)
 

@@ -27,7 +27,7 @@ from presieve.backend.classic.gateway import ClassicGateway, is_classic
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 from presieve.backend.guard import classes
 from presieve.backend.problems.problem import SiteProblem, read_problem
-from presieve.backend.problems.setting import Setting
+from presieve.backend.problems.setting import PlanSetting
 from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
 from presieve.backend.statistics.data_check import Check, check_of
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent
@@ -112,9 +112,9 @@ class Opened:
     root: Node | None = None
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> PlanSetting:
         """The session's facts for lifting."""
-        return Setting(self.timezone, self.reading.pure)
+        return PlanSetting(self.timezone, self.reading.pure)
 
 
 P = ParamSpec("P")

@@ -21,7 +21,7 @@ from presieve.backend.catalyst.boundary import (
     PYTHON_UDF,
     TABLE_FUNCTION,
     Boundary,
-    Call,
+    BoundaryCall,
     is_attribute,
     is_boundary,
     simple_kind,
@@ -224,7 +224,7 @@ class _Reader:
         distinct((a for a in boundary.inputs if a.name.upper().lower() in names), "of the input")
         return columns
 
-    def _check_later(self, call: Call, lifted: Lifted) -> None:
+    def _check_later(self, call: BoundaryCall, lifted: Lifted) -> None:
         """Raise :class:`DeclineSignal` if it depends on later uses of the DataFrame whether an
         expression may replace the function: another filter may make Spark evaluate the expression
         for more rows, and another function may get the object that this one returns.
@@ -245,7 +245,7 @@ class _Reader:
             raise DeclineSignal("may-add-error", _EARLIER)
 
     def _of_bytes(
-        self, lifted: Lifted, columns: Mapping[int, Var], call: Call, node: Node
+        self, lifted: Lifted, columns: Mapping[int, Var], call: BoundaryCall, node: Node
     ) -> Lifted:
         """Lift the function over texts that may not be UTF-8, as a worker without Arrow decodes
         them.

@@ -20,9 +20,9 @@ from presieve.semantics.windows import (
     DISTANCES,
     Bound,
     Distance,
-    Frame,
     SortKey,
     Window,
+    WindowFrame,
     influence,
     obligations,
 )
@@ -98,7 +98,7 @@ def parse(data: Mapping[str, Any]) -> WindowCertificate:
     window = Window(
         tuple(map(parse_term, data["partition"])),
         order,
-        tuple(Frame(*(_parse_bound(x, order) for x in f)) for f in data["frames"]),
+        tuple(WindowFrame(*(_parse_bound(x, order) for x in f)) for f in data["frames"]),
         bool(data["raises"]),
         None if limits is None else (int(limits[0]), int(limits[1])),
         bool(data["wraps"]),

@@ -19,12 +19,12 @@ from presieve.cli import output, project_options
 from presieve.cli import shared_options as opt
 from presieve.cli.load import kind, place
 from presieve.cli.run import JobArgs, JobName
-from presieve.driver.session import Setting, enable_everywhere
+from presieve.driver.session import SessionSetting, enable_everywhere
 from presieve.errors import UsageError
 from presieve.report import html as pages
 from presieve.report import progress, report_text, sentences
 from presieve.report.collector import (
-    Entry,
+    CollectedEntry,
     Placed,
     ReportCollector,
     distinct,
@@ -80,7 +80,7 @@ def command(
     collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
     warned = jobs.Warned()
     otherwise = project_options.options(loaded_job.path)
-    setting = Setting(cli_options, collector.collect, for_report=True, otherwise=otherwise)
+    setting = SessionSetting(cli_options, collector.collect, for_report=True, otherwise=otherwise)
     error = run_dry(loaded_job, late, setting, collector, plan_only)
     collected = distinct(collector.collected)
     if trace:
@@ -98,7 +98,7 @@ def command(
 
 
 def run_dry(
-    job: jobs.Job, late: Late, setting: Setting, collector: ReportCollector, plan_only: bool
+    job: jobs.Job, late: Late, setting: SessionSetting, collector: ReportCollector, plan_only: bool
 ) -> str | None:
     """Run the job without its writes. Return why it did not reach its end, or None if it did."""
     from presieve.backend.session import dry_run
@@ -254,7 +254,7 @@ def _has_news(what: BoundaryReport | FunctionReport) -> bool:
     return isinstance(what, BoundaryReport) or what.pruned or bool(what.declined or what.compiled)
 
 
-def _shown_as(entry: Entry, verbose: bool) -> str:
+def _shown_as(entry: CollectedEntry, verbose: bool) -> str:
     if isinstance(entry.what, FunctionReport):
         return (
             report_text.render_function(entry.what)

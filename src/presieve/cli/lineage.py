@@ -12,7 +12,7 @@ from presieve.cli import job as jobs
 from presieve.cli import shared_options as opt
 from presieve.cli.run import JobArgs, JobName
 from presieve.driver.lineage import lineage_with
-from presieve.driver.session import Setting
+from presieve.driver.session import SessionSetting
 from presieve.errors import UsageError
 from presieve.report import html as pages
 from presieve.report.collector import ReportCollector, in_folder
@@ -30,7 +30,7 @@ class LineageCollector(ReportCollector):
     filter.
     """
 
-    def __init__(self, job: jobs.Job, where: str, setting: Setting) -> None:
+    def __init__(self, job: jobs.Job, where: str, setting: SessionSetting) -> None:
         super().__init__(in_folder(job.path.resolve().parent))
         self._where, self._setting = where, setting
         self.found: dict[str, Lineage] = {}
@@ -77,9 +77,11 @@ def command(
     output.check_writable(html)
     loaded_job = jobs.read(job)
     explain.refuse_misplaced(context, loaded_job, args or ())
-    setting = Setting(cli_options, otherwise=project_options.options(loaded_job.path))
+    setting = SessionSetting(cli_options, otherwise=project_options.options(loaded_job.path))
     collector = LineageCollector(loaded_job, where, setting)
-    dry = Setting({**cli_options, "cost": "never"}, collector.collect, otherwise=setting.otherwise)
+    dry = SessionSetting(
+        {**cli_options, "cost": "never"}, collector.collect, otherwise=setting.otherwise
+    )
     error = explain.run_dry(loaded_job, late, dry, collector, plan_only)
     if json:
         output.as_json(_json(loaded_job.name, collector, error))

@@ -10,7 +10,7 @@ import typer
 from presieve.cli import job as jobs
 from presieve.cli import project_options
 from presieve.cli import shared_options as opt
-from presieve.driver.session import Setting, enable_everywhere
+from presieve.driver.session import SessionSetting, enable_everywhere
 from presieve.report.collector import ReportCollector, in_folder
 
 # Everything after the job's name belongs to the job.
@@ -46,7 +46,9 @@ def command(
     loaded_job = jobs.read(job)
     collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
     enable_everywhere(
-        Setting(cli_options, collector.collect, otherwise=project_options.options(loaded_job.path))
+        SessionSetting(
+            cli_options, collector.collect, otherwise=project_options.options(loaded_job.path)
+        )
     )
     warned = jobs.Warned()
     try:

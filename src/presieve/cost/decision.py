@@ -17,7 +17,7 @@ only expensive in comparison with Spark's own aggregates.
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ProvenPrefilter:
     """A proven pre-filter.
 
     ``estimate`` is None if nothing is known of the rows that it keeps. ``spares`` says that the
@@ -38,14 +38,14 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class CostDecision:
     """Whether to push, and the reason besides :func:`keeps`, as the end of a sentence."""
 
     pays: bool
     reason: str = ""
 
 
-def decide(candidates: Sequence[Candidate], copies: int = 1) -> Decision:
+def decide(candidates: Sequence[ProvenPrefilter], copies: int = 1) -> CostDecision:
     """Decide about the pre-filters of equal boundaries: either all are pushed or none.
 
     ``copies`` is the number of equal boundaries in the plan, including those without a pre-filter.
@@ -53,13 +53,13 @@ def decide(candidates: Sequence[Candidate], copies: int = 1) -> Decision:
     once for each kind.
     """
     if all(c.spares for c in candidates):
-        return Decision(True, "and the filter no longer calls the function")
+        return CostDecision(True, "and the filter no longer calls the function")
     kinds = len({c.prefilter for c in candidates}) + (copies > len(candidates))
     if any(c.least is None for c in candidates):
         return _decide_without_estimate(candidates, kinds)
     if _cost_as_pushed(candidates, copies) < _cost_as_written(candidates[0].work, copies):
-        return Decision(True)
-    return Decision(False, _TWICE if kinds > 1 else _DEAR)
+        return CostDecision(True)
+    return CostDecision(False, _TWICE if kinds > 1 else _DEAR)
 
 
 _DEAR = "and checking costs more than it saves"
@@ -69,24 +69,24 @@ _TWICE = (
 )
 
 
-def _decide_without_estimate(candidates: Sequence[Candidate], kinds: int) -> Decision:
+def _decide_without_estimate(candidates: Sequence[ProvenPrefilter], kinds: int) -> CostDecision:
     """Decide without an estimate.
 
     A pre-filter below Python nearly always pays off; one below Spark's own aggregates does if it is
     cheap.
     """
     if kinds > 1 and not candidates[0].work.own:
-        return Decision(False, _TWICE)
+        return CostDecision(False, _TWICE)
     if any(check(c.prefilter) > CHEAP * (c.work.shared + c.work.own) for c in candidates):
-        return Decision(False, "and checking costs about as much as the function")
-    return Decision(True)
+        return CostDecision(False, "and checking costs about as much as the function")
+    return CostDecision(True)
 
 
 def _cost_as_written(work: Work, copies: int) -> float:
     return work.scan + work.shared + copies * work.own
 
 
-def _cost_as_pushed(candidates: Sequence[Candidate], copies: int) -> float:
+def _cost_as_pushed(candidates: Sequence[ProvenPrefilter], copies: int) -> float:
     """Cost of the boundaries as pushed.
 
     Each kind of pre-filter costs a scan, a check and an exchange; each boundary costs its own work.
@@ -101,7 +101,7 @@ def _cost_as_pushed(candidates: Sequence[Candidate], copies: int) -> float:
     return cost
 
 
-def _before(candidate: Candidate) -> float:
+def _before(candidate: ProvenPrefilter) -> float:
     """Cost of a row up to and including the exchange; rows that are skipped cost nothing."""
     read = 1 - (candidate.estimate.skipped if candidate.estimate else 0.0)
     least, work = candidate.least or 0.0, candidate.work
@@ -113,7 +113,7 @@ LISTED = 1_000_000
 """Maximum number of a group's rows that Spark may hold in memory, with some hundred bytes each."""
 
 
-def list_pays(largest: float | None, *, streamed: bool) -> Decision:
+def list_pays(largest: float | None, *, streamed: bool) -> CostDecision:
     """Decide whether a fold over the list of a group's rows may replace a function.
 
     ``largest`` is an upper bound on the rows of a group. A function that is ``streamed`` does not
@@ -121,12 +121,12 @@ def list_pays(largest: float | None, *, streamed: bool) -> Decision:
     """
     if largest is None:
         reason = "nothing is known of the groups' sizes, and lists of their rows would be in memory"
-        return Decision(not streamed, reason)
+        return CostDecision(not streamed, reason)
     reason = f"a group may have {largest:,.0f} rows, and a list of them would be held in memory"
-    return Decision(largest <= LISTED, reason)
+    return CostDecision(largest <= LISTED, reason)
 
 
-def keeps(candidate: Candidate) -> str:
+def keeps(candidate: ProvenPrefilter) -> str:
     """Say in words how many rows a pre-filter keeps."""
     if candidate.prefilter == SQL_FALSE:
         return "keeps no row"

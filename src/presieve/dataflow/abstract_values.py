@@ -1,8 +1,9 @@
 """Trusted. Abstract values of the dataflow analysis, and their join.
 
 An abstract value stands for every object that an expression may evaluate to. One-dimensional data
-is a :class:`Column`, a mutable Python object is a :class:`Ref` to an object of the heap, and a
-value that is not followed is :class:`Opaque`, which still says what it may reach and its packages.
+is a :class:`AbstractColumn`, a mutable Python object is a :class:`Ref` to an object of the heap,
+and a value that is not followed is :class:`Opaque`, which still says what it may reach and its
+packages.
 
 *Places* name objects: by the program node that makes the object, and whether it is the latest
 object of that node or an older one (recency abstraction, Balakrishnan and Reps, SAS 2006).
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 
-class Place(NamedTuple):
+class AllocationSite(NamedTuple):
     """The place where an object was made: ``site`` is the node with its calls; ``older`` stands for
     all objects but the latest.
     """
@@ -25,17 +26,17 @@ class Place(NamedTuple):
     older: bool = False
 
 
-Places: TypeAlias = frozenset[Place]
+Places: TypeAlias = frozenset[AllocationSite]
 NOWHERE: Places = frozenset()
 NO_KEYS: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class NoConstant:
     """A marker: no constant is known."""
 
 
-MISSING = Missing()
+MISSING = NoConstant()
 
 
 class Length(NamedTuple):
@@ -43,12 +44,12 @@ class Length(NamedTuple):
     it is unknown what is counted.
     """
 
-    rows: Place | None = None
+    rows: AllocationSite | None = None
     plus: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class AbstractScalar:
     """One value: a number, text, date, None.
 
     ``keys`` are the grouping columns whose value it is. ``constant`` is the value if the program
@@ -62,7 +63,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class AbstractColumn:
     """One-dimensional data: a Series, an array, a list of values.
 
     ``keys`` are the grouping columns whose value each item is. ``unread`` are input columns that it
@@ -77,7 +78,7 @@ class Column:
     unread: frozenset[str] = NO_KEYS
     passes: str | None = None
     rowwise: bool = False
-    rows: Place | None = None
+    rows: AllocationSite | None = None
     labelled: bool = True
     mask: bool = False
     memory: Places = NOWHERE
@@ -103,7 +104,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class TupleV:
+class AbstractTuple:
     """A tuple, item by item."""
 
     items: tuple[Value, ...]
@@ -162,7 +163,7 @@ WINDOW = "window"
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class BoundMethod:
     """A method bound to its owner."""
 
     owner: Value
@@ -183,29 +184,29 @@ class Opaque:
 
     reach: Places = NOWHERE
     packages: frozenset[str] | None = None
-    rows: Place | None = None
+    rows: AllocationSite | None = None
     mask: bool = False
 
 
 Value: TypeAlias = (
-    Scalar
-    | Column
+    AbstractScalar
+    | AbstractColumn
     | Ref
     | Row
-    | TupleV
+    | AbstractTuple
     | View
     | Library
     | Function
     | Grouped
     | Indexer
-    | Method
+    | BoundMethod
     | Batches
     | Opaque
 )
 
 DATA = frozenset(("builtins",))
 """The package of the values in a table's cells."""
-NONE = Scalar(constant=None, fixed=True)
+NONE = AbstractScalar(constant=None, fixed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,16 +218,16 @@ class Table:
     this order.
     """
 
-    columns: tuple[tuple[str, Column], ...]
-    rows: Place | None
-    rest: Column | None = None
+    columns: tuple[tuple[str, AbstractColumn], ...]
+    rows: AllocationSite | None
+    rest: AbstractColumn | None = None
     filled: bool = False
     empty: bool = False
     rowwise: bool = False
     sure: bool = True
     index: tuple[tuple[str, frozenset[str]], ...] | None = None
 
-    def column(self, name: str) -> Column | None:
+    def column(self, name: str) -> AbstractColumn | None:
         """The column of this name; None if there is none."""
         return dict(self.columns).get(name, self.rest)
 
@@ -262,13 +263,13 @@ Object: TypeAlias = Table | Items
 def reach_of(value: Value | None) -> Places:
     """The places that a value refers to directly."""
     match value:
-        case Column(memory=memory):
+        case AbstractColumn(memory=memory):
             return memory
         case Ref(places) | Row(Ref(places)) | Grouped(Ref(places)):
             return places
-        case TupleV(items) | View(parts=items):
+        case AbstractTuple(items) | View(parts=items):
             return frozenset().union(*map(reach_of, items))
-        case Indexer(owner) | Method(owner):
+        case Indexer(owner) | BoundMethod(owner):
             return reach_of(owner)
         case Opaque(reach):
             return reach
@@ -282,16 +283,16 @@ def packages_of(value: Value) -> frozenset[str] | None:
     match value:
         case Opaque(packages=packages):
             return packages
-        case Scalar():
+        case AbstractScalar():
             return DATA
-        case TupleV(items) | View(parts=items):
+        case AbstractTuple(items) | View(parts=items):
             item_packages = [packages_of(i) for i in items]
             return None if None in item_packages else DATA.union(*(h for h in item_packages if h))
         case Ref(table=False):
             return None
-        case Method(owner):
+        case BoundMethod(owner):
             return packages_of(owner)
-        case Column() | Ref() | Row() | Grouped() | Indexer():
+        case AbstractColumn() | Ref() | Row() | Grouped() | Indexer():
             return DATA | {"pandas", "numpy"}
         case Library(path):
             return frozenset((path.partition(".")[0],))
@@ -301,9 +302,9 @@ def packages_of(value: Value) -> frozenset[str] | None:
 def is_fixed(value: Value) -> bool:
     """Whether a value depends on no row."""
     match value:
-        case Scalar(fixed=fixed):
+        case AbstractScalar(fixed=fixed):
             return fixed
-        case TupleV(items):
+        case AbstractTuple(items):
             return all(map(is_fixed, items))
         case Library() | Function():
             return True
@@ -315,15 +316,15 @@ def join(a: Value, b: Value) -> Value:
     if a == b:
         return a
     match a, b:
-        case Scalar(), Scalar():
+        case AbstractScalar(), AbstractScalar():
             length = a.length if a.length == b.length else None
-            return Scalar(a.keys & b.keys, MISSING, a.fixed and b.fixed, length)
-        case Column(), Column():
+            return AbstractScalar(a.keys & b.keys, MISSING, a.fixed and b.fixed, length)
+        case AbstractColumn(), AbstractColumn():
             return join_columns(a, b)
         case Ref(), Ref():
             return Ref(a.places | b.places, a.table and b.table)
-        case TupleV(left), TupleV(right) if len(left) == len(right):
-            return TupleV(tuple(join(x, y) for x, y in zip(left, right, strict=True)))
+        case AbstractTuple(left), AbstractTuple(right) if len(left) == len(right):
+            return AbstractTuple(tuple(join(x, y) for x, y in zip(left, right, strict=True)))
     packages_of_both = (packages_of(a), packages_of(b))
     packages = (
         None if None in packages_of_both else frozenset().union(*(k for k in packages_of_both if k))
@@ -339,11 +340,11 @@ def join_all(values: Iterable[Value]) -> Value | None:
     return joined
 
 
-def join_columns(a: Column, b: Column) -> Column:
+def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
     """Join two columns: the result is one or the other."""
     if a == b:
         return a
-    return Column(
+    return AbstractColumn(
         keys=a.keys & b.keys,
         unread=a.unread | b.unread,
         passes=a.passes if a.passes == b.passes else None,

@@ -24,30 +24,30 @@ from dataclasses import dataclass
 
 from presieve.dataflow import calls, expressions, literals, statements
 from presieve.dataflow.abstract_values import (
+    AbstractColumn,
+    AbstractScalar,
+    AbstractTuple,
+    AllocationSite,
     Batches,
-    Column,
     Function,
-    Place,
-    Scalar,
     Table,
-    TupleV,
     Value,
 )
 from presieve.dataflow.context import (
+    ActiveCall,
     Analysis,
-    Call,
+    AnalysisRequest,
     Effect,
-    Frame,
+    EvaluatedCall,
     GaveUp,
     Given,
     Note,
-    Request,
-    Result,
+    TableFacts,
 )
 from presieve.dataflow.free_names import open_owner
 from presieve.dataflow.iteration import first_table
 from presieve.dataflow.returned_tables import result_of
-from presieve.dataflow.state import State
+from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
 from presieve.lift.python.names import parameters
 
@@ -76,18 +76,18 @@ class Dataflow:
         return tuple(e for e in self.effects if e.kind != "message")
 
 
-def dataflow(request: Request) -> Dataflow:
+def dataflow(request: AnalysisRequest) -> Dataflow:
     """Analyse a function. Declines like :func:`function_source` if its source is not known."""
     a = Analysis(request, _INTERPRETER)
     at = open_owner(a, request.function, generator=request.form == "batches")
     node = a.owners[at].source.node
-    a.stack.append(Frame(at, None, node, node))
-    s = State([{}])
+    a.stack.append(ActiveCall(at, None, node, node))
+    s = AnalysisState([{}])
     try:
         _bind_parameters(a, s)
         a.returns.append([])
         if statements.block(a, node.body, s):
-            a.returns[-1].append((Scalar(), s))
+            a.returns[-1].append((AbstractScalar(), s))
         if request.form == "group":
             for value, state in a.returns[-1]:
                 a.results.append(result_of(a, state, value, node))
@@ -97,12 +97,12 @@ def dataflow(request: Request) -> Dataflow:
     return _answers(a)
 
 
-def _bind_parameters(a: Analysis, s: State) -> None:
+def _bind_parameters(a: Analysis, s: AnalysisState) -> None:
     request = a.request
     names = [p.name for p in parameters(request.function)]
     node = a.owner.source.node
     if request.form == "row":
-        s.env.update({name: Scalar() for name in names})
+        s.env.update({name: AbstractScalar() for name in names})
         return
     if request.form == "batches":
         if len(names) != 1:
@@ -113,7 +113,9 @@ def _bind_parameters(a: Analysis, s: State) -> None:
     if len(names) not in (tables, tables + 1):
         raise DeclineSignal("unknown-columns", "the function has further parameters")
     if len(names) == tables + 1:
-        s.env[names[0]] = TupleV(tuple(Scalar(frozenset((k,))) for k in request.keys))
+        s.env[names[0]] = AbstractTuple(
+            tuple(AbstractScalar(frozenset((k,))) for k in request.keys)
+        )
     s.env[names[-tables]] = first_table(a, s, node)
     if request.beside is not None:
         s.env[names[-1]] = _second_table(a, s, request.beside)
@@ -123,22 +125,24 @@ _BESIDE = "\0"
 """The prefix of names of the second table's columns; no column name contains it."""
 
 
-def _second_table(a: Analysis, s: State, beside: tuple[tuple[str, ...], tuple[str, ...]]) -> Value:
+def _second_table(
+    a: Analysis, s: AnalysisState, beside: tuple[tuple[str, ...], tuple[str, ...]]
+) -> Value:
     """Make the second table of ``cogroup``."""
     names, keys = beside
     key_of_column = dict(zip(keys, a.request.keys, strict=True))
 
-    def make(place: Place) -> Table:
+    def make(place: AllocationSite) -> Table:
         columns = tuple(
             (
                 name,
-                Column(
+                AbstractColumn(
                     keys=frozenset((key_of_column[name],))
                     if name in key_of_column
                     else frozenset(),
                     unread=frozenset((_BESIDE + name,)),
                     rows=place,
-                    memory=frozenset((Place((*place.site, at)),)),
+                    memory=frozenset((AllocationSite((*place.site, at)),)),
                     name=name,
                 ),
             )
@@ -162,7 +166,7 @@ def _answers(a: Analysis) -> Dataflow:
     return Dataflow(keys, reads, beside, passes, effects, notes)
 
 
-def _keys(results: list[Result]) -> Mapping[str, str]:
+def _keys(results: list[TableFacts]) -> Mapping[str, str]:
     filled = [r.keys for r in results if r.keys is not None]
     if not filled:
         return {}
@@ -171,7 +175,7 @@ def _keys(results: list[Result]) -> Mapping[str, str]:
     return {n: min(k) for n, k in sorted(common_keys.items()) if k}
 
 
-def _passes(results: list[Result]) -> Mapping[str, str]:
+def _passes(results: list[TableFacts]) -> Mapping[str, str]:
     filled = [frozenset(r.passes.items()) for r in results if r.keys is not None]
     return dict(sorted(frozenset.intersection(*filled))) if filled else {}
 
@@ -185,7 +189,7 @@ class _Interpreter:
     callback = staticmethod(calls.callback)
 
     @staticmethod
-    def inlined(call: Call, function: Function, arguments: Given) -> Value:
+    def inlined(call: EvaluatedCall, function: Function, arguments: Given) -> Value:
         return calls.inline_call(call.a, call.s, function, arguments)
 
 

@@ -8,27 +8,27 @@ from dataclasses import replace
 from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
-    Column,
+    AbstractColumn,
+    AbstractScalar,
+    AbstractTuple,
     Function,
     Indexer,
     Items,
     Library,
     Opaque,
     Ref,
-    Scalar,
     Table,
-    TupleV,
     Value,
     join,
     reach_of,
 )
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
-from presieve.dataflow.state import State, references, stored_in
+from presieve.dataflow.state import AnalysisState, references, stored_in
 
-_NOTHING_KNOWN = Column()
+_NOTHING_KNOWN = AbstractColumn()
 
 
-def store(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
+def store(a: Analysis, s: AnalysisState, target: ast.expr, value: Value) -> None:
     """Assign a value to a target: ``target = value``."""
     match target:
         case ast.Name(name):
@@ -47,13 +47,13 @@ def store(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
             a.escapes(s, value, target, ast.unparse(target))
 
 
-def bind(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
+def bind(a: Analysis, s: AnalysisState, target: ast.expr, value: Value) -> None:
     """Assign a value to a target, which may be a tuple or list of targets."""
     if not isinstance(target, ast.Tuple | ast.List):
         store(a, s, target, value)
         return
     fixed: tuple[Value, ...] | None = None
-    if isinstance(value, TupleV):
+    if isinstance(value, AbstractTuple):
         fixed = value.items
     elif (items := s.items(value)) is not None and items.kind == "list":
         fixed = items.fixed
@@ -62,9 +62,9 @@ def bind(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
         for inner, item in zip(target.elts, fixed, strict=True):
             bind(a, s, inner, item)
         return
-    if plain and isinstance(value, Column):
+    if plain and isinstance(value, AbstractColumn):
         for inner in target.elts:
-            bind(a, s, inner, Scalar(value.keys))
+            bind(a, s, inner, AbstractScalar(value.keys))
         return
     a.observe(s, value, target, "a value is taken apart")
     any_: Value = Opaque(reach_of(value), s.packages(value))
@@ -73,7 +73,7 @@ def bind(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
 
 
 def _store_item(
-    a: Analysis, s: State, place: tuple[Value, Value], value: Value, node: ast.Subscript
+    a: Analysis, s: AnalysisState, place: tuple[Value, Value], value: Value, node: ast.Subscript
 ) -> None:
     owner, index = place
     table = s.table(owner)
@@ -85,7 +85,7 @@ def _store_item(
         case Indexer(Ref() as ref, _) if s.table(ref) is not None:
             a.changes(ref.places, node, ast.unparse(node))
             _store_located(a, s, ref, index, (value, node))
-        case Indexer(Column(memory=memory)) | Column(memory=memory):
+        case Indexer(AbstractColumn(memory=memory)) | AbstractColumn(memory=memory):
             s.overwrite(memory)
             a.writes_items = True
             a.changes(memory, node, ast.unparse(node))
@@ -99,7 +99,7 @@ def _store_item(
 
 
 def _store_in_items(
-    a: Analysis, s: State, owner: Ref, items: Items, stored: tuple[Value, Value]
+    a: Analysis, s: AnalysisState, owner: Ref, items: Items, stored: tuple[Value, Value]
 ) -> None:
     index, value = stored
     name = constant_of(s, index)
@@ -111,7 +111,7 @@ def _store_in_items(
 
 
 def _store_in_table(
-    a: Analysis, s: State, owner: Ref, index: Value, stored: tuple[Value, ast.Subscript]
+    a: Analysis, s: AnalysisState, owner: Ref, index: Value, stored: tuple[Value, ast.Subscript]
 ) -> None:
     value, node = stored
     names = names_of_columns(s, index)
@@ -129,20 +129,22 @@ def _store_in_table(
 
 
 def _store_located(
-    a: Analysis, s: State, owner: Ref, index: Value, stored: tuple[Value, ast.Subscript]
+    a: Analysis, s: AnalysisState, owner: Ref, index: Value, stored: tuple[Value, ast.Subscript]
 ) -> None:
     """Assign ``table.loc[rows, columns] = value``, which adds rows that do not exist yet."""
     value, node = stored
     table = s.table(owner)
     assert table is not None
     a.observe(s, value, node, "a table is written")
-    rows = index.items[0] if isinstance(index, TupleV) and index.items else index
+    rows = index.items[0] if isinstance(index, AbstractTuple) and index.items else index
     names = (
         names_of_columns(s, index.items[1])
-        if isinstance(index, TupleV) and len(index.items) == 2
+        if isinstance(index, AbstractTuple) and len(index.items) == 2
         else None
     )
-    adds = not (isinstance(rows, Column) or (isinstance(rows, Opaque) and rows.packages == ROWS))
+    adds = not (
+        isinstance(rows, AbstractColumn) or (isinstance(rows, Opaque) and rows.packages == ROWS)
+    )
     if names is None or adds:
         a.observe(s, owner, node, f"{ast.unparse(node)} may write to any column")
         a.note("keys", f"{ast.unparse(node)} may write to any column, or add a row", node)
@@ -153,14 +155,16 @@ def _store_located(
         if column is not None:
             s.overwrite(column.memory)
             a.reads(column.unread, f"{ast.unparse(node)} writes to some rows of it", node)
-        _put_column(s, owner, name, Column(rows=table.rows, name=name))
+        _put_column(s, owner, name, AbstractColumn(rows=table.rows, name=name))
 
 
 ROWS = frozenset(("slice",))
 """The package of slices, which select existing rows."""
 
 
-def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value, ast.AST]) -> None:
+def set_column(
+    a: Analysis, s: AnalysisState, owner: Ref, name: str, stored: tuple[Value, ast.AST]
+) -> None:
     """Assign ``table[name] = value``.
 
     A table without rows takes those of a list or a Series, and its other columns are then empty.
@@ -176,13 +180,13 @@ def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value
         a.changes(old.memory, node, f"assigning the column {name}")
     table = s.table(owner)
     assert table is not None
-    labelled = isinstance(value, Column) and value.labelled and value.rows is not None
-    if table.empty and labelled and isinstance(value, Column):
+    labelled = isinstance(value, AbstractColumn) and value.labelled and value.rows is not None
+    if table.empty and labelled and isinstance(value, AbstractColumn):
         # The table takes the labels of the Series.
         table = replace(table, rows=value.rows, index=value.index)
         s.update(owner, table)
     new_column = column_for(table, name, value)
-    if not isinstance(value, Column | Scalar | TupleV):
+    if not isinstance(value, AbstractColumn | AbstractScalar | AbstractTuple):
         a.observe(s, value, node, f"the column {name} is given what is not followed")
         if s.packages(value) is None:
             a.effect("unknown", f"the column {name} is given objects that are not known", node)
@@ -196,28 +200,30 @@ def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value
 
 def fits(table: Table, value: Value) -> bool:
     """Whether a value has as many items as the table has rows, or is a scalar."""
-    return isinstance(value, Scalar) or (
-        isinstance(value, Column | Opaque) and value.rows is not None and value.rows == table.rows
+    return isinstance(value, AbstractScalar) or (
+        isinstance(value, AbstractColumn | Opaque)
+        and value.rows is not None
+        and value.rows == table.rows
     )
 
 
-def column_for(table: Table, name: str, value: Value) -> Column:
+def column_for(table: Table, name: str, value: Value) -> AbstractColumn:
     """The column that a value becomes in a table."""
     match value:
-        case Scalar():
-            return Column(value.keys, rowwise=value.fixed, rows=table.rows, name=name)
-        case Column() if value.rows is not None and value.rows == table.rows:
+        case AbstractScalar():
+            return AbstractColumn(value.keys, rowwise=value.fixed, rows=table.rows, name=name)
+        case AbstractColumn() if value.rows is not None and value.rows == table.rows:
             return replace(value, unread=NO_KEYS, labelled=True, name=name, index=None)
-        case Column(labelled=False):
+        case AbstractColumn(labelled=False):
             # The length is right, or pandas raises an error.
-            return Column(value.keys, rows=table.rows, memory=value.memory, name=name)
-        case Column():
-            return Column(rows=table.rows, memory=value.memory, name=name)
+            return AbstractColumn(value.keys, rows=table.rows, memory=value.memory, name=name)
+        case AbstractColumn():
+            return AbstractColumn(rows=table.rows, memory=value.memory, name=name)
     mask = isinstance(value, Opaque) and value.mask and fits(table, value)
-    return Column(rows=table.rows, memory=reach_of(value), mask=mask, name=name)
+    return AbstractColumn(rows=table.rows, memory=reach_of(value), mask=mask, name=name)
 
 
-def _put_column(s: State, owner: Ref, name: str, new_column: Column) -> None:
+def _put_column(s: AnalysisState, owner: Ref, name: str, new_column: AbstractColumn) -> None:
     table = s.table(owner)
     assert table is not None
     columns = dict(table.columns)
@@ -231,7 +237,7 @@ def _put_column(s: State, owner: Ref, name: str, new_column: Column) -> None:
 
 
 def _store_attribute(
-    a: Analysis, s: State, owner: Value, name: str, stored: tuple[Value, ast.Attribute]
+    a: Analysis, s: AnalysisState, owner: Value, name: str, stored: tuple[Value, ast.Attribute]
 ) -> None:
     value, node = stored
     table = s.table(owner)
@@ -248,7 +254,7 @@ def _store_attribute(
         elif table.rest is not None:
             s.spoil(owner.places)
         return
-    if isinstance(owner, Column) and name == "name":
+    if isinstance(owner, AbstractColumn) and name == "name":
         return
     if isinstance(owner, Function | Library):
         a.changed_outside = True
@@ -260,7 +266,7 @@ def _store_attribute(
         a.effect("unknown", f"{ast.unparse(node)} is assigned", node)
 
 
-def _forget_labels(s: State, owner: Ref) -> None:
+def _forget_labels(s: AnalysisState, owner: Ref) -> None:
     """Forget which rows belong to a table by label, because its index has changed."""
     table = s.table(owner)
     assert table is not None
@@ -268,7 +274,9 @@ def _forget_labels(s: State, owner: Ref) -> None:
     s.update(owner, replace(table, columns=columns, rows=None))
 
 
-def _rename_all(a: Analysis, s: State, owner: Ref, value: Value, node: ast.Attribute) -> None:
+def _rename_all(
+    a: Analysis, s: AnalysisState, owner: Ref, value: Value, node: ast.Attribute
+) -> None:
     table = s.table(owner)
     assert table is not None
     listed_names = names_of_columns(s, value)
@@ -291,11 +299,11 @@ def _rename_all(a: Analysis, s: State, owner: Ref, value: Value, node: ast.Attri
     else:
         # Each column may be any of the old ones.
         memory = references(table)
-        any_ = tuple((n, Column(rows=table.rows, memory=memory, name=n)) for n in names)
+        any_ = tuple((n, AbstractColumn(rows=table.rows, memory=memory, name=n)) for n in names)
         s.update(owner, replace(table, columns=any_, rest=None, sure=True))
 
 
-def delete(a: Analysis, s: State, target: ast.expr) -> None:
+def delete(a: Analysis, s: AnalysisState, target: ast.expr) -> None:
     """Execute ``del target``."""
     match target:
         case ast.Name(name):
@@ -316,7 +324,9 @@ def delete(a: Analysis, s: State, target: ast.expr) -> None:
             a.effect("unknown", f"{ast.unparse(target)} is deleted", target)
 
 
-def drop_columns(a: Analysis, s: State, owner: Ref, names: tuple[str, ...], node: ast.AST) -> None:
+def drop_columns(
+    a: Analysis, s: AnalysisState, owner: Ref, names: tuple[str, ...], node: ast.AST
+) -> None:
     """Drop columns of a table in place. pandas raises an error if a name is missing."""
     table = s.table(owner)
     assert table is not None

@@ -25,23 +25,23 @@ from presieve.dataflow.abstract_values import (
     NONE,
     NOWHERE,
     WINDOW,
-    Column,
+    AbstractColumn,
+    AbstractTuple,
+    BoundMethod,
     Function,
     Grouped,
     Indexer,
     Library,
-    Method,
     Opaque,
     Ref,
     Table,
-    TupleV,
     Value,
     is_fixed,
     join,
     packages_of,
     reach_of,
 )
-from presieve.dataflow.context import Analysis, Call, Frame, Given, constant_of
+from presieve.dataflow.context import ActiveCall, Analysis, EvaluatedCall, Given, constant_of
 from presieve.dataflow.free_names import of_object
 from presieve.dataflow.libraries import (
     MESSAGE_METHODS,
@@ -60,12 +60,12 @@ from presieve.dataflow.registry import (
     WINDOW_METHODS,
     Model,
 )
-from presieve.dataflow.state import State, join_states
+from presieve.dataflow.state import AnalysisState, join_states
 
 _DEPTH = 8
 
 
-def call(a: Analysis, s: State, node: ast.Call) -> Value:
+def call(a: Analysis, s: AnalysisState, node: ast.Call) -> Value:
     """Evaluate a call expression."""
     callee = a.evaluator.evaluate(a, node.func, s)
     starred = any(isinstance(x, ast.Starred) for x in node.args)
@@ -78,13 +78,13 @@ def call(a: Analysis, s: State, node: ast.Call) -> Value:
         case Function() if listed:
             return inline_call(a, s, callee, Given(args, named, node))
         case Library(path):
-            invocation = Call(a, s, callee, path, args, named, node)
+            invocation = EvaluatedCall(a, s, callee, path, args, named, node)
             if _reads_the_clock(invocation):
                 a.effect("clock", f"{ast.unparse(node.func)}() reads the clock", node)
             value = _apply_model(FUNCTIONS.get(path), invocation) if listed else None
             return value if value is not None else of_package(invocation)
-        case Method(owner, name):
-            invocation = Call(a, s, owner, name, args, named, node)
+        case BoundMethod(owner, name):
+            invocation = EvaluatedCall(a, s, owner, name, args, named, node)
             value = _apply_model(_method(s, owner, name), invocation) if listed else None
             return value if value is not None else unknown_method(invocation)
     a.branches_on(callee, node)
@@ -97,7 +97,7 @@ def call(a: Analysis, s: State, node: ast.Call) -> Value:
     return Opaque(s.reachable(frozenset().union(*map(reach_of, parts))), packages_of(callee))
 
 
-def _apply_model(model: Model | None, invocation: Call) -> Value | None:
+def _apply_model(model: Model | None, invocation: EvaluatedCall) -> Value | None:
     value = None if model is None else model(invocation)
     if value is None or model not in SEPARATE:
         parts = (invocation.owner, *invocation.args, *invocation.named.values())
@@ -106,7 +106,7 @@ def _apply_model(model: Model | None, invocation: Call) -> Value | None:
     return value
 
 
-def _is_message(invocation: Call) -> bool:
+def _is_message(invocation: EvaluatedCall) -> bool:
     """Whether a call does nothing but write a message."""
     if isinstance(invocation.owner, Library):
         doing = of_function(invocation.name)
@@ -115,15 +115,15 @@ def _is_message(invocation: Call) -> bool:
     return doing is not None and doing.kind == "message" and invocation.name in MESSAGE_METHODS
 
 
-def _method(s: State, owner: Value, name: str) -> Model | None:
+def _method(s: AnalysisState, owner: Value, name: str) -> Model | None:
     if s.table(owner) is not None:
         return TABLE_METHODS.get(name)
     if s.items(owner) is not None:
         return ITEMS_METHODS.get(name)
     match owner:
-        case Indexer(Column(), name=how) if how == WINDOW:
+        case Indexer(AbstractColumn(), name=how) if how == WINDOW:
             return WINDOW_METHODS.get(name)
-        case Column() | Indexer(Column()):
+        case AbstractColumn() | Indexer(AbstractColumn()):
             return COLUMN_METHODS.get(name)
         case Grouped():
             return GROUPED_METHODS.get(name)
@@ -132,7 +132,7 @@ def _method(s: State, owner: Value, name: str) -> Model | None:
     return None
 
 
-def of_package(invocation: Call) -> Value:
+def of_package(invocation: EvaluatedCall) -> Value:
     """Call a function of a package that has no model: it reads its arguments, and changes none of
     them unless it is known to.
     """
@@ -164,7 +164,7 @@ def of_package(invocation: Call) -> Value:
     return Opaque(s.reachable(frozenset().union(*map(reach_of, arguments))), packages)
 
 
-def _reads_the_clock(invocation: Call) -> bool:
+def _reads_the_clock(invocation: EvaluatedCall) -> bool:
     """Whether a word asks for the current time, as in ``pd.Timestamp("now")``."""
     times = ("pandas.", "numpy.datetime64")
     words = [constant_of(invocation.s, v) for v in (*invocation.args, *invocation.named.values())]
@@ -200,7 +200,7 @@ _REMOVING = frozenset(
 )
 
 
-def _writes(invocation: Call) -> bool:
+def _writes(invocation: EvaluatedCall) -> bool:
     """Whether a function of a package changes an argument, as numpy's functions do with ``out``."""
     path, count = invocation.name, len(invocation.args)
     if path in _CHANGING or path.startswith("heapq."):
@@ -222,7 +222,7 @@ def _writes(invocation: Call) -> bool:
     return "out" in names[:count] or not names
 
 
-def unknown_method(invocation: Call) -> Value:
+def unknown_method(invocation: EvaluatedCall) -> Value:
     """Call a method that has no model: it reads all that its owner and its arguments reach."""
     a, s, node = invocation.a, invocation.s, invocation.node
     written = ast.unparse(node.func)
@@ -240,7 +240,11 @@ def unknown_method(invocation: Call) -> Value:
     still = (
         invocation.name in TABLE_METHODS or invocation.name in COLUMN_METHODS or gives is not None
     )
-    if still and invocation.name in _OF_CONTAINERS and not isinstance(invocation.owner, Column):
+    if (
+        still
+        and invocation.name in _OF_CONTAINERS
+        and not isinstance(invocation.owner, AbstractColumn)
+    ):
         a.changes(reach_of(invocation.owner), node, f"{written}()")
     if doing is not None and doing.kind == "message" and invocation.name in MESSAGE_METHODS:
         return NONE
@@ -255,19 +259,19 @@ def unknown_method(invocation: Call) -> Value:
         for value in arguments:
             a.escapes(s, value, node, f"{written}()")
     if gives == "table" or _is_new_table(invocation, packages):
-        any_column = Column(
+        any_column = AbstractColumn(
             memory=s.reachable(reach_of(invocation.owner)) if gives is None else NOWHERE
         )
         return s.make(invocation.site(), lambda place: Table((), place, any_column, sure=False))
     if gives == "items" and invocation.args:
         table, handed = s.table(invocation.args[0]), invocation.args[0]
-        of = handed.rows if isinstance(handed, Column) else None
+        of = handed.rows if isinstance(handed, AbstractColumn) else None
         return Opaque(packages=DATA | {"numpy"}, rows=of if table is None else table.rows)
     reach = s.reachable(frozenset().union(*map(reach_of, (invocation.owner, *arguments))))
     return Opaque(reach, packages)
 
 
-def _of_model(invocation: Call, packages: frozenset[str] | None) -> str | None:
+def _of_model(invocation: EvaluatedCall, packages: frozenset[str] | None) -> str | None:
     """What a method of a fitted model returns (a kind of ``MODELS``); None if that is unknown."""
     if not isinstance(invocation.owner, Opaque) or packages is None:
         return None
@@ -281,7 +285,7 @@ def _of_model(invocation: Call, packages: frozenset[str] | None) -> str | None:
     )
 
 
-def _is_new_table(invocation: Call, packages: frozenset[str] | None) -> bool:
+def _is_new_table(invocation: EvaluatedCall, packages: frozenset[str] | None) -> bool:
     """Whether a method returns a table about which nothing else is known. Any pandas object with a
     ``reset_index`` returns a copy, with its labels as columns; one with a ``to_frame`` is no table.
     """
@@ -303,7 +307,7 @@ _OF_CONTAINERS = frozenset(("add", "insert", "pop", "update"))
 """Methods that change lists, sets and dicts, whatever they do to a Series or DataFrame."""
 
 
-def callback(invocation: Call, value: Value) -> None:
+def callback(invocation: EvaluatedCall, value: Value) -> None:
     """Account for a function passed as an argument: it may be called any number of times."""
     if isinstance(value, Function):
         reach = frozenset().union(
@@ -316,7 +320,7 @@ def callback(invocation: Call, value: Value) -> None:
             Opaque(invocation.s.reachable(reach), _DATA),
             invocation.node,
         )
-    elif isinstance(value, Method):
+    elif isinstance(value, BoundMethod):
         _account_for_method(invocation, value)
     elif isinstance(value, Library):
         doing = of_function(value.path)
@@ -335,7 +339,7 @@ _ASKING = frozenset(("count", "endswith", "format", "get", "index", "items", "jo
 """Methods of Python values and containers that change nothing."""
 
 
-def _account_for_method(invocation: Call, method: Method) -> None:
+def _account_for_method(invocation: EvaluatedCall, method: BoundMethod) -> None:
     """Account for a method passed to a function, which may call it any number of times."""
     a, s = invocation.a, invocation.s
     packages = s.packages(method.owner)
@@ -350,7 +354,9 @@ def _account_for_method(invocation: Call, method: Method) -> None:
 _DATA = DATA | {"pandas", "numpy"}
 
 
-def called_back(a: Analysis, s: State, function: Function, argument: Value, node: ast.AST) -> Value:
+def called_back(
+    a: Analysis, s: AnalysisState, function: Function, argument: Value, node: ast.AST
+) -> Value:
     """The value of a function that is called any number of times, with any arguments."""
     count = len(function.node.args.args) + len(function.node.args.posonlyargs)
     before = s.copy()
@@ -363,7 +369,7 @@ def called_back(a: Analysis, s: State, function: Function, argument: Value, node
     return value
 
 
-def inline_call(a: Analysis, s: State, function: Function, arguments: Given) -> Value:
+def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Given) -> Value:
     """Evaluate a call of the user's own function by following its body."""
     node = arguments.node
     inside = any(f.node is function.node for f in a.stack)
@@ -377,7 +383,7 @@ def inline_call(a: Analysis, s: State, function: Function, arguments: Given) -> 
             a.effect("unknown", f"{ast.unparse(node)} is not followed", node)
         return Opaque(s.reachable(frozenset().union(*map(reach_of, arguments.values))))
     parent = function.frame if function.frame >= 0 else None
-    a.stack.append(Frame(function.owner, parent, function.node, node))
+    a.stack.append(ActiveCall(function.owner, parent, function.node, node))
     s.frames.append(frame)
     finals, a.finals = a.finals, []
     a.returns.append([])
@@ -386,7 +392,7 @@ def inline_call(a: Analysis, s: State, function: Function, arguments: Given) -> 
         assert isinstance(body, ast.expr)
         a.returns[-1].append((a.evaluator.evaluate(a, body, s), s.copy()))
     elif _yields(function.node):
-        a.escapes(s, TupleV(tuple(frame.values())), node, "a generator of the user's")
+        a.escapes(s, AbstractTuple(tuple(frame.values())), node, "a generator of the user's")
         a.effect("unknown", "a generator of the user's is not followed", node)
         a.returns[-1].append((Opaque(), s.copy()))
     else:
@@ -399,7 +405,7 @@ def inline_call(a: Analysis, s: State, function: Function, arguments: Given) -> 
     return _meet(s, ends)
 
 
-def _meet(s: State, ends: list[tuple[Value, State]]) -> Value:
+def _meet(s: AnalysisState, ends: list[tuple[Value, AnalysisState]]) -> Value:
     if not ends:  # it raises
         s.frames.pop()
         return Opaque(packages=DATA)
@@ -416,7 +422,7 @@ def _yields(node: ast.FunctionDef) -> bool:
 
 
 def _bind_arguments(
-    a: Analysis, s: State, function: Function, arguments: Given
+    a: Analysis, s: AnalysisState, function: Function, arguments: Given
 ) -> dict[str, Value] | None:
     """Map parameters to arguments; None if they do not fit, or with ``*args`` or ``**kwargs``."""
     spec, (args, named, _) = function.node.args, arguments

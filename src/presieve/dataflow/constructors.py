@@ -7,22 +7,22 @@ from dataclasses import replace
 from presieve.dataflow.abstract_values import (
     NO_KEYS,
     NOWHERE,
-    Column,
+    AbstractColumn,
+    AbstractScalar,
+    AbstractTuple,
+    AllocationSite,
     Items,
     Opaque,
-    Place,
-    Scalar,
     Table,
-    TupleV,
     Value,
     is_fixed,
     join,
     reach_of,
 )
 from presieve.dataflow.assignments import column_for
-from presieve.dataflow.context import Call, constant_of, counted_by, names_of_columns
+from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by, names_of_columns
 from presieve.dataflow.registry import function, separate
-from presieve.dataflow.state import State
+from presieve.dataflow.state import AnalysisState
 
 _FRAME = ("pandas.DataFrame", "pandas.core.frame.DataFrame")
 _SERIES = ("pandas.Series", "pandas.core.series.Series")
@@ -30,7 +30,7 @@ _ARRAYS = ("numpy.asarray", "numpy.array", "numpy.ravel")
 
 
 @function(*_FRAME, "pandas.DataFrame.from_records", "pandas.DataFrame.from_dict")
-def _frame(call: Call) -> Value | None:
+def _frame(call: EvaluatedCall) -> Value | None:
     """Make a table from columns, from rows, or from neither."""
     if call.named.keys() - {"columns", "data", "index", "dtype"} or len(call.args) > 3:
         return None
@@ -41,7 +41,7 @@ def _frame(call: Call) -> Value | None:
         return None
     if data is None or (_is_nothing(call.s, data)):
         indexed = call.argument(1, "index") is not None
-        unplaced = tuple((n, Column(name=n)) for n in names or ())
+        unplaced = tuple((n, AbstractColumn(name=n)) for n in names or ())
         return call.s.make(
             call.site(),
             lambda place: Table(
@@ -58,34 +58,34 @@ def _frame(call: Call) -> Value | None:
     return None
 
 
-def _is_nothing(s: State, data: Value) -> bool:
+def _is_nothing(s: AnalysisState, data: Value) -> bool:
     items = s.items(data)
-    none = isinstance(data, Scalar) and data.constant is None
+    none = isinstance(data, AbstractScalar) and data.constant is None
     return none or (items is not None and items.kind == "list" and items.fixed == ())
 
 
-def _of_columns(call: Call, items: Items, names: tuple[str, ...] | None) -> Value | None:
+def _of_columns(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -> Value | None:
     """Make a table from ``{name: values}``. Series match by label; differing labels leave gaps."""
     if items.fields is None:
         return None
     fields = dict(items.fields)
     index = call.argument(1, "index")
-    columns = [v for v in fields.values() if isinstance(v, Column) and v.labelled]
+    columns = [v for v in fields.values() if isinstance(v, AbstractColumn) and v.labelled]
     rows = {c.rows for c in columns}
     gaps = bool(columns) and (len(rows) != 1 or None in rows or index is not None)
     for value in (*fields.values(), *([index] if index is not None else [])):
-        if not isinstance(value, Column | Scalar):
+        if not isinstance(value, AbstractColumn | AbstractScalar):
             call.a.observe(call.s, value, call.node, "values of a new table")
 
-    def column(place: Place, name: str) -> Column:
+    def column(place: AllocationSite, name: str) -> AbstractColumn:
         value = fields.get(name)
-        if value is None or (isinstance(value, Column) and value.labelled and gaps):
-            return Column(rows=place, name=name)
+        if value is None or (isinstance(value, AbstractColumn) and value.labelled and gaps):
+            return AbstractColumn(rows=place, name=name)
         items_ = call.s.items(value)
         if items_ is not None and items_.kind == "list":
-            keys = items_.element.keys if isinstance(items_.element, Scalar) else NO_KEYS
-            value = Column(keys, labelled=False)
-        if isinstance(value, Column):
+            keys = items_.element.keys if isinstance(items_.element, AbstractScalar) else NO_KEYS
+            value = AbstractColumn(keys, labelled=False)
+        if isinstance(value, AbstractColumn):
             alone = value.rowwise and len(rows) == 1 and not gaps
             return replace(value, rows=place, name=name, rowwise=alone, index=None)
         return column_for(Table((), place), name, value)
@@ -99,7 +99,7 @@ def _of_columns(call: Call, items: Items, names: tuple[str, ...] | None) -> Valu
     )
 
 
-def _of_rows(call: Call, items: Items, names: tuple[str, ...] | None) -> Value | None:
+def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -> Value | None:
     """Make a table from ``[row, ...]``: dicts by name, tuples and lists by position. A column has
     one type for all its values, so only rows of Python's own values are followed.
     """
@@ -119,16 +119,16 @@ def _of_rows(call: Call, items: Items, names: tuple[str, ...] | None) -> Value |
         fields_of_rows = {
             n: join(fields_of_rows[n], fields[n])
             if n in fields_of_rows and n in fields
-            else fields_of_rows.get(n, fields.get(n, Scalar()))
+            else fields_of_rows.get(n, fields.get(n, AbstractScalar()))
             for n in (*fields_of_rows, *(f for f in fields if f not in fields_of_rows))
         }
     for value in (*(fields_of_rows or {}).values(), *others):
         call.a.observe(call.s, value, call.node, "values of a new table")
     further_memory = frozenset().union(*map(reach_of, others))
 
-    def column(place: Place, name: str, value: Value) -> Column:
-        keys = value.keys if isinstance(value, Scalar) and name not in maybe else NO_KEYS
-        return Column(keys, rows=place, name=name, memory=reach_of(value))
+    def column(place: AllocationSite, name: str, value: Value) -> AbstractColumn:
+        keys = value.keys if isinstance(value, AbstractScalar) and name not in maybe else NO_KEYS
+        return AbstractColumn(keys, rows=place, name=name, memory=reach_of(value))
 
     chosen = names if names is not None else tuple(fields_of_rows or ())
     joined_fields = fields_of_rows or {}
@@ -137,18 +137,18 @@ def _of_rows(call: Call, items: Items, names: tuple[str, ...] | None) -> Value |
         lambda place: Table(
             tuple((n, column(place, n, joined_fields.get(n, Opaque()))) for n in chosen),
             place,
-            Column(rows=place, memory=further_memory) if others and names is None else None,
+            AbstractColumn(rows=place, memory=further_memory) if others and names is None else None,
             filled=items.fixed is not None,
             sure=not others,
         ),
     )
 
 
-def _fields(s: State, row: Value, names: tuple[str, ...] | None) -> dict[str, Value] | None:
+def _fields(s: AnalysisState, row: Value, names: tuple[str, ...] | None) -> dict[str, Value] | None:
     items = s.items(row)
     if items is not None and items.kind == "dict":
         return None if items.known is None else dict(items.known)
-    listed = row.items if isinstance(row, TupleV) else None
+    listed = row.items if isinstance(row, AbstractTuple) else None
     if items is not None and items.kind == "list":
         listed = items.fixed
     if listed is None or names is None or len(names) != len(listed):
@@ -156,14 +156,14 @@ def _fields(s: State, row: Value, names: tuple[str, ...] | None) -> dict[str, Va
     return dict(zip(names, listed, strict=True))
 
 
-def _unnamed_values(s: State, row: Value) -> list[Value]:
+def _unnamed_values(s: AnalysisState, row: Value) -> list[Value]:
     """The values that a row may hold under unknown names."""
     items = s.items(row)
     return [items.element] if items is not None and items.more and items.element else []
 
 
 @function(*_SERIES)
-def _series(call: Call) -> Value | None:
+def _series(call: EvaluatedCall) -> Value | None:
     """Make a Series from a list or array. The type of mixed values may change."""
     value = call.argument(0, "data")
     if value is None or call.named.keys() - {"data", "name", "dtype", "index"}:
@@ -172,17 +172,25 @@ def _series(call: Call) -> Value | None:
         call.a.observe(call.s, argument, call.node, "values of a Series")
     name = constant_of(call.s, call.named["name"]) if "name" in call.named else None
     named = name if isinstance(name, str) else None
-    if isinstance(value, Column) and "dtype" not in call.named and "index" not in call.named:
+    if (
+        isinstance(value, AbstractColumn)
+        and "dtype" not in call.named
+        and "index" not in call.named
+    ):
         # An array without labels is numbered anew.
         rows = value.rows if value.labelled else None
         return replace(value, labelled=True, rows=rows, name=named or value.name)
-    return Column(name=named) if isinstance(value, Column | Scalar) or call.s.items(value) else None
+    return (
+        AbstractColumn(name=named)
+        if isinstance(value, AbstractColumn | AbstractScalar) or call.s.items(value)
+        else None
+    )
 
 
 @function(*_ARRAYS)
-def _array(call: Call) -> Value | None:
+def _array(call: EvaluatedCall) -> Value | None:
     value = call.args[0] if len(call.args) == 1 and not call.named else None
-    if isinstance(value, Column):
+    if isinstance(value, AbstractColumn):
         return replace(value, labelled=False, index=None)
     return None
 
@@ -206,25 +214,25 @@ _TRUTH_VALUED = frozenset(
 
 @function(*(f"numpy.{name}" for name in _ELEMENTWISE))
 @separate
-def _of_each(call: Call) -> Value | None:
+def _of_each(call: EvaluatedCall) -> Value | None:
     """Item by item: labelled if an argument is, because ufuncs of Series return Series."""
-    if call.named or not all(isinstance(v, Column | Scalar) for v in call.args):
+    if call.named or not all(isinstance(v, AbstractColumn | AbstractScalar) for v in call.args):
         return None
     name = call.name.rpartition(".")[2]
     if len(call.args) > (3 if name in ("where", "clip") else 1 if name in _UNARY else 2):
         return None  # ``out``
-    columns = [v for v in call.args if isinstance(v, Column)]
+    columns = [v for v in call.args if isinstance(v, AbstractColumn)]
     if not columns:
-        return Scalar(fixed=all(map(is_fixed, call.args)))
+        return AbstractScalar(fixed=all(map(is_fixed, call.args)))
     rows = columns[0].rows if len({c.rows for c in columns}) == 1 else None
     alone = rows is not None and all(c.rowwise for c in columns)
-    alone = alone and all(is_fixed(v) for v in call.args if isinstance(v, Scalar))
+    alone = alone and all(is_fixed(v) for v in call.args if isinstance(v, AbstractScalar))
     labelled = any(c.labelled for c in columns) and name != "where"
-    return Column(rowwise=alone, rows=rows, labelled=labelled, mask=name in _TRUTH_VALUED)
+    return AbstractColumn(rowwise=alone, rows=rows, labelled=labelled, mask=name in _TRUTH_VALUED)
 
 
 @function("numpy.select")
-def _select(call: Call) -> Value | None:
+def _select(call: EvaluatedCall) -> Value | None:
     """Item by item, the first choice whose condition holds."""
     if not 2 <= len(call.args) <= 3 or call.named.keys() - {"default"}:
         return None
@@ -234,25 +242,25 @@ def _select(call: Call) -> Value | None:
     if any(items is None for items in lists):
         return None
     parts = [*call.args[2:], *call.named.values(), *(p for i in lists for p in i or ())]
-    rows = {p.rows for p in parts if isinstance(p, Column)}
-    is_known = all(isinstance(p, Column | Scalar) for p in parts) and len(rows) == 1
-    return Column(labelled=False, rows=rows.pop()) if is_known else None
+    rows = {p.rows for p in parts if isinstance(p, AbstractColumn)}
+    is_known = all(isinstance(p, AbstractColumn | AbstractScalar) for p in parts) and len(rows) == 1
+    return AbstractColumn(labelled=False, rows=rows.pop()) if is_known else None
 
 
 @function("pandas.crosstab")
-def _cross_tabulate(call: Call) -> Value | None:
+def _cross_tabulate(call: EvaluatedCall) -> Value | None:
     """Make a row for each value of one column, and a column for each value of another."""
     index, columns = call.args[:2] if len(call.args) == 2 else (None, None)
-    if call.named.keys() - {"values", "aggfunc"} or not isinstance(columns, Column):
+    if call.named.keys() - {"values", "aggfunc"} or not isinstance(columns, AbstractColumn):
         return None
-    if not isinstance(index, Column) or index.name is None or columns.name is None:
+    if not isinstance(index, AbstractColumn) or index.name is None or columns.name is None:
         return None
     for value in call.named.values():
         call.a.observe(call.s, value, call.node, "values of a new table")
-    call.a.evaluator.callback(call, call.named.get("aggfunc", Scalar()))
+    call.a.evaluator.callback(call, call.named.get("aggfunc", AbstractScalar()))
     labels = ((index.name, index.keys),)
     return call.s.make(
-        call.site(), lambda place: Table((), place, Column(), index=labels, sure=False)
+        call.site(), lambda place: Table((), place, AbstractColumn(), index=labels, sure=False)
     )
 
 
@@ -273,15 +281,15 @@ _REDUCING = (
 
 
 @function(*(f"numpy.{name}" for name in _REDUCING))
-def _reduce(call: Call) -> Value | None:
+def _reduce(call: EvaluatedCall) -> Value | None:
     has_known_arguments = call.named.keys() <= {"axis", "ddof", "weights"}
     if (
         not has_known_arguments
         or not call.args
-        or not all(isinstance(v, Column | Scalar) for v in call.args)
+        or not all(isinstance(v, AbstractColumn | AbstractScalar) for v in call.args)
     ):
         return None
-    return Scalar(fixed=all(map(is_fixed, call.args)))
+    return AbstractScalar(fixed=all(map(is_fixed, call.args)))
 
 
 _SCORES = (
@@ -292,55 +300,61 @@ _SCORES = (
 
 
 @function(*(f"sklearn.metrics.{name}" for name in _SCORES))
-def _score(call: Call) -> Value | None:
+def _score(call: EvaluatedCall) -> Value | None:
     """One number, unless ``multioutput`` asks for several."""
     for value in call.args:
         call.a.observe(call.s, value, call.node, "what is scored")
-    return Scalar() if not call.named and len(call.args) == 2 else None
+    return AbstractScalar() if not call.named and len(call.args) == 2 else None
 
 
 @function("numpy.arange", "numpy.zeros", "numpy.ones", "numpy.linspace", "numpy.cumsum")
-def _new_array(call: Call) -> Value | None:
-    if call.named or not all(isinstance(v, Column | Scalar) for v in call.args):
+def _new_array(call: EvaluatedCall) -> Value | None:
+    if call.named or not all(isinstance(v, AbstractColumn | AbstractScalar) for v in call.args):
         return None
     rows = None
     if call.name == "numpy.arange":
         rows = counted_by(call)
     elif call.name in ("numpy.zeros", "numpy.ones"):
         rows = counted_by(call) if len(call.args) == 1 else None
-    return Column(labelled=False, memory=NOWHERE, rows=rows)
+    return AbstractColumn(labelled=False, memory=NOWHERE, rows=rows)
 
 
 @function("numpy.full", "numpy.repeat")
-def _repeat(call: Call) -> Value | None:
+def _repeat(call: EvaluatedCall) -> Value | None:
     """Repeat one value. An array of texts drops zeros at their end, so no key is kept."""
     size, value = call.args if call.name == "numpy.full" and len(call.args) == 2 else (None, None)
     if call.name == "numpy.repeat" and len(call.args) == 2:
         value, size = call.args
-    if call.named or not isinstance(value, Scalar) or not isinstance(size, Scalar):
+    if call.named or not isinstance(value, AbstractScalar) or not isinstance(size, AbstractScalar):
         return None
     rows = size.length.rows if size.length is not None and size.length.plus == 0 else None
-    return Column(labelled=False, rows=rows)
+    return AbstractColumn(labelled=False, rows=rows)
 
 
 @function("pandas.to_datetime", "pandas.to_numeric", "pandas.isna", "pandas.isnull")
 @function("pandas.notna", "pandas.notnull")
 @separate
-def _convert(call: Call) -> Value | None:
+def _convert(call: EvaluatedCall) -> Value | None:
     value = call.args[0] if len(call.args) == 1 else None
-    if isinstance(value, Scalar):
-        return Scalar(fixed=value.fixed)
-    if not isinstance(value, Column):
+    if isinstance(value, AbstractScalar):
+        return AbstractScalar(fixed=value.fixed)
+    if not isinstance(value, AbstractColumn):
         return None
     mask = call.name.startswith(("pandas.is", "pandas.not"))
     # pandas guesses formats from the first value.
-    return Column(rowwise=value.rowwise and mask, rows=value.rows, mask=mask, name=value.name)
+    return AbstractColumn(
+        rowwise=value.rowwise and mask, rows=value.rows, mask=mask, name=value.name
+    )
 
 
 @function("pandas.Timestamp", "pandas.Timedelta", "pandas.DateOffset", "pandas.date_range")
-def _dates(call: Call) -> Value | None:
+def _dates(call: EvaluatedCall) -> Value | None:
     values = [*call.args, *call.named.values()]
-    if not all(isinstance(v, Scalar) for v in values):
+    if not all(isinstance(v, AbstractScalar) for v in values):
         return None
     fixed = all(map(is_fixed, values))
-    return Column(labelled=False) if call.name.endswith("range") else Scalar(fixed=fixed)
+    return (
+        AbstractColumn(labelled=False)
+        if call.name.endswith("range")
+        else AbstractScalar(fixed=fixed)
+    )

@@ -5,38 +5,38 @@ from __future__ import annotations
 from presieve.dataflow.abstract_values import (
     DATA,
     NONE,
-    Column,
+    AbstractColumn,
+    AbstractScalar,
+    AbstractTuple,
     Items,
     Length,
     Opaque,
     Ref,
-    Scalar,
-    TupleV,
     Value,
     View,
     is_fixed,
     join,
     join_all,
 )
-from presieve.dataflow.context import Call, constant_of, counted_by
+from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by
 from presieve.dataflow.iteration import item_of, rounds
 from presieve.dataflow.registry import function, of_items, separate
 
 
-def _change_items(call: Call, items: Items) -> None:
+def _change_items(call: EvaluatedCall, items: Items) -> None:
     assert isinstance(call.owner, Ref)
     call.s.update(call.owner, items)
     call.a.changes(call.owner.places, call.node, f".{call.name}()")
 
 
-def _own_items(call: Call) -> Items:
+def _own_items(call: EvaluatedCall) -> Items:
     items = call.s.items(call.owner)
     assert items is not None
     return items
 
 
 @of_items("append", "add", "insert")
-def _append(call: Call) -> Value | None:
+def _append(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if not call.args or call.named or items.kind not in ("list", "set"):
         return None
@@ -50,7 +50,7 @@ def _append(call: Call) -> Value | None:
 
 
 @of_items("extend", "update")
-def _extend(call: Call) -> Value | None:
+def _extend(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if len(call.args) != 1 or call.named or items.kind == "object":
         return None
@@ -59,12 +59,12 @@ def _extend(call: Call) -> Value | None:
         return None
     if (items.kind == "dict") != (added_items.kind == "dict"):
         # A Counter counts the items of a list.
-        counted = isinstance(added_items.element, Scalar) or added_items.element == Opaque(
+        counted = isinstance(added_items.element, AbstractScalar) or added_items.element == Opaque(
             packages=DATA
         )
-        if not isinstance(items.element, Scalar) or not counted:
+        if not isinstance(items.element, AbstractScalar) or not counted:
             return None
-        _change_items(call, Items(items.kind, Scalar()))
+        _change_items(call, Items(items.kind, AbstractScalar()))
         return NONE
     elements = [e for e in (items.element, added_items.element) if e is not None]
     element = None if not elements else elements[0] if len(elements) == 1 else join(*elements)
@@ -79,45 +79,51 @@ def _extend(call: Call) -> Value | None:
 
 
 @of_items("setdefault")
-def _set_default(call: Call) -> Value | None:
+def _set_default(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if items.kind != "dict" or not 1 <= len(call.args) <= 2 or call.named:
         return None
     default = call.args[1] if len(call.args) == 2 else NONE
     element = default if items.element is None else join(items.element, default)
     # Which items exist may depend on rows.
-    _change_items(call, Items("dict", Scalar() if is_fixed(element) else element))
-    return Scalar() if is_fixed(element) else element
+    _change_items(call, Items("dict", AbstractScalar() if is_fixed(element) else element))
+    return AbstractScalar() if is_fixed(element) else element
 
 
 @of_items("pop", "popleft", "popitem")
-def _pop(call: Call) -> Value | None:
+def _pop(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if items.kind != "list" or call.named or len(call.args) > 1:
         return None
     _change_items(call, Items("list", items.element))
     element = items.element
-    return Opaque(packages=DATA) if element is None else Scalar() if is_fixed(element) else element
+    return (
+        Opaque(packages=DATA)
+        if element is None
+        else AbstractScalar()
+        if is_fixed(element)
+        else element
+    )
 
 
 @of_items("most_common")
-def _most_common(call: Call) -> Value | None:
+def _most_common(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
-    pair = TupleV((Scalar(), Scalar()))
-    if items.kind != "dict" or not isinstance(items.element, Scalar | None):
+    pair = AbstractTuple((AbstractScalar(), AbstractScalar()))
+    if items.kind != "dict" or not isinstance(items.element, AbstractScalar | None):
         return None
     return call.s.make(call.site(), lambda _: Items("list", pair))
 
 
 @of_items("copy")
-def _copy(call: Call) -> Value:
+def _copy(call: EvaluatedCall) -> Value:
     items = _own_items(call)
     return call.s.make(call.site(), lambda _: items)
 
 
 @of_items("get")
 @separate
-def _get(call: Call) -> Value | None:
+def _get(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if items.kind != "dict" or not 1 <= len(call.args) <= 2 or call.named:
         return None
@@ -127,11 +133,11 @@ def _get(call: Call) -> Value | None:
         return dict(items.known or ())[name]
     value = default if items.element is None else join(items.element, default)
     # The choice of item may depend on rows.
-    return value if is_fixed(call.args[0]) or not is_fixed(value) else Scalar()
+    return value if is_fixed(call.args[0]) or not is_fixed(value) else AbstractScalar()
 
 
 @of_items("items", "keys", "values")
-def _view(call: Call) -> Value | None:
+def _view(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if items.kind != "dict":
         return None
@@ -139,45 +145,45 @@ def _view(call: Call) -> Value | None:
 
 
 @of_items("index", "count", "isdisjoint", "issubset", "issuperset")
-def _ask_items(call: Call) -> Value:
+def _ask_items(call: EvaluatedCall) -> Value:
     for value in call.args:
         call.a.observe(call.s, value, call.node, "items are compared")
     call.a.observe(call.s, call.owner, call.node, "items are compared")
-    return Scalar()
+    return AbstractScalar()
 
 
 @function("builtins.len")
 @separate
-def _length(call: Call) -> Value | None:
+def _length(call: EvaluatedCall) -> Value | None:
     if len(call.args) != 1:
         return None
     value = call.args[0]
-    if isinstance(value, TupleV):
-        return Scalar(constant=len(value.items), fixed=True)
+    if isinstance(value, AbstractTuple):
+        return AbstractScalar(constant=len(value.items), fixed=True)
     table = call.s.table(value)
-    if isinstance(value, Column):
-        return Scalar(length=Length(value.rows))
+    if isinstance(value, AbstractColumn):
+        return AbstractScalar(length=Length(value.rows))
     if table is not None:
-        return Scalar(length=Length(table.rows))
-    return Scalar(length=Length()) if isinstance(value, Ref | Scalar) else None
+        return AbstractScalar(length=Length(table.rows))
+    return AbstractScalar(length=Length()) if isinstance(value, Ref | AbstractScalar) else None
 
 
 @function("builtins.list", "builtins.tuple")
-def _make_list(call: Call) -> Value | None:
+def _make_list(call: EvaluatedCall) -> Value | None:
     if call.named or len(call.args) > 1:
         return None
     items_or_none: Items | None = Items("list", None, ())
     if call.args:
         value = call.args[0]
         items = call.s.items(value)
-        if isinstance(value, TupleV):
+        if isinstance(value, AbstractTuple):
             items_or_none = Items("list", join_all(value.items), value.items)
         elif items is not None and items.kind in ("list", "set", "names"):
             items_or_none = Items(
                 "list", items.element, items.fixed if items.kind != "set" else None
             )
-        elif isinstance(value, Column):
-            items_or_none = Items("list", Scalar(value.keys))
+        elif isinstance(value, AbstractColumn):
+            items_or_none = Items("list", AbstractScalar(value.keys))
         elif isinstance(value, View):
             items_or_none = _of_view(call, value)
         else:
@@ -185,12 +191,12 @@ def _make_list(call: Call) -> Value | None:
     if items_or_none is None:
         return None
     if call.name.endswith("tuple") and items_or_none.fixed is not None:
-        return TupleV(items_or_none.fixed)
+        return AbstractTuple(items_or_none.fixed)
     new_items = items_or_none
     return call.s.make(call.site(), lambda _: new_items)
 
 
-def _of_view(call: Call, view: View) -> Items:
+def _of_view(call: EvaluatedCall, view: View) -> Items:
     """The items that a view gives now."""
     node = call.node.args[0]
     view_rounds = rounds(call.a, call.s, view, node)
@@ -200,7 +206,7 @@ def _of_view(call: Call, view: View) -> Items:
 
 
 @function("builtins.dict")
-def _dict(call: Call) -> Value | None:
+def _dict(call: EvaluatedCall) -> Value | None:
     fields = dict(call.named)
     element = join_all(fields.values())
     if len(call.args) == 1 and isinstance(call.args[0], View) and not fields:
@@ -218,10 +224,10 @@ def _dict(call: Call) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("dict", element, None, named_values))
 
 
-def _of_pairs(call: Call, pairs: Items) -> Value | None:
+def _of_pairs(call: EvaluatedCall, pairs: Items) -> Value | None:
     """Make a dict from pairs, as in ``dict(zip(names, values))``."""
-    both = [p.items for p in (*(pairs.fixed or ()), pairs.element) if isinstance(p, TupleV)]
-    if any(len(b) != 2 for b in both) or not isinstance(pairs.element, TupleV | None):
+    both = [p.items for p in (*(pairs.fixed or ()), pairs.element) if isinstance(p, AbstractTuple)]
+    if any(len(b) != 2 for b in both) or not isinstance(pairs.element, AbstractTuple | None):
         return None
     element = join_all(b[1] for b in both)
     names = [constant_of(call.s, b[0]) for b in both[:-1]]
@@ -232,10 +238,10 @@ def _of_pairs(call: Call, pairs: Items) -> Value | None:
 
 
 @function("collections.defaultdict", "collections.Counter", "collections.OrderedDict")
-def _other_dicts(call: Call) -> Value | None:
+def _other_dicts(call: EvaluatedCall) -> Value | None:
     if call.name.endswith("Counter") and call.args:
         return None
-    counts = Scalar() if call.name.endswith("Counter") else Opaque(packages=DATA)
+    counts = AbstractScalar() if call.name.endswith("Counter") else Opaque(packages=DATA)
     return call.s.make(call.site(), lambda _: Items("dict", counts))
 
 
@@ -243,7 +249,7 @@ _SIDES = {"enumerate": 1, "zip": 64}
 
 
 @function("builtins.enumerate", "builtins.zip")
-def _side_by_side(call: Call) -> Value | None:
+def _side_by_side(call: EvaluatedCall) -> Value | None:
     """Tuples of items side by side, as many as the shortest argument has."""
     how = call.name.removeprefix("builtins.")
     if call.named.keys() - {"strict"} or not call.args or len(call.args) > _SIDES[how]:
@@ -252,22 +258,22 @@ def _side_by_side(call: Call) -> Value | None:
 
 
 @function("builtins.range")
-def _range(call: Call) -> Value | None:
+def _range(call: EvaluatedCall) -> Value | None:
     bounds = [constant_of(call.s, v) for v in call.args]
     if bounds and all(type(b) is int for b in bounds):
         numbers = range(*(b for b in bounds if isinstance(b, int)))
         if len(numbers) <= 64:
-            items = tuple(Scalar(constant=i, fixed=True) for i in numbers)
+            items = tuple(AbstractScalar(constant=i, fixed=True) for i in numbers)
             return call.s.make(call.site(), lambda _: Items("list", join_all(items), items))
     rows = counted_by(call)
     if rows is not None:
-        return Column(labelled=False, rows=rows)
+        return AbstractColumn(labelled=False, rows=rows)
     fixed = all(map(is_fixed, call.args))
-    return call.s.make(call.site(), lambda _: Items("list", Scalar(fixed=fixed)))
+    return call.s.make(call.site(), lambda _: Items("list", AbstractScalar(fixed=fixed)))
 
 
 @function("builtins.sorted", "builtins.reversed")
-def _sort(call: Call) -> Value | None:
+def _sort(call: EvaluatedCall) -> Value | None:
     items = call.s.items(call.args[0]) if len(call.args) == 1 and not call.named else None
     if items is None or items.kind not in ("list", "set"):
         return None
@@ -283,9 +289,11 @@ def _sort(call: Call) -> Value | None:
     *("builtins.print", "builtins.format", "builtins.ord", "builtins.chr", "builtins.callable"),
 )
 @separate
-def _scalars(call: Call) -> Value | None:
+def _scalars(call: EvaluatedCall) -> Value | None:
     values = [*call.args, *call.named.values()]
-    if call.name == "builtins.print" or not all(isinstance(v, Scalar | Column) for v in values):
+    if call.name == "builtins.print" or not all(
+        isinstance(v, AbstractScalar | AbstractColumn) for v in values
+    ):
         return None
     length = Length() if call.name == "builtins.int" else None
-    return Scalar(fixed=all(map(is_fixed, values)), length=length)
+    return AbstractScalar(fixed=all(map(is_fixed, values)), length=length)

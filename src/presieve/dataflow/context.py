@@ -10,21 +10,21 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from presieve.dataflow.abstract_values import (
     MISSING,
+    AbstractScalar,
+    AbstractTuple,
+    AllocationSite,
     Function,
     Items,
-    Place,
     Places,
     Ref,
-    Scalar,
     Table,
-    TupleV,
     Value,
     reach_of,
 )
-from presieve.dataflow.state import State
+from presieve.dataflow.state import AnalysisState
 from presieve.errors import Span
-from presieve.lift.python.names import Names
-from presieve.lift.python.source import Source
+from presieve.lift.python.names import OuterNames
+from presieve.lift.python.source import FunctionSource
 
 Form: TypeAlias = Literal["group", "batches", "row"]
 Question: TypeAlias = Literal["keys", "columns", "rows", "effects"]
@@ -38,7 +38,7 @@ class GaveUp(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AnalysisRequest:
     """A function to analyse, and how Spark calls it.
 
     ``form``: a function of a group's table, of an iterator over tables, or of a row's values; for
@@ -75,7 +75,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TableFacts:
     """The facts about one table that a function returns: keys and passed columns by name; ``keys``
     is None if there are no rows. ``rowwise``: its rows are some of the input's, each treated
     separately.
@@ -91,12 +91,12 @@ class Owner:
     """A user's function whose source is read."""
 
     function: FunctionType
-    source: Source
-    names: Names
+    source: FunctionSource
+    names: OuterNames
     own: frozenset[str]
 
 
-class Frame(NamedTuple):
+class ActiveCall(NamedTuple):
     """A function that is being called: ``owner`` is its index in the list of owners, ``parent`` the
     frame in which it is defined, ``node`` its definition, ``call`` the place where it is called.
     """
@@ -110,19 +110,19 @@ class Frame(NamedTuple):
 class Evaluator(Protocol):
     """The part of the interpreter that models use."""
 
-    def evaluate(self, a: Analysis, node: ast.expr, s: State) -> Value:
+    def evaluate(self, a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
         """Evaluate an expression."""
 
-    def consumed(self, a: Analysis, node: ast.expr, s: State) -> Value:
+    def consumed(self, a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
         """Evaluate an argument that the called function consumes at once."""
 
-    def inlined(self, call: Call, function: Function, arguments: Given) -> Value:
+    def inlined(self, call: EvaluatedCall, function: Function, arguments: Given) -> Value:
         """Evaluate a user's function that a model calls."""
 
-    def callback(self, call: Call, value: Value) -> None:
+    def callback(self, call: EvaluatedCall, value: Value) -> None:
         """Account for a function passed as an argument: it may be called any number of times."""
 
-    def block(self, a: Analysis, body: Iterable[ast.stmt], s: State) -> bool:
+    def block(self, a: Analysis, body: Iterable[ast.stmt], s: AnalysisState) -> bool:
         """Run statements, and tell whether control reaches their end."""
 
 
@@ -130,19 +130,19 @@ class Evaluator(Protocol):
 class Analysis:
     """The state of a run: open functions, jumps that wait to be joined, and answers so far."""
 
-    request: Request
+    request: AnalysisRequest
     evaluator: Evaluator
     owners: list[Owner] = field(default_factory=list)
-    stack: list[Frame] = field(default_factory=list)
+    stack: list[ActiveCall] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
     read: set[str] = field(default_factory=set)
     notes: dict[tuple[Question, str], Note] = field(default_factory=dict)
     effects: dict[tuple[str, str], Effect] = field(default_factory=dict)
-    results: list[Result] = field(default_factory=list)
-    returns: list[list[tuple[Value, State]]] = field(default_factory=list)
-    breaks: list[list[State]] = field(default_factory=list)
-    continues: list[list[State]] = field(default_factory=list)
-    handlers: list[tuple[int, list[State]]] = field(default_factory=list)
+    results: list[TableFacts] = field(default_factory=list)
+    returns: list[list[tuple[Value, AnalysisState]]] = field(default_factory=list)
+    breaks: list[list[AnalysisState]] = field(default_factory=list)
+    continues: list[list[AnalysisState]] = field(default_factory=list)
+    handlers: list[tuple[int, list[AnalysisState]]] = field(default_factory=list)
     finals: list[list[ast.stmt]] = field(default_factory=list)
     steps: int = 0
     alone: bool = True
@@ -182,7 +182,7 @@ class Analysis:
         if len(new) > 1:
             self.note("columns", reason, node)
 
-    def observe(self, s: State, value: Value, node: ast.AST, reason: str) -> None:
+    def observe(self, s: AnalysisState, value: Value, node: ast.AST, reason: str) -> None:
         """Record that everything reachable from a value is read."""
         for place in s.reachable(reach_of(value)):
             thing = s.heap.get(place)
@@ -201,7 +201,7 @@ class Analysis:
             self.changed_outside = True
             self.effect("state", f"{what} changes what was there before the call", node)
 
-    def escapes(self, s: State, value: Value, node: ast.AST, what: str) -> None:
+    def escapes(self, s: AnalysisState, value: Value, node: ast.AST, what: str) -> None:
         """Pass a value to unknown code, which may read and change everything reachable from it."""
         self.observe(s, value, node, f"{what} may read all columns")
         places = reach_of(value)
@@ -209,17 +209,17 @@ class Analysis:
             s.spoil(places)
             self.note("keys", f"{what} may change the table", node)
 
-    def shows_variables(self, s: State, node: ast.AST, what: str) -> None:
+    def shows_variables(self, s: AnalysisState, node: ast.AST, what: str) -> None:
         """Record that unknown code may look up any variable by its name."""
         for frame in s.frames:
             for value in tuple(frame.values()):
                 self.escapes(s, value, node, what)
 
-    def outside_place(self, name: str) -> Place:
+    def outside_place(self, name: str) -> AllocationSite:
         """The place of an object that the function did not make."""
         if name not in self.outside:
             self.outside.append(name)
-        return Place((OUTSIDE, self.outside.index(name)))
+        return AllocationSite((OUTSIDE, self.outside.index(name)))
 
 
 def _position(node: ast.AST) -> tuple[int, int, int, int]:
@@ -250,11 +250,11 @@ class Given(NamedTuple):
         return (*self.args, *self.named.values())
 
 
-class Call(NamedTuple):
+class EvaluatedCall(NamedTuple):
     """A call of a model, with evaluated arguments."""
 
     a: Analysis
-    s: State
+    s: AnalysisState
     owner: Value
     name: str
     args: list[Value]
@@ -279,9 +279,9 @@ class Call(NamedTuple):
         return self.a.site(self.node, part)
 
 
-def counted_by(call: Call) -> Place | None:
+def counted_by(call: EvaluatedCall) -> AllocationSite | None:
     """The rows that ``range(n)`` or ``range(start, stop)`` counts; None if unknown."""
-    bounds = [v for v in call.args if isinstance(v, Scalar)]
+    bounds = [v for v in call.args if isinstance(v, AbstractScalar)]
     if call.named or len(bounds) != len(call.args) or not 1 <= len(bounds) <= 2:
         return None
     start = 0 if len(bounds) == 1 else bounds[0].constant
@@ -291,12 +291,12 @@ def counted_by(call: Call) -> Place | None:
     return length.rows
 
 
-def constant_of(s: State, value: Value) -> object:
+def constant_of(s: AnalysisState, value: Value) -> object:
     """The constant that a value is, with lists and tuples as tuples; ``...`` if it is unknown."""
     match value:
-        case Scalar(constant=constant) if constant is not MISSING:
+        case AbstractScalar(constant=constant) if constant is not MISSING:
             return constant
-        case TupleV(items):
+        case AbstractTuple(items):
             return _all_constants(s, items)
         case Ref():
             thing = s.items(value)
@@ -309,12 +309,12 @@ def constant_of(s: State, value: Value) -> object:
     return ...
 
 
-def _all_constants(s: State, items: tuple[Value, ...]) -> object:
+def _all_constants(s: AnalysisState, items: tuple[Value, ...]) -> object:
     constants = tuple(constant_of(s, i) for i in items)
     return ... if any(f is ... for f in constants) else constants
 
 
-def names_of_columns(s: State, value: Value) -> tuple[str, ...] | None:
+def names_of_columns(s: AnalysisState, value: Value) -> tuple[str, ...] | None:
     """The column names that a value lists, or the single name that it is; None if unknown."""
     constant = constant_of(s, value)
     if isinstance(constant, str):

@@ -12,21 +12,21 @@ from presieve.dataflow.abstract_values import (
     NO_KEYS,
     NONE,
     NOWHERE,
-    Column,
+    AbstractColumn,
+    AbstractScalar,
+    AbstractTuple,
+    AllocationSite,
+    BoundMethod,
     Function,
     Grouped,
     Indexer,
     Items,
     Length,
     Library,
-    Method,
     Opaque,
-    Place,
     Ref,
     Row,
-    Scalar,
     Table,
-    TupleV,
     Value,
     is_fixed,
     join,
@@ -47,27 +47,27 @@ from presieve.dataflow.literals import (
 )
 from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
-from presieve.dataflow.state import State, stored_in
+from presieve.dataflow.state import AnalysisState, stored_in
 from presieve.dataflow.table_methods import is_attribute
 
 
-def evaluate(a: Analysis, node: ast.expr, s: State) -> Value:
+def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
     """Evaluate an expression. An unsupported one is opaque, and everything in it is read."""
     handler = _EXPRESSIONS.get(type(node))
     if handler is not None:
         value: Value = handler(a, node, s)
-        return stored_in(value, a.site(node), "") if isinstance(value, Column) else value
+        return stored_in(value, a.site(node), "") if isinstance(value, AbstractColumn) else value
     parts = [evaluate(a, c, s) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
     for part in parts:
         a.escapes(s, part, node, ast.unparse(node))
     return Opaque(frozenset().union(*map(reach_of, parts)))
 
 
-def _constant_value(_a: Analysis, node: ast.Constant, _s: State) -> Value:
-    return Scalar(constant=node.value, fixed=True)
+def _constant_value(_a: Analysis, node: ast.Constant, _s: AnalysisState) -> Value:
+    return AbstractScalar(constant=node.value, fixed=True)
 
 
-def _name(a: Analysis, node: ast.Name, s: State) -> Value:
+def _name(a: Analysis, node: ast.Name, s: AnalysisState) -> Value:
     at: int | None = len(s.frames) - 1
     while at is not None:
         if node.id in s.frames[at]:
@@ -79,7 +79,7 @@ def _name(a: Analysis, node: ast.Name, s: State) -> Value:
     return outside(a, s, node)
 
 
-def _attribute(a: Analysis, node: ast.Attribute, s: State) -> Value:
+def _attribute(a: Analysis, node: ast.Attribute, s: AnalysisState) -> Value:
     owner, name = evaluate(a, node.value, s), node.attr
     table = s.table(owner)
     if table is not None and isinstance(owner, Ref):
@@ -87,16 +87,16 @@ def _attribute(a: Analysis, node: ast.Attribute, s: State) -> Value:
     match owner:
         case Library(path):
             return outside_attribute(path, name)
-        case Column():
+        case AbstractColumn():
             return _of_column(owner, name)
         case Row(ref) if (of := s.table(ref)) is not None and of.column(name) is not None:
             field = series_of(a, of, name, node)
-            return Scalar(field.keys if isinstance(field, Column) else NO_KEYS)
-        case Indexer(Column() as column, "dt") if name in _PARTS:
+            return AbstractScalar(field.keys if isinstance(field, AbstractColumn) else NO_KEYS)
+        case Indexer(AbstractColumn() as column, "dt") if name in _PARTS:
             return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE)
         case Grouped() if (of := s.table(owner.table)) is not None and name in of.names:
             return replace(owner, chosen=name)
-    return Method(owner, name)
+    return BoundMethod(owner, name)
 
 
 _CONSTANTS = frozenset(("nan", "NaN", "NAN", "inf", "Inf", "pi", "e", "NaT", "NA", "newaxis"))
@@ -105,7 +105,7 @@ _CONSTANTS = frozenset(("nan", "NaN", "NAN", "inf", "Inf", "pi", "e", "NaT", "NA
 def outside_attribute(path: str, name: str) -> Value:
     """An attribute of a module or class of a package."""
     if name in _CONSTANTS and path in ("numpy", "pandas", "math"):
-        return Scalar(fixed=True)
+        return AbstractScalar(fixed=True)
     return Library(f"{path}.{name}")
 
 
@@ -122,52 +122,54 @@ _PARTS = frozenset(
 _LOCATORS = frozenset(("loc", "iloc", "at", "iat"))
 
 
-def _of_table(a: Analysis, s: State, ref: Ref, table: Table, node: ast.Attribute) -> Value:
+def _of_table(a: Analysis, s: AnalysisState, ref: Ref, table: Table, node: ast.Attribute) -> Value:
     name = node.attr
     if name in _LOCATORS:
         return Indexer(ref, name)
     if name in ("empty", "index"):
-        return Scalar() if name == "empty" else Column(rows=table.rows, labelled=False)
+        return (
+            AbstractScalar() if name == "empty" else AbstractColumn(rows=table.rows, labelled=False)
+        )
     if name == "columns" and table.sure and table.rest is None:
         a.observe(s, ref, node, ".columns looks at all columns")
-        names = tuple(Scalar(constant=n, fixed=True) for n in table.names)
+        names = tuple(AbstractScalar(constant=n, fixed=True) for n in table.names)
         # The underlying array is shared with the table.
         any_ = Opaque(reach_of(ref), DATA)
         return s.make(a.site(node), lambda _: Items("names", any_, names))
     if name == "T":
         a.observe(s, ref, node, ".T looks at all columns")
-        any_column = Column(memory=s.reachable(reach_of(ref)))
+        any_column = AbstractColumn(memory=s.reachable(reach_of(ref)))
         return s.make(a.site(node), lambda place: Table((), place, any_column, sure=False))
     if name in ("columns", "shape", "size", "dtypes", "values", "axes", "ndim", "style"):
         a.observe(s, ref, node, f".{name} looks at all columns")
         return Opaque(reach_of(ref), DATA | {"pandas", "numpy"})
     if not is_attribute(name) and table.column(name) is not None:
         return series_of(a, table, name, node)
-    return Method(ref, name)
+    return BoundMethod(ref, name)
 
 
-def _of_column(column: Column, name: str) -> Value:
+def _of_column(column: AbstractColumn, name: str) -> Value:
     if name in ("values", "array"):
         return replace(column, labelled=False, index=None)
     if name in _LOCATORS or name in ("str", "dt", "cat"):
         return Indexer(column, name)
     if name in ("empty", "size", "shape", "dtype", "ndim", "is_unique", "hasnans", "name"):
-        return Scalar()
+        return AbstractScalar()
     if name == "index":
-        return Column(rows=column.rows, labelled=False)
-    return Method(column, name)
+        return AbstractColumn(rows=column.rows, labelled=False)
+    return BoundMethod(column, name)
 
 
 # --- items -------------------------------------------------------------------------------------
 
 
-def _item(a: Analysis, node: ast.Subscript, s: State) -> Value:
+def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
     match node:
         case ast.Subscript(ast.Attribute(inner, "shape"), ast.Constant(0)):
             owner = evaluate(a, inner, s)
-            if (of := s.table(owner)) is not None or isinstance(owner, Column):
-                rows = owner.rows if isinstance(owner, Column) else of.rows if of else None
-                return Scalar(length=Length(rows))
+            if (of := s.table(owner)) is not None or isinstance(owner, AbstractColumn):
+                rows = owner.rows if isinstance(owner, AbstractColumn) else of.rows if of else None
+                return AbstractScalar(length=Length(rows))
             return Opaque(reach_of(owner), DATA)
     owner, index = evaluate(a, node.value, s), evaluate(a, node.slice, s)
     index = _call_index(a, s, owner, index, node)
@@ -177,29 +179,29 @@ def _item(a: Analysis, node: ast.Subscript, s: State) -> Value:
     match owner:
         case Indexer(Ref() as ref, how) if s.table(ref) is not None:
             return _locate(a, s, Indexer(ref, how), index, node)
-        case Indexer(Column() as column, name) if name not in _LOCATORS:
-            return Column(rows=column.rows, labelled=column.labelled)  # as ``.str[0]``
-        case Column() | Indexer(Column()):
-            items = owner if isinstance(owner, Column) else owner.owner
-            assert isinstance(items, Column)
+        case Indexer(AbstractColumn() as column, name) if name not in _LOCATORS:
+            return AbstractColumn(rows=column.rows, labelled=column.labelled)  # as ``.str[0]``
+        case AbstractColumn() | Indexer(AbstractColumn()):
+            items = owner if isinstance(owner, AbstractColumn) else owner.owner
+            assert isinstance(items, AbstractColumn)
             a.branches_on(owner, node)
             return _item_of_column(items, index)
-        case TupleV(items):
+        case AbstractTuple(items):
             return _item_of_tuple(s, items, index)
         case Ref() if (container := s.items(owner)) is not None:
             item = _item_of_items(s, container, index)
             # The choice of item may depend on rows.
-            return item if is_fixed(index) or not is_fixed(item) else Scalar()
+            return item if is_fixed(index) or not is_fixed(item) else AbstractScalar()
         case Row(ref):
             a.observe(s, ref, node, "a row is read by position")
-            return Scalar()
+            return AbstractScalar()
         case Grouped():
             names = names_of_columns(s, index)
             if names is not None:
                 is_single_name = isinstance(constant_of(s, index), str)
                 return replace(owner, chosen=names[0] if is_single_name else names)
-        case Scalar():
-            return Scalar()
+        case AbstractScalar():
+            return AbstractScalar()
         case Library():
             return owner  # an annotation
     a.observe(s, owner, node, f"{ast.unparse(node)} is not followed")
@@ -207,19 +209,23 @@ def _item(a: Analysis, node: ast.Subscript, s: State) -> Value:
     return Opaque(reach_of(owner), s.packages(owner))
 
 
-def _call_index(a: Analysis, s: State, owner: Value, index: Value, node: ast.Subscript) -> Value:
+def _call_index(
+    a: Analysis, s: AnalysisState, owner: Value, index: Value, node: ast.Subscript
+) -> Value:
     """The index. If it is a function, pandas calls it with the object that it indexes."""
     data = owner.owner if isinstance(owner, Indexer) else owner
-    if s.table(data) is None and not isinstance(data, Column):
+    if s.table(data) is None and not isinstance(data, AbstractColumn):
         return index
     if isinstance(index, Function):
         return inline_call(a, s, index, Given([data], {}, node))
-    if isinstance(index, TupleV) and isinstance(owner, Indexer):
-        return TupleV(tuple(_call_index(a, s, data, i, node) for i in index.items))
+    if isinstance(index, AbstractTuple) and isinstance(owner, Indexer):
+        return AbstractTuple(tuple(_call_index(a, s, data, i, node) for i in index.items))
     return index
 
 
-def _item_of_table(a: Analysis, s: State, ref: Ref, index: Value, node: ast.Subscript) -> Value:
+def _item_of_table(
+    a: Analysis, s: AnalysisState, ref: Ref, index: Value, node: ast.Subscript
+) -> Value:
     table = s.table(ref)
     assert table is not None
     names = names_of_columns(s, index)
@@ -227,48 +233,52 @@ def _item_of_table(a: Analysis, s: State, ref: Ref, index: Value, node: ast.Subs
         if isinstance(constant_of(s, index), str):
             return series_of(a, table, names[0], node)
         return some_columns(a, s, ref, names, node)
-    if isinstance(index, Column) and index.mask:
+    if isinstance(index, AbstractColumn) and index.mask:
         alone = index.rowwise and index.rows is not None and index.rows == table.rows
         return some_rows(s, ref, a.site(node), shared=False, rowwise=alone)
     if isinstance(index, Opaque) and index.packages == ROWS:
         return some_rows(s, ref, a.site(node), shared=True)
     a.observe(s, ref, node, f"{ast.unparse(node)} may be any column")
     a.observe(s, index, node, f"{ast.unparse(node)} may be any column")
-    if isinstance(index, Scalar):
-        return Column(memory=s.reachable(reach_of(ref)))
+    if isinstance(index, AbstractScalar):
+        return AbstractColumn(memory=s.reachable(reach_of(ref)))
     return Opaque(s.reachable(reach_of(ref)), DATA | {"pandas"})
 
 
-def _locate(a: Analysis, s: State, at: Indexer, index: Value, node: ast.Subscript) -> Value:
+def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.Subscript) -> Value:
     """Evaluate ``table.loc[rows, columns]`` and the like."""
     ref = at.owner
     table = s.table(ref)
     assert table is not None
-    if not isinstance(index, Column) and not (
-        isinstance(index, TupleV) and isinstance(index.items[0], Column)
+    if not isinstance(index, AbstractColumn) and not (
+        isinstance(index, AbstractTuple) and isinstance(index.items[0], AbstractColumn)
     ):
         a.branches_on(ref, node)
     assert isinstance(ref, Ref)
     rows, names = index, None
-    if isinstance(index, TupleV) and len(index.items) == 2:
+    if isinstance(index, AbstractTuple) and len(index.items) == 2:
         rows, names = index.items[0], names_of_columns(s, index.items[1])
         if names is None:
             a.observe(s, ref, node, f"{ast.unparse(node)} reads columns by position or mask")
             return Opaque(s.reachable(reach_of(ref)), DATA | {"pandas"})
-    alone = isinstance(rows, Column) and rows.rowwise and rows.rows == table.rows is not None
-    is_single_row = isinstance(rows, Scalar)
-    if names is not None and isinstance(index, TupleV):
+    alone = (
+        isinstance(rows, AbstractColumn) and rows.rowwise and rows.rows == table.rows is not None
+    )
+    is_single_row = isinstance(rows, AbstractScalar)
+    if names is not None and isinstance(index, AbstractTuple):
         if isinstance(constant_of(s, index.items[1]), str):
             column = series_of(a, table, names[0], node)
-            if isinstance(column, Column):
-                return Scalar(column.keys) if is_single_row else replace(column, rows=None)
+            if isinstance(column, AbstractColumn):
+                return AbstractScalar(column.keys) if is_single_row else replace(column, rows=None)
             return column
         part = some_columns(a, s, ref, names, node)
         if not isinstance(part, Ref) or is_single_row:
             a.observe(s, part, node, "a row is read as a whole")
             return Opaque(reach_of(part), DATA | {"pandas"})
         return some_rows(s, part, a.site(node), shared=True, rowwise=alone)
-    if is_single_row or not (isinstance(rows, Column | Ref) or rows == Opaque(packages=ROWS)):
+    if is_single_row or not (
+        isinstance(rows, AbstractColumn | Ref) or rows == Opaque(packages=ROWS)
+    ):
         a.observe(s, ref, node, f"{ast.unparse(node)} reads a row as a whole")
         return Opaque(s.reachable(reach_of(ref)), DATA | {"pandas"})
     if isinstance(rows, Ref):
@@ -276,22 +286,22 @@ def _locate(a: Analysis, s: State, at: Indexer, index: Value, node: ast.Subscrip
     return some_rows(s, ref, a.site(node), shared=True, rowwise=alone)
 
 
-def _item_of_column(column: Column, index: Value) -> Value:
-    if isinstance(index, Scalar) and not isinstance(index.constant, str):
-        return Scalar(column.keys)
-    if isinstance(index, Column) or (isinstance(index, Opaque) and index.packages == ROWS):
+def _item_of_column(column: AbstractColumn, index: Value) -> Value:
+    if isinstance(index, AbstractScalar) and not isinstance(index.constant, str):
+        return AbstractScalar(column.keys)
+    if isinstance(index, AbstractColumn) or (isinstance(index, Opaque) and index.packages == ROWS):
         return replace(column, rows=None, passes=None, rowwise=False)
     return Opaque(column.memory, DATA | {"pandas", "numpy"})
 
 
-def _item_of_tuple(s: State, items: tuple[Value, ...], index: Value) -> Value:
+def _item_of_tuple(s: AnalysisState, items: tuple[Value, ...], index: Value) -> Value:
     at = constant_of(s, index)
     if isinstance(at, int) and -len(items) <= at < len(items):
         return items[at]
-    return Opaque(frozenset().union(*map(reach_of, items)), packages_of(TupleV(items)))
+    return Opaque(frozenset().union(*map(reach_of, items)), packages_of(AbstractTuple(items)))
 
 
-def _item_of_items(s: State, items: Items, index: Value) -> Value:
+def _item_of_items(s: AnalysisState, items: Items, index: Value) -> Value:
     at = constant_of(s, index)
     if items.kind == "dict":
         if isinstance(at, str) and at in dict(items.known or ()):
@@ -305,7 +315,7 @@ def _item_of_items(s: State, items: Items, index: Value) -> Value:
     return Opaque(packages=DATA) if items.element is None else items.element
 
 
-def _slice(a: Analysis, node: ast.Slice, s: State) -> Value:
+def _slice(a: Analysis, node: ast.Slice, s: AnalysisState) -> Value:
     for part in (node.lower, node.upper, node.step):
         if part is not None:
             a.observe(s, evaluate(a, part, s), node, "a slice")
@@ -316,18 +326,18 @@ def _slice(a: Analysis, node: ast.Slice, s: State) -> Value:
 
 
 def combine_operands(
-    a: Analysis, s: State, parts: list[Value], node: ast.AST, *, mask: bool = False
+    a: Analysis, s: AnalysisState, parts: list[Value], node: ast.AST, *, mask: bool = False
 ) -> Value:
     """Apply an operator to its operands, item by item."""
-    if all(isinstance(p, Scalar) for p in parts):
-        return Scalar(fixed=all(map(is_fixed, parts)))
-    columns = [p for p in parts if isinstance(p, Column)]
-    if columns and all(isinstance(p, Column | Scalar) for p in parts):
+    if all(isinstance(p, AbstractScalar) for p in parts):
+        return AbstractScalar(fixed=all(map(is_fixed, parts)))
+    columns = [p for p in parts if isinstance(p, AbstractColumn)]
+    if columns and all(isinstance(p, AbstractColumn | AbstractScalar) for p in parts):
         rows = columns[0].rows if len({c.rows for c in columns}) == 1 else None
         alone = all(c.rowwise for c in columns) and rows is not None
-        alone = alone and all(is_fixed(p) for p in parts if isinstance(p, Scalar))
+        alone = alone and all(is_fixed(p) for p in parts if isinstance(p, AbstractScalar))
         labelled = any(c.labelled for c in columns)
-        return Column(rowwise=alone, rows=rows, labelled=labelled, mask=mask)
+        return AbstractColumn(rowwise=alone, rows=rows, labelled=labelled, mask=mask)
     packages: frozenset[str] | None = NO_KEYS
     for part in parts:
         a.observe(s, part, node, "an operator is applied to a whole table")
@@ -335,51 +345,60 @@ def combine_operands(
         packages = None if packages is None or part_packages is None else packages | part_packages
     if packages is None:
         a.effect("unknown", f"{ast.unparse(node)} is an operator of what is not known", node)
-    of = {_rows_of(p) for p in parts if not isinstance(p, Scalar)}
+    of = {_rows_of(p) for p in parts if not isinstance(p, AbstractScalar)}
     rows = next(iter(of)) if len(of) == 1 else None
     reach = s.reachable(frozenset().union(*map(reach_of, parts)))
     return Opaque(reach, packages, rows, mask and rows is not None)
 
 
-def _rows_of(value: Value) -> Place | None:
-    return value.rows if isinstance(value, Column | Opaque) else None
+def _rows_of(value: Value) -> AllocationSite | None:
+    return value.rows if isinstance(value, AbstractColumn | Opaque) else None
 
 
-def _binary(a: Analysis, node: ast.BinOp, s: State) -> Value:
+def _binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
     left, right = evaluate(a, node.left, s), evaluate(a, node.right, s)
     match left, right:
-        case TupleV(x), TupleV(y) if isinstance(node.op, ast.Add) and len(x) + len(y) < 256:
-            return TupleV((*x, *y))
-        case Scalar(constant=str(x)), Scalar(constant=str(y)) if isinstance(node.op, ast.Add):
-            return Scalar(constant=x + y, fixed=True)
+        case AbstractTuple(x), AbstractTuple(y) if (
+            isinstance(node.op, ast.Add) and len(x) + len(y) < 256
+        ):
+            return AbstractTuple((*x, *y))
+        case AbstractScalar(constant=str(x)), AbstractScalar(constant=str(y)) if isinstance(
+            node.op, ast.Add
+        ):
+            return AbstractScalar(constant=x + y, fixed=True)
         case Ref(), Ref() if isinstance(node.op, ast.Add):
             lists = [s.items(left), s.items(right)]
             if all(i is not None and i.kind == "list" for i in lists):
                 return _concatenate_lists(a, s, [i for i in lists if i is not None], node)
-        case (Ref() as some, Scalar() as times) | (Scalar() as times, Ref() as some) if isinstance(
-            node.op, ast.Mult
-        ) and _counts(times):
+        case (Ref() as some, AbstractScalar() as times) | (
+            AbstractScalar() as times,
+            Ref() as some,
+        ) if isinstance(node.op, ast.Mult) and _counts(times):
             # A numpy number would multiply the items.
             items = s.items(some)
             if items is not None and items.kind == "list":
                 return s.make(a.site(node), lambda _: Items("list", items.element))
-        case Scalar(length=Length() as length), Scalar(constant=int(plus)) if type(plus) is int:
+        case AbstractScalar(length=Length() as length), AbstractScalar(constant=int(plus)) if (
+            type(plus) is int
+        ):
             if isinstance(node.op, ast.Add | ast.Sub):
                 change = plus if isinstance(node.op, ast.Add) else -plus
-                return Scalar(length=length._replace(plus=length.plus + change))
-        case Scalar(constant=int(plus)), Scalar(length=Length() as length) if type(plus) is int:
+                return AbstractScalar(length=length._replace(plus=length.plus + change))
+        case AbstractScalar(constant=int(plus)), AbstractScalar(length=Length() as length) if (
+            type(plus) is int
+        ):
             if isinstance(node.op, ast.Add):
-                return Scalar(length=length._replace(plus=length.plus + plus))
-    masks = all(isinstance(v, Column) and v.mask for v in (left, right))
+                return AbstractScalar(length=length._replace(plus=length.plus + plus))
+    masks = all(isinstance(v, AbstractColumn) and v.mask for v in (left, right))
     return combine_operands(a, s, [left, right], node, mask=masks)
 
 
-def _counts(value: Scalar) -> bool:
+def _counts(value: AbstractScalar) -> bool:
     """Whether a value is certainly a Python ``int``."""
     return value.length is not None or type(value.constant) is int
 
 
-def _concatenate_lists(a: Analysis, s: State, lists: list[Items], node: ast.AST) -> Value:
+def _concatenate_lists(a: Analysis, s: AnalysisState, lists: list[Items], node: ast.AST) -> Value:
     fixed: tuple[Value, ...] | None = ()
     element: Value | None = None
     for items in lists:
@@ -389,27 +408,27 @@ def _concatenate_lists(a: Analysis, s: State, lists: list[Items], node: ast.AST)
     return s.make(a.site(node), lambda _: Items("list", element, fixed))
 
 
-def _unary(a: Analysis, node: ast.UnaryOp, s: State) -> Value:
+def _unary(a: Analysis, node: ast.UnaryOp, s: AnalysisState) -> Value:
     inner = evaluate(a, node.operand, s)
     match node.op, inner:
-        case ast.USub(), Scalar(constant=int(number)) if type(number) is int:
-            return Scalar(constant=-number, fixed=True)
-        case ast.Not(), Scalar(constant=bool(truth)):
-            return Scalar(constant=not truth, fixed=True)
-    mask = isinstance(node.op, ast.Invert) and isinstance(inner, Column) and inner.mask
+        case ast.USub(), AbstractScalar(constant=int(number)) if type(number) is int:
+            return AbstractScalar(constant=-number, fixed=True)
+        case ast.Not(), AbstractScalar(constant=bool(truth)):
+            return AbstractScalar(constant=not truth, fixed=True)
+    mask = isinstance(node.op, ast.Invert) and isinstance(inner, AbstractColumn) and inner.mask
     return combine_operands(a, s, [inner], node, mask=mask)
 
 
-def _compare(a: Analysis, node: ast.Compare, s: State) -> Value:
+def _compare(a: Analysis, node: ast.Compare, s: AnalysisState) -> Value:
     parts = [evaluate(a, p, s) for p in (node.left, *node.comparators)]
     decided = _decide_comparison(s, node.ops, parts)
     if decided is not None:
-        return Scalar(constant=decided, fixed=True)
+        return AbstractScalar(constant=decided, fixed=True)
     if all(isinstance(o, ast.Is | ast.IsNot | ast.In | ast.NotIn) for o in node.ops):
         for part in parts:
             if not isinstance(node.ops[0], ast.Is | ast.IsNot):
                 a.observe(s, part, node, "membership is asked")
-        return Scalar(fixed=all(map(is_fixed, parts)))
+        return AbstractScalar(fixed=all(map(is_fixed, parts)))
     return combine_operands(a, s, parts, node, mask=True)
 
 
@@ -421,12 +440,14 @@ _DECIDED: dict[type[ast.cmpop], Callable[[object, object], object]] = {
 }
 
 
-def _decide_comparison(s: State, ops: list[ast.cmpop], parts: list[Value]) -> bool | None:
+def _decide_comparison(s: AnalysisState, ops: list[ast.cmpop], parts: list[Value]) -> bool | None:
     """The truth value of a comparison of constants; None if it is unknown."""
     compare = _DECIDED.get(type(ops[0])) if len(ops) == 1 else None
     left, right = constant_of(s, parts[0]), constant_of(s, parts[1])
     if isinstance(ops[0], ast.Is | ast.IsNot) and len(ops) == 1 and right is None:
-        is_not_none = isinstance(parts[0], Column | Ref | TupleV | Function) or left not in (
+        is_not_none = isinstance(
+            parts[0], AbstractColumn | Ref | AbstractTuple | Function
+        ) or left not in (
             None,
             ...,
         )
@@ -444,7 +465,7 @@ def _decide_comparison(s: State, ops: list[ast.cmpop], parts: list[Value]) -> bo
     return bool(compare(left, right))
 
 
-def _bool_op(a: Analysis, node: ast.BoolOp, s: State) -> Value:
+def _bool_op(a: Analysis, node: ast.BoolOp, s: AnalysisState) -> Value:
     first, *others = node.values
     value = evaluate(a, first, s)
     for operand in others:
@@ -459,7 +480,7 @@ def _bool_op(a: Analysis, node: ast.BoolOp, s: State) -> Value:
     return value
 
 
-def _if_expression(a: Analysis, node: ast.IfExp, s: State) -> Value:
+def _if_expression(a: Analysis, node: ast.IfExp, s: AnalysisState) -> Value:
     test = evaluate(a, node.test, s)
     decided = constant_of(s, test)
     if isinstance(decided, bool):
@@ -472,17 +493,17 @@ def _if_expression(a: Analysis, node: ast.IfExp, s: State) -> Value:
 # --- functions and calls ----------------------------------------------------------------------
 
 
-def _lambda(a: Analysis, node: ast.Lambda, _s: State) -> Value:
+def _lambda(a: Analysis, node: ast.Lambda, _s: AnalysisState) -> Value:
     return Function(node, a.stack[-1].owner, len(a.stack) - 1)
 
 
-def _named_expression(a: Analysis, node: ast.NamedExpr, s: State) -> Value:
+def _named_expression(a: Analysis, node: ast.NamedExpr, s: AnalysisState) -> Value:
     value = evaluate(a, node.value, s)
     bind(a, s, node.target, value)
     return value
 
 
-def _yield(a: Analysis, node: ast.Yield, s: State) -> Value:
+def _yield(a: Analysis, node: ast.Yield, s: AnalysisState) -> Value:
     value = NONE if node.value is None else evaluate(a, node.value, s)
     if len(a.stack) > 1:
         a.escapes(s, value, node, "a generator of the user's")
@@ -493,7 +514,7 @@ def _yield(a: Analysis, node: ast.Yield, s: State) -> Value:
     return NONE
 
 
-def _call(a: Analysis, node: ast.Call, s: State) -> Value:
+def _call(a: Analysis, node: ast.Call, s: AnalysisState) -> Value:
     return call(a, s, node)
 
 

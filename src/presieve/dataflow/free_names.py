@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from presieve.dataflow.abstract_values import (
     DATA,
-    Column,
+    AbstractColumn,
+    AbstractScalar,
+    AbstractTuple,
+    AllocationSite,
     Function,
     Items,
     Library,
     Opaque,
-    Place,
     Ref,
-    Scalar,
     Table,
-    TupleV,
     Value,
 )
 from presieve.dataflow.context import Analysis, Owner
 from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
-from presieve.dataflow.state import State
+from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
 from presieve.lift.python.names import names_of, own_names
 from presieve.lift.python.shipped import function_source
@@ -54,7 +54,7 @@ def open_owner(a: Analysis, function: FunctionType, *, generator: bool = False) 
     return len(a.owners) - 1
 
 
-def outside(a: Analysis, s: State, node: ast.Name) -> Value:
+def outside(a: Analysis, s: AnalysisState, node: ast.Name) -> Value:
     """Resolve a name that is not a variable of a function being followed."""
     owner = a.owner
     if node.id in owner.own:
@@ -73,12 +73,12 @@ def outside(a: Analysis, s: State, node: ast.Name) -> Value:
     return of_object(a, s, thing, node.id)
 
 
-def of_object(a: Analysis, s: State, thing: object, name: str) -> Value:
+def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
     """The value of an object that exists before the function is called."""
     if thing is None or type(thing) in _CONSTANTS:
-        return Scalar(constant=thing, fixed=True)
+        return AbstractScalar(constant=thing, fixed=True)
     if type(thing) is tuple:
-        return TupleV(tuple(of_object(a, s, f, f"{name}[{i}]") for i, f in enumerate(thing)))
+        return AbstractTuple(tuple(of_object(a, s, f, f"{name}[{i}]") for i, f in enumerate(thing)))
     if isinstance(thing, ModuleType):
         return Library(thing.__name__)
     if isinstance(thing, FunctionType):
@@ -91,8 +91,8 @@ def of_object(a: Analysis, s: State, thing: object, name: str) -> Value:
         a.effect("state", f"{name} goes on from group to group", a.stack[-1].node)
         return Opaque(frozenset((place,)))
     if type(thing) is list and all(f is None or type(f) in _CONSTANTS for f in thing):
-        items = tuple(Scalar(constant=f, fixed=True) for f in thing)
-        element = Scalar(fixed=True) if items else None
+        items = tuple(AbstractScalar(constant=f, fixed=True) for f in thing)
+        element = AbstractScalar(fixed=True) if items else None
         s.heap.setdefault(place, Items("list", element, items))
         return Ref(frozenset((place,)))
     if type(thing) is dict and all(
@@ -120,10 +120,15 @@ def _is_frame(thing: object) -> TypeGuard[pd.DataFrame]:
     return thing.columns.is_unique and all(type(n) is str for n in thing.columns)
 
 
-def _table(s: State, frame: pd.DataFrame, place: Place) -> Value:
+def _table(s: AnalysisState, frame: pd.DataFrame, place: AllocationSite) -> Value:
     """A DataFrame that exists before the call. Its columns are known, but not its rows."""
     columns = tuple(
-        (str(n), Column(memory=frozenset((Place((*place.site, at)),)), rows=place, name=str(n)))
+        (
+            str(n),
+            AbstractColumn(
+                memory=frozenset((AllocationSite((*place.site, at)),)), rows=place, name=str(n)
+            ),
+        )
         for at, n in enumerate(frame.columns)
     )
     s.heap.setdefault(place, Table(columns, place))
@@ -132,10 +137,12 @@ def _table(s: State, frame: pd.DataFrame, place: Place) -> Value:
 
 def _of_dict(constants: dict[object, object]) -> Items:
     """A dict of constants; its values are kept by name if all names are texts."""
-    values = {n: Scalar(constant=v, fixed=True) for n, v in constants.items()}
+    values = {n: AbstractScalar(constant=v, fixed=True) for n, v in constants.items()}
     named = tuple((n, v) for n, v in values.items() if type(n) is str)
     by_name = len(named) == len(values) <= _MANY
-    return Items("dict", Scalar(fixed=True) if values else None, None, named if by_name else None)
+    return Items(
+        "dict", AbstractScalar(fixed=True) if values else None, None, named if by_name else None
+    )
 
 
 def _of_function(a: Analysis, function: FunctionType) -> Value:

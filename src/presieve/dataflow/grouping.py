@@ -9,27 +9,27 @@ from __future__ import annotations
 from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
-    Column,
+    AbstractColumn,
+    AbstractScalar,
+    AbstractTuple,
+    AllocationSite,
     Function,
     Grouped,
     Library,
     Opaque,
-    Place,
     Ref,
-    Scalar,
     Table,
-    TupleV,
     Value,
 )
 from presieve.dataflow.column_methods import called_back
-from presieve.dataflow.context import Call, constant_of
+from presieve.dataflow.context import EvaluatedCall, constant_of
 from presieve.dataflow.registry import of_grouped
 from presieve.dataflow.row_subsets import rows_of
 
 _TABLE = DATA | {"pandas", "numpy"}
 
 
-def _group_and_table(call: Call) -> tuple[Grouped, Table]:
+def _group_and_table(call: EvaluatedCall) -> tuple[Grouped, Table]:
     owner = call.owner
     assert isinstance(owner, Grouped)
     table = call.s.table(owner.table)
@@ -37,7 +37,7 @@ def _group_and_table(call: Call) -> tuple[Grouped, Table]:
     return owner, table
 
 
-def _read_columns(call: Call, names: tuple[str, ...] | None) -> None:
+def _read_columns(call: EvaluatedCall, names: tuple[str, ...] | None) -> None:
     _, table = _group_and_table(call)
     columns = [c for n, c in table.columns if names is None or n in names]
     columns += [table.rest] if table.rest is not None else []
@@ -56,18 +56,20 @@ def _labels(grouped: Grouped, table: Table) -> tuple[tuple[str, frozenset[str]],
     return tuple((n, columns[n].keys if n in columns else NO_KEYS) for n in grouped.by)
 
 
-def _per_group(call: Call, names: tuple[str, ...] | None, *, levels: bool = False) -> Value:
+def _per_group(
+    call: EvaluatedCall, names: tuple[str, ...] | None, *, levels: bool = False
+) -> Value:
     """Make one row for each group, with these columns; None: with unknown columns. ``levels``: the
     names of columns and labels may be tuples, which PySpark assigns by position.
     """
     grouped, table = _group_and_table(call)
     labels = tuple((n, NO_KEYS if levels else keys) for n, keys in _labels(grouped, table))
 
-    def make(place: Place) -> Table:
-        columns = tuple((n, Column(rows=place, name=n)) for n in names or ())
-        unlisted = Column() if names is None else None
+    def make(place: AllocationSite) -> Table:
+        columns = tuple((n, AbstractColumn(rows=place, name=n)) for n in names or ())
+        unlisted = AbstractColumn() if names is None else None
         if grouped.flat:
-            label_columns = tuple((n, Column(k, rows=place, name=n)) for n, k in labels)
+            label_columns = tuple((n, AbstractColumn(k, rows=place, name=n)) for n, k in labels)
             return Table((*label_columns, *columns), place, unlisted, sure=names is not None)
         return Table(columns, place, unlisted, index=labels, sure=names is not None)
 
@@ -78,28 +80,28 @@ def _per_group(call: Call, names: tuple[str, ...] | None, *, levels: bool = Fals
     *("sum", "mean", "median", "min", "max", "std", "var", "count", "nunique", "prod", "first"),
     *("last", "sem", "quantile", "any", "all", "skew", "idxmin", "idxmax"),
 )
-def _reduce(call: Call) -> Value | None:
+def _reduce(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, "arguments")
     if isinstance(grouped.chosen, str) and not grouped.flat:
         _read_columns(call, (grouped.chosen,))
-        return Column(name=grouped.chosen, index=_labels(grouped, table))
+        return AbstractColumn(name=grouped.chosen, index=_labels(grouped, table))
     names = _chosen_names(grouped)
     _read_columns(call, names)
     return _per_group(call, names)
 
 
 @of_grouped("size")
-def _sizes(call: Call) -> Value | None:
+def _sizes(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     if grouped.flat:
         return _per_group(call, ("size",))
-    return Column(index=_labels(grouped, table))
+    return AbstractColumn(index=_labels(grouped, table))
 
 
 @of_grouped("agg", "aggregate")
-def _aggregate(call: Call) -> Value | None:
+def _aggregate(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     called_back(call)
     named = {n: constant_of(call.s, v) for n, v in call.named.items()}
@@ -117,22 +119,22 @@ def _aggregate(call: Call) -> Value | None:
     items = call.s.items(call.args[0])
     if items is not None and items.kind == "dict" and items.fields is not None:
         names = tuple(n for n, _ in items.fields)
-        single = all(isinstance(v, Scalar | Function | Library) for _, v in items.fields)
+        single = all(isinstance(v, AbstractScalar | Function | Library) for _, v in items.fields)
         _read_columns(call, names)
         return _per_group(call, names if single else None, levels=not single)
     _read_columns(call, chosen)
-    single = isinstance(call.args[0], Scalar | Function | Library)
+    single = isinstance(call.args[0], AbstractScalar | Function | Library)
     if isinstance(grouped.chosen, str) and single and not grouped.flat:
-        return Column(name=grouped.chosen, index=_labels(grouped, table))
+        return AbstractColumn(name=grouped.chosen, index=_labels(grouped, table))
     by_function = single or isinstance(grouped.chosen, str)
     return _per_group(call, chosen if single else None, levels=not by_function)
 
 
-def _named_columns(call: Call) -> tuple[str, ...] | None:
+def _named_columns(call: EvaluatedCall) -> tuple[str, ...] | None:
     """The columns of ``name=(column, function)``; None if one is unknown."""
     names: list[str] = []
     for value in call.named.values():
-        name = constant_of(call.s, value.items[0]) if isinstance(value, TupleV) else ...
+        name = constant_of(call.s, value.items[0]) if isinstance(value, AbstractTuple) else ...
         if not isinstance(name, str):
             return None
         names.append(name)
@@ -140,7 +142,7 @@ def _named_columns(call: Call) -> tuple[str, ...] | None:
 
 
 @of_grouped("head", "tail", "nth")
-def _some(call: Call) -> Value | None:
+def _some(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     if grouped.chosen is not None or call.name == "nth":
         return None
@@ -149,21 +151,21 @@ def _some(call: Call) -> Value | None:
 
 @of_grouped("cumcount", "ngroup", "transform", "cumsum", "cummax", "cummin", "shift", "diff")
 @of_grouped("rank", "pct_change", "ffill", "bfill", "cumprod")
-def _beside(call: Call) -> Value | None:
+def _beside(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     called_back(call)
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, "arguments")
     _read_columns(call, _chosen_names(grouped) if call.name not in ("cumcount", "ngroup") else ())
     if isinstance(grouped.chosen, str) or call.name in ("cumcount", "ngroup"):
-        return Column(rows=table.rows)
+        return AbstractColumn(rows=table.rows)
     return Opaque(packages=_TABLE)
 
 
 @of_grouped("apply", "filter", "pipe", "rolling", "expanding", "ewm", "resample", "describe")
 @of_grouped("value_counts", "unique", "nlargest", "nsmallest", "get_group", "groups", "indices")
 @of_grouped("__iter__", "corr", "cov", "sample", "fillna", "ohlc")
-def _other(call: Call) -> Value | None:
+def _other(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     _read_columns(
         call, None if call.name in ("apply", "filter", "pipe") else _chosen_names(grouped)

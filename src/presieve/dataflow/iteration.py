@@ -8,18 +8,18 @@ from typing import NamedTuple
 from presieve.dataflow.abstract_values import (
     DATA,
     NONE,
+    AbstractColumn,
+    AbstractScalar,
+    AbstractTuple,
+    AllocationSite,
     Batches,
-    Column,
     Function,
     Grouped,
     Library,
     Opaque,
-    Place,
     Ref,
     Row,
-    Scalar,
     Table,
-    TupleV,
     Value,
     View,
     join_all,
@@ -27,7 +27,7 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.context import Analysis
 from presieve.dataflow.row_subsets import some_rows
-from presieve.dataflow.state import State
+from presieve.dataflow.state import AnalysisState
 
 
 class Rounds(NamedTuple):
@@ -41,7 +41,7 @@ _ITERATORS = frozenset(("enumerate", "zip"))
 """Views that can be consumed once. They are listed only if they are consumed at once."""
 
 
-def rounds(a: Analysis, s: State, over: Value, node: ast.expr) -> Rounds | None:
+def rounds(a: Analysis, s: AnalysisState, over: Value, node: ast.expr) -> Rounds | None:
     """The rounds of a loop over the value of this node, as far as the program lists its items."""
     if not isinstance(over, View):
         items = listed_items(s, over)
@@ -60,62 +60,62 @@ def rounds(a: Analysis, s: State, over: Value, node: ast.expr) -> Rounds | None:
             item_of(a, s, part, node) if items is None else items[at]
             for part, items in zip(over.parts, lists, strict=True)
         ]
-        number = [Scalar(constant=at, fixed=True)] if over.how == "enumerate" else []
-        return TupleV((*number, *row))
+        number = [AbstractScalar(constant=at, fixed=True)] if over.how == "enumerate" else []
+        return AbstractTuple((*number, *row))
 
     count = min(map(len, listed))
     return Rounds(tuple(map(side_by_side, range(count))), len(listed) == len(lists))
 
 
-def _of_dict(s: State, over: View) -> Rounds | None:
+def _of_dict(s: AnalysisState, over: View) -> Rounds | None:
     thing = s.items(over.parts[0])
     if thing is None or thing.fields is None:
         return None
-    names = [Scalar(constant=n, fixed=True) for n, _ in thing.fields]
+    names = [AbstractScalar(constant=n, fixed=True) for n, _ in thing.fields]
     values = [v for _, v in thing.fields]
     match over.how:
         case "keys":
             return Rounds(tuple(names))
         case "values":
             return Rounds(tuple(values))
-    return Rounds(tuple(TupleV(pair) for pair in zip(names, values, strict=True)))
+    return Rounds(tuple(AbstractTuple(pair) for pair in zip(names, values, strict=True)))
 
 
-def listed_items(s: State, over: Value) -> tuple[Value, ...] | None:
+def listed_items(s: AnalysisState, over: Value) -> tuple[Value, ...] | None:
     """The items of a value that the program lists one by one; None for other values."""
-    if isinstance(over, TupleV):
+    if isinstance(over, AbstractTuple):
         return over.items
     items = s.items(over)
     return items.fixed if items is not None and items.kind in ("list", "names") else None
 
 
-def item_of(a: Analysis, s: State, over: Value, node: ast.expr) -> Value:
+def item_of(a: Analysis, s: AnalysisState, over: Value, node: ast.expr) -> Value:
     """Any item of the value that is iterated over."""
     match over:
         case Batches():
             return first_table(a, s, node)
-        case Column(keys=keys):
-            return Scalar(keys)
-        case TupleV(items) if items:
+        case AbstractColumn(keys=keys):
+            return AbstractScalar(keys)
+        case AbstractTuple(items) if items:
             return join_all(items) or NONE
         case View(how, parts):
             return _item_of_view(a, s, how, parts, node)
         case Grouped():
-            return TupleV((Scalar(), group_of(a, s, over, node)))
-        case Scalar():
-            return Scalar(fixed=over.fixed)
+            return AbstractTuple((AbstractScalar(), group_of(a, s, over, node)))
+        case AbstractScalar():
+            return AbstractScalar(fixed=over.fixed)
         case Row(table):
             a.observe(s, table, node, "a row is read as a whole")
-            return Scalar()
+            return AbstractScalar()
         case Ref() if s.table(over) is not None:
             a.observe(s, over, node, "the names of all columns are read")
-            return Scalar()
+            return AbstractScalar()
         case Ref():
             items_ = s.items(over)
             if items_ is not None and items_.kind == "dict":
-                return Scalar()
+                return AbstractScalar()
             if items_ is not None:
-                return Scalar() if items_.element is None else items_.element
+                return AbstractScalar() if items_.element is None else items_.element
         case Library() | Function():
             return Opaque(packages=DATA)
     a.observe(s, over, node, f"{ast.unparse(node)} is not followed")
@@ -123,32 +123,38 @@ def item_of(a: Analysis, s: State, over: Value, node: ast.expr) -> Value:
 
 
 def _item_of_view(
-    a: Analysis, s: State, how: str, parts: tuple[Value, ...], node: ast.expr
+    a: Analysis, s: AnalysisState, how: str, parts: tuple[Value, ...], node: ast.expr
 ) -> Value:
     if how in _ITERATORS:
-        number = [Scalar()] if how == "enumerate" else []
-        return TupleV((*number, *(item_of(a, s, p, node) for p in parts)))
+        number = [AbstractScalar()] if how == "enumerate" else []
+        return AbstractTuple((*number, *(item_of(a, s, p, node) for p in parts)))
     thing = s.items(parts[0])
     value = Opaque(reach_of(parts[0])) if thing is None else thing.element
     value = Opaque(packages=DATA) if value is None else value
-    return Scalar() if how == "keys" else value if how == "values" else TupleV((Scalar(), value))
+    return (
+        AbstractScalar()
+        if how == "keys"
+        else value
+        if how == "values"
+        else AbstractTuple((AbstractScalar(), value))
+    )
 
 
-def first_table(a: Analysis, s: State, node: ast.AST) -> Ref:
+def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
     """The table of a batch, or of the group: input columns, passed on row by row."""
     request = a.request
 
-    def make(place: Place) -> Table:
+    def make(place: AllocationSite) -> Table:
         columns = tuple(
             (
                 name,
-                Column(
+                AbstractColumn(
                     keys=frozenset((name,)) if name in request.keys else frozenset(),
                     unread=frozenset((name,)),
                     passes=name,
                     rowwise=True,
                     rows=place,
-                    memory=frozenset((Place((*place.site, at)),)),
+                    memory=frozenset((AllocationSite((*place.site, at)),)),
                     name=name,
                 ),
             )
@@ -160,6 +166,6 @@ def first_table(a: Analysis, s: State, node: ast.AST) -> Ref:
     return s.make(a.site(node, 1), make)
 
 
-def group_of(a: Analysis, s: State, grouped: Grouped, node: ast.AST) -> Value:
+def group_of(a: Analysis, s: AnalysisState, grouped: Grouped, node: ast.AST) -> Value:
     """The table of one group of ``groupby``."""
     return some_rows(s, grouped.table, a.site(node, 2), shared=False)

@@ -6,11 +6,11 @@ import ast
 
 from presieve.dataflow.abstract_values import (
     MISSING,
+    AbstractScalar,
+    AbstractTuple,
     Items,
     Opaque,
     Places,
-    Scalar,
-    TupleV,
     Value,
     is_fixed,
     join_all,
@@ -19,27 +19,27 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.assignments import bind
 from presieve.dataflow.context import Analysis, GaveUp, constant_of
 from presieve.dataflow.iteration import item_of, listed_items, rounds
-from presieve.dataflow.state import State
+from presieve.dataflow.state import AnalysisState
 
 _DEEP = 6
 
 
 def _is_deep(value: Value, depth: int = _DEEP) -> bool:
     """Whether a tuple nests tuples deeper than the analysis follows."""
-    if isinstance(value, TupleV):
+    if isinstance(value, AbstractTuple):
         return depth == 0 or any(_is_deep(i, depth - 1) for i in value.items)
     return False
 
 
-def tuple_display(a: Analysis, node: ast.Tuple, s: State) -> Value:
+def tuple_display(a: Analysis, node: ast.Tuple, s: AnalysisState) -> Value:
     items = _spread_items(a, node.elts, s)
     if items is None:
         return Opaque(_reach_of_all(a, node.elts, s))
-    value = TupleV(tuple(items))
+    value = AbstractTuple(tuple(items))
     return Opaque(reach_of(value)) if _is_deep(value) else value
 
 
-def list_display(a: Analysis, node: ast.List | ast.Set, s: State) -> Value:
+def list_display(a: Analysis, node: ast.List | ast.Set, s: AnalysisState) -> Value:
     items = _spread_items(a, node.elts, s)
     kind = "list" if isinstance(node, ast.List) else "set"
     if items is None:
@@ -48,7 +48,7 @@ def list_display(a: Analysis, node: ast.List | ast.Set, s: State) -> Value:
     return s.make(a.site(node), lambda _: Items(kind, join_all(items), tuple(items)))
 
 
-def _spread_items(a: Analysis, nodes: list[ast.expr], s: State) -> list[Value] | None:
+def _spread_items(a: Analysis, nodes: list[ast.expr], s: AnalysisState) -> list[Value] | None:
     """The items of a display; None if a ``*`` adds items that are not listed."""
     items: list[Value] = []
     for node in nodes:
@@ -62,7 +62,7 @@ def _spread_items(a: Analysis, nodes: list[ast.expr], s: State) -> list[Value] |
     return items
 
 
-def _reach_of_all(a: Analysis, nodes: list[ast.expr], s: State) -> Places:
+def _reach_of_all(a: Analysis, nodes: list[ast.expr], s: AnalysisState) -> Places:
     parts = [
         a.evaluator.evaluate(a, n.value if isinstance(n, ast.Starred) else n, s) for n in nodes
     ]
@@ -71,7 +71,7 @@ def _reach_of_all(a: Analysis, nodes: list[ast.expr], s: State) -> Places:
     return s.reachable(frozenset().union(*map(reach_of, parts)))
 
 
-def dict_display(a: Analysis, node: ast.Dict, s: State) -> Value:
+def dict_display(a: Analysis, node: ast.Dict, s: AnalysisState) -> Value:
     fields: dict[str, Value] | None = {}
     values: list[Value] = []
     for key, item in zip(node.keys, node.values, strict=True):
@@ -100,7 +100,9 @@ def dict_display(a: Analysis, node: ast.Dict, s: State) -> Value:
 
 
 def comprehension(
-    a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, s: State
+    a: Analysis,
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+    s: AnalysisState,
 ) -> Value:
     parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
     if len(node.generators) == 1 and len(parts) == 1:
@@ -122,7 +124,7 @@ def comprehension(
     return s.make(a.site(node), lambda _: Items(kind, values[-1]))
 
 
-def evaluate_consumed(a: Analysis, node: ast.expr, s: State) -> Value:
+def evaluate_consumed(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
     """Evaluate an argument that the called function consumes at once."""
     return (
         comprehension(a, node, s)
@@ -131,7 +133,7 @@ def evaluate_consumed(a: Analysis, node: ast.expr, s: State) -> Value:
     )
 
 
-def generator(a: Analysis, node: ast.GeneratorExp, s: State) -> Value:
+def generator(a: Analysis, node: ast.GeneratorExp, s: AnalysisState) -> Value:
     """A generator that is consumed later, when the values behind it may have changed."""
     values = comprehension(a, node, s)
     reach = s.reachable(reach_of(values))
@@ -140,7 +142,9 @@ def generator(a: Analysis, node: ast.GeneratorExp, s: State) -> Value:
 
 
 def _evaluate_items(
-    a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, start: State
+    a: Analysis,
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+    start: AnalysisState,
 ) -> Value | None:
     """Evaluate a comprehension item by item; None if the items are not listed, or a condition is
     unknown.
@@ -154,7 +158,7 @@ def _evaluate_items(
     before, target = dict(s.env), generator.target
     # The values so far are in the state, because the next item may make objects at the same node.
     hidden = f"<{node.lineno}:{node.col_offset}>"
-    s.env[hidden] = TupleV(())
+    s.env[hidden] = AbstractTuple(())
     for item in listed.items:
         if rounds(a, s, over, generator.iter) != listed:
             raise GaveUp  # it changes the items that it iterates over
@@ -166,10 +170,10 @@ def _evaluate_items(
             return None
         value = a.evaluator.evaluate(a, node.elt, s)
         values_so_far = s.env[hidden]
-        assert isinstance(values_so_far, TupleV)
-        s.env[hidden] = TupleV((*values_so_far.items, value))
+        assert isinstance(values_so_far, AbstractTuple)
+        s.env[hidden] = AbstractTuple((*values_so_far.items, value))
     values_so_far = s.env.pop(hidden)
-    assert isinstance(values_so_far, TupleV)
+    assert isinstance(values_so_far, AbstractTuple)
     values = list(values_so_far.items)
     _restore(s, before, {n.id for n in ast.walk(target) if isinstance(n, ast.Name)})
     kind = "set" if isinstance(node, ast.SetComp) else "list"
@@ -177,14 +181,14 @@ def _evaluate_items(
     return start.make(a.site(node), lambda _: Items(kind, join_all(values), tuple(values)))
 
 
-def _restore(s: State, before: dict[str, Value], names: set[str]) -> None:
+def _restore(s: AnalysisState, before: dict[str, Value], names: set[str]) -> None:
     for name in names:
         s.env.pop(name, None)
         if name in before:
             s.env[name] = before[name]
 
 
-def text(a: Analysis, node: ast.JoinedStr, s: State) -> Value:
+def text(a: Analysis, node: ast.JoinedStr, s: AnalysisState) -> Value:
     parts = []
     texts = []
     for piece in node.values:
@@ -198,5 +202,5 @@ def text(a: Analysis, node: ast.JoinedStr, s: State) -> Value:
         else:
             texts.append(constant_of(s, a.evaluator.evaluate(a, piece, s)))
     if all(isinstance(t, str) for t in texts):
-        return Scalar(constant="".join(str(t) for t in texts), fixed=True)
-    return Scalar(constant=MISSING, fixed=all(map(is_fixed, parts)))
+        return AbstractScalar(constant="".join(str(t) for t in texts), fixed=True)
+    return AbstractScalar(constant=MISSING, fixed=all(map(is_fixed, parts)))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from presieve.dataflow.abstract_values import NO_KEYS, Column, Place, Table, Value
-from presieve.dataflow.context import Call, names_of_columns
+from presieve.dataflow.abstract_values import NO_KEYS, AbstractColumn, AllocationSite, Table, Value
+from presieve.dataflow.context import EvaluatedCall, names_of_columns
 from presieve.dataflow.registry import function, of_table
 
 _GAPS = {
@@ -32,17 +32,17 @@ _NEAREST = frozenset(
 
 
 @of_table("merge")
-def _merge_method(call: Call) -> Value | None:
+def _merge_method(call: EvaluatedCall) -> Value | None:
     return _merge(call, call.owner, call.argument(0, "right"), 1)
 
 
 @function("pandas.merge", "pandas.core.reshape.merge.merge")
-def _merge_function(call: Call) -> Value | None:
+def _merge_function(call: EvaluatedCall) -> Value | None:
     return _merge(call, call.argument(0, "left"), call.argument(1, "right"), 2)
 
 
 def _merge(
-    call: Call, left_table: Value | None, right_table: Value | None, at: int
+    call: EvaluatedCall, left_table: Value | None, right_table: Value | None, at: int
 ) -> Value | None:
     if (
         left_table is None
@@ -58,7 +58,7 @@ def _merge(
     return _join_tables(call, (left_table, right_table), _sides(call, ("on", on)), _GAPS[str(how)])
 
 
-def _sides(call: Call, *pairs: tuple[str, Value | None]) -> list[tuple[str, ...] | None]:
+def _sides(call: EvaluatedCall, *pairs: tuple[str, Value | None]) -> list[tuple[str, ...] | None]:
     """The join columns of each side, named for both sides by ``on``, or for each by ``left_on`` and
     ``right_on``.
     """
@@ -74,7 +74,7 @@ def _sides(call: Call, *pairs: tuple[str, Value | None]) -> list[tuple[str, ...]
 
 
 def _join_tables(
-    call: Call,
+    call: EvaluatedCall,
     tables: tuple[Value, Value],
     sides: list[tuple[str, ...] | None],
     gaps: tuple[bool, bool],
@@ -101,8 +101,8 @@ def _join_tables(
     if wide or len({*left.values(), *right.values()}) < len(left) + len(right):
         return None
 
-    def make(place: Place) -> Table:
-        columns: dict[str, Column] = {}
+    def make(place: AllocationSite) -> Table:
+        columns: dict[str, AbstractColumn] = {}
         for n, c in a.columns:
             columns[left[n]] = _side_column(c, place, left[n], gaps=gaps[0])
             if n in joined and gaps[0]:
@@ -117,7 +117,7 @@ def _join_tables(
     return call.s.make(call.site(), make)
 
 
-def _read_shared(call: Call, tables: tuple[Table, Table], names: set[str]) -> None:
+def _read_shared(call: EvaluatedCall, tables: tuple[Table, Table], names: set[str]) -> None:
     """Read shared columns: the name of a column depends on the other table's columns."""
     for table in tables:
         for name, column in table.columns:
@@ -125,13 +125,15 @@ def _read_shared(call: Call, tables: tuple[Table, Table], names: set[str]) -> No
                 call.a.reads(column.unread, "both tables have it", call.node)
 
 
-def _side_column(column: Column, place: Place, name: str, *, gaps: bool) -> Column:
+def _side_column(
+    column: AbstractColumn, place: AllocationSite, name: str, *, gaps: bool
+) -> AbstractColumn:
     keys = NO_KEYS if gaps else column.keys
-    return Column(keys, column.unread, rows=place, name=name)
+    return AbstractColumn(keys, column.unread, rows=place, name=name)
 
 
 @function("pandas.merge_asof", "pandas.core.reshape.merge.merge_asof")
-def _nearest(call: Call) -> Value | None:
+def _nearest(call: EvaluatedCall) -> Value | None:
     """Join each row of the left table with a row of the right one, or with gaps."""
     if len(call.args) != 2 or call.named.keys() - _NEAREST:
         return None
@@ -140,7 +142,7 @@ def _nearest(call: Call) -> Value | None:
 
 
 @function("pandas.concat", "pandas.core.reshape.concat.concat")
-def _concatenate(call: Call) -> Value | None:
+def _concatenate(call: EvaluatedCall) -> Value | None:
     """Stack the rows of all tables. A column that a table lacks has gaps."""
     if not call.args or call.named.keys() - {"ignore_index", "axis", "sort", "copy"}:
         return None
@@ -157,7 +159,7 @@ def _concatenate(call: Call) -> Value | None:
     filled = [t for t in tables if not t.empty]
     names = tuple(dict.fromkeys(n for t in tables for n in t.names))
 
-    def make(place: Place) -> Table:
+    def make(place: AllocationSite) -> Table:
         columns = tuple((n, _stack_columns([t.column(n) for t in filled], n, place)) for n in names)
         sure = all(t.sure for t in tables)
         return Table(columns, place, filled=any(t.filled for t in tables), sure=sure)
@@ -171,10 +173,12 @@ def _concatenate(call: Call) -> Value | None:
     return call.s.make(call.site(), make)
 
 
-def _stack_columns(parts: list[Column | None], name: str, place: Place) -> Column:
+def _stack_columns(
+    parts: list[AbstractColumn | None], name: str, place: AllocationSite
+) -> AbstractColumn:
     columns = [p for p in parts if p is not None]
     unread = frozenset().union(*(c.unread for c in columns))
     keys: frozenset[str] = NO_KEYS
     if columns and len(columns) == len(parts):
         keys = frozenset.intersection(*(c.keys for c in columns))
-    return Column(keys, unread, rows=place, name=name)
+    return AbstractColumn(keys, unread, rows=place, name=name)

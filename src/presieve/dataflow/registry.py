@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from presieve.dataflow.abstract_values import Value
-from presieve.dataflow.context import Call
+from presieve.dataflow.context import EvaluatedCall
 
-Model: TypeAlias = Callable[[Call], Value | None]
+Model: TypeAlias = Callable[[EvaluatedCall], Value | None]
 """A model returns None if it does not cover the call, which is then treated as unknown."""
 
 FUNCTIONS: dict[str, Model] = {}

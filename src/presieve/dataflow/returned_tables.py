@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 
 from presieve.dataflow.abstract_values import Value
-from presieve.dataflow.context import Analysis, Result
-from presieve.dataflow.state import State
+from presieve.dataflow.context import Analysis, TableFacts
+from presieve.dataflow.state import AnalysisState
 
 
-def result_of(a: Analysis, s: State, value: Value, node: ast.AST) -> Result:
+def result_of(a: Analysis, s: AnalysisState, value: Value, node: ast.AST) -> TableFacts:
     """Collect the facts about a table that is returned to Spark, which reads all of it."""
     a.observe(s, value, node, "the table that is given holds it")
     table = s.table(value)
     if table is None:
         a.note("keys", "what is given is not followed", node)
         a.note("rows", "what is given is not followed", node)
-        return Result({}, {}, rowwise=False)
+        return TableFacts({}, {}, rowwise=False)
     if table.empty:
-        return Result(None, {}, rowwise=True)
+        return TableFacts(None, {}, rowwise=True)
     unlisted = table.rest
     keys = {n: c.keys for n, c in table.columns if c.keys}
     alone = table.rowwise and unlisted is None and all(c.rowwise for _, c in table.columns)
@@ -26,4 +26,4 @@ def result_of(a: Analysis, s: State, value: Value, node: ast.AST) -> Result:
     if not alone:
         names = ", ".join(n for n, c in table.columns if not c.rowwise)
         a.note("rows", f"{names or 'which rows there are'} may depend on other rows", node)
-    return Result(keys, passes, alone)
+    return TableFacts(keys, passes, alone)

@@ -8,19 +8,19 @@ from dataclasses import replace
 
 from presieve.dataflow.abstract_values import (
     NOWHERE,
-    Column,
+    AbstractColumn,
+    AllocationSite,
     Opaque,
-    Place,
     Ref,
     Table,
     Value,
 )
 from presieve.dataflow.context import Analysis
-from presieve.dataflow.state import State
+from presieve.dataflow.state import AnalysisState
 
 
 def some_rows(
-    s: State, ref: Ref, site: tuple[int, ...], *, shared: bool, rowwise: bool = False
+    s: AnalysisState, ref: Ref, site: tuple[int, ...], *, shared: bool, rowwise: bool = False
 ) -> Ref:
     """Take some rows of a table, in any order, perhaps more than once. ``shared``: the result may
     be a view. ``rowwise``: whether a row is among them depends on that row alone.
@@ -30,11 +30,11 @@ def some_rows(
     return s.make(site, lambda place: rows_of(table, place, shared=shared, rowwise=rowwise))
 
 
-def rows_of(table: Table, place: Place, *, shared: bool, rowwise: bool = False) -> Table:
+def rows_of(table: Table, place: AllocationSite, *, shared: bool, rowwise: bool = False) -> Table:
     """Make the table of :func:`some_rows`."""
 
-    def column(source: Column, at: int) -> Column:
-        memory = source.memory if shared else frozenset((Place((*place.site, at)),))
+    def column(source: AbstractColumn, at: int) -> AbstractColumn:
+        memory = source.memory if shared else frozenset((AllocationSite((*place.site, at)),))
         moved = source if rowwise else replace(source, passes=None, rowwise=False)
         return replace(moved, rows=place, memory=memory)
 
@@ -49,7 +49,9 @@ def rows_of(table: Table, place: Place, *, shared: bool, rowwise: bool = False) 
     )
 
 
-def some_columns(a: Analysis, s: State, ref: Ref, names: Iterable[str], node: ast.AST) -> Value:
+def some_columns(
+    a: Analysis, s: AnalysisState, ref: Ref, names: Iterable[str], node: ast.AST
+) -> Value:
     """Evaluate ``table[[names]]``."""
     table = s.table(ref)
     assert table is not None

@@ -13,21 +13,21 @@ from zlib import crc32
 from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
-    Column,
+    AbstractColumn,
+    AbstractScalar,
+    AbstractTuple,
+    AllocationSite,
+    BoundMethod,
     Grouped,
     Indexer,
     Items,
     Length,
-    Method,
     Object,
     Opaque,
-    Place,
     Places,
     Ref,
     Row,
-    Scalar,
     Table,
-    TupleV,
     Value,
     View,
     join,
@@ -36,41 +36,41 @@ from presieve.dataflow.abstract_values import (
     reach_of,
 )
 
-NEW = Place((-2,))
+NEW = AllocationSite((-2,))
 """The place of an object that is being made."""
 
 
 @dataclass(slots=True)
-class State:
+class AnalysisState:
     """The variables of all functions being called, innermost last, and the heap."""
 
     frames: list[dict[str, Value]]
-    heap: dict[Place, Object] = field(default_factory=dict)
+    heap: dict[AllocationSite, Object] = field(default_factory=dict)
 
     @property
     def env(self) -> dict[str, Value]:
         """The variables of the innermost function being called."""
         return self.frames[-1]
 
-    def copy(self) -> State:
+    def copy(self) -> AnalysisState:
         """Copy the state, for another branch."""
-        return State([dict(f) for f in self.frames], dict(self.heap))
+        return AnalysisState([dict(f) for f in self.frames], dict(self.heap))
 
-    def become(self, source: State) -> None:
+    def become(self, source: AnalysisState) -> None:
         """Take over another state."""
         self.frames[:] = [dict(f) for f in source.frames]
         self.heap = dict(source.heap)
 
     # --- the heap -------------------------------------------------------------------------------
 
-    def allocate(self, site: tuple[int, ...]) -> Place:
+    def allocate(self, site: tuple[int, ...]) -> AllocationSite:
         """A place for a new object of this site. Previous objects of the site become older ones."""
-        latest, older = Place(site), Place(site, older=True)
+        latest, older = AllocationSite(site), AllocationSite(site, older=True)
         if latest in self.heap or self._mentions(latest):
             self._rename(latest, older)
         return latest
 
-    def make(self, site: tuple[int, ...], make: Callable[[Place], Object]) -> Ref:
+    def make(self, site: tuple[int, ...], make: Callable[[AllocationSite], Object]) -> Ref:
         """Make a new object on the heap. It is in the state already while older objects of the site
         are renamed, so that its references are renamed too.
         """
@@ -79,12 +79,12 @@ class State:
         self._rename(NEW, place, many=False)
         return Ref(frozenset((place,)), isinstance(self.heap[place], Table))
 
-    def _mentions(self, place: Place) -> bool:
+    def _mentions(self, place: AllocationSite) -> bool:
         return any(place in _names(v) for f in self.frames for v in f.values()) or any(
             place in _names_in(o) for o in self.heap.values()
         )
 
-    def _rename(self, old: Place, new: Place, *, many: bool = True) -> None:
+    def _rename(self, old: AllocationSite, new: AllocationSite, *, many: bool = True) -> None:
         def rename_value(value: Value) -> Value:
             return _rename_place(value, old, new, many=many)
 
@@ -131,9 +131,9 @@ class State:
             sure = len(ref.places) == 1 and not place.older
             self.heap[place] = thing if sure else join_objects(self.heap[place], thing)
 
-    def reachable(self, places: Iterable[Place]) -> Places:
+    def reachable(self, places: Iterable[AllocationSite]) -> Places:
         """The places that can be reached from these, which are among them."""
-        reached: set[Place] = set()
+        reached: set[AllocationSite] = set()
         todo = list(places)
         while todo:
             place = todo.pop()
@@ -164,7 +164,7 @@ class State:
             thing = self.heap.get(place)
             if isinstance(thing, Table):
                 unlisted = _union([c for _, c in thing.columns] + [c for c in (thing.rest,) if c])
-                unlisted = Column(unread=unlisted.unread, memory=unlisted.memory | {place})
+                unlisted = AbstractColumn(unread=unlisted.unread, memory=unlisted.memory | {place})
                 self.heap[place] = Table((), None, unlisted, sure=False)
             elif isinstance(thing, Items):
                 element = Opaque(reached)
@@ -180,15 +180,15 @@ def _store_columns(thing: Object, site: tuple[int, ...]) -> Object:
     return replace(thing, columns=columns)
 
 
-def stored_in(column: Column, site: tuple[int, ...], name: str) -> Column:
+def stored_in(column: AbstractColumn, site: tuple[int, ...], name: str) -> AbstractColumn:
     """Give a place to a column that is stored nowhere else, by its name and this site."""
     if column.memory:
         return column
-    return replace(column, memory=frozenset((Place((*site, crc32(name.encode()))),)))
+    return replace(column, memory=frozenset((AllocationSite((*site, crc32(name.encode()))),)))
 
 
-def _union(columns: list[Column]) -> Column:
-    union = Column()
+def _union(columns: list[AbstractColumn]) -> AbstractColumn:
+    union = AbstractColumn()
     for column in columns:
         union = replace(
             union, unread=union.unread | column.unread, memory=union.memory | column.memory
@@ -213,15 +213,15 @@ def values_of(thing: Items) -> tuple[Value, ...]:
 def _names(value: Value) -> Places:
     """The places that a value mentions: those that it reaches, and its rows."""
     match value:
-        case Column(rows=Place() as rows):
+        case AbstractColumn(rows=AllocationSite() as rows):
             return value.memory | {rows}
-        case Scalar(length=Length(rows=Place() as rows)):
+        case AbstractScalar(length=Length(rows=AllocationSite() as rows)):
             return frozenset((rows,))
-        case Opaque(reach, rows=Place() as rows):
+        case Opaque(reach, rows=AllocationSite() as rows):
             return reach | {rows}
-        case TupleV(items) | View(parts=items):
+        case AbstractTuple(items) | View(parts=items):
             return frozenset().union(*map(_names, items))
-        case Indexer(owner) | Method(owner):
+        case Indexer(owner) | BoundMethod(owner):
             return _names(owner)
     return reach_of(value)
 
@@ -229,30 +229,30 @@ def _names(value: Value) -> Places:
 def _names_in(thing: Object) -> Places:
     if isinstance(thing, Table):
         columns = [c for _, c in thing.columns] + ([thing.rest] if thing.rest else [])
-        return frozenset().union(*map(_names, (Column(rows=thing.rows), *columns)))
+        return frozenset().union(*map(_names, (AbstractColumn(rows=thing.rows), *columns)))
     return frozenset().union(*map(_names, values_of(thing)))
 
 
-def _rename_place(value: Value, old: Place, new: Place, *, many: bool) -> Value:
+def _rename_place(value: Value, old: AllocationSite, new: AllocationSite, *, many: bool) -> Value:
     def places(old_places: Places) -> Places:
         return (old_places - {old}) | {new} if old in old_places else old_places
 
     match value:
-        case Column():
+        case AbstractColumn():
             # Older rows are many, so no two of their columns certainly belong together.
             rows = (None if many else new) if value.rows == old else value.rows
             return replace(value, rows=rows, memory=places(value.memory))
-        case Scalar(length=Length(rows=rows) as length) if rows == old:
+        case AbstractScalar(length=Length(rows=rows) as length) if rows == old:
             return replace(value, length=None if many else length._replace(rows=new))
         case Ref():
             return replace(value, places=places(value.places))
         case Row(ref) | Grouped(ref):
             return replace(value, table=replace(ref, places=places(ref.places)))
-        case TupleV(items):
-            return TupleV(tuple(_rename_place(i, old, new, many=many) for i in items))
+        case AbstractTuple(items):
+            return AbstractTuple(tuple(_rename_place(i, old, new, many=many) for i in items))
         case View(parts=parts):
             return replace(value, parts=tuple(_rename_place(p, old, new, many=many) for p in parts))
-        case Indexer(owner) | Method(owner):
+        case Indexer(owner) | BoundMethod(owner):
             return replace(value, owner=_rename_place(owner, old, new, many=many))
         case Opaque():
             rows = (None if many else new) if value.rows == old else value.rows
@@ -262,14 +262,14 @@ def _rename_place(value: Value, old: Place, new: Place, *, many: bool) -> Value:
 
 def _forget_overwritten(value: Value, memory: Places) -> Value:
     match value:
-        case Column() if value.memory & memory:
+        case AbstractColumn() if value.memory & memory:
             # Items, their order and their labels may have changed.
             return replace(value, keys=NO_KEYS, passes=None, rowwise=False, index=None, rows=None)
-        case TupleV(items):
-            return TupleV(tuple(_forget_overwritten(i, memory) for i in items))
+        case AbstractTuple(items):
+            return AbstractTuple(tuple(_forget_overwritten(i, memory) for i in items))
         case View(parts=parts):
             return replace(value, parts=tuple(_forget_overwritten(p, memory) for p in parts))
-        case Indexer(owner) | Method(owner):
+        case Indexer(owner) | BoundMethod(owner):
             return replace(value, owner=_forget_overwritten(owner, memory))
     return value
 
@@ -277,14 +277,14 @@ def _forget_overwritten(value: Value, memory: Places) -> Value:
 def map_object(thing: Object, change: Callable[[Value], Value]) -> Object:
     """Apply a change to every value in an object."""
 
-    def column(source: Column) -> Column:
+    def column(source: AbstractColumn) -> AbstractColumn:
         new_column = change(source)
-        assert isinstance(new_column, Column)
+        assert isinstance(new_column, AbstractColumn)
         return new_column
 
     if isinstance(thing, Table):
         # The rows are renamed as those of a column.
-        rows = column(Column(rows=thing.rows)).rows
+        rows = column(AbstractColumn(rows=thing.rows)).rows
         unlisted = None if thing.rest is None else column(thing.rest)
         columns = tuple((n, column(c)) for n, c in thing.columns)
         return replace(thing, columns=columns, rest=unlisted, rows=rows)
@@ -357,7 +357,7 @@ def _join_items(a: Items, b: Items) -> Items:
     return Items(kind, element, fixed, known_values, has_more)
 
 
-def join_states(a: State, b: State) -> State:
+def join_states(a: AnalysisState, b: AnalysisState) -> AnalysisState:
     """Keep the facts that hold on both paths. A variable that only one path binds has its value
     there, because reading it raises on the other path.
     """
@@ -368,4 +368,4 @@ def join_states(a: State, b: State) -> State:
     heap = dict(a.heap)
     for place, thing in b.heap.items():
         heap[place] = join_objects(heap[place], thing) if place in heap else thing
-    return State(frames, heap)
+    return AnalysisState(frames, heap)

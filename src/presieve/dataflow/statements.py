@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable
 from presieve.dataflow.abstract_values import (
     DATA,
     NONE,
+    AbstractColumn,
+    AbstractScalar,
+    AbstractTuple,
     Batches,
-    Column,
     Function,
     Items,
     Library,
     Opaque,
     Ref,
-    Scalar,
-    TupleV,
     Value,
     is_fixed,
     join,
@@ -30,14 +30,14 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.assignments import bind, delete, store
 from presieve.dataflow.context import Analysis, GaveUp, constant_of
 from presieve.dataflow.iteration import item_of, rounds
-from presieve.dataflow.state import State, join_states
+from presieve.dataflow.state import AnalysisState, join_states
 
 _STEPS = 20_000
 _ROUNDS = 25
 _UNROLLED = 64
 
 
-def block(a: Analysis, body: Iterable[ast.stmt], s: State) -> bool:
+def block(a: Analysis, body: Iterable[ast.stmt], s: AnalysisState) -> bool:
     """Run statements, and tell whether control reaches their end."""
     for statement in body:
         a.steps += 1
@@ -51,12 +51,12 @@ def block(a: Analysis, body: Iterable[ast.stmt], s: State) -> bool:
     return True
 
 
-def _may_raise(a: Analysis, s: State) -> None:
+def _may_raise(a: Analysis, s: AnalysisState) -> None:
     for depth, states in a.handlers[-1:]:
-        states.append(State([dict(f) for f in s.frames[:depth]], dict(s.heap)))
+        states.append(AnalysisState([dict(f) for f in s.frames[:depth]], dict(s.heap)))
 
 
-def _run_statement(a: Analysis, node: ast.stmt, s: State) -> bool:
+def _run_statement(a: Analysis, node: ast.stmt, s: AnalysisState) -> bool:
     handler = _STATEMENTS.get(type(node))
     if handler is not None:
         return handler(a, node, s)
@@ -69,7 +69,7 @@ def _run_statement(a: Analysis, node: ast.stmt, s: State) -> bool:
     return True
 
 
-def _return(a: Analysis, node: ast.Return, s: State) -> bool:
+def _return(a: Analysis, node: ast.Return, s: AnalysisState) -> bool:
     value = NONE if node.value is None else a.evaluator.evaluate(a, node.value, s)
     pending, a.finals = a.finals, []
     for body in reversed(pending):
@@ -79,24 +79,24 @@ def _return(a: Analysis, node: ast.Return, s: State) -> bool:
     return False
 
 
-def _raise(a: Analysis, node: ast.Raise, s: State) -> bool:
+def _raise(a: Analysis, node: ast.Raise, s: AnalysisState) -> bool:
     for part in (node.exc, node.cause):
         if part is not None:
             a.evaluator.evaluate(a, part, s)
     return False
 
 
-def _break(a: Analysis, _node: ast.Break, s: State) -> bool:
+def _break(a: Analysis, _node: ast.Break, s: AnalysisState) -> bool:
     a.breaks[-1].append(s.copy())
     return False
 
 
-def _continue(a: Analysis, _node: ast.Continue, s: State) -> bool:
+def _continue(a: Analysis, _node: ast.Continue, s: AnalysisState) -> bool:
     a.continues[-1].append(s.copy())
     return False
 
 
-def _if(a: Analysis, node: ast.If, s: State) -> bool:
+def _if(a: Analysis, node: ast.If, s: AnalysisState) -> bool:
     test = a.evaluator.evaluate(a, node.test, s)
     decided = constant_of(s, test)
     if isinstance(decided, bool):
@@ -111,7 +111,7 @@ def _if(a: Analysis, node: ast.If, s: State) -> bool:
     return _meet(s, [branch_state for branch_state, goes_on in ends if goes_on])
 
 
-def _meet(s: State, states: list[State]) -> bool:
+def _meet(s: AnalysisState, states: list[AnalysisState]) -> bool:
     """Continue from the join of these states; return False if there is none."""
     if not states:
         return False
@@ -122,7 +122,7 @@ def _meet(s: State, states: list[State]) -> bool:
     return True
 
 
-def _for(a: Analysis, node: ast.For, s: State) -> bool:
+def _for(a: Analysis, node: ast.For, s: AnalysisState) -> bool:
     over = a.evaluator.evaluate(a, node.iter, s)
     listed = rounds(a, s, over, node.iter)
     if listed is not None and len(listed.items) <= _UNROLLED:
@@ -130,7 +130,7 @@ def _for(a: Analysis, node: ast.For, s: State) -> bool:
     if not isinstance(over, Batches):
         a.branches_on(over, node.iter)
 
-    def start(start_state: State) -> None:
+    def start(start_state: AnalysisState) -> None:
         bind(a, start_state, node.target, item_of(a, start_state, over, node.iter))
 
     before = s.copy()
@@ -140,7 +140,7 @@ def _for(a: Analysis, node: ast.For, s: State) -> bool:
     return goes_on
 
 
-def _check_batches(a: Analysis, node: ast.For, before: State, after: State) -> None:
+def _check_batches(a: Analysis, node: ast.For, before: AnalysisState, after: AnalysisState) -> None:
     """Check whether the division of rows into batches matters: it does if a batch sees what another
     one stored, or ends the loop. Each batch rebinds variables that only the loop binds.
     """
@@ -164,8 +164,8 @@ def _ends(node: ast.AST, *, inside: bool = False) -> bool:
     return any(_ends(child, inside=inner) for child in ast.iter_child_nodes(node))
 
 
-def _while(a: Analysis, node: ast.While, s: State) -> bool:
-    def start(start_state: State) -> None:
+def _while(a: Analysis, node: ast.While, s: AnalysisState) -> bool:
+    def start(start_state: AnalysisState) -> None:
         test = a.evaluator.evaluate(a, node.test, start_state)
         if not is_fixed(test):
             a.branches_on(test, node.test)
@@ -175,13 +175,13 @@ def _while(a: Analysis, node: ast.While, s: State) -> bool:
 
 def loop(
     a: Analysis,
-    s: State,
-    start: Callable[[State], None],
+    s: AnalysisState,
+    start: Callable[[AnalysisState], None],
     body: list[ast.stmt],
     orelse: Iterable[ast.stmt] = (),
 ) -> bool:
     """Run rounds of a loop until the state at their start no longer changes."""
-    exits: list[State] = []
+    exits: list[AnalysisState] = []
     for _ in range(_ROUNDS):
         round_state = s.copy()
         start(round_state)
@@ -204,9 +204,9 @@ def loop(
     return _meet(s, [*([over] if goes_on else []), *exits])
 
 
-def _unroll(a: Analysis, node: ast.For, s: State, over: Value) -> bool:
-    exits: list[State] = []
-    ended: list[State] = []
+def _unroll(a: Analysis, node: ast.For, s: AnalysisState, over: Value) -> bool:
+    exits: list[AnalysisState] = []
+    ended: list[AnalysisState] = []
     listed = rounds(a, s, over, node.iter)
     assert listed is not None
     for item in listed.items:
@@ -227,16 +227,16 @@ def _unroll(a: Analysis, node: ast.For, s: State, over: Value) -> bool:
     return _meet(s, [*([s.copy()] if goes_on else []), *exits])
 
 
-def _try(a: Analysis, node: ast.Try, s: State) -> bool:
+def _try(a: Analysis, node: ast.Try, s: AnalysisState) -> bool:
     a.alone = False
     a.note("rows", "an error of one row is caught for others", node)
-    caught: list[State] = []
+    caught: list[AnalysisState] = []
     a.handlers.append((len(s.frames), caught))
     if node.finalbody:
         a.finals.append(node.finalbody)
     falls = block(a, node.body, s)
     a.handlers.pop()
-    ends: list[State] = []
+    ends: list[AnalysisState] = []
     if falls and block(a, node.orelse, s):
         ends.append(s.copy())
     start = s.copy()
@@ -256,7 +256,7 @@ def _try(a: Analysis, node: ast.Try, s: State) -> bool:
     return _meet(s, ends)
 
 
-def _with(a: Analysis, node: ast.With, s: State) -> bool:
+def _with(a: Analysis, node: ast.With, s: AnalysisState) -> bool:
     for item in node.items:
         value = a.evaluator.evaluate(a, item.context_expr, s)
         if s.packages(value) is None:
@@ -265,7 +265,7 @@ def _with(a: Analysis, node: ast.With, s: State) -> bool:
             )
         if item.optional_vars is not None:
             bind(a, s, item.optional_vars, value)
-    caught: list[State] = []
+    caught: list[AnalysisState] = []
     a.handlers.append((len(s.frames), caught))
     falls = block(a, node.body, s)
     a.handlers.pop()
@@ -273,7 +273,7 @@ def _with(a: Analysis, node: ast.With, s: State) -> bool:
     return _meet(s, [*([s.copy()] if falls else []), *caught])
 
 
-def _match(a: Analysis, node: ast.Match, s: State) -> bool:
+def _match(a: Analysis, node: ast.Match, s: AnalysisState) -> bool:
     subject = a.evaluator.evaluate(a, node.subject, s)
     a.branches_on(subject, node.subject)
     a.observe(s, subject, node, "match looks at the whole value")
@@ -291,36 +291,36 @@ def _match(a: Analysis, node: ast.Match, s: State) -> bool:
     return _meet(s, ends)
 
 
-def _assign(a: Analysis, node: ast.Assign, s: State) -> bool:
+def _assign(a: Analysis, node: ast.Assign, s: AnalysisState) -> bool:
     value = a.evaluator.evaluate(a, node.value, s)
     for target in node.targets:
         store(a, s, target, value)
     return True
 
 
-def _assign_annotated(a: Analysis, node: ast.AnnAssign, s: State) -> bool:
+def _assign_annotated(a: Analysis, node: ast.AnnAssign, s: AnalysisState) -> bool:
     if node.value is not None:
         store(a, s, node.target, a.evaluator.evaluate(a, node.value, s))
     return True
 
 
-def _assign_augmented(a: Analysis, node: ast.AugAssign, s: State) -> bool:
+def _assign_augmented(a: Analysis, node: ast.AugAssign, s: AnalysisState) -> bool:
     as_read = ast.copy_location(ast.fix_missing_locations(_as_load(node.target)), node.target)
     old = a.evaluator.evaluate(a, as_read, s)
     new = a.evaluator.evaluate(a, node.value, s)
     match old:
-        case Column():
+        case AbstractColumn():
             s.overwrite(old.memory)
             a.writes_items = True
             a.changes(old.memory, node, "an augmented assignment")
-            value: Value = Column(rows=old.rows, labelled=old.labelled, memory=old.memory)
+            value: Value = AbstractColumn(rows=old.rows, labelled=old.labelled, memory=old.memory)
         case Ref() if (items := s.items(old)) is not None and items.kind == "list":
             extended = item_of(a, s, new, node.value)
             element = extended if items.element is None else join(items.element, extended)
             s.update(old, Items("list", element))
             a.changes(old.places, node, "an augmented assignment")
             value = old
-        case Scalar() | TupleV():
+        case AbstractScalar() | AbstractTuple():
             value = a.evaluator.evaluate(
                 a, ast.copy_location(ast.BinOp(as_read, node.op, node.value), node), s
             )
@@ -331,7 +331,7 @@ def _assign_augmented(a: Analysis, node: ast.AugAssign, s: State) -> bool:
 
 
 def _change_in_place(
-    a: Analysis, s: State, node: ast.AugAssign, operands: tuple[Value, Value]
+    a: Analysis, s: AnalysisState, node: ast.AugAssign, operands: tuple[Value, Value]
 ) -> Value:
     """An array, a dict or a user's object may change itself, or return another object."""
     old, new = operands
@@ -358,29 +358,29 @@ def _as_load(node: ast.expr) -> ast.expr:
     return node
 
 
-def _expression(a: Analysis, node: ast.Expr, s: State) -> bool:
+def _expression(a: Analysis, node: ast.Expr, s: AnalysisState) -> bool:
     a.evaluator.evaluate(a, node.value, s)
     return True
 
 
-def _assert(a: Analysis, node: ast.Assert, s: State) -> bool:
+def _assert(a: Analysis, node: ast.Assert, s: AnalysisState) -> bool:
     test = a.evaluator.evaluate(a, node.test, s)
     if not is_fixed(test):
         a.branches_on(test, node.test)  # with other rows it may raise
     return True
 
 
-def _delete(a: Analysis, node: ast.Delete, s: State) -> bool:
+def _delete(a: Analysis, node: ast.Delete, s: AnalysisState) -> bool:
     for target in node.targets:
         delete(a, s, target)
     return True
 
 
-def _nothing(_a: Analysis, _node: ast.stmt, _s: State) -> bool:
+def _nothing(_a: Analysis, _node: ast.stmt, _s: AnalysisState) -> bool:
     return True
 
 
-def _import(a: Analysis, node: ast.Import, s: State) -> bool:
+def _import(a: Analysis, node: ast.Import, s: AnalysisState) -> bool:
     for alias in node.names:
         path = alias.name if alias.asname else alias.name.partition(".")[0]
         s.env[alias.asname or path] = Library(path)
@@ -388,7 +388,7 @@ def _import(a: Analysis, node: ast.Import, s: State) -> bool:
     return True
 
 
-def _import_from(a: Analysis, node: ast.ImportFrom, s: State) -> bool:
+def _import_from(a: Analysis, node: ast.ImportFrom, s: AnalysisState) -> bool:
     module = node.module or ""
     for alias in node.names:
         is_absolute_name = not node.level and alias.name != "*"
@@ -406,7 +406,7 @@ def _record_import(a: Analysis, path: str, node: ast.AST) -> None:
         a.effect("unknown", f"importing {path} runs code that is not read", node)
 
 
-def _define(a: Analysis, node: ast.FunctionDef, s: State) -> bool:
+def _define(a: Analysis, node: ast.FunctionDef, s: AnalysisState) -> bool:
     if node.decorator_list:
         s.env[node.name] = Opaque()
         a.effect("unknown", f"the decorators of {node.name} are not followed", node)

@@ -15,23 +15,23 @@ from presieve.dataflow.abstract_values import (
     DATA,
     NO_KEYS,
     NONE,
-    Column,
+    AbstractColumn,
+    AbstractScalar,
+    AllocationSite,
     Function,
     Grouped,
     Items,
     Library,
     Opaque,
-    Place,
     Ref,
     Row,
-    Scalar,
     Table,
     Value,
     is_fixed,
 )
 from presieve.dataflow.assignments import drop_columns, set_column
 from presieve.dataflow.column_methods import called_back
-from presieve.dataflow.context import Call, Given, constant_of, names_of_columns
+from presieve.dataflow.context import EvaluatedCall, Given, constant_of, names_of_columns
 from presieve.dataflow.libraries import of_method
 from presieve.dataflow.registry import TABLE_METHODS, Model, of_table, separate
 from presieve.dataflow.row_subsets import rows_of, series_of
@@ -40,7 +40,7 @@ from presieve.dataflow.state import NEW
 _TABLE = DATA | {"pandas", "numpy"}
 
 
-def own_table(call: Call) -> Table:
+def own_table(call: EvaluatedCall) -> Table:
     """The table whose method is called."""
     table = call.s.table(call.owner)
     assert table is not None
@@ -70,16 +70,18 @@ _IN_PLACE = frozenset(("fillna", "astype", "round", "abs", "replace", "ffill", "
 """Methods that overwrite the memory of the old values if they change the table in place."""
 
 
-def _model_of_new_table(make: Callable[[Call, Table, Place], Table | None]) -> Model:
+def _model_of_new_table(
+    make: Callable[[EvaluatedCall, Table, AllocationSite], Table | None],
+) -> Model:
     """A model that returns a new table, or replaces the owner by it (``inplace=True``)."""
 
-    def model(call: Call) -> Value | None:
+    def model(call: EvaluatedCall) -> Value | None:
         inplace = call.constant(99, "inplace", default=False)
         call.named.pop("inplace", None)
         new_table = make(call, own_table(call), NEW)
         if new_table is None or inplace not in (True, False):
             if inplace is not False:
-                call.named["inplace"] = Scalar()
+                call.named["inplace"] = AbstractScalar()
             return None
         if inplace is True and isinstance(call.owner, Ref):
             copy = call.s.make(call.site(), lambda _: new_table)
@@ -97,7 +99,7 @@ def _model_of_new_table(make: Callable[[Call, Table, Place], Table | None]) -> M
     return model
 
 
-def _read_columns(call: Call, table: Table, names: tuple[str, ...] | None) -> None:
+def _read_columns(call: EvaluatedCall, table: Table, names: tuple[str, ...] | None) -> None:
     """Read these columns; None: all columns."""
     columns = [c for n, c in table.columns if names is None or n in names]
     if table.rest is not None:
@@ -106,19 +108,19 @@ def _read_columns(call: Call, table: Table, names: tuple[str, ...] | None) -> No
     call.a.reads(read, f".{call.name}() looks at all columns", call.node)
 
 
-def _read_names(call: Call, table: Table, names: Collection[str]) -> None:
+def _read_names(call: EvaluatedCall, table: Table, names: Collection[str]) -> None:
     """Read columns whose presence determines the result, or an error."""
     for name, column in table.columns:
         if name in names:
             call.a.reads(column.unread, f".{call.name}() asks whether it is there", call.node)
 
 
-def _names(call: Call, at: int, name: str) -> tuple[str, ...] | None:
+def _names(call: EvaluatedCall, at: int, name: str) -> tuple[str, ...] | None:
     value = call.argument(at, name)
     return None if value is None else names_of_columns(call.s, value)
 
 
-def _sort(call: Call, table: Table, place: Place) -> Table | None:
+def _sort(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if "key" in call.named or call.constant(1, "axis", default=0) != 0:
         return None
     if call.name == "sort_values":
@@ -126,13 +128,13 @@ def _sort(call: Call, table: Table, place: Place) -> Table | None:
     return replace(rows_of(table, place, shared=True), filled=table.filled)
 
 
-def _cut(call: Call, table: Table, place: Place) -> Table | None:
+def _cut(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.name in ("nlargest", "nsmallest"):
         _read_columns(call, table, _names(call, 1, "columns"))
     return rows_of(table, place, shared=True)
 
 
-def _drop_rows(call: Call, table: Table, place: Place) -> Table | None:
+def _drop_rows(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.constant(0, "axis", default=0) != 0 and call.name == "dropna":
         return None
     at = 0 if call.name == "drop_duplicates" else 3
@@ -141,7 +143,7 @@ def _drop_rows(call: Call, table: Table, place: Place) -> Table | None:
     return rows_of(table, place, shared=False, rowwise=alone)
 
 
-def _query(call: Call, table: Table, place: Place) -> Table | None:
+def _query(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     text = call.constant(0, "expr")
     words = frozenset(re.findall(r"\w+", text)) if isinstance(text, str) else None
     _sees_variables(call, text)
@@ -152,23 +154,23 @@ def _query(call: Call, table: Table, place: Place) -> Table | None:
     return rows_of(table, place, shared=False)
 
 
-def _sees_variables(call: Call, text: object) -> None:
+def _sees_variables(call: EvaluatedCall, text: object) -> None:
     """``@name`` in the text of ``query`` and ``eval`` is a variable."""
     if not isinstance(text, str) or "@" in text:
         call.a.shows_variables(call.s, call.node, f".{call.name}()")
 
 
 @of_table("eval")
-def _evaluate(call: Call) -> Value | None:
+def _evaluate(call: EvaluatedCall) -> Value | None:
     _sees_variables(call, call.constant(0, "expr"))
     return None
 
 
-def _copy(_call: Call, table: Table, _place: Place) -> Table | None:
+def _copy(_call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     return table
 
 
-def _reset(call: Call, table: Table, place: Place) -> Table | None:
+def _reset(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.args or call.named.keys() - {"drop"}:
         return None
     drop = call.constant(1, "drop", default=False)
@@ -179,15 +181,15 @@ def _reset(call: Call, table: Table, place: Place) -> Table | None:
         added_names = ("index", "level_0") if table.index is None else tuple(dict(table.index))
         _read_names(call, table, added_names)
     if drop is False and table.index is not None:
-        labels = tuple((n, Column(k, rows=place, name=n)) for n, k in table.index)
+        labels = tuple((n, AbstractColumn(k, rows=place, name=n)) for n, k in table.index)
         columns = (*labels, *columns)
     elif drop is False:
         name = "level_0" if "index" in table.names else "index"
-        columns = ((name, Column(rows=place, name=name)), *columns)
+        columns = ((name, AbstractColumn(rows=place, name=name)), *columns)
     return replace(table, columns=columns, rows=place, index=None)
 
 
-def _reindex(call: Call, table: Table, place: Place) -> Table | None:
+def _reindex(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     """Select rows by label, with gaps for missing labels; or columns by name."""
     if call.named.keys() - {"index", "columns", "fill_value", "method", "limit", "tolerance"}:
         return None
@@ -197,17 +199,17 @@ def _reindex(call: Call, table: Table, place: Place) -> Table | None:
         call.a.observe(call.s, value, call.node, "labels")
     if "columns" in call.named:
         _read_columns(call, table, None)
-        return replace(table, columns=(), rest=Column(rows=table.rows), sure=False)
+        return replace(table, columns=(), rest=AbstractColumn(rows=table.rows), sure=False)
 
-    def column(source: Column) -> Column:
-        return Column(unread=source.unread, rows=place, name=source.name)
+    def column(source: AbstractColumn) -> AbstractColumn:
+        return AbstractColumn(unread=source.unread, rows=place, name=source.name)
 
     columns = tuple((n, column(c)) for n, c in table.columns)
     unlisted = None if table.rest is None else column(table.rest)
     return Table(columns, place, unlisted, sure=table.sure)
 
 
-def _rename_axis(call: Call, table: Table, _place: Place) -> Table | None:
+def _rename_axis(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     """``rename_axis(name)``, which raises an error for labels of several levels."""
     name = call.constant(0, "mapper")
     if not isinstance(name, str) or len(call.args) + len(call.named) != 1:
@@ -216,7 +218,7 @@ def _rename_axis(call: Call, table: Table, _place: Place) -> Table | None:
     return replace(table, index=((name, keys),))
 
 
-def _sample(call: Call, table: Table, place: Place) -> Table | None:
+def _sample(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     """Draw random rows. With a constant seed, other random numbers do not change."""
     if call.constant(5, "axis", default=0) not in (0, "index"):
         return None
@@ -231,7 +233,7 @@ def _sample(call: Call, table: Table, place: Place) -> Table | None:
     return rows_of(table, place, shared=False)
 
 
-def _pivot(call: Call, table: Table, place: Place) -> Table | None:
+def _pivot(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     """``pivot_table`` of one column of values: its columns are the existing values of another one.
     With several columns of values, or several functions, the names would have levels.
     """
@@ -242,7 +244,7 @@ def _pivot(call: Call, table: Table, place: Place) -> Table | None:
         return None
     if len({values, columns, *index}) < 2 + len(index):
         return None
-    if not isinstance(by, Scalar | Function | Library | None) or len(call.args) > 4:
+    if not isinstance(by, AbstractScalar | Function | Library | None) or len(call.args) > 4:
         return None
     if call.named.keys() - {"values", "index", "columns", "aggfunc", "fill_value"}:
         return None
@@ -250,10 +252,10 @@ def _pivot(call: Call, table: Table, place: Place) -> Table | None:
     _read_columns(call, table, (values, columns, *index))
     columns_by_name = dict(table.columns)
     labels = tuple((n, columns_by_name[n].keys if n in columns_by_name else NO_KEYS) for n in index)
-    return Table((), place, Column(rows=place), index=labels, sure=False)
+    return Table((), place, AbstractColumn(rows=place), index=labels, sure=False)
 
 
-def _set_index(call: Call, table: Table, place: Place) -> Table | None:
+def _set_index(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 0, "keys")
     if names is None or call.named.keys() - {"keys", "drop"} or table.rest is not None:
         return None
@@ -266,7 +268,7 @@ def _set_index(call: Call, table: Table, place: Place) -> Table | None:
     return replace(table, columns=data_columns, rows=place, index=ordered)
 
 
-def _drop(call: Call, table: Table, place: Place) -> Table | None:
+def _drop(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 99, "columns")
     if names is None and call.constant(1, "axis", default=0) in (1, "columns"):
         names = _names(call, 0, "labels")
@@ -283,7 +285,7 @@ def _drop(call: Call, table: Table, place: Place) -> Table | None:
     return None
 
 
-def _rename(call: Call, table: Table, _place: Place) -> Table | None:
+def _rename(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     value = call.argument(99, "columns")
     items = None if value is None else call.s.items(value)
     if call.args or call.named.keys() != {"columns"} or items is None or items.fields is None:
@@ -297,7 +299,7 @@ def _rename(call: Call, table: Table, _place: Place) -> Table | None:
     return replace(table, columns=tuple((n, replace(c, name=n)) for n, c in renamed_columns))
 
 
-def _fill(call: Call, table: Table, _place: Place) -> Table | None:
+def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     """``fillna``, ``astype`` and the like, perhaps of some columns only."""
     value = call.argument(0, "value" if call.name == "fillna" else "dtype")
     items = None if value is None else call.s.items(value)
@@ -314,38 +316,38 @@ def _fill(call: Call, table: Table, _place: Place) -> Table | None:
     alone = alone and len(arguments) == (0 if call.name == "abs" else 1)
     alone = alone and call.named.keys() <= {"value", "dtype", "decimals"}
 
-    def column(name: str, source: Column) -> Column:
+    def column(name: str, source: AbstractColumn) -> AbstractColumn:
         if names is not None and name not in names:
             return source
         call.a.reads(source.unread, f".{call.name}() changes it", call.node)
         rowwise = source.rowwise and alone
-        return Column(rowwise=rowwise, rows=source.rows, name=name)
+        return AbstractColumn(rowwise=rowwise, rows=source.rows, name=name)
 
     columns = tuple((n, column(n, c)) for n, c in table.columns)
-    unlisted = None if table.rest is None else Column()
+    unlisted = None if table.rest is None else AbstractColumn()
     return replace(table, columns=columns, rest=unlisted)
 
 
-def _filter_columns(call: Call, table: Table, _place: Place) -> Table | None:
+def _filter_columns(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     names = _names(call, 0, "items")
     if names is None or len(call.args) + len(call.named) != 1:
         return None
     return replace(table, columns=tuple((n, c) for n, c in table.columns if n in names))
 
 
-def _explode(call: Call, table: Table, place: Place) -> Table | None:
+def _explode(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 0, "column")
     if names is None:
         return None
     _read_columns(call, table, names)
     new_table = rows_of(table, place, shared=False)
     columns = tuple(
-        (n, Column(name=n, rows=place) if n in names else c) for n, c in new_table.columns
+        (n, AbstractColumn(name=n, rows=place) if n in names else c) for n, c in new_table.columns
     )
     return replace(new_table, columns=columns)
 
 
-def _melt(call: Call, table: Table, place: Place) -> Table | None:
+def _melt(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 0, "id_vars")
     values = _names(call, 1, "value_vars")
     new_names = [call.constant(2, "var_name", "variable"), call.constant(3, "value_name", "value")]
@@ -357,7 +359,7 @@ def _melt(call: Call, table: Table, place: Place) -> Table | None:
     _read_names(call, table, [str(m) for m in new_names])
     id_columns = tuple((n, c) for n, c in table.columns if n in names)
     columns = rows_of(replace(table, columns=id_columns), place, shared=False)
-    new_columns = tuple((str(m), Column(rows=place, name=str(m))) for m in new_names)
+    new_columns = tuple((str(m), AbstractColumn(rows=place, name=str(m))) for m in new_names)
     return replace(columns, columns=columns.columns + new_columns, index=None, sure=False)
 
 
@@ -397,7 +399,7 @@ for _name in (
 
 @of_table("assign")
 @separate
-def _assign(call: Call) -> Value | None:
+def _assign(call: EvaluatedCall) -> Value | None:
     if call.args or not isinstance(call.owner, Ref):
         return None
     table = own_table(call)
@@ -412,7 +414,7 @@ def _assign(call: Call) -> Value | None:
 
 @of_table("insert")
 @separate
-def _insert(call: Call) -> Value | None:
+def _insert(call: EvaluatedCall) -> Value | None:
     name = call.constant(1, "column")
     value = call.argument(2, "value")
     if not isinstance(name, str) or value is None or not isinstance(call.owner, Ref):
@@ -428,7 +430,7 @@ def _insert(call: Call) -> Value | None:
 
 @of_table("pop")
 @separate
-def _pop(call: Call) -> Value | None:
+def _pop(call: EvaluatedCall) -> Value | None:
     name = call.constant(0, "item")
     if not isinstance(name, str) or not isinstance(call.owner, Ref):
         return None
@@ -437,7 +439,7 @@ def _pop(call: Call) -> Value | None:
     return column
 
 
-def _now_or_later(call: Call) -> Ref:
+def _now_or_later(call: EvaluatedCall) -> Ref:
     """The table as it is now or as it becomes, because a later reader may see either."""
     table = own_table(call)
     assert isinstance(call.owner, Ref)
@@ -446,7 +448,7 @@ def _now_or_later(call: Call) -> Ref:
 
 
 @of_table("groupby")
-def _group(call: Call) -> Value | None:
+def _group(call: EvaluatedCall) -> Value | None:
     names = _names(call, 0, "by")
     flat = call.constant(99, "as_index", default=True)
     accepted = {"by", "as_index", "sort", "dropna", "observed", "group_keys"}
@@ -459,7 +461,7 @@ def _group(call: Call) -> Value | None:
 
 
 @of_table("itertuples")
-def _tuples(call: Call) -> Value | None:
+def _tuples(call: EvaluatedCall) -> Value | None:
     """Rows with columns by name. pandas replaces names that are no identifiers by positions."""
     table = own_table(call)
     if call.args or call.named.keys() - {"index"} or not isinstance(call.owner, Ref):
@@ -474,7 +476,7 @@ def _tuples(call: Call) -> Value | None:
 
 
 @of_table("iterrows")
-def _rows(call: Call) -> Value | None:
+def _rows(call: EvaluatedCall) -> Value | None:
     """Each row is a Series of one type, which depends on the types of all columns."""
     _read_columns(call, own_table(call), None)
     pair = Opaque(packages=_TABLE)
@@ -482,30 +484,30 @@ def _rows(call: Call) -> Value | None:
 
 
 @of_table("to_dict")
-def _records(call: Call) -> Value | None:
+def _records(call: EvaluatedCall) -> Value | None:
     table = own_table(call)
     _read_columns(call, table, None)
     if call.constant(0, "orient") != "records" or len(call.args) + len(call.named) != 1:
         return None
-    fields = tuple((n, Scalar(c.keys)) for n, c in table.columns)
+    fields = tuple((n, AbstractScalar(c.keys)) for n, c in table.columns)
     site = call.site(1)
-    record = call.s.make(site, lambda _: Items("dict", Scalar(), None, fields))
+    record = call.s.make(site, lambda _: Items("dict", AbstractScalar(), None, fields))
     return call.s.make(call.site(), lambda _: Items("list", record))
 
 
 @of_table("apply")
-def _apply(call: Call) -> Value | None:
+def _apply(call: EvaluatedCall) -> Value | None:
     """Apply a function to whole rows or columns. With ``axis=1``, the rows stay."""
     _read_columns(call, own_table(call), None)
     call.a.alone = False
     called_back(call)
     if call.constant(1, "axis", default=0) in (1, "columns"):
-        return Column(rows=own_table(call).rows)
+        return AbstractColumn(rows=own_table(call).rows)
     return Opaque(packages=_TABLE)
 
 
 @of_table("pipe")
-def _pipe(call: Call) -> Value | None:
+def _pipe(call: EvaluatedCall) -> Value | None:
     first = call.args[0] if call.args else None
     if not isinstance(first, Function):
         return None
@@ -514,16 +516,16 @@ def _pipe(call: Call) -> Value | None:
 
 
 @of_table("duplicated")
-def _mark_duplicates(call: Call) -> Value | None:
+def _mark_duplicates(call: EvaluatedCall) -> Value | None:
     if call.named.keys() - {"subset", "keep"} or len(call.args) > 2:
         return None
     _read_columns(call, own_table(call), _names(call, 0, "subset"))
-    return Column(rows=own_table(call).rows, mask=True)
+    return AbstractColumn(rows=own_table(call).rows, mask=True)
 
 
 @of_table("isna", "isnull", "notna", "notnull")
 @separate
-def _missing(call: Call) -> Value | None:
+def _missing(call: EvaluatedCall) -> Value | None:
     """A table of truth values, which reads all columns."""
     _read_columns(call, own_table(call), None)
     return Opaque(packages=_TABLE)
@@ -539,7 +541,7 @@ def _missing(call: Call) -> Value | None:
     *("equals", "mode", "sem", "get", "corrwith", "combine_first", "add_prefix", "add_suffix"),
     *("set_axis", "convert_dtypes", "items", "iteritems", "keys", "info", "memory_usage"),
 )
-def _other(call: Call) -> Value | None:
+def _other(call: EvaluatedCall) -> Value | None:
     if "inplace" in call.named:
         return None
     _read_columns(call, own_table(call), None)

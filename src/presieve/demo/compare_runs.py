@@ -9,7 +9,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from presieve.demo.measure import Comparison, compare
-from presieve.demo.pipelines import PIPELINES, Pipeline
+from presieve.demo.pipelines import PIPELINES, DemoPipeline
 from presieve.driver.optimize import explain, optimize
 from presieve.report.report import Report
 
@@ -18,7 +18,7 @@ from presieve.report.report import Report
 class PipelineRun:
     """The result of one pipeline. ``rows`` is the number of rows that it reads as written."""
 
-    pipeline: Pipeline
+    pipeline: DemoPipeline
     report: Report
     comparison: Comparison
     rows: int

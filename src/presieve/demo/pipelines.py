@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Pipeline:
+class DemoPipeline:
     """A grouped function and a filter on its result.
 
     ``schema`` are the columns of ``table`` and ``returns`` those of the result, as DDL.
@@ -56,7 +56,7 @@ E2 = _epoch(START + timedelta(days=DAYS, hours=-6))
 E3 = _epoch(START + timedelta(days=DAYS, hours=-12))
 
 PIPELINES = (
-    Pipeline(
+    DemoPipeline(
         name="top two",
         question="Teams whose two best scores are both at least 90",
         table="scores",
@@ -66,7 +66,7 @@ PIPELINES = (
         returns="team string, first double, second double",
         where="first >= 90 AND second >= 90",
     ),
-    Pipeline(
+    DemoPipeline(
         name="event window",
         question="Tickers with a time action whose events begin early and end late",
         table="events",
@@ -79,7 +79,7 @@ PIPELINES = (
             f" AND (first < {T0} OR first = {T1}) AND (last > {T3} OR last = {T2})"
         ),
     ),
-    Pipeline(
+    DemoPipeline(
         name="open and close",
         question="Opening and closing trade of symbols that open early and close late",
         table="trades",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 
 from presieve.dataflow.analysis import dataflow
-from presieve.dataflow.context import Request as Dataflow
+from presieve.dataflow.context import AnalysisRequest as Dataflow
 from presieve.driver.arguments import check_text, check_texts
 from presieve.errors import Declined, DeclineSignal, UsageError, suggest_name
 from presieve.ir.fold import Column, Fold, Mode, Problem
@@ -23,8 +23,8 @@ from presieve.lift.forms import (
     Form,
     GuardsFunction,
     Lifted,
+    LiftRequest,
     Pure,
-    Request,
     RowFunction,
 )
 from presieve.semantics.thresholds import with_thresholds
@@ -128,7 +128,7 @@ def read_inputs(
         chosen = Mode(mode)
     except ValueError:
         raise UsageError(f"mode is 'grouped', 'global' or 'row', not {mode!r}") from None
-    request = Request(columns, names, _returns(fold, returns), TIMEZONE, tuple(pure))
+    request = LiftRequest(columns, names, _returns(fold, returns), TIMEZONE, tuple(pure))
     lifted = lift(fold, form, request)
     if isinstance(lifted, Declined):
         if partly and isinstance(form, RowFunction):
@@ -137,7 +137,9 @@ def read_inputs(
     return Inputs(with_keys(lifted, request), columns, names, chosen)
 
 
-def _guards(fold: object, form: RowFunction, request: Request, why: Declined) -> Inputs | Declined:
+def _guards(
+    fold: object, form: RowFunction, request: LiftRequest, why: Declined
+) -> Inputs | Declined:
     """Lift the part of a function of one row that is understood.
 
     ``why`` says why the function is not understood as a whole. Return it if no part is understood,
@@ -157,7 +159,7 @@ def _guards(fold: object, form: RowFunction, request: Request, why: Declined) ->
     return Inputs(lifted, request.schema, request.keys, Mode.GROUPED, understood, why)
 
 
-def with_keys(lifted: Lifted, request: Request) -> Lifted:
+def with_keys(lifted: Lifted, request: LiftRequest) -> Lifted:
     """Add every grouping column of a supported type to the fold's keys, whether read or not."""
     present = {c.name for c in lifted.fold.keys}
     declared = {c.name: c for c in request.schema}

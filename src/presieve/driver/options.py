@@ -42,7 +42,7 @@ Given: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class OptionDefinition:
     """The definition of an option.
 
     ``parse`` converts a text to a value, or returns an invalid text unchanged; ``check`` raises
@@ -81,23 +81,23 @@ def _truth(text: str) -> Any:
     return {"true": True, "false": False}.get(text.strip().lower(), text)
 
 
-OPTIONS: Mapping[str, Option] = {
-    "budget": Option(10.0, _number, check_budget, "SECONDS", "Time limit of the search."),
-    "policy": Option(
+OPTIONS: Mapping[str, OptionDefinition] = {
+    "budget": OptionDefinition(10.0, _number, check_budget, "SECONDS", "Time limit of the search."),
+    "policy": OptionDefinition(
         "default",
         str.strip,
         partial(check_choice, "policy", choices=POLICIES),
         "|".join(POLICIES),
         "What a proof may rest on.",
     ),
-    "cost": Option(
+    "cost": OptionDefinition(
         "auto",
         str.strip,
         partial(check_choice, "cost", choices=COSTS),
         "|".join(COSTS),
         "Push where it pays, wherever it is proven, or nowhere.",
     ),
-    "compile": Option(
+    "compile": OptionDefinition(
         "auto",
         str.strip,
         partial(check_choice, "compile", choices=COMPILES),
@@ -105,7 +105,7 @@ OPTIONS: Mapping[str, Option] = {
         "Run functions that are read as a whole as expressions of Spark: where it pays, wherever "
         "it is proven, or nowhere.",
     ),
-    "reorder": Option(
+    "reorder": OptionDefinition(
         False,
         _truth,
         check_truth,
@@ -113,14 +113,14 @@ OPTIONS: Mapping[str, Option] = {
         "Functions may be given the rows of a group in another order, and sums of doubles be "
         "rounded otherwise.",
     ),
-    "declare": Option(
+    "declare": OptionDefinition(
         (),
         conditions,
         partial(check_texts, "declare", example=EXAMPLE),
         "SQL",
         'A condition true for every row that is read: "NOT isnan(score)". Repeatable.',
     ),
-    "pure": Option(
+    "pure": OptionDefinition(
         (),
         _names,
         check_pure,

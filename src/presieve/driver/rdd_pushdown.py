@@ -27,7 +27,7 @@ from presieve.ir.wellformed import output_var
 from presieve.lift import RowClass, lift
 from presieve.lift.entry.group_fold import check_methods
 from presieve.lift.entry.merge import Merge, lift_merge
-from presieve.lift.forms import Request
+from presieve.lift.forms import LiftRequest
 from presieve.semantics.invalid_utf8 import NOT_UTF8, differs, reads_bytes
 from presieve.semantics.types import column
 from presieve.smt.solver import Effort
@@ -60,7 +60,7 @@ class KeyedPushdown:
 def keyed_pushdown(
     aggregator: object,
     where: str,
-    request: Request,
+    request: LiftRequest,
     budget: float = 10.0,
     policy: Policy = "default",
 ) -> KeyedPushdown:
@@ -151,7 +151,7 @@ def _is_refused(assumption: Assumption, policy: Policy) -> bool:
     return policy == "strict" or (policy == "default" and not about_code)
 
 
-def _push_keys_only(where: str, request: Request, why: Declined) -> KeyedPushdown:
+def _push_keys_only(where: str, request: LiftRequest, why: Declined) -> KeyedPushdown:
     """Push only the conjuncts over keys, which can go below any aggregator."""
     declared = {c.name: c for c in request.schema}
     names: dict[str, Var] = {}

@@ -27,7 +27,7 @@ from presieve.driver.solve import (
 )
 from presieve.driver.stages.column_pruning import ColumnDecision
 from presieve.driver.stages.cost_gate import COST
-from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision, Verdict
+from presieve.driver.stages.decisions import GateVerdict, Goal, GoalProof, Rewrite, SiteDecision
 from presieve.driver.stages.filter_placement import FilteredDecision
 from presieve.driver.stages.group_aggregates import GroupDecision
 from presieve.driver.stages.join_key_ranges import RangeDecision
@@ -38,7 +38,7 @@ from presieve.errors import Declined, PresieveError
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
-from presieve.report.remarks import Compiled, Remark
+from presieve.report.remarks import CompiledFunction, Remark
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.semantics.infix import invariant_words
 from presieve.semantics.joins import with_sides
@@ -207,7 +207,7 @@ def compiled_report(decision: CompileDecision) -> FunctionReport:
     report = FunctionReport(call.operator, call.function, form=form.value)
     if why is not None:
         return replace(report, notes=(Remark(COMPILING, str(why), why.span),))
-    compiled = Compiled("expression", decision.text)
+    compiled = CompiledFunction("expression", decision.text)
     return replace(report, compiled=compiled, assumptions=_erased_assumption(erases=call.erases))
 
 
@@ -221,7 +221,7 @@ def group_report(decision: GroupDecision) -> FunctionReport:
     open_ = ({"code": a.code, "text": a.text} for a in decision.assumed)
     assumptions = (*open_, *_erased_assumption(erases=call.loses_errors))
     lists = any(reduced.found.lists for reduced in decision.reduced)
-    compiled = Compiled("list" if lists else "aggregates", decision.text)
+    compiled = CompiledFunction("list" if lists else "aggregates", decision.text)
     return replace(report, compiled=compiled, assumptions=assumptions)
 
 
@@ -309,7 +309,7 @@ def _list_declined(decision: SiteDecision) -> tuple[Declined, ...]:
     return listed if decision.conflict is None else (*listed, decision.conflict)
 
 
-def _with_proof(report: BoundaryReport, proof: Proof) -> BoundaryReport:
+def _with_proof(report: BoundaryReport, proof: GoalProof) -> BoundaryReport:
     """Add the solution's facts about the proof."""
     site, solution = proof.goal.site, proof.solution
     where = report.where if site.partly else _sql(site.problem.where, report.where)
@@ -343,7 +343,7 @@ def _with_rewrite(report: BoundaryReport, solution: Solution, rewrite: Rewrite) 
     )
 
 
-def _with_residual(report: BoundaryReport, proof: Proof, rewrite: Rewrite) -> BoundaryReport:
+def _with_residual(report: BoundaryReport, proof: GoalProof, rewrite: Rewrite) -> BoundaryReport:
     """Add facts about the conjuncts that remain in the plan.
 
     Whether all conjuncts of the proof's residual are needed is only reported if these remain and
@@ -361,7 +361,7 @@ def _with_residual(report: BoundaryReport, proof: Proof, rewrite: Rewrite) -> Bo
     return replace(report, residual_strength=certificate.residual_strength if alone else "")
 
 
-def _stays(proof: Proof, why: str) -> str:
+def _stays(proof: GoalProof, why: str) -> str:
     """Say why the filter stays, and which residual would suffice, if filters can express it."""
     residual = proof.solution.residual
     less = f", although {_sql(residual, 'less')} would do"
@@ -370,7 +370,7 @@ def _stays(proof: Proof, why: str) -> str:
     return f"the whole filter stays{'' if proof.goal.site.partly else less}: {why}"
 
 
-def _with_verdict(report: BoundaryReport, verdict: Verdict) -> BoundaryReport:
+def _with_verdict(report: BoundaryReport, verdict: GateVerdict) -> BoundaryReport:
     estimate = verdict.candidate.estimate
     pushed = "pushed" if verdict.decision.pays else "pushed although it may not pay"
     outcome = "not pushed" if verdict.refused else pushed
@@ -378,7 +378,7 @@ def _with_verdict(report: BoundaryReport, verdict: Verdict) -> BoundaryReport:
     return replace(report, estimated_selectivity=share, decision=f"{outcome}: {_reason(verdict)}")
 
 
-def _reason(verdict: Verdict) -> str:
+def _reason(verdict: GateVerdict) -> str:
     return ", ".join(filter(None, (keeps(verdict.candidate), verdict.decision.reason)))
 
 

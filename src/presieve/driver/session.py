@@ -86,7 +86,7 @@ def enable(
         declare=declare,
         pure=pure,
     )
-    _set(spark, _fit(spark, Setting(mine)))
+    _set(spark, _fit(spark, SessionSetting(mine)))
 
 
 def disable(spark: SparkSession) -> None:
@@ -147,7 +147,7 @@ def enabled(
         declare=declare,
         pure=pure,
     )
-    with enabled_as(spark, Setting(mine)):
+    with enabled_as(spark, SessionSetting(mine)):
         yield
 
 
@@ -156,7 +156,7 @@ Listener: TypeAlias = "Callable[[DataFrame, ReportData], None]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Setting:
+class SessionSetting:
     """How a session's DataFrames are optimized.
 
     ``given`` takes precedence over the session's configuration at that time, and that over
@@ -177,7 +177,7 @@ class Setting:
 
 
 @contextmanager
-def enabled_as(spark: SparkSession, setting: Setting) -> Iterator[None]:
+def enabled_as(spark: SparkSession, setting: SessionSetting) -> Iterator[None]:
     """Enable a session as :func:`enabled` does, with a setting that may have a listener."""
     before = _set(spark, _fit(spark, setting))
     try:
@@ -186,14 +186,14 @@ def enabled_as(spark: SparkSession, setting: Setting) -> Iterator[None]:
         _set(spark, before)
 
 
-def setting_of(spark: SparkSession) -> Setting | None:
+def setting_of(spark: SparkSession) -> SessionSetting | None:
     """Return how a session is enabled; None if it is not."""
     from presieve.backend.session.hooks import session_key
 
     return _state.sessions.get(session_key(spark), _state.everywhere)
 
 
-def enable_everywhere(setting: Setting, instead: dict[str, Instead] | None = None) -> None:
+def enable_everywhere(setting: SessionSetting, instead: dict[str, Instead] | None = None) -> None:
     """Permanently enable all sessions of this process, including future ones.
 
     ``instead`` maps names of methods to replacements that run in their place.
@@ -211,7 +211,7 @@ class _Kept:
     """The decision about a DataFrame: the better one, or None for the DataFrame itself."""
 
     better: DataFrame | None
-    setting: Setting
+    setting: SessionSetting
     around: Surroundings
 
 
@@ -219,8 +219,8 @@ class _State:
     """The enabled sessions, and the decisions about their DataFrames."""
 
     def __init__(self) -> None:
-        self.sessions: dict[str, Setting] = {}
-        self.everywhere: Setting | None = None
+        self.sessions: dict[str, SessionSetting] = {}
+        self.everywhere: SessionSetting | None = None
         self.kept: WeakKeyDictionary[DataFrame, _Kept] = WeakKeyDictionary()
         self.hooks: Hooks | None = None
         self.complaints: set[str] = set()
@@ -240,7 +240,7 @@ def _hooks() -> Hooks:
     return _state.hooks
 
 
-def _fit(spark: SparkSession, setting: Setting) -> Setting:
+def _fit(spark: SparkSession, setting: SessionSetting) -> SessionSetting:
     """Return the setting; raise now the errors that the first action would raise."""
     from presieve.backend.session.hooks import frame_class, session_key
 
@@ -250,7 +250,7 @@ def _fit(spark: SparkSession, setting: Setting) -> Setting:
     return setting
 
 
-def _set(spark: SparkSession, setting: Setting | None) -> Setting | None:
+def _set(spark: SparkSession, setting: SessionSetting | None) -> SessionSetting | None:
     """Change the session's setting, and return the earlier one."""
     from presieve.backend.session.hooks import frame_class, session_key
 
@@ -303,7 +303,7 @@ def _complain(text: str) -> None:
         logger.warning("%s", text)
 
 
-def _setting(df: DataFrame) -> Setting | None:
+def _setting(df: DataFrame) -> SessionSetting | None:
     """Return how the DataFrame is to be optimized; None if it is not."""
     from presieve.backend.session.hooks import frame_class, session_key
 
@@ -315,7 +315,7 @@ def _setting(df: DataFrame) -> Setting | None:
     return _state.sessions.get(session_key(spark), _state.everywhere)
 
 
-def _earlier_decision(df: DataFrame, setting: Setting) -> DataFrame | None:
+def _earlier_decision(df: DataFrame, setting: SessionSetting) -> DataFrame | None:
     """Return the earlier decision about a DataFrame, if it is still valid."""
     from presieve.backend.session.validity import surroundings
 
@@ -329,7 +329,7 @@ def _earlier_decision(df: DataFrame, setting: Setting) -> DataFrame | None:
     return df if decision.better is None else decision.better
 
 
-def _optimize_now(df: DataFrame, setting: Setting) -> DataFrame:
+def _optimize_now(df: DataFrame, setting: SessionSetting) -> DataFrame:
     from presieve.backend.session.validity import surroundings
 
     around = surroundings(df)

@@ -10,7 +10,7 @@ from types import FunctionType, NoneType
 
 from presieve.errors import Declined, DeclineSignal, Span
 from presieve.ir.terms import TRUE
-from presieve.lift.entry.attempt import Attempt, collect_lifted
+from presieve.lift.entry.attempt import LiftAttempt, collect_lifted
 from presieve.lift.entry.function import lift_function
 from presieve.lift.entry.group_fold import (
     GroupFold,
@@ -34,7 +34,7 @@ from presieve.lift.forms import (
     FrameFunction,
     GuardsFunction,
     Lifted,
-    Request,
+    LiftRequest,
     RowClass,
     RowFunction,
     RowsFunction,
@@ -46,7 +46,7 @@ from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.python.names import parameters
 from presieve.lift.python.positions import definition_of
 from presieve.lift.python.shipped import BY_REFERENCE, function_source, read_as_on_driver
-from presieve.lift.python.source import Source
+from presieve.lift.python.source import FunctionSource
 from presieve.lift.reason_words import add_advice
 from presieve.lift.values.columns import NARROW, Nulls
 from presieve.lift.values.symbolic import (
@@ -67,7 +67,7 @@ _MOST_TRACKED = 32
 """Maximum number of constants for which sets are tested."""
 
 
-def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
+def lift(obj: object, form: Form | None, request: LiftRequest) -> Lifted | Declined:
     """Lift a class, function or grouped-aggregate pandas UDF; ``form`` None means: find out.
 
     No code of the user's is run. Code that is not understood exactly gives a :class:`Declined` with
@@ -84,10 +84,10 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     return result
 
 
-def _attempt_lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
+def _attempt_lift(obj: object, form: Form | None, request: LiftRequest) -> Lifted | Declined:
     try:
         form = form or _form_of(obj)
-        return _with_nulls(Attempt(_unwrap(obj, form), form, request))
+        return _with_nulls(LiftAttempt(_unwrap(obj, form), form, request))
     except DeclineSignal as signal:
         declined = signal.declined
         reason = add_advice(declined.code, declined.reason)
@@ -101,7 +101,7 @@ _READINGS = (NARROW | {"bigint"}, NARROW, frozenset[str]())
 """Types whose missing values are cases of their own, in the order of the attempts."""
 
 
-def _with_nulls(attempt: Attempt) -> Lifted:
+def _with_nulls(attempt: LiftAttempt) -> Lifted:
     """Lift with missing integers and times as cases of their own. If that does not work, assume
     that none is missing, but not for columns that the function tests for missing values. For a
     ``bigint`` that it does not test, this assumption is preferred to the assumption that doubles
@@ -133,7 +133,7 @@ def _with_nulls(attempt: Attempt) -> Lifted:
     raise signals[0] if len(signals) < len(_READINGS) else signals[-1]
 
 
-def _lift_tracking(attempt: Attempt) -> Lifted:
+def _lift_tracking(attempt: LiftAttempt) -> Lifted:
     """Lift repeatedly, until sets distinguish all constants for which they are tested."""
     while True:
         try:
@@ -197,7 +197,7 @@ def _unwrap(obj: object, form: Form | None) -> object:
     return function
 
 
-def _lift(attempt: Attempt) -> Lifted:
+def _lift(attempt: LiftAttempt) -> Lifted:
     obj, form, request = attempt.obj, attempt.form, attempt.request
     if not request.returns:
         raise DeclineSignal("no-returns", "the output columns are not declared")
@@ -214,7 +214,7 @@ def _lift(attempt: Attempt) -> Lifted:
     return _ENTRIES[type(form)](replace(attempt, form=form, request=request))
 
 
-def _group_fold(attempt: Attempt, fold: GroupFold) -> Lifted:
+def _group_fold(attempt: LiftAttempt, fold: GroupFold) -> Lifted:
     """Lift the aggregator under a function of ``presieve.spark.group_fold``."""
     read = attempt.form.columns if isinstance(attempt.form, SeriesFunction) else fold.names
     check_methods(fold.aggregator)
@@ -223,7 +223,7 @@ def _group_fold(attempt: Attempt, fold: GroupFold) -> Lifted:
     return of_columns(fold, read, _lift(inner))
 
 
-def _class(attempt: Attempt) -> Lifted:
+def _class(attempt: LiftAttempt) -> Lifted:
     columns = attempt.values()
     returns = Returns(attempt.request.returns, table=False, rows=True, pandas=False)
     entry = lift_class if isinstance(attempt.form, RowClass) else lift_state_class
@@ -231,7 +231,7 @@ def _class(attempt: Attempt) -> Lifted:
     return collect_lifted(columns, fold, text)
 
 
-def _row_function(attempt: Attempt) -> Lifted:
+def _row_function(attempt: LiftAttempt) -> Lifted:
     function, request = _function(attempt.obj), attempt.request
     source = function_source(function)
     form = _row_form(attempt, function, source)
@@ -243,7 +243,7 @@ def _row_function(attempt: Attempt) -> Lifted:
     )
 
 
-def _guards(attempt: Attempt) -> Lifted:
+def _guards(attempt: LiftAttempt) -> Lifted:
     function = _function(attempt.obj)
     source = function_source(function)
     form = _row_form(attempt, function, source)
@@ -251,7 +251,7 @@ def _guards(attempt: Attempt) -> Lifted:
     return lift_guards(replace(attempt, form=form), function, source, inputs)
 
 
-def _columns_function(attempt: Attempt) -> Lifted:
+def _columns_function(attempt: LiftAttempt) -> Lifted:
     form, request = attempt.form, attempt.request
     assert isinstance(form, ColumnsFunction)
     names = form.columns
@@ -266,7 +266,7 @@ def _columns_function(attempt: Attempt) -> Lifted:
     return lift_columns(attempt, names)
 
 
-def _row_form(attempt: Attempt, function: FunctionType, source: Source) -> RowFunction:
+def _row_form(attempt: LiftAttempt, function: FunctionType, source: FunctionSource) -> RowFunction:
     """Return the form with the columns that are passed, after checking that their types are
     read.
     """
@@ -277,7 +277,7 @@ def _row_form(attempt: Attempt, function: FunctionType, source: Source) -> RowFu
     return form
 
 
-def _group_function(attempt: Attempt) -> Lifted:
+def _group_function(attempt: LiftAttempt) -> Lifted:
     function, request = _function(attempt.obj), attempt.request
     source = function_source(function)
     form = _with_columns(function, source, attempt.form, request)
@@ -291,7 +291,7 @@ def _group_function(attempt: Attempt) -> Lifted:
     )
 
 
-_ENTRIES: dict[type[Form | None], Callable[[Attempt], Lifted]] = {
+_ENTRIES: dict[type[Form | None], Callable[[LiftAttempt], Lifted]] = {
     RowClass: _class,
     StateClass: _class,
     RowFunction: _row_function,
@@ -316,7 +316,7 @@ def _function(obj: object) -> FunctionType:
 
 
 def _with_columns(
-    function: FunctionType, source: Source, form: Form | None, request: Request
+    function: FunctionType, source: FunctionSource, form: Form | None, request: LiftRequest
 ) -> Form:
     """Return the form, with its columns detected if it does not name them."""
     if form is None:
@@ -343,7 +343,7 @@ def _positional(function: FunctionType) -> list[inspect.Parameter]:
 
 
 def _inputs(
-    function: FunctionType, form: Form, request: Request, source: Source
+    function: FunctionType, form: Form, request: LiftRequest, source: FunctionSource
 ) -> dict[str, Value]:
     """Return the value that Spark passes for each parameter."""
     names = [p.name for p in _positional(function)]
@@ -374,7 +374,7 @@ def _inputs(
 # --- finding out the form ----------------------------------------------------------------------
 
 
-def _detect(function: FunctionType, source: Source, request: Request) -> Form:
+def _detect(function: FunctionType, source: FunctionSource, request: LiftRequest) -> Form:
     """Detect the form of a plain function from annotations, names and use."""
     required = [p for p in _positional(function) if p.default is p.empty]
     if len(required) in (1, 2) and _is_arrow(required[-1], "Table"):
@@ -395,7 +395,7 @@ def _is_arrow(parameter: inspect.Parameter, kind: str) -> bool:
 
 
 def _columns_of(
-    required: list[inspect.Parameter], source: Source, request: Request
+    required: list[inspect.Parameter], source: FunctionSource, request: LiftRequest
 ) -> tuple[str, ...]:
     """Return the columns of the parameters, by their names or by their number."""
     names = [c.name for c in request.schema]
@@ -419,7 +419,7 @@ def _is_key(parameter: inspect.Parameter) -> bool:
     return parameter.name in ("key", "keys", "_", "_key") or "tuple" in note
 
 
-def _is_frame(parameter: inspect.Parameter, source: Source) -> bool:
+def _is_frame(parameter: inspect.Parameter, source: FunctionSource) -> bool:
     """Return whether the parameter is annotated as a DataFrame, or used as only a DataFrame
     can be.
     """

@@ -167,7 +167,7 @@ class HiddenCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class LiftRequest:
     """All that lifting needs to know besides the code.
 
     ``schema`` are the input columns in order, keys included if the rows hold them; ``keys`` the

@@ -18,7 +18,7 @@ from IPython.display import display
 
 from presieve.driver.optimize import explain
 from presieve.driver.options import COSTS, check_values
-from presieve.driver.session import Setting, disable, enable, enabled_as, setting_of
+from presieve.driver.session import SessionSetting, disable, enable, enabled_as, setting_of
 from presieve.driver.solve import POLICIES
 from presieve.errors import PresieveError
 from presieve.report.collector import ReportCollector, distinct, without_boundary
@@ -126,7 +126,7 @@ class PresieveMagics(Magics):
         collector = _Cell(self.shell)
         # Count lines as the reader sees them: the magic's own line comes first.
         text = cell if cell.startswith("%%") else f"#\n{cell}"
-        with enabled_as(_spark(), Setting(mine, collector.collect, for_report=True)):
+        with enabled_as(_spark(), SessionSetting(mine, collector.collect, for_report=True)):
             execution = self.shell.run_cell(text, store_history=False)
         for look, places in distinct(collector.collected):
             report = Report(look.data)

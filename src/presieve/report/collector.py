@@ -115,7 +115,7 @@ def _boundary_key(b: BoundaryReport, changed: bool) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CollectedEntry:
     """A boundary or a function of tables, the lines that run a DataFrame with it, and whether the
     first of these DataFrames is rewritten.
     """
@@ -125,22 +125,24 @@ class Entry:
     places: dict[str, None]
 
 
-def each_once(placed: Placed, *, whole: bool = False) -> list[Entry]:
+def each_once(placed: Placed, *, whole: bool = False) -> list[CollectedEntry]:
     """The boundaries of all reports, then the functions, each once: a plan that is part of others
     has boundaries in common with them. ``whole``: include functions that a boundary already sums
     up.
     """
-    boundaries: dict[object, Entry] = {}
-    functions: dict[object, Entry] = {}
+    boundaries: dict[object, CollectedEntry] = {}
+    functions: dict[object, CollectedEntry] = {}
     for report, places in placed:
         data = report.data
         for b in data.boundaries:
             entry = boundaries.setdefault(
-                _boundary_key(b, data.changed), Entry(b, data.changed, {})
+                _boundary_key(b, data.changed), CollectedEntry(b, data.changed, {})
             )
             entry.places.update(dict.fromkeys(places))
         for f in data.functions if whole else sentences.functions_apart(data):
-            entry = functions.setdefault(sentences.function_line(f), Entry(f, data.changed, {}))
+            entry = functions.setdefault(
+                sentences.function_line(f), CollectedEntry(f, data.changed, {})
+            )
             entry.places.update(dict.fromkeys(places))
     return [*boundaries.values(), *functions.values()]
 

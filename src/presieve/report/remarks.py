@@ -75,7 +75,7 @@ CompiledForm: TypeAlias = Literal["expression", "aggregates", "list"]
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledFunction:
     """The expression that Spark runs in place of a function, with a proof.
 
     Attributes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import ResidualStrength, Strength
-from presieve.report.remarks import Compiled, ConjunctFate, Reach, Remark, Remedy
+from presieve.report.remarks import CompiledFunction, ConjunctFate, Reach, Remark, Remedy
 from presieve.report.row_order import Order
 from presieve.report.source.listing import Listing
 
@@ -89,7 +89,7 @@ class BoundaryReport:
     trace: Trace | None = None
     columns: tuple[int, int] | None = None
     keys: tuple[str, ...] = ()
-    compiled: Compiled | None = None
+    compiled: CompiledFunction | None = None
     not_compiled: str = ""
     stays: str = ""
 
@@ -161,7 +161,7 @@ class FunctionReport:
     notes: tuple[Remark, ...] = ()
     declined: tuple[Declined, ...] = ()
     assumptions: tuple[dict[str, str], ...] = ()
-    compiled: Compiled | None = None
+    compiled: CompiledFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.report import invariant_text, sentences
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
-from presieve.report.small_tables import Cell, Grid, cut
+from presieve.report.small_tables import Grid, MarkedCell, cut
 
 WIDTH = 100
 """The width of the text in columns, including labels."""
@@ -158,7 +158,7 @@ def table(plans: Iterable[ReportData]) -> Iterator[str]:
         times = f"{name} ({len(each)} times)" if len(each) > 1 else name
         spent = [s for s in each if s is not None]
         cells = (times, pushed, why, f"{sum(spent):.2f}" if spent else "")
-        body.append(tuple(Cell(" ".join(c.split())) for c in cells))
+        body.append(tuple(MarkedCell(" ".join(c.split())) for c in cells))
     head = ("boundary", "pushed", "pre-filter, or why not", "seconds")
     if body:
         yield from Grid("", head, tuple(body)).lines()

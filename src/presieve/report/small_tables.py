@@ -17,7 +17,7 @@ _LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MarkedCell:
     """A text and its mark."""
 
     text: str
@@ -35,7 +35,7 @@ class Grid:
 
     title: str
     head: tuple[str, ...]
-    body: tuple[tuple[Cell, ...], ...]
+    body: tuple[tuple[MarkedCell, ...], ...]
 
     def lines(self) -> Iterator[str]:
         """The aligned lines of the table, the head first."""
@@ -51,9 +51,9 @@ class Grid:
         return f"{self.title} (* differs)" if stars else self.title
 
 
-def value_cell(value: object, mark: Mark = "") -> Cell:
+def value_cell(value: object, mark: Mark = "") -> MarkedCell:
     """A cell for a value, cut if it is long."""
-    return Cell(cut(value_text(value)), mark)
+    return MarkedCell(cut(value_text(value)), mark)
 
 
 def cut(text: str, longest: int = _LONGEST) -> str:

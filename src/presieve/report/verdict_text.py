@@ -8,7 +8,7 @@ from typing import assert_never
 
 from presieve.report.report_text import WIDTH, field_text
 from presieve.report.row_text import rows_text
-from presieve.report.small_tables import Cell, Grid, value_cell
+from presieve.report.small_tables import Grid, MarkedCell, value_cell
 from presieve.report.trace import TableRun
 from presieve.report.verdict_model import ClaimedPushdown, Counterexample, Repair, VerdictData
 
@@ -84,7 +84,7 @@ def input_grid(example: Counterexample) -> Grid:
     body = tuple(
         (
             *(value_cell(row[n]) for n in names),
-            Cell("keeps", "kept") if is_kept else Cell("drops", "dropped"),
+            MarkedCell("keeps", "kept") if is_kept else MarkedCell("drops", "dropped"),
         )
         for row, is_kept in zip(example.rows, example.kept, strict=True)
     )
@@ -104,10 +104,12 @@ def result_grid(example: Counterexample) -> Grid:
 
 def _result_row(
     example: Counterexample, run: TableRun, judge: str, names: tuple[str, ...]
-) -> tuple[Cell, ...]:
+) -> tuple[MarkedCell, ...]:
     differ = set(example.differs) if run is example.pushed else set()
     cells = [
-        value_cell(run.outputs[n], "differs" if n in differ else "") if run.outputs else Cell("-")
+        value_cell(run.outputs[n], "differs" if n in differ else "")
+        if run.outputs
+        else MarkedCell("-")
         for n in names
     ]
     endings = {
@@ -117,7 +119,11 @@ def _result_row(
         "raises": "the function raises",
     }
     ends_otherwise = run is example.pushed and run.result != example.written.result
-    return Cell(run.label), *cells, Cell(endings[run.result], "differs" if ends_otherwise else "")
+    return (
+        MarkedCell(run.label),
+        *cells,
+        MarkedCell(endings[run.result], "differs" if ends_otherwise else ""),
+    )
 
 
 def why(example: Counterexample) -> str:

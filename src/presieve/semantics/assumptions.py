@@ -24,7 +24,7 @@ these.
 """
 
 
-class Need(Enum):
+class AssumptionNeed(Enum):
     """How a checker knows that a problem must list an assumption, which may have been deleted."""
 
     RESULT = "an integer among the results may not fit its type"
@@ -42,7 +42,7 @@ class AssumptionTemplate:
 
     code: str
     pattern: str
-    need: Need
+    need: AssumptionNeed
 
     def of(self, **words: object) -> Assumption:
         """Return the assumption with its gaps filled."""
@@ -55,46 +55,48 @@ class AssumptionTemplate:
         return self.code == assumption.code and bool(re.fullmatch(form, assumption.text))
 
 
-SUM_IN_RANGE = AssumptionTemplate("int-range", "{what} over a group fits in 64 bits", Need.SUM)
+SUM_IN_RANGE = AssumptionTemplate(
+    "int-range", "{what} over a group fits in 64 bits", AssumptionNeed.SUM
+)
 SUM_EXACT = AssumptionTemplate(
-    "int-range", "{what} over a group and of its magnitudes is at most 2^53", Need.SUM
+    "int-range", "{what} over a group and of its magnitudes is at most 2^53", AssumptionNeed.SUM
 )
 SUM_WITHIN = {2**63: SUM_IN_RANGE, EXACT: SUM_EXACT}
 """By the number that bounds the assumed magnitude of a sum."""
 RESULT_FITS = AssumptionTemplate(
     "int-range",
     "the result {name} fits in {type}: Spark fails or silently wraps around where it does not",
-    Need.RESULT,
+    AssumptionNeed.RESULT,
 )
 ZERO_IN_HEAPS = AssumptionTemplate(
     "zero-sign",
     "where several zeros are in a heap, their signs do not matter: which comes first is open",
-    Need.NOTHING,
+    AssumptionNeed.NOTHING,
 )
 KEY_FORM = AssumptionTemplate(
-    "key-form", "any of the equal values of {name} may stand for a group", Need.NOTHING
+    "key-form", "any of the equal values of {name} may stand for a group", AssumptionNeed.NOTHING
 )
 SAME_FUNCTION = AssumptionTemplate(
     "constant",
     "the function {name} of the module {module} is the same in the workers",
-    Need.NOTHING,
+    AssumptionNeed.NOTHING,
 )
 SAME_VALUE = AssumptionTemplate(
     "constant",
     "the {what} is {value} in the workers, too: pass it by a closure to be sure",
-    Need.NOTHING,
+    AssumptionNeed.NOTHING,
 )
 IS_PURE = AssumptionTemplate(
     PURE,
     "{name} changes nothing, never raises, and gives the same {returns} whenever its arguments are"
     " the same",
-    Need.CALL,
+    AssumptionNeed.CALL,
 )
 REORDERED = AssumptionTemplate(
     "row-order",
     "functions may be given the rows of a group in another order, and sums of doubles be rounded "
     "otherwise",
-    Need.PROOF,
+    AssumptionNeed.PROOF,
 )
 SENTENCES = (
     REORDERED,
@@ -111,16 +113,16 @@ def is_of_size(assumption: Assumption) -> bool:
     return assumption.code == SUM_IN_RANGE.code and assumption.term == TRUE
 
 
-CONDITIONS: Mapping[str, tuple[str, Need]] = {
-    "no-nan": ("", Need.PROOF),
-    "no-null": ("", Need.NOTHING),
-    "nan-sorted": (": what is sorted with NaN is in no order", Need.NOTHING),
-    "exact-int": (": beside a NULL pandas would round it", Need.NOTHING),
-    "int-range": (", which has no absolute value", Need.NOTHING),
-    "zero-sign": (": which of two zeros comes first is open", Need.NOTHING),
-    "open-zero": (": which of two zeros comes first is open", Need.PROOF),
-    "declared": ("", Need.PROOF),
-    "computed": ("", Need.PROOF),
+CONDITIONS: Mapping[str, tuple[str, AssumptionNeed]] = {
+    "no-nan": ("", AssumptionNeed.PROOF),
+    "no-null": ("", AssumptionNeed.NOTHING),
+    "nan-sorted": (": what is sorted with NaN is in no order", AssumptionNeed.NOTHING),
+    "exact-int": (": beside a NULL pandas would round it", AssumptionNeed.NOTHING),
+    "int-range": (", which has no absolute value", AssumptionNeed.NOTHING),
+    "zero-sign": (": which of two zeros comes first is open", AssumptionNeed.NOTHING),
+    "open-zero": (": which of two zeros comes first is open", AssumptionNeed.PROOF),
+    "declared": ("", AssumptionNeed.PROOF),
+    "computed": ("", AssumptionNeed.PROOF),
 }
 """The codes of conditions on rows, the reason for each, and how a checker knows that it is needed.
 """
@@ -131,8 +133,8 @@ OPTIONAL = frozenset({"no-nan", "open-zero"})
 
 def unseen_codes() -> tuple[str, ...]:
     """Codes of assumptions whose deletion a checker of the problem cannot detect."""
-    sentences = (s.code for s in SENTENCES if s.need is Need.NOTHING)
-    conditions = (code for code, (_, need) in CONDITIONS.items() if need is Need.NOTHING)
+    sentences = (s.code for s in SENTENCES if s.need is AssumptionNeed.NOTHING)
+    conditions = (code for code, (_, need) in CONDITIONS.items() if need is AssumptionNeed.NOTHING)
     return tuple(dict.fromkeys([*conditions, *sentences]))
 
 

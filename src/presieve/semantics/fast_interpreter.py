@@ -192,7 +192,7 @@ def _unpack(parameters: Sequence[tuple[Scope, Sequence[str]]]) -> tuple[Names, l
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class CompiledProblem:
     """A compiled problem. States, rows, keys and outputs are tuples in the fold's order.
 
     ``step(state, row, key)`` returns the next state, or None where Python raises; ``resume(state,
@@ -245,7 +245,7 @@ def agree(original: object, optimized: object) -> bool:
     return False
 
 
-def compile_problem(problem: Problem, where: Term | None = None) -> Machine:
+def compile_problem(problem: Problem, where: Term | None = None) -> CompiledProblem:
     """Compile fold and filter (the problem's filter unless ``where`` is given)."""
     fold = problem.fold
     acc = (Scope.ACC, [f.name for f in fold.fields])
@@ -254,7 +254,7 @@ def compile_problem(problem: Problem, where: Term | None = None) -> Machine:
     out = (Scope.OUT, [o.name for o in fold.outputs])
     post = app(Op.SQL_IS_TRUE, problem.where if where is None else where)
     keep = predicates([post], [out, key])
-    return Machine(
+    return CompiledProblem(
         problem,
         predicates([f.init for f in fold.fields], [key]),
         _compile_guarded(fold.step_raises, [f.step for f in fold.fields], [acc, row, key]),

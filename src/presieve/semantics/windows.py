@@ -79,7 +79,7 @@ Bound: TypeAlias = Distance | CurrentRow | None
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class WindowFrame:
     """The rows that one function reads, by their distance from the row, in sort order. A distance
     refers to the only sort key.
     """
@@ -107,7 +107,7 @@ class Window:
 
     partition: tuple[Term, ...]
     order: tuple[SortKey, ...]
-    frames: tuple[Frame, ...]
+    frames: tuple[WindowFrame, ...]
     raises: bool = False
     limits: tuple[int, int] | None = None
     wraps: bool = False
@@ -201,7 +201,7 @@ def _of_key(term: Term) -> Term:
     return to_scope(term, Scope.ROW, Scope.KEY)
 
 
-def _within(window: Window, frame: Frame) -> Term:
+def _within(window: Window, frame: WindowFrame) -> Term:
     """Whether ROW is in the frame of KEY. Without a lower bound every row counts as in the frame if
     the upper bound may have leapt over rows for good.
     """
@@ -274,7 +274,7 @@ def _number(distance: Distance) -> int:
     return distance.number
 
 
-def _leaps(frame: Frame) -> bool:
+def _leaps(frame: WindowFrame) -> bool:
     """Whether its upper bound is before the row."""
     return isinstance(frame.upper, Distance) and frame.upper.number < 0
 

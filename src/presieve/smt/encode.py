@@ -34,7 +34,7 @@ from presieve.smt.encodings import (
     sql_equal,
 )
 from presieve.smt.floats import FloatEnc
-from presieve.smt.functions import Functions
+from presieve.smt.functions import FunctionSymbols
 from presieve.smt.smtlib import (
     FALSE,
     TRUE,
@@ -71,7 +71,7 @@ class Encoder:
     """
 
     def __init__(self, relevant: Sequence[Term]) -> None:
-        self._functions = Functions(relevant)
+        self._functions = FunctionSymbols(relevant)
         fact_terms = (t for facts in self._functions.facts.values() for t in facts)
         nodes = list(subterms(*relevant, *fact_terms))
         literal_nodes = dict.fromkeys(n for n in nodes if isinstance(n, Lit))

@@ -68,7 +68,7 @@ CALCULATED: dict[Op, Callable[[Enc, Sequence[Term]], str]] = {
 """Functions of integers that the solver can calculate; dates and times are integers, too."""
 
 
-class Functions:
+class FunctionSymbols:
     """The functions of one script. ``facts`` hold for each function, whatever its arguments are:
     conditions of sort Bool.
     """

@@ -23,8 +23,8 @@ from presieve.sql.case_values import CaseValue, Value
 from presieve.sql.catalyst_tree import (
     MEANING,
     PACKAGE,
-    Context,
     ExprNode,
+    ReadingContext,
     Rule,
     Typed,
     build,
@@ -74,7 +74,7 @@ def value(
         node, end = build(tree, 0, 0)
         if end != len(tree):
             raise shape("nodes are left over")
-        operand = meaning(node, Context(attributes, timezone, RULES)).operand
+        operand = meaning(node, ReadingContext(attributes, timezone, RULES)).operand
         if isinstance(operand, CaseValue):
             return operand
         term = coerce.expression(operand, "an expression")
@@ -101,7 +101,7 @@ CALLED = "a Python function is called in the filter, which is followed below it 
 _PYTHON = frozenset(("PythonUDF", "PythonUDAF"))
 
 
-def meaning(node: ExprNode, context: Context) -> Typed:
+def meaning(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate one node of a tree. Raises :class:`DeclineSignal`."""
     short = node.name.removeprefix(PACKAGE)
     rule = context.rules.get(short) if node.name.startswith(PACKAGE) else None
@@ -127,7 +127,7 @@ def number_of(node: ExprNode) -> int:
     return number
 
 
-def attribute(node: ExprNode, context: Context) -> Typed:
+def attribute(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate a column. Raises :class:`DeclineSignal` if the column is not known."""
     type_ = type_of(node)
     term = context.attributes.get(number_of(node))
@@ -139,7 +139,7 @@ def attribute(node: ExprNode, context: Context) -> Typed:
     return Typed(term, type_)
 
 
-def _literal(node: ExprNode, context: Context) -> Typed:
+def _literal(node: ExprNode, context: ReadingContext) -> Typed:
     type_ = type_of(node)
     value = node.fields.get("value")
     if value is None:
@@ -186,7 +186,7 @@ def _read_constant(type_: str, text: str, timezone: str) -> Operand:
 # --- operators ------------------------------------------------------------------------------
 
 
-def _pair(node: ExprNode, context: Context) -> tuple[Typed, Typed]:
+def _pair(node: ExprNode, context: ReadingContext) -> tuple[Typed, Typed]:
     left, right = (meaning(child, context) for child in node.children)
     if left.type != right.type:
         raise shape(f"{left.type} meets {right.type}")
@@ -194,7 +194,7 @@ def _pair(node: ExprNode, context: Context) -> tuple[Typed, Typed]:
 
 
 def _comparison(op: Op) -> Rule:
-    def convert(node: ExprNode, context: Context) -> Typed:
+    def convert(node: ExprNode, context: ReadingContext) -> Typed:
         left, right = _pair(node, context)
         return Typed(compare(op, left.operand, right.operand, context.timezone), "boolean")
 
@@ -202,7 +202,7 @@ def _comparison(op: Op) -> Rule:
 
 
 def _arithmetic(op: Op) -> Rule:
-    def convert(node: ExprNode, context: Context) -> Typed:
+    def convert(node: ExprNode, context: ReadingContext) -> Typed:
         left, right = (meaning(child, context) for child in node.children)
         if left.type == right.type == "double":
             return Typed(arithmetic(op, left.operand, right.operand, context.timezone), "double")
@@ -219,32 +219,32 @@ def _arithmetic(op: Op) -> Rule:
     return 2, convert
 
 
-def _negative(node: ExprNode, context: Context) -> Typed:
+def _negative(node: ExprNode, context: ReadingContext) -> Typed:
     value = meaning(node.children[0], context)
     return Typed(coerce.negative(value.operand), value.type)
 
 
 def _logic(op: Op, arity: int) -> Rule:
-    def convert(node: ExprNode, context: Context) -> Typed:
+    def convert(node: ExprNode, context: ReadingContext) -> Typed:
         terms = [truth(meaning(child, context).operand) for child in node.children]
         return Typed(app(op, *terms) if op is Op.SQL_NOT else flat(op, terms), "boolean")
 
     return arity, convert
 
 
-def _is_null(node: ExprNode, context: Context) -> Typed:
+def _is_null(node: ExprNode, context: ReadingContext) -> Typed:
     return Typed(null_test(meaning(node.children[0], context).operand), "boolean")
 
 
-def _is_not_null(node: ExprNode, context: Context) -> Typed:
+def _is_not_null(node: ExprNode, context: ReadingContext) -> Typed:
     return Typed(app(Op.SQL_NOT, truth(_is_null(node, context).operand)), "boolean")
 
 
-def _is_nan(node: ExprNode, context: Context) -> Typed:
+def _is_nan(node: ExprNode, context: ReadingContext) -> Typed:
     return Typed(nan_test(meaning(node.children[0], context).operand), "boolean")
 
 
-def _in(node: ExprNode, context: Context) -> Typed:
+def _in(node: ExprNode, context: ReadingContext) -> Typed:
     if len(node.children) < 2:
         raise shape("In has no list")
     value, *options = (meaning(child, context) for child in node.children)
@@ -254,11 +254,11 @@ def _in(node: ExprNode, context: Context) -> Typed:
     return Typed(membership(value.operand, operands, context.timezone), "boolean")
 
 
-def _cast(node: ExprNode, context: Context) -> Typed:
+def _cast(node: ExprNode, context: ReadingContext) -> Typed:
     return cast_of(node, meaning(node.children[0], context), context)
 
 
-def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
+def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
     """Translate the cast of a value. Casts of literals are folded. Casts of expressions are dropped
     if they are identities, widen integers, or give decimals more digits before the point.
     """
@@ -295,7 +295,7 @@ def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
 
 
-def _case(node: ExprNode, context: Context) -> Typed:
+def _case(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate CASE: conditions and values alternate, and the ELSE value may follow."""
     if len(node.children) < 2:
         raise shape("CaseWhen has no branch")
@@ -307,13 +307,13 @@ def _case(node: ExprNode, context: Context) -> Typed:
     return Typed(conditional.case(whens, else_operand, context.timezone), type_)
 
 
-def _coalesce(node: ExprNode, context: Context) -> Typed:
+def _coalesce(node: ExprNode, context: ReadingContext) -> Typed:
     operands = [meaning(child, context) for child in node.children]
     meant = conditional.coalesce([f.operand for f in operands], context.timezone)
     return Typed(meant, one_type(operands))
 
 
-def _null_if(node: ExprNode, context: Context) -> Typed:
+def _null_if(node: ExprNode, context: ReadingContext) -> Typed:
     condition, value = (meaning(child, context) for child in node.children)
     meant = conditional.case([(condition.operand, NULL)], value.operand, context.timezone)
     return Typed(meant, value.type)
@@ -322,7 +322,7 @@ def _null_if(node: ExprNode, context: Context) -> Typed:
 def _function(name: str, type_: str) -> Rule:
     """Translate a function of a literal that names a value, which the optimizer folds later."""
 
-    def convert(node: ExprNode, context: Context) -> Typed:
+    def convert(node: ExprNode, context: ReadingContext) -> Typed:
         return Typed(FUNCTIONS[name](meaning(node.children[0], context).operand), type_)
 
     return 1, convert
@@ -331,7 +331,7 @@ def _function(name: str, type_: str) -> Rule:
 def _value_function(name: str) -> Rule:
     """Translate a function of single values, with the same arguments as in SQL text."""
 
-    def convert(node: ExprNode, context: Context) -> Typed:
+    def convert(node: ExprNode, context: ReadingContext) -> Typed:
         operands = [meaning(child, context) for child in node.children]
         term = functions.read(name, [f.operand for f in operands])
         base = strip(term.sort)
@@ -347,19 +347,19 @@ def _trim(word: str) -> Rule:
     trims spaces.
     """
 
-    def convert(node: ExprNode, context: Context) -> Typed:
+    def convert(node: ExprNode, context: ReadingContext) -> Typed:
         text, characters = (meaning(child, context) for child in node.children)
         return Typed(functions.read_trim(word, characters.operand, text.operand), "string")
 
     return 2, convert
 
 
-def _replacement(node: ExprNode, context: Context) -> Typed:
+def _replacement(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate ``Between``, ``Nvl`` and others by their replacement, the only child."""
     return meaning(node.children[0], context)
 
 
-def _aside(node: ExprNode, context: Context) -> Typed:
+def _aside(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate ``array_contains(array(x), true)``, which is ``x``
     (:func:`presieve.sql.emit.aside`).
     """
@@ -371,7 +371,7 @@ def _aside(node: ExprNode, context: Context) -> Typed:
     return meaning(array.children[0], context)
 
 
-def _with(node: ExprNode, context: Context) -> Typed:
+def _with(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate one shared subexpression. References do not say which one they mean, so there must
     be only one.
     """
@@ -382,7 +382,7 @@ def _with(node: ExprNode, context: Context) -> Typed:
     return meaning(child, replace(context, common=common))
 
 
-def _reference(node: ExprNode, context: Context) -> Typed:
+def _reference(node: ExprNode, context: ReadingContext) -> Typed:
     if context.common is None or context.common.type != type_of(node):
         raise shape("a reference to no common expression")
     return context.common

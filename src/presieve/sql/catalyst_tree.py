@@ -75,7 +75,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ReadingContext:
     """The meanings of names and of Catalyst's classes (``rules``). ``common`` is the definition in
     the enclosing ``With``. ``found`` collects conditions under ``path``, the condition under which
     the expression is evaluated.
@@ -89,7 +89,7 @@ class Context:
     found: Conditions = field(default_factory=Conditions)
 
 
-Rule: TypeAlias = tuple[int | None, Callable[[ExprNode, Context], Typed]]
+Rule: TypeAlias = tuple[int | None, Callable[[ExprNode, ReadingContext], Typed]]
 """The number of children of a class (None: any number), and its translation."""
 
 

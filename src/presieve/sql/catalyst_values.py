@@ -28,8 +28,8 @@ from presieve.sql.case_values import CaseValue
 from presieve.sql.catalyst import WIDTHS, meaning
 from presieve.sql.catalyst_tree import (
     PACKAGE,
-    Context,
     ExprNode,
+    ReadingContext,
     Rule,
     Typed,
     build,
@@ -60,7 +60,7 @@ def value(
     their exprId; codes are those of :func:`presieve.sql.catalyst.expression`. Decimals without
     digits after the point are integers if they are computed, or if a column is known as an integer.
     """
-    context = Context(attributes, timezone, RULES)
+    context = ReadingContext(attributes, timezone, RULES)
     try:
         node, end = build(tree, 0, 0)
         if end != len(tree):
@@ -78,7 +78,7 @@ def value(
 # --- operands -------------------------------------------------------------------------------------
 
 
-def _term(typed: Typed, context: Context) -> Term:
+def _term(typed: Typed, context: ReadingContext) -> Term:
     """Convert an operand to an option of the sort of its type."""
     sort, operand = sort_of(typed.type), typed.operand
     if sort is None:
@@ -95,7 +95,7 @@ def _term(typed: Typed, context: Context) -> Term:
     return _option(operand)
 
 
-def _attribute(node: ExprNode, context: Context) -> Typed:
+def _attribute(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate a column. A decimal column may be known as an integer if no value has more digits
     than the type.
     """
@@ -123,7 +123,7 @@ def _strict(op: Op, *operands: Term) -> Term:
     )
 
 
-def _require(context: Context, operands: Sequence[Term], condition: Term) -> None:
+def _require(context: ReadingContext, operands: Sequence[Term], condition: Term) -> None:
     """Require a condition on values that are present, wherever the expression is evaluated."""
     holds = or_(*(is_none(t) for t in operands), condition)
     context.found.safe.append(app(Op.IMPLIES, context.path, holds))
@@ -134,7 +134,7 @@ def _fits(number: Term, type_: str) -> Term:
     return and_(app(Op.PY_LE, int_lit(low), number), app(Op.PY_LE, number, int_lit(high)))
 
 
-def _fitting(term: Term, type_: str, context: Context) -> Typed:
+def _fitting(term: Term, type_: str, context: ReadingContext) -> Typed:
     """An integer of a type, if it is within the type's range."""
     _require(context, [term], _fits(get(term), type_))
     return Typed(term, type_)
@@ -151,7 +151,7 @@ def _arithmetic(op: Op) -> Rule:
         Op.SQL_FLOAT_MUL: Op.INT_MUL,
     }
 
-    def convert(node: ExprNode, context: Context) -> Typed:
+    def convert(node: ExprNode, context: ReadingContext) -> Typed:
         left, right = (meaning(child, context) for child in node.children)
         if left.type == right.type == "double":
             return Typed(app(op, _term(left, context), _term(right, context)), "double")
@@ -172,7 +172,7 @@ def _decimal(typed: Typed) -> AsDecimal | Constant:
     return typed.operand
 
 
-def _divide(node: ExprNode, context: Context) -> Typed:
+def _divide(node: ExprNode, context: ReadingContext) -> Typed:
     left, right = (meaning(child, context) for child in node.children)
     if not left.type == right.type == "double":
         raise DeclineSignal("sql-unsupported", "only division of doubles is supported")
@@ -184,7 +184,7 @@ def _divide(node: ExprNode, context: Context) -> Typed:
 def _rounded_down(op: Op, type_: str | None) -> Rule:
     """The rule of ``div`` and ``pmod`` of an integer by a positive constant."""
 
-    def convert(node: ExprNode, context: Context) -> Typed:
+    def convert(node: ExprNode, context: ReadingContext) -> Typed:
         left, right = (meaning(child, context) for child in node.children)
         if left.type not in WIDTHS or right.type not in WIDTHS:
             raise DeclineSignal("sql-unsupported", f"division of {left.type}")
@@ -199,7 +199,7 @@ def _rounded_down(op: Op, type_: str | None) -> Rule:
     return 2, convert
 
 
-def _negative(node: ExprNode, context: Context) -> Typed:
+def _negative(node: ExprNode, context: ReadingContext) -> Typed:
     inner = meaning(node.children[0], context)
     term = _term(inner, context)
     if inner.type == "double":
@@ -209,7 +209,7 @@ def _negative(node: ExprNode, context: Context) -> Typed:
     raise DeclineSignal("sql-unsupported", f"a sign before {inner.type}")
 
 
-def _root(node: ExprNode, context: Context) -> Typed:
+def _root(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate a square root. Spark and Python both round correctly; for a negative number Spark
     returns NaN.
     """
@@ -223,7 +223,7 @@ def _root(node: ExprNode, context: Context) -> Typed:
 def _to_integer(op: Op) -> Rule:
     """The rule of ``floor`` and ``ceil`` of a double, which return a bigint."""
 
-    def convert(node: ExprNode, context: Context) -> Typed:
+    def convert(node: ExprNode, context: ReadingContext) -> Typed:
         inner = meaning(node.children[0], context)
         if inner.type != "double":
             raise DeclineSignal("sql-unsupported", f"rounding of {inner.type}")
@@ -232,7 +232,7 @@ def _to_integer(op: Op) -> Rule:
     return 1, convert
 
 
-def _of_double(op: Op, term: Term, type_: str, context: Context) -> Typed:
+def _of_double(op: Op, term: Term, type_: str, context: ReadingContext) -> Typed:
     """Convert a double to an integer. Beyond the type Spark raises, or returns its
     greatest value.
     """
@@ -249,7 +249,7 @@ def _of_double(op: Op, term: Term, type_: str, context: Context) -> Typed:
 # --- casts ----------------------------------------------------------------------------------------
 
 
-def _cast(node: ExprNode, context: Context) -> Typed:
+def _cast(node: ExprNode, context: ReadingContext) -> Typed:
     inner = meaning(node.children[0], context)
     target = type_of(node)
     if isinstance(inner.operand, Constant) or inner.type == target:
@@ -263,31 +263,31 @@ def _kind(type_: str) -> str:
     return "integer" if type_ in WIDTHS else "decimal" if decimal_type(type_) else type_
 
 
-def _resize(inner: Typed, target: str, context: Context) -> Typed:
+def _resize(inner: Typed, target: str, context: ReadingContext) -> Typed:
     term = _term(inner, context)
     if WIDTHS.index(inner.type) < WIDTHS.index(target):
         return Typed(term, target)
     return _fitting(term, target, context)
 
 
-def _as_double(inner: Typed, target: str, context: Context) -> Typed:
+def _as_double(inner: Typed, target: str, context: ReadingContext) -> Typed:
     return Typed(app(Op.SQL_INT_TO_FLOAT, _term(inner, context)), target)
 
 
-def _as_decimal(inner: Typed, target: str, context: Context) -> Typed | None:
+def _as_decimal(inner: Typed, target: str, context: ReadingContext) -> Typed | None:
     digits = decimal_type(target)
     if digits is None or digits[1] != 0 or digits[0] < whole_decimals.longest(inner.type):
         return None
     return Typed(AsDecimal(_term(inner, context), digits[0]), target)
 
 
-def _as_integer(inner: Typed, target: str, context: Context) -> Typed | None:
+def _as_integer(inner: Typed, target: str, context: ReadingContext) -> Typed | None:
     if not isinstance(inner.operand, AsDecimal):
         return None
     return _fitting(_option(inner.operand.term), target, context)
 
 
-_Cast = Callable[[Typed, str, Context], Typed | None]
+_Cast = Callable[[Typed, str, ReadingContext], Typed | None]
 
 _CASTS: dict[tuple[str, str], _Cast] = {
     ("integer", "integer"): _resize,
@@ -304,7 +304,7 @@ _CASTS: dict[tuple[str, str], _Cast] = {
 # --- choices --------------------------------------------------------------------------------------
 
 
-def _case(node: ExprNode, context: Context) -> Typed:
+def _case(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate CASE: conditions and values alternate, and the ELSE value may follow."""
     if len(node.children) < 2:
         raise shape("CaseWhen has no branch")
@@ -347,14 +347,14 @@ def _one_type(branches: Sequence[Typed], else_value: Typed) -> str:
     return types.pop()
 
 
-def _branch(typed: Typed, type_: str, context: Context) -> Term:
+def _branch(typed: Typed, type_: str, context: ReadingContext) -> Term:
     """An option of one sort for all branches; decimals are integers."""
     if decimal_type(type_):
         return _option(whole_decimals.whole(typed.operand))
     return _term(replace(typed, type=type_), context)
 
 
-def _twice(node: ExprNode, context: Context) -> Typed:
+def _twice(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate the greatest of a value and itself, which Spark returns unchanged: the first of
     equal values.
     """
@@ -391,7 +391,7 @@ def _reached_errors(node: ExprNode) -> Iterator[ExprNode]:
         yield from _reached_errors(node.children[0])
 
 
-def _raise_error(node: ExprNode, context: Context) -> Typed:
+def _raise_error(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate ``raise_error('...')``, which has no value."""
     context.found.raised.append(context.path)
     return Typed(NULL, "void")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.pushdown import Pushdown
-from presieve.synthesis.sampling.concrete_tables import Need
+from presieve.synthesis.sampling.concrete_tables import NeededRow
 from presieve.universe.boxes import Cell
 
 
@@ -27,4 +27,4 @@ class SearchResult:
     seconds: float
     cells: frozenset[Cell] = frozenset()
     needs: frozenset[Cell] = frozenset()
-    witnesses: Mapping[Cell, Need] = field(default_factory=dict)
+    witnesses: Mapping[Cell, NeededRow] = field(default_factory=dict)

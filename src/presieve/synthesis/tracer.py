@@ -6,7 +6,7 @@ from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
 from presieve.synthesis import clock, events
 from presieve.synthesis.invariant.candidate import Wrong, differs
-from presieve.synthesis.sampling.concrete_tables import Finding, Need, Table, difference
+from presieve.synthesis.sampling.concrete_tables import Finding, NeededRow, Table, difference
 from presieve.synthesis.sampling.passing_groups import shrunk
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.witness.as_terms import region
@@ -64,7 +64,7 @@ class Tracer:
             )
 
 
-def _needed_event(space: Space, cell: Cell, need: Need, *, raises: bool) -> events.Needed:
+def _needed_event(space: Space, cell: Cell, need: NeededRow, *, raises: bool) -> events.Needed:
     small = _smaller_need(space, need)
     group = events.Group(space.problem, need.key, small.table)
     return events.Needed(region(space, cell), group, small.index, raises)
@@ -76,7 +76,7 @@ def _smaller_table(space: Space, prefilter: Term, wrong: Wrong) -> Table:
     return shrunk(wrong.table, lambda rows: differ(rows, wrong.key))
 
 
-def _smaller_need(space: Space, need: Need) -> Need:
+def _smaller_need(space: Space, need: NeededRow) -> NeededRow:
     """The same need, without other rows that are not necessary to show it."""
     before, after = need.table[: need.index], need.table[need.index + 1 :]
     row = need.table[need.index]
@@ -87,4 +87,4 @@ def _smaller_need(space: Space, need: Need) -> Need:
 
     after = shrunk(after, lambda rows: same(before, rows))
     before = shrunk(before, lambda rows: same(rows, after))
-    return Need((*before, row, *after), need.key, len(before))
+    return NeededRow((*before, row, *after), need.key, len(before))

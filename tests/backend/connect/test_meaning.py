@@ -20,7 +20,7 @@ from presieve.sql.split_sql import arguments, calls, conjuncts
 if TYPE_CHECKING:
     from pyspark.sql.connect.column import Column
 
-    from presieve.backend.connect.scope import Scope
+    from presieve.backend.connect.scope import OperatorScope
 
 COLUMNS = {
     "i": "integer",
@@ -36,17 +36,17 @@ COLUMNS = {
 }
 
 
-def scope() -> Scope:
-    from presieve.backend.connect.resolved_plan import Field, Operator, Schema
-    from presieve.backend.connect.scope import Scope
+def scope() -> OperatorScope:
+    from presieve.backend.connect.resolved_plan import Operator, ResolvedColumn, Schema
+    from presieve.backend.connect.scope import OperatorScope
 
     fields = [
         {"name": name, "type": type_, "nullable": True, "metadata": {}}
         for name, type_ in COLUMNS.items()
     ]
     schema = Schema(lambda: fields)
-    output = tuple(Field(at, name, schema, at) for at, name in enumerate(COLUMNS))
-    return Scope((Operator("test", {}, (), output, None),), "UTC")
+    output = tuple(ResolvedColumn(at, name, schema, at) for at, name in enumerate(COLUMNS))
+    return OperatorScope((Operator("test", {}, (), output, None),), "UTC")
 
 
 def message(column: Column) -> Any:

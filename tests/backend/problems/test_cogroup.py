@@ -14,7 +14,7 @@ from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritten, untouched
 
 from presieve.dataflow.analysis import dataflow
-from presieve.dataflow.context import Request
+from presieve.dataflow.context import AnalysisRequest
 from presieve.driver.optimize import explain
 from presieve.errors import DeclineSignal
 
@@ -130,7 +130,7 @@ def test_lemma_on_random_groups(name: str) -> None:
     columns = ("team", "score", "v", "level")
     try:
         beside = (("club", "points"), ("club",))
-        held = dataflow(Request(function, "group", columns, ("team",), beside)).keys
+        held = dataflow(AnalysisRequest(function, "group", columns, ("team",), beside)).keys
     except DeclineSignal:
         held = {}
     assert held == ({KEEPING[name][1]: "team"} if name in KEEPING else {})

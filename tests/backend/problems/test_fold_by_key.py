@@ -26,7 +26,7 @@ from tests.support.spark_version import is_before
 from presieve.backend.rdd_fold import KeyedFold
 from presieve.driver.rdd_pushdown import KeyedPushdown, keyed_pushdown
 from presieve.errors import UsageError
-from presieve.lift.forms import Request
+from presieve.lift.forms import LiftRequest
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn
 from presieve.spark import fold_by_key
 
@@ -46,7 +46,9 @@ CLASSIC = pytest.mark.classic("Spark Connect has no RDDs")
 
 
 def below(aggregator: object, where: str, returns: tuple[SchemaColumn, ...]) -> KeyedPushdown:
-    return keyed_pushdown(aggregator, where, Request(SCHEMA, ("team",), returns), policy="assume")
+    return keyed_pushdown(
+        aggregator, where, LiftRequest(SCHEMA, ("team",), returns), policy="assume"
+    )
 
 
 # --- what goes below -------------------------------------------------------------------------
@@ -96,13 +98,15 @@ def test_keys_go_below_any_merge() -> None:
 def test_a_conjunct_that_may_raise_stays_behind_its_guard() -> None:
     schema = (SchemaColumn("k", "bigint"), *SCHEMA)
     where = "best > 90 AND k * k > 4"
-    found = keyed_pushdown(FirstOfMerged(), where, Request(schema, ("k",), BEST), policy="assume")
+    found = keyed_pushdown(
+        FirstOfMerged(), where, LiftRequest(schema, ("k",), BEST), policy="assume"
+    )
     assert (found.prefilter, found.residual) == ("true", where)
 
 
 def test_policy_strict_assumes_nothing() -> None:
     found = keyed_pushdown(
-        Highest(), "best > 90", Request(SCHEMA, ("team",), BEST), policy="strict"
+        Highest(), "best > 90", LiftRequest(SCHEMA, ("team",), BEST), policy="strict"
     )
     assert found.prefilter == "true"
     assert found.declined is not None
@@ -283,7 +287,7 @@ def test_values_that_rows_have_otherwise_stay_unread(scores: DataFrame) -> None:
     fold = KeyedFold.of(df, Highest(), ("team",), "best timestamp")
     types = [c.type for c in fold.schema]
     assert types == ["string", UNSUPPORTED + "timestamp", UNSUPPORTED + "binary"]
-    request = Request(fold.schema, ("team",), fold.returns)
+    request = LiftRequest(fold.schema, ("team",), fold.returns)
     found = keyed_pushdown(Highest(), "best > '2020'", request, policy="assume")
     assert found.prefilter == "true"
     assert found.declined is not None

@@ -13,7 +13,7 @@ from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritten, untouched
 
 from presieve.dataflow.analysis import dataflow
-from presieve.dataflow.context import Request
+from presieve.dataflow.context import AnalysisRequest
 from presieve.driver.optimize import explain, optimize
 
 COLUMNS = ("team", "score", "v", "level")
@@ -88,7 +88,7 @@ def test_lemma_on_random_groups(name: str) -> None:
     function = getattr(keyed_udfs, name)
     takes_key = function.__code__.co_argcount == 2
     try:
-        answer = dataflow(Request(function, "group", COLUMNS, ("team",)))
+        answer = dataflow(AnalysisRequest(function, "group", COLUMNS, ("team",)))
         held = {} if answer.effects else answer.keys
     except DeclineSignal:
         held = {}

@@ -183,7 +183,9 @@ def test_enabled_sessions_follow_their_configuration(
 
 
 def test_settings_of_a_project_stand_behind_a_session(spark: SparkSession) -> None:
-    setting = driver.Setting({"cost": "never"}, otherwise={"policy": "strict", "cost": "always"})
+    setting = driver.SessionSetting(
+        {"cost": "never"}, otherwise={"policy": "strict", "cost": "always"}
+    )
     assert setting.options(spark) == Options(policy="strict", cost="never", compile="never")
     with conf(spark, policy="assume"):
         assert setting.options(spark) == Options(policy="assume", cost="never", compile="never")
@@ -209,5 +211,5 @@ def test_every_option_is_read(spark: SparkSession) -> None:
     written |= {"reorder": "true", "declare": "a > 1", "pure": "f"}
     assert written.keys() == OPTIONS.keys()
     with conf(spark, **written):
-        found = driver.Setting({}).options(spark)
+        found = driver.SessionSetting({}).options(spark)
     assert found == Options(3.0, "strict", "never", "always", True, ("a > 1",), ("f",))

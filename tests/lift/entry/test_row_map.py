@@ -17,7 +17,7 @@ from presieve.driver.verify import Asked, Verdict
 from presieve.errors import Declined
 from presieve.ir.fold import Mode
 from presieve.lift import lift
-from presieve.lift.forms import Lifted, Request, RowsFunction
+from presieve.lift.forms import Lifted, LiftRequest, RowsFunction
 from presieve.semantics.interpret import Raised, evaluate, key_env, run_fold
 from presieve.semantics.values import Value
 
@@ -58,7 +58,7 @@ _POOLS: dict[str, list[Value]] = {
 }
 
 
-def asked(schema: str, returns: str) -> Request:
+def asked(schema: str, returns: str) -> LiftRequest:
     """Every column is a key: each row is a group."""
     names = [part.split()[0] for part in schema.split(", ")]
     return request(schema, returns, ",".join(names))
@@ -70,7 +70,7 @@ def form_of(name: str) -> RowsFunction:
     return RowsFunction(takes_key, isgeneratorfunction(function), name.startswith("arrow"))
 
 
-def _table(dice: random.Random, schema: Request) -> list[dict[str, Value]]:
+def _table(dice: random.Random, schema: LiftRequest) -> list[dict[str, Value]]:
     pools = {
         c.name: dice.sample(_POOLS[c.name], 2) + ([None] if c.nullable else [])
         for c in schema.schema
@@ -78,7 +78,7 @@ def _table(dice: random.Random, schema: Request) -> list[dict[str, Value]]:
     return [{n: dice.choice(p) for n, p in pools.items()} for _ in range(dice.randint(1, 7))]
 
 
-def _run(name: str, asked_: Request, batches: list[list[dict[str, Value]]]) -> list[Any]:
+def _run(name: str, asked_: LiftRequest, batches: list[list[dict[str, Value]]]) -> list[Any]:
     """The rows that Spark gets, as its worker sends them."""
     from pyspark.sql.conversion import ArrowBatchTransformer, PandasToArrowConversion
     from pyspark.sql.types import StructField, StructType
@@ -130,7 +130,7 @@ def _by_group(function: Any, form: RowsFunction, frames: list[Any]) -> list[Any]
     return [function(("k",), f) if form.takes_key else function(f) for f in frames]
 
 
-def _rows(batch: Any, asked_: Request) -> list[Any]:
+def _rows(batch: Any, asked_: LiftRequest) -> list[Any]:
     lists = [batch.column(batch.schema.names.index(c.name)).to_pylist() for c in asked_.returns]
     return [tuple(map(_shown, row)) for row in zip(*lists, strict=True)]
 
@@ -166,7 +166,7 @@ def test_rows_of_a_table_are_those_of_its_rows(name: str, schema: str, returns: 
     assert rows_seen > TABLES // 10
 
 
-def _model(found: Lifted, asked_: Request, row: dict[str, Value]) -> list[Any]:
+def _model(found: Lifted, asked_: LiftRequest, row: dict[str, Value]) -> list[Any]:
     if evaluate(found.kept, key_env(row)) is not True:
         return []
     result = run_fold(found.fold, [{}], row)

@@ -10,7 +10,7 @@ from tests.support import state_classes
 
 from presieve.errors import Declined
 from presieve.lift.api import lift
-from presieve.lift.forms import Lifted, Request, StateClass
+from presieve.lift.forms import Lifted, LiftRequest, StateClass
 from presieve.semantics.interpret import Raised, run_fold
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.ddl import parse_schema
@@ -36,7 +36,7 @@ class Row(tuple):  # type: ignore[type-arg]
 
 
 def lifted(cls: type, returns: str) -> Lifted | Declined:
-    request = Request(SCHEMA, ("team",), parse_schema(returns), "UTC")
+    request = LiftRequest(SCHEMA, ("team",), parse_schema(returns), "UTC")
     return lift(cls, StateClass(), request)
 
 

@@ -17,7 +17,7 @@ from tests.support.lifting import (
     run_series,
 )
 
-from presieve.lift import Form, FrameFunction, Lifted, Request, RowClass, SeriesFunction
+from presieve.lift import Form, FrameFunction, Lifted, LiftRequest, RowClass, SeriesFunction
 from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn, bounds
 from presieve.semantics.values import Value, same
@@ -79,7 +79,7 @@ def values(column: SchemaColumn) -> st.SearchStrategy[Value]:
 
 
 @st.composite
-def groups(draw: st.DrawFn, asked: Request) -> list[dict[str, Value]]:
+def groups(draw: st.DrawFn, asked: LiftRequest) -> list[dict[str, Value]]:
     """The rows of one group, with one key."""
     keys = {c.name: draw(values(c)) for c in asked.schema if c.name in asked.keys}
     row = st.fixed_dictionaries({c.name: values(c) for c in asked.schema})
@@ -88,7 +88,7 @@ def groups(draw: st.DrawFn, asked: Request) -> list[dict[str, Value]]:
 
 
 def check(
-    case: Case, asked: Request, form: Form, found: Lifted, rows: list[dict[str, Value]]
+    case: Case, asked: LiftRequest, form: Form, found: Lifted, rows: list[dict[str, Value]]
 ) -> None:
     """One group through both, but for the rows that an assumption excludes."""
     keys = {k: rows[0][k] for k in asked.keys}

@@ -16,7 +16,7 @@ from tests.lift.execution import folds
 from tests.support.lifting import lifted, request
 
 from presieve.ir.text import parse_fold, print_fold, print_term
-from presieve.lift import Form, Request, api
+from presieve.lift import Form, LiftRequest, api
 
 GOLDEN = Path(__file__).parent / "golden"
 _TOP2 = request("team string, score double", "team string, first double, second double", "team")
@@ -30,7 +30,7 @@ _TRADES = request(
     "open_price double, open_epoch bigint, close_price double, close_epoch bigint",
     "symbol",
 )
-CASES: list[tuple[object, Request]] = [
+CASES: list[tuple[object, LiftRequest]] = [
     (folds.Top2, request("team string, score double", "first double, second double", "team")),
     (folds.top2_second, request("score double", "second double")),
     (folds.top2_itertuples, _TOP2),
@@ -55,7 +55,7 @@ CASES: list[tuple[object, Request]] = [
 
 
 @pytest.mark.parametrize(("obj", "asked"), CASES, ids=lambda x: getattr(x, "__name__", ""))
-def test_fold_text(obj: type, asked: Request) -> None:
+def test_fold_text(obj: type, asked: LiftRequest) -> None:
     found = lifted(obj, asked)
     text = print_fold(found.fold)
     assert parse_fold(text) == found.fold

@@ -24,9 +24,9 @@ from tests.support.lifting import (
 )
 
 from presieve.dataflow.analysis import dataflow
-from presieve.dataflow.context import Request as FlowRequest
+from presieve.dataflow.context import AnalysisRequest as FlowRequest
 from presieve.errors import Declined, DeclineSignal
-from presieve.lift import FrameFunction, Lifted, Request, SeriesFunction, lift
+from presieve.lift import FrameFunction, Lifted, LiftRequest, SeriesFunction, lift
 from presieve.lift.forms import RowsFunction
 from presieve.lift.models.registry import FUNCTIONS, METHODS
 from presieve.semantics.interpret import Raised, evaluate, key_env, run_fold
@@ -182,7 +182,7 @@ def test_the_batches_of_a_column() -> None:
                 best = max(best, v)
         return best
 
-    asked: Request = request("x double NOT NULL", "o double")
+    asked: LiftRequest = request("x double NOT NULL", "o double")
     assert isinstance(declined(highest, asked, SeriesFunction(("x",), batches=True)), Declined)
 
 

@@ -18,7 +18,7 @@ from tests.support.random_folds import COLUMNS, Programs
 
 from presieve.ir.text import parse_fold, print_fold
 from presieve.ir.wellformed import check_fold
-from presieve.lift import FrameFunction, Lifted, Request, RowClass, lift
+from presieve.lift import FrameFunction, Lifted, LiftRequest, RowClass, lift
 from presieve.lift.execution import exceptions
 from presieve.semantics.interpret import Raised
 from presieve.semantics.values import INT_RANGES, Value, same
@@ -54,7 +54,7 @@ def _load(path: Path, text: str) -> Any:
     return module
 
 
-def _check(obj: Any, found: Lifted, asked: Request, rows: list[dict[str, Value]]) -> None:
+def _check(obj: Any, found: Lifted, asked: LiftRequest, rows: list[dict[str, Value]]) -> None:
     if isinstance(obj, type):
         real = _fitting(run_class(obj, asked, rows), asked)
     else:
@@ -69,7 +69,7 @@ def _check(obj: Any, found: Lifted, asked: Request, rows: list[dict[str, Value]]
         assert same(model, real), (real, model, rows)  # type: ignore[arg-type]
 
 
-def _fitting(real: object, asked: Request) -> object:
+def _fitting(real: object, asked: LiftRequest) -> object:
     """What does not fit its type is assumed away, and counts as an error."""
     if isinstance(real, tuple):
         for value, column in zip(real, asked.returns, strict=True):

@@ -12,12 +12,12 @@ from tests.support.lifting import request
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import Scope, Var
 from presieve.lift.execution.row_loop import count_rows
-from presieve.lift.execution.state import Flow, Frame, Machine, State
+from presieve.lift.execution.state import CallFrame, ExecutionState, Flow, SymbolicMachine
 from presieve.lift.execution.statements import machine
 from presieve.lift.python.shipped import function_source
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.checkpoint import Restorable
-from presieve.lift.values.columns import Columns, Nulls, Recorded, Splits
+from presieve.lift.values.columns import LiftedColumns, Nulls, Recorded, Splits
 
 CALLED = {"source", "names", "frame", "depth", "outer"}
 """What a called function has of its own. All else it shares with the caller."""
@@ -25,8 +25,8 @@ CALLED = {"source", "names", "frame", "depth", "outer"}
 SHARED = {"columns", "interpreter", "state"}
 
 GOES_BACK = {
-    State: {"ranges", "stage", "raises", "tries", "objects", "fields", "named", "keys"},
-    Frame: {"exits", "loops", "here"},
+    ExecutionState: {"ranges", "stage", "raises", "tries", "objects", "fields", "named", "keys"},
+    CallFrame: {"exits", "loops", "here"},
     Recorded: {"read", "assumptions", "calls", "converted"},
     Nulls: {"types", "met", "asked"},
 }
@@ -47,16 +47,16 @@ def names_of(cls: type) -> set[str]:
     return {f.name for f in dataclasses.fields(cls)}
 
 
-def execution() -> Machine:
+def execution() -> SymbolicMachine:
     function = own_folds.positives
     assert isinstance(function, FunctionType)
-    columns = Columns(request("n int", "o bigint"), True, Zone("UTC"))
+    columns = LiftedColumns(request("n int", "o bigint"), True, Zone("UTC"))
     return machine(function, function_source(function), columns)
 
 
 def test_every_field_is_classified() -> None:
-    assert names_of(Machine) == CALLED | SHARED
-    assert names_of(Columns) == NEVER_CHANGES | RECORDS | STAYS
+    assert names_of(SymbolicMachine) == CALLED | SHARED
+    assert names_of(LiftedColumns) == NEVER_CHANGES | RECORDS | STAYS
     assert {cls: names_of(cls) for cls in GOES_BACK} == GOES_BACK
     assert names_of(Flow) == PATH
     assert names_of(Splits) == {"count"}
@@ -68,7 +68,7 @@ def test_every_record_goes_back() -> None:
     assert {type(r) for r in m._records()} == set(GOES_BACK)
 
 
-@pytest.mark.parametrize("cls", [Machine, Columns])
+@pytest.mark.parametrize("cls", [SymbolicMachine, LiftedColumns])
 def test_what_holds_the_records_is_never_changed(cls: type) -> None:
     """So that nothing but the records can change."""
     assert cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
@@ -110,7 +110,7 @@ def test_a_called_function_shares_all_but_what_is_its_own() -> None:
     inner = m.called(m.source, m.names)
     for name in SHARED:
         assert getattr(inner, name) is getattr(m, name)
-    assert (inner.frame, inner.depth, inner.outer) == (Frame(), 1, 9)
+    assert (inner.frame, inner.depth, inner.outer) == (CallFrame(), 1, 9)
 
 
 def test_a_path_goes_on_as_another_one() -> None:

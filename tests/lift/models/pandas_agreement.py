@@ -12,7 +12,7 @@ from tests.support.amount import amount
 from tests.support.lifting import assumed, declined, interpreted, lifted, request, run_frame
 
 from presieve.errors import Declined
-from presieve.lift import Lifted, Request
+from presieve.lift import Lifted, LiftRequest
 from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
@@ -59,13 +59,13 @@ def column(dice: Random, declared: SchemaColumn) -> list[Value]:
     return pool
 
 
-def table(dice: Random, asked: Request) -> list[dict[str, Value]]:
+def table(dice: Random, asked: LiftRequest) -> list[dict[str, Value]]:
     """A group of up to six rows."""
     pools = {c.name: column(dice, c) for c in asked.schema}
     return [{n: dice.choice(p) for n, p in pools.items()} for _ in range(dice.randint(1, 6))]
 
 
-def check(function: Any, asked: Request, found: Lifted, rows: list[dict[str, Value]]) -> None:
+def check(function: Any, asked: LiftRequest, found: Lifted, rows: list[dict[str, Value]]) -> None:
     """The fold gives what pandas gives, errors included."""
     rows = [r for r in rows if assumed(found, r, {})]
     if not rows:
@@ -83,7 +83,7 @@ def check(function: Any, asked: Request, found: Lifted, rows: list[dict[str, Val
         assert same(_unsigned(model), _unsigned(real)), (rows, model, real)
 
 
-def _large(asked: Request, model: object, rows: list[dict[str, Value]]) -> bool:
+def _large(asked: LiftRequest, model: object, rows: list[dict[str, Value]]) -> bool:
     """Whether the group may break an assumption on the sum of its integers."""
     big = [c.name for c in asked.schema if c.type == "bigint"]
     sums = (sum(abs(x) for r in rows if isinstance(x := r[n], int)) for n in big)

@@ -20,7 +20,7 @@ from tests.support.lifting import (
     run_table,
 )
 
-from presieve.lift import ArrayFunction, Lifted, Request, SeriesFunction, TableFunction
+from presieve.lift import ArrayFunction, Lifted, LiftRequest, SeriesFunction, TableFunction
 from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
@@ -80,7 +80,7 @@ TABLE_CASES: list[tuple[str, str, str, str]] = [
 ]
 
 
-def _table(dice: random.Random, asked: Request) -> list[dict[str, Value]]:
+def _table(dice: random.Random, asked: LiftRequest) -> list[dict[str, Value]]:
     """A group of up to six rows; in some groups a column has one value, or NULL only."""
     columns = {c.name: _column(dice, c) for c in asked.schema}
     rows = [{n: dice.choice(p) for n, p in columns.items()} for _ in range(dice.randint(1, 6))]

@@ -19,7 +19,7 @@ from tests.support.lifting import (
     run_series,
 )
 
-from presieve.lift import Lifted, Request
+from presieve.lift import Lifted, LiftRequest
 from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
@@ -157,7 +157,7 @@ CASES: list[tuple[Any, str, str]] = [
 _POOLS["smallint"] = [0, 1, -1, 5, 2**15 - 1, -(2**15)]
 
 
-def _table(dice: random.Random, asked: Request) -> list[dict[str, Value]]:
+def _table(dice: random.Random, asked: LiftRequest) -> list[dict[str, Value]]:
     """A group of up to six rows; in some groups a column has one value, or NULL only."""
     columns = {c.name: _column(dice, c) for c in asked.schema}
     return [{n: dice.choice(p) for n, p in columns.items()} for _ in range(dice.randint(1, 6))]
@@ -173,7 +173,7 @@ def _column(dice: random.Random, column: SchemaColumn) -> list[Value]:
     return pool
 
 
-def _check(function: Any, asked: Request, found: Lifted, rows: list[dict[str, Value]]) -> int:
+def _check(function: Any, asked: LiftRequest, found: Lifted, rows: list[dict[str, Value]]) -> int:
     is_table = function is not pandas_folds.per_column and function is not pandas_folds.number_of
     rows = [r for r in rows if assumed(found, r, {})]
     if not rows:

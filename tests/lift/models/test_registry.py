@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from presieve.lift.execution.state import Call
+from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.registry import FUNCTIONS, SYNTAX, function, path_of
 from presieve.lift.python.names import resolve_object
 from presieve.lift.values.symbolic import NONE, Known, Value
@@ -57,7 +57,7 @@ def test_what_is_put_in_a_functions_place_is_unknown(monkeypatch: pytest.MonkeyP
 
 
 def test_a_function_has_one_model() -> None:
-    def model(_: Call) -> Value:
+    def model(_: ModelCall) -> Value:
         return NONE
 
     with pytest.raises(AssertionError, match="registered twice"):

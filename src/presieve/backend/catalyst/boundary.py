@@ -61,7 +61,7 @@ tables.
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class BoundaryCall:
     """A Python function that is called once for each group, or one of Spark's own aggregate
     functions (``native``).
 
@@ -98,7 +98,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class SecondInput:
     """The second input of an operator with two inputs. ``keys`` are its grouping columns, in
     order.
     """
@@ -131,11 +131,11 @@ class Boundary:
     outputs: tuple[Attribute, ...]
     keys: tuple[int, ...]
     all_keys_plain: bool
-    calls: tuple[Call, ...]
+    calls: tuple[BoundaryCall, ...]
     key_outputs: dict[int, int] = field(default_factory=dict)
     mode: Mode = Mode.GROUPED
     single: bool = False
-    beside: Side | None = None
+    beside: SecondInput | None = None
     finer: bool = False
 
     @property
@@ -205,7 +205,7 @@ def read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     """Read an ``Aggregate``. ``plan`` is the same node in Spark. Raises :class:`DeclineSignal`."""
     grouping: list[Tree] = node.fields["groupingExpressions"]
     plain = {expr_id(t[0]) for t in grouping if is_attribute(t)}
-    calls: list[Call] = []
+    calls: list[BoundaryCall] = []
     key_outputs: dict[int, int] = {}
     for position, tree in enumerate(node.fields["aggregateExpressions"]):
         key = _passed_on(tree)
@@ -234,7 +234,7 @@ _GROUPING_ID = "spark_grouping_id"
 """The column that the analyzer adds to the grouping columns of ROLLUP, CUBE and GROUPING SETS."""
 
 
-def _mode(grouping: list[Tree], calls: list[Call]) -> Mode:
+def _mode(grouping: list[Tree], calls: list[BoundaryCall]) -> Mode:
     native = [c.native is not None for c in calls]
     if any(native) and any(is_attribute(t) and t[0]["name"] == _GROUPING_ID for t in grouping):
         reason = "filters are not pushed through ROLLUP, CUBE or GROUPING SETS; group by one set"
@@ -246,7 +246,7 @@ def _mode(grouping: list[Tree], calls: list[Call]) -> Mode:
     return Mode.GLOBAL if all(native) and not grouping else Mode.GROUPED
 
 
-def _call(tree: Tree, position: int) -> Call:
+def _call(tree: Tree, position: int) -> BoundaryCall:
     """Read a call of a Python function, or of one of Spark's own."""
     if any(node["class"] in (PYTHON_UDAF, PYTHON_UDF) for node in tree):
         return _udaf_call(tree, position)
@@ -254,10 +254,10 @@ def _call(tree: Tree, position: int) -> Call:
         raise DeclineSignal("plan-shape", "an output of this aggregate has no name")
     native = list_fold(tree) or native_call(tree)
     arguments = tuple(sorted(native.references))
-    return Call(native.name, arguments, (expr_id(tree[0]),), position, native)
+    return BoundaryCall(native.name, arguments, (expr_id(tree[0]),), position, native)
 
 
-def _udaf_call(tree: Tree, position: int) -> Call:
+def _udaf_call(tree: Tree, position: int) -> BoundaryCall:
     """Read ``Alias(AggregateExpression(PythonUDAF(attributes)))``, or decline."""
     if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != AGGREGATE_EXPRESSION:
         raise DeclineSignal(
@@ -280,7 +280,7 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     fields = _fields(tree)
     outputs = tuple(a.id for _, a in fields) or (expr_id(tree[0]),)
     names = tuple(name for name, _ in fields)
-    return Call(str(udaf["name"]), read, outputs, position, by=kind, fields=names)
+    return BoundaryCall(str(udaf["name"]), read, outputs, position, by=kind, fields=names)
 
 
 def _fields(tree: Tree) -> tuple[tuple[str, Attribute], ...]:
@@ -331,7 +331,7 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     are simply unknown.
     """
     columns: list[Tree] = node.fields["projectList"]
-    calls: list[Call] = []
+    calls: list[BoundaryCall] = []
     refused: list[DeclineSignal] = []
     for position in _scalar_calls(node):
         head, function, *arguments = columns[position]
@@ -342,7 +342,7 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
             refused.append(signal)
             continue
         name, output_ids = str(function["name"]), (expr_id(head),)
-        calls.append(Call(name, read, output_ids, position, by=kind, sole=len(read) == 1))
+        calls.append(BoundaryCall(name, read, output_ids, position, by=kind, sole=len(read) == 1))
     if not calls:
         raise refused[0]
     passed = passed_on(node)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from presieve.backend.catalyst.boundary import Boundary, Call, is_attribute, is_pivoted
+from presieve.backend.catalyst.boundary import Boundary, BoundaryCall, is_attribute, is_pivoted
 from presieve.backend.catalyst.native_aggregates import NativeCall, native_call
 from presieve.backend.catalyst.trees import EXPRESSIONS, Node, Tree, expr_id, references
 from presieve.backend.gateway import Gateway, Handle
@@ -78,7 +78,9 @@ def _grouping(node: Node, below: Node) -> tuple[tuple[int, ...], int]:
     return keys, pivot
 
 
-def _calls(node: Node, below: Node, types: Mapping[int, str]) -> Iterator[tuple[Attribute, Call]]:
+def _calls(
+    node: Node, below: Node, types: Mapping[int, str]
+) -> Iterator[tuple[Attribute, BoundaryCall]]:
     """Yield the column and the call for each function and value. ``types`` are those of the
     functions' results.
     """
@@ -101,7 +103,7 @@ def _calls(node: Node, below: Node, types: Mapping[int, str]) -> Iterator[tuple[
             name = f"{tree[4]['name']} of {literal['value']}"
             native = replace(functions[value], condition=[_SAME, tree[3], literal], of_some=True)
             read = tuple(sorted(native.references | references(native.condition)))
-            call = Call(native.name, read, (number,), position, native)
+            call = BoundaryCall(native.name, read, (number,), position, native)
             yield Attribute(number, name, types[value]), call
     if unread:
         raise DeclineSignal("plan-shape", "the aggregate below is not that of this pivot")
@@ -143,7 +145,7 @@ def count_in_one_function(boundary: Boundary, read: Set[int], live: Set[int]) ->
     if shown:
         native = _count_call([n.condition for n in shown.values()])
         read_ = tuple(sorted(native.references))
-        calls.append(Call(native.name, read_, tuple(shown), 0, native))
+        calls.append(BoundaryCall(native.name, read_, tuple(shown), 0, native))
     outputs = (replace(a, type="bigint") if a.id in unread else a for a in boundary.outputs)
     finer = bool(shown)
     return replace(boundary, calls=tuple(calls), outputs=tuple(outputs), finer=finer)

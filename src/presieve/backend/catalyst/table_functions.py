@@ -24,19 +24,19 @@ from presieve.backend.catalyst.boundary import (
     PROJECT,
     TABLE_FUNCTION,
     Boundary,
-    Call,
+    BoundaryCall,
     is_attribute,
     table_function,
 )
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree, expr_id
-from presieve.backend.catalyst.variable_columns import Names, distinct, schema_column
+from presieve.backend.catalyst.variable_columns import InputAttributes, distinct, schema_column
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.load_functions import command
-from presieve.backend.problems.setting import Setting
+from presieve.backend.problems.setting import PlanSetting
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift.api import lift
 from presieve.lift.evaluation_types import TABLE_FUNCTIONS
-from presieve.lift.forms import Lifted, Request, StateClass
+from presieve.lift.forms import Lifted, LiftRequest, StateClass
 from presieve.plan.algebra import Attribute
 
 _KEYS = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string"))
@@ -84,7 +84,7 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     outputs = gateway.attributes(plan)
     if any(a.type not in _VALUES or not a.nullable for a in outputs):
         raise DeclineSignal("return-type", f"a column of {name} is of another type, or NOT NULL")
-    call = Call(name, tuple(by_id), tuple(a.id for a in outputs), 0)
+    call = BoundaryCall(name, tuple(by_id), tuple(a.id for a in outputs), 0)
     return Boundary(
         kind=TABLE_FUNCTION,
         path=node.path,
@@ -97,9 +97,9 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     )
 
 
-def request_of(boundary: Boundary, names: Names, setting: Setting) -> Request:
+def request_of(boundary: Boundary, names: InputAttributes, setting: PlanSetting) -> LiftRequest:
     """Build the lifting request for a function that is sent all columns and returns all columns."""
-    return Request(
+    return LiftRequest(
         schema=tuple(schema_column(a) for a in boundary.inputs),
         keys=tuple(k.name for k in names.keys),
         returns=tuple(schema_column(a) for a in boundary.outputs),
@@ -109,7 +109,7 @@ def request_of(boundary: Boundary, names: Names, setting: Setting) -> Request:
 
 
 def lifted_table_function(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
+    gateway: Gateway, node: Handle, boundary: Boundary, names: InputAttributes, setting: PlanSetting
 ) -> Lifted:
     """Lift the class to a fold. Raises :class:`DeclineSignal`."""
     (call,) = boundary.calls

@@ -10,8 +10,8 @@ from presieve.backend.catalyst.boundary import (
     MAPS,
     PROJECT,
     Boundary,
-    Call,
-    Side,
+    BoundaryCall,
+    SecondInput,
     check_function,
     is_attribute,
     is_pivot,
@@ -101,7 +101,7 @@ def _read_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     )
 
 
-def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> Call:
+def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> BoundaryCall:
     """Return the call of the function of tables, whose arguments must be these columns."""
     function, *arguments = node.fields["functionExpr"]
     operator = simple_kind(node)
@@ -110,7 +110,7 @@ def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> C
     if list(plain(function, arguments)) != ids:
         raise DeclineSignal("plan-shape", "the function's arguments are not its input")
     name, output_ids = str(function["name"]), tuple(a.id for a in outputs)
-    return Call(name, tuple(ids), output_ids, 0, by=kind)
+    return BoundaryCall(name, tuple(ids), output_ids, 0, by=kind)
 
 
 def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
@@ -141,7 +141,7 @@ def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     )
 
 
-def _side(gateway: Gateway, node: Node, plan: Handle, number: int, count: int) -> Side:
+def _side(gateway: Gateway, node: Node, plan: Handle, number: int, count: int) -> SecondInput:
     project = node.children[number]
     if project.kind != PROJECT:
         raise DeclineSignal("plan-shape", "PySpark's projections below cogroup are missing")
@@ -152,4 +152,4 @@ def _side(gateway: Gateway, node: Node, plan: Handle, number: int, count: int) -
         reason = "cogroup must be on plain columns of its inputs"
         raise DeclineSignal("grouping-expression", reason)
     keys = tuple(i for i in ids[:count] if i is not None)
-    return Side((*project.path, 0), inputs, keys)
+    return SecondInput((*project.path, 0), inputs, keys)

@@ -29,7 +29,7 @@ def is_key_type(type_: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class InputAttributes:
     """The attributes of the input that are keys (in order) and those that are columns of rows."""
 
     keys: tuple[Attribute, ...]
@@ -49,7 +49,7 @@ def distinct(attributes: Iterable[Attribute], where: str) -> None:
         names_seen.add(folded)
 
 
-def read_names(boundary: Boundary) -> Names:
+def read_names(boundary: Boundary) -> InputAttributes:
     """Read the columns that matter to a boundary. Raises :class:`DeclineSignal`."""
     by_id = {a.id: a for a in boundary.inputs}
     used = dict.fromkeys([*boundary.keys, *(i for c in boundary.calls for i in c.arguments)])
@@ -62,7 +62,7 @@ def read_names(boundary: Boundary) -> Names:
     fit = [k for k in boundary.keys if sort_of(by_id[k].type) is not None]
     keys = tuple(by_id[k] for k in fit if boundary.single or is_key_type(by_id[k].type))
     names = {k.id for k in keys}
-    return Names(
+    return InputAttributes(
         keys=keys,
         rows=tuple(by_id[i] for i in used if i not in names),
         outputs=boundary.outputs,
@@ -75,20 +75,20 @@ def schema_column(attribute: Attribute) -> SchemaColumn:
     return SchemaColumn(attribute.name, attribute.type, attribute.nullable)
 
 
-def key_columns(names: Names) -> tuple[Column, ...]:
+def key_columns(names: InputAttributes) -> tuple[Column, ...]:
     """Return the grouping columns as columns of the IR."""
     columns = (column(k.name, k.type, k.nullable) for k in names.keys)
     return tuple(c for c in columns if c is not None)
 
 
-def input_vars(names: Names) -> dict[int, Var]:
+def input_vars(names: InputAttributes) -> dict[int, Var]:
     """Map the input's attributes to their variables of ROW and KEY."""
     scopes = [(k, Scope.KEY) for k in names.keys] + [(r, Scope.ROW) for r in names.rows]
     columns = ((a, scope, column(a.name, a.type, a.nullable)) for a, scope in scopes)
     return {a.id: Var(scope, c.name, c.sort) for a, scope, c in columns if c is not None}
 
 
-def output_vars(names: Names, fold: Fold) -> dict[int, Var]:
+def output_vars(names: InputAttributes, fold: Fold) -> dict[int, Var]:
     """Map the output attributes to their variables of OUT and KEY."""
     keys = {k.id: v for k, v in zip(names.keys, key_columns(names), strict=True)}
     by_name = {o.name: o for o in fold.outputs}
@@ -103,7 +103,7 @@ def output_vars(names: Names, fold: Fold) -> dict[int, Var]:
     return variables_by_id
 
 
-def above(names: Names, fold: Fold, residual: Term) -> tuple[Term, dict[int, Var]]:
+def above(names: InputAttributes, fold: Fold, residual: Term) -> tuple[Term, dict[int, Var]]:
     """Rename every variable of the residual to the column that holds it above the boundary.
 
     Also returns the attributes of those columns. Raises :class:`DeclineSignal` if the residual

@@ -41,11 +41,11 @@ from presieve.semantics.windows import (
     CurrentRow,
     Days,
     Distance,
-    Frame,
     Microseconds,
     SortKey,
     Units,
     Window,
+    WindowFrame,
 )
 from presieve.sql.catalyst import expression
 from presieve.sql.expressions.raising import can_raise
@@ -98,7 +98,7 @@ def sort_orders(node: Node) -> list[Tree]:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class WindowInput:
     """What terms are read with: the input's columns and types by exprId, and the time zone."""
 
     columns: dict[int, Var]
@@ -110,12 +110,12 @@ class Columns:
         return expression(tree, self.columns, self.timezone)
 
 
-def read_window(node: Node, of: Columns) -> Window:
+def read_window(node: Node, of: WindowInput) -> Window:
     """Read the operator as far as it is understood; where it is not, more influence is assumed.
     Raises :class:`DeclineSignal` where functions may read more than their partition.
     """
     if node.kind != WINDOW:
-        return Window((), _sort_keys(sort_orders(node), of), (Frame(None, CURRENT_ROW),))
+        return Window((), _sort_keys(sort_orders(node), of), (WindowFrame(None, CURRENT_ROW),))
     keys = _sort_keys(sort_orders(node), of)
     partition = (of.term(t) for t in node.fields["partitionSpec"])
     type_ = _type(sort_orders(node), of)
@@ -131,14 +131,14 @@ def read_window(node: Node, of: Columns) -> Window:
     )
 
 
-def _type(order: list[Tree], of: Columns) -> str:
+def _type(order: list[Tree], of: WindowInput) -> str:
     """Return the type of the sort key if it is the only one and a column; else an empty string."""
     value = order[0][1:] if len(order) == 1 else []
     plain = len(value) == 1 and value[0]["class"] == ATTRIBUTE
     return of.types.get(expr_id(value[0]), "") if plain else ""
 
 
-def whole_fold(node: Node, of: Columns, outputs: Iterable[Attribute]) -> Fold | None:
+def whole_fold(node: Node, of: WindowInput, outputs: Iterable[Attribute]) -> Fold | None:
     """Return the fold that the functions compute over a whole partition, with outputs named like
     ``outputs``. None if a function is not known, may raise, or reads less than the partition.
     """
@@ -148,7 +148,7 @@ def whole_fold(node: Node, of: Columns, outputs: Iterable[Attribute]) -> Fold | 
         function, spec = function_of(tree)
         is_aggregate = function[0]["class"] == AGGREGATE_EXPRESSION
         output = named.get(expr_id(tree[0]))
-        if not is_aggregate or _frame(function, spec, "") != Frame() or output is None:
+        if not is_aggregate or _frame(function, spec, "") != WindowFrame() or output is None:
             return None
         call = aggregate_call(function)
         source = NativeInput(of.columns, of.types, of.timezone)
@@ -173,7 +173,7 @@ ORDERLESS = ("max", "min", "count", "count_if", "bool_or", "bool_and")
 """Aggregates that give the same result in every order of their rows."""
 
 
-def _sort_keys(order: Iterable[Tree], of: Columns) -> tuple[SortKey, ...]:
+def _sort_keys(order: Iterable[Tree], of: WindowInput) -> tuple[SortKey, ...]:
     """Read the sort keys up to the first one that is not understood."""
     sort_keys = []
     for tree in order:
@@ -224,18 +224,18 @@ def _name(function: Tree) -> str:
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).strip("_")
 
 
-def _frame(function: Tree, spec: Tree, type_: str) -> Frame:
+def _frame(function: Tree, spec: Tree, type_: str) -> WindowFrame:
     """Return the rows that the function reads. ``type_`` is the type of the only sort key, or
     empty.
     """
     kind = function[0]["class"]
     if kind not in _BY_FRAME and kind != AGGREGATE_EXPRESSION:
-        return Frame()
+        return WindowFrame()
     lower, upper = (_read_bound(b) for b in children(_frame_of(spec), 0))
     if not is_by_range(spec):
         # A frame that counts rows may include all rows on that side.
-        return Frame(_side(lower, -1), _side(upper, 1))
-    return Frame(_reach(lower, type_, -1), _reach(upper, type_, 1))
+        return WindowFrame(_side(lower, -1), _side(upper, 1))
+    return WindowFrame(_reach(lower, type_, -1), _reach(upper, type_, 1))
 
 
 def _frame_of(spec: Tree) -> Tree:

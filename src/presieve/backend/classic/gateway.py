@@ -51,7 +51,7 @@ from presieve.backend.classic.scans.readers import own_readers
 from presieve.backend.classic.split_aggregate_outputs import to_project, with_projections
 from presieve.backend.classic.split_input import split
 from presieve.backend.classic.versions import ADAPTERS, ClassicDataFrame
-from presieve.backend.gateway import Handle, Source, served_version
+from presieve.backend.gateway import Handle, LeafSource, served_version
 from presieve.backend.problems.pickled import loads
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
@@ -562,7 +562,7 @@ class ClassicGateway:
         )
 
     @guarded
-    def source(self, leaf: Java) -> Source:
+    def source(self, leaf: Java) -> LeafSource:
         return leaf_sources.source(self, leaf)
 
     @guarded

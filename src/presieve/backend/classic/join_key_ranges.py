@@ -28,7 +28,7 @@ from presieve.backend.catalyst.operators import (
     outputs,
 )
 from presieve.backend.catalyst.trees import EXPRESSIONS, Node, expr_id, node_at, walk
-from presieve.backend.catalyst.variable_columns import Names
+from presieve.backend.catalyst.variable_columns import InputAttributes
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.display_names import source_name
 from presieve.backend.classic.gateway import ClassicGateway
@@ -149,13 +149,15 @@ class KeyRanges:
             return None
         of_row = Var(Scope.ROW, variable.name, variable.sort)
         ends = (lit(strip(variable.sort), value) for value in (low, high))
-        return self._scan(node, Names((), (of.column,), (), {}), _between(of_row, *ends))
+        return self._scan(node, InputAttributes((), (of.column,), (), {}), _between(of_row, *ends))
 
     def keys(self, of: KeyRange) -> Scan | None:
         """Return the files of the other side, with its keys and the conditions of its filters."""
-        return self._scan(node_at(self.root, of.other), Names((of.key,), (), (), {}), SQL_TRUE)
+        return self._scan(
+            node_at(self.root, of.other), InputAttributes((of.key,), (), (), {}), SQL_TRUE
+        )
 
-    def _scan(self, node: Node, read: Names, prefilter: Term) -> Scan | None:
+    def _scan(self, node: Node, read: InputAttributes, prefilter: Term) -> Scan | None:
         below = BoundaryInput(node, read, lambda: Sources(True, frozenset()))
         return scan_below(self.gateway, self.plan, below, prefilter, self.timezone)
 

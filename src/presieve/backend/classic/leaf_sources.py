@@ -11,7 +11,7 @@ from py4j.java_gateway import is_instance_of
 from presieve.backend.classic.plan_leaves import FILES, RELATION, RELATION_V2, SOURCES
 from presieve.backend.classic.py4j_errors import java_class, members
 from presieve.backend.effects.trusted_scans import CORRUPT_RECORD, ICEBERG, PARSED, by_columns
-from presieve.backend.gateway import Handle, Source
+from presieve.backend.gateway import Handle, LeafSource
 
 if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _RAW_V2 = "SupportsPushDownCatalystFilters"
 
 
-def source(gateway: ClassicGateway, leaf: Handle) -> Source:
+def source(gateway: ClassicGateway, leaf: Handle) -> LeafSource:
     """Implement :meth:`Gateway.source`."""
     name = str(leaf.getClass().getName())
     if name == RELATION:
@@ -31,8 +31,8 @@ def source(gateway: ClassicGateway, leaf: Handle) -> Source:
         raw = _is(gateway, builder, "org.apache.spark.sql.internal.connector", _RAW_V2)
         if table == ICEBERG[0]:
             return _iceberg(leaf, raw=raw)
-        return Source((table,), table.startswith(SOURCES + "v2."), raw, parsed)
-    return Source((name,))
+        return LeafSource((table,), table.startswith(SOURCES + "v2."), raw, parsed)
+    return LeafSource((name,))
 
 
 _COMPARED = re.compile(r"boolean|integer|long|date|timestamp(_ntz)?|decimal\(.*")
@@ -45,7 +45,7 @@ wrap around at the least number, so rows next to it are lost.
 """
 
 
-def _iceberg(leaf: Handle, *, raw: bool) -> Source:
+def _iceberg(leaf: Handle, *, raw: bool) -> LeafSource:
     """Describe a table of Iceberg by the types of its columns and all partitionings that its files
     ever had.
     """
@@ -62,20 +62,20 @@ def _iceberg(leaf: Handle, *, raw: bool) -> Source:
         n for n, t in types.items() if not (isinstance(t, str) and _COMPARED.fullmatch(t))
     }
     names = (ICEBERG[0], str(table.getClass().getName()))
-    return Source(names, raw=raw, aside=frozenset(truncated | uncompared))
+    return LeafSource(names, raw=raw, aside=frozenset(truncated | uncompared))
 
 
-def _relation(gateway: ClassicGateway, name: str, base: Handle) -> Source:
+def _relation(gateway: ClassicGateway, name: str, base: Handle) -> LeafSource:
     kind = str(base.getClass().getName())
     if kind != FILES:
         raw = _is(gateway, base, "org.apache.spark.sql.sources", "CatalystScan")
-        return Source((name, kind), raw=raw)
+        return LeafSource((name, kind), raw=raw)
     form, index = (str(x.getClass().getName()) for x in (base.fileFormat(), base.location()))
     catalog = index == SOURCES + "CatalogFileIndex"
     names = (gateway.conf("spark.sql.catalogImplementation", "hive"),) if catalog else ()
     raw = not catalog and index != SOURCES + "InMemoryFileIndex"
     dependent = _by_columns(gateway, form, base)
-    return Source((kind, form, index, *names), files=True, raw=raw, by_columns=dependent)
+    return LeafSource((kind, form, index, *names), files=True, raw=raw, by_columns=dependent)
 
 
 _OPTIONS = ("mode", CORRUPT_RECORD, "ignoreCorruptFiles")

@@ -48,7 +48,7 @@ from presieve.backend.classic.time_zones import zones
 from presieve.backend.effects.trusted_scans import ICEBERG, describe_scans
 from presieve.backend.filter_placement.joins import is_paired
 from presieve.backend.filter_placement.sides import columns_of
-from presieve.backend.gateway import GatewayError, Handle, Source
+from presieve.backend.gateway import GatewayError, Handle, LeafSource
 from presieve.backend.open_plan import Opened, function_name, or_declined, session_declines
 from presieve.backend.statistics.estimates import local
 from presieve.errors import Declined
@@ -105,7 +105,7 @@ def _computes(drawing: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class ScanFilterSearch:
     """What to search for. ``follows`` says whether a condition may imply something for single
     columns. ``declared`` are facts about columns that are computed from others. ``trusting``: also
     accept sources that are not known to apply filters as Spark does. ``first``: read the optimized
@@ -167,7 +167,7 @@ class RowSources:
 
 @or_declined
 @guarded
-def open_sources(opened: Opened, df: DataFrame, search: Search) -> RowSources | None:
+def open_sources(opened: Opened, df: DataFrame, search: ScanFilterSearch) -> RowSources | None:
     """Find the sources of a DataFrame in a classic session. None if no filter computes anything and
     nothing is declared, if no condition implies anything, or if rows may come from a cache. The
     optimized plan holds current values (``current_date``) as constants, which a filter must not
@@ -210,7 +210,7 @@ def _optimize(
     return gateway.optimized(df)
 
 
-def _is_known(source: Source) -> bool:
+def _is_known(source: LeafSource) -> bool:
     """Whether scans of the source are known to apply filters on some columns as they say."""
     return source.names == ICEBERG or any(name.endswith(_FORMATS) for name in source.names)
 
@@ -356,7 +356,7 @@ class _Conditions:
         yield from facts.computed.values()
         yield from facts.generators
 
-    def promise(self, search: Search, timezone: str) -> bool:
+    def promise(self, search: ScanFilterSearch, timezone: str) -> bool:
         """Whether something follows for some leaf, if everything that may hold there does hold.
         This is tested before the plan as written is read.
         """
@@ -400,7 +400,7 @@ def _has_like(tree: Tree) -> bool:
 
 def _source(
     conditions: _Conditions,
-    search: Search,
+    search: ScanFilterSearch,
     place: tuple[Handle, Node, tuple[int, ...]],
     uses: Sequence[Facts],
 ) -> RowSource | None:

@@ -12,7 +12,7 @@ from presieve.backend.connect.builtin_names import AGGREGATES
 from presieve.backend.connect.expression_trees import python_udf, read, read_harmless, unknown_tree
 from presieve.backend.connect.meaning import meaning, operand
 from presieve.backend.connect.resolved_plan import Expression
-from presieve.backend.connect.scope import Scope
+from presieve.backend.connect.scope import OperatorScope
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import int_lit
 from presieve.lift import evaluation_types
@@ -41,7 +41,7 @@ def is_aggregate(expression: Expression) -> bool:
     return False
 
 
-def aggregate_call(expression: Expression, scope: Scope) -> Tree:
+def aggregate_call(expression: Expression, scope: OperatorScope) -> Tree:
     """Return the tree of one call of an aggregate function; anything else becomes an expression
     that is not known.
     """
@@ -127,7 +127,9 @@ def _aggregate_node(children: int, distinct: bool) -> JsonNode:
     }
 
 
-def _native(name: str, arguments: Sequence[Expression], distinct: bool, scope: Scope) -> Tree:
+def _native(
+    name: str, arguments: Sequence[Expression], distinct: bool, scope: OperatorScope
+) -> Tree:
     """Return a call of one of Spark's functions. If an argument would be cast, the call is not
     known.
     """
@@ -146,7 +148,7 @@ def _native(name: str, arguments: Sequence[Expression], distinct: bool, scope: S
     return [_aggregate_node(1, distinct), head, *(n for c in children for n in c)]
 
 
-def _add_filter(tree: Tree, condition: Expression, scope: Scope) -> Tree:
+def _add_filter(tree: Tree, condition: Expression, scope: OperatorScope) -> Tree:
     """Add the condition of FILTER as another child."""
     if tree[0]["class"] != AGGREGATE_EXPRESSION:
         return tree
@@ -163,7 +165,7 @@ def _fits(kind: str, child: Tree) -> bool:
     return kind not in _OF_CONDITIONS or type_ == "boolean"
 
 
-def _read_argument(expression: Expression, scope: Scope) -> Tree:
+def _read_argument(expression: Expression, scope: OperatorScope) -> Tree:
     """Read an argument. Values chosen by conditions keep their form, and so do conditions that are
     counted.
     """
@@ -174,7 +176,7 @@ def _read_argument(expression: Expression, scope: Scope) -> Tree:
     return _choice(meant, scope) if isinstance(meant, CaseValue) else read(expression, scope)
 
 
-def _choice(value: Value, scope: Scope) -> Tree:
+def _choice(value: Value, scope: OperatorScope) -> Tree:
     if not isinstance(value, CaseValue):
         return read_harmless(value, scope)
     parts = [
@@ -184,7 +186,7 @@ def _choice(value: Value, scope: Scope) -> Tree:
     return _structure("CaseWhen", parts)
 
 
-def _read_counted(expression: Expression, scope: Scope) -> Tree:
+def _read_counted(expression: Expression, scope: OperatorScope) -> Tree:
     """Read ``CAST(condition AS INT)``; other expressions as usual."""
     if expression.WhichOneof("expr_type") != "cast":
         return read(expression, scope)

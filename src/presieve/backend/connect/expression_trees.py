@@ -15,7 +15,7 @@ from presieve.backend.catalyst.trees import ALIAS, AND, EXPRESSIONS, JsonNode, T
 from presieve.backend.connect.builtin_names import DETERMINISTIC, TOTAL
 from presieve.backend.connect.meaning import meaning
 from presieve.backend.connect.resolved_plan import Condition, Expression
-from presieve.backend.connect.scope import Scope
+from presieve.backend.connect.scope import OperatorScope
 from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.terms import Term, Var
 from presieve.ir.walk import rewrite, variables
@@ -34,7 +34,7 @@ def alias(number: int, name: str, tree: Tree) -> Tree:
     return [head, *tree]
 
 
-def read_harmless(term: Term, scope: Scope) -> Tree:
+def read_harmless(term: Term, scope: OperatorScope) -> Tree:
     """Return the tree of an expression whose meaning is known. Such expressions never raise."""
     read = [scope.field(attribute_id(v)).tree for v in variables(term)]
     ids = {v: attribute_id(v) for v in variables(term)}
@@ -103,7 +103,7 @@ def split_alias(expression: Expression) -> tuple[Expression, str | None]:
     return expression, name
 
 
-def read(expression: Expression, scope: Scope) -> Tree:
+def read(expression: Expression, scope: OperatorScope) -> Tree:
     """Return the tree of any expression."""
     expression, _ = split_alias(expression)
     kind = expression.WhichOneof("expr_type")
@@ -153,7 +153,7 @@ def read(expression: Expression, scope: Scope) -> Tree:
     return _everything(term, scope, deterministic=False)
 
 
-def _everything(why: Declined, scope: Scope, *, deterministic: bool) -> Tree:
+def _everything(why: Declined, scope: OperatorScope, *, deterministic: bool) -> Tree:
     """Return the tree of an expression that may read any column."""
     return unknown_tree(why, [f.tree for f in scope.fields], deterministic=deterministic)
 
@@ -182,7 +182,7 @@ def calls_known(text: str, functions: Set[str]) -> bool:
     return called is not None and called <= functions | _SYNTAX
 
 
-def python_udf(function: Expression, scope: Scope) -> Tree:
+def python_udf(function: Expression, scope: OperatorScope) -> Tree:
     """Return the tree of a call of a Python function; its ``function`` field holds the code."""
     arguments = [read(a, scope) for a in function.arguments]
     head: JsonNode = {
@@ -199,7 +199,7 @@ def python_udf(function: Expression, scope: Scope) -> Tree:
 # --- conditions -----------------------------------------------------------------------------
 
 
-def condition(expression: Expression, scope: Scope) -> Condition:
+def condition(expression: Expression, scope: OperatorScope) -> Condition:
     """Return the condition of a filter, split at every AND."""
     expression, _ = split_alias(expression)
     if expression.WhichOneof("expr_type") == "unresolved_function":
@@ -228,7 +228,7 @@ def _both(expression: Expression, left: Condition, right: Condition) -> Conditio
     return Condition(expression, [head, *left.tree, *right.tree], (left, right))
 
 
-def _apart(expression: Expression, parts: Sequence[str], scope: Scope) -> Condition:
+def _apart(expression: Expression, parts: Sequence[str], scope: OperatorScope) -> Condition:
     """Split a text into its conjuncts, each as a text of its own."""
     first, *others = (from_text(type(expression), part, scope) for part in parts)
     combined = first
@@ -237,21 +237,21 @@ def _apart(expression: Expression, parts: Sequence[str], scope: Scope) -> Condit
     return Condition(expression, combined.tree, combined.sides)
 
 
-def sql_text(term: Term, scope: Scope) -> str:
+def sql_text(term: Term, scope: OperatorScope) -> str:
     """Write a condition as SQL text over the names of columns. Raises :class:`PresieveError`."""
     by_variable = {v: Var(v.scope, name, v.sort) for name, v in scope.names().items()}
     named = rewrite(term, lambda v: by_variable.get(v, v))
     return emit_checked(named, {v.name: v for v in by_variable.values()}, scope.timezone)
 
 
-def from_text(message: type[Expression], text: str, scope: Scope) -> Condition:
+def from_text(message: type[Expression], text: str, scope: OperatorScope) -> Condition:
     """Return a condition from SQL text."""
     expression = message()
     expression.expression_string.expression = text
     return condition(expression, scope)
 
 
-def display_sql(condition: Condition, scope: Scope) -> str:
+def display_sql(condition: Condition, scope: OperatorScope) -> str:
     """Return the condition as SQL text, for a person."""
     if condition.sides is not None:
         return "(" + " AND ".join(display_sql(s, scope) for s in condition.sides) + ")"

@@ -13,7 +13,7 @@ from presieve.backend.catalyst.trees import ATTRIBUTE, walk
 from presieve.backend.connect.expression_trees import read
 from presieve.backend.connect.resolved_plan import Expression, Operator, Relation, inner, put_inputs
 from presieve.backend.connect.rowwise import not_rowwise
-from presieve.backend.connect.scope import Scope, fold
+from presieve.backend.connect.scope import OperatorScope, fold
 from presieve.lift.evaluation_types import SCALAR
 from presieve.sql.expressions.raising import can_raise
 
@@ -35,7 +35,7 @@ def separate_calls(plan: Operator, timezone: str, below: bool = False) -> tuple[
     if changed:
         put_inputs(relation, plan.slots, [part for part, _ in parts])
     if kind == "filter" or (below and kind in ("project", "with_columns")):
-        scope = Scope(plan.children, timezone)
+        scope = OperatorScope(plan.children, timezone)
         apart = _apart(relation, kind, scope) if all(o.steady for o in walk(plan)) else None
         return (relation, changed) if apart is None else (apart, True)
     return relation, changed
@@ -60,7 +60,7 @@ def _places(relation: Relation, kind: str) -> list[Expression]:
     return [e.alias.expr for e in named]
 
 
-def _apart(relation: Relation, kind: str, scope: Scope) -> Relation | None:
+def _apart(relation: Relation, kind: str, scope: OperatorScope) -> Relation | None:
     """Return the relation over projections that compute its calls; None if no calls can be taken
     out.
     """
@@ -158,7 +158,7 @@ def _is_scalar(call: Expression) -> bool:
     )
 
 
-def _is_column(argument: Expression, scope: Scope, added_names: Sequence[str]) -> bool:
+def _is_column(argument: Expression, scope: OperatorScope, added_names: Sequence[str]) -> bool:
     if argument.WhichOneof("expr_type") != "unresolved_attribute":
         return False
     if str(argument.unresolved_attribute.unparsed_identifier) in map(_quote, added_names):
@@ -167,7 +167,7 @@ def _is_column(argument: Expression, scope: Scope, added_names: Sequence[str]) -
     return len(tree) == 1 and bool(tree[0]["class"] == ATTRIBUTE)
 
 
-def _is_plain(column: Expression, scope: Scope) -> bool:
+def _is_plain(column: Expression, scope: OperatorScope) -> bool:
     """Whether an entire column is a call over columns."""
     if column.WhichOneof("expr_type") != _CALL:
         return False

@@ -16,9 +16,9 @@ from presieve.backend.connect.expression_trees import (
     unknown_tree,
     why_undetermined,
 )
-from presieve.backend.connect.resolved_plan import Expression, Field, Operator
+from presieve.backend.connect.resolved_plan import Expression, Operator, ResolvedColumn
 from presieve.backend.connect.rowwise import not_rowwise
-from presieve.backend.connect.scope import Scope
+from presieve.backend.connect.scope import OperatorScope
 from presieve.backend.connect.windows import sort_orders, window_expression
 from presieve.errors import Declined
 
@@ -42,7 +42,9 @@ def not_together(expressions: Sequence[Expression]) -> Declined | None:
     return None
 
 
-def take_out(expression: Expression, field: Field, scope: Scope, child: Operator) -> Operator:
+def take_out(
+    expression: Expression, field: ResolvedColumn, scope: OperatorScope, child: Operator
+) -> Operator:
     """Return the operator over ``child`` that computes the column ``field`` from the columns of
     ``scope``.
     """
@@ -96,7 +98,9 @@ def _arguments(expression: Expression) -> list[Expression]:
     return list(expression.unresolved_function.arguments)
 
 
-def _window(window: Expression, field: Field, scope: Scope) -> tuple[JsonNode, list[Tree]]:
+def _window(
+    window: Expression, field: ResolvedColumn, scope: OperatorScope
+) -> tuple[JsonNode, list[Tree]]:
     tree = window_expression(window, scope)
     partition = [read(e, scope) for e in window.partition_spec]
     order = sort_orders(window.order_spec, scope)
@@ -108,7 +112,9 @@ def _window(window: Expression, field: Field, scope: Scope) -> tuple[JsonNode, l
     return fields, [tree, *partition, *order]
 
 
-def _generate(expression: Expression, field: Field, scope: Scope) -> tuple[JsonNode, list[Tree]]:
+def _generate(
+    expression: Expression, field: ResolvedColumn, scope: OperatorScope
+) -> tuple[JsonNode, list[Tree]]:
     why = Declined("operator", "the results of generators are not known")
     inner = [read(e, scope) for e in _arguments(expression)]
     tree = unknown_tree(why, inner, deterministic=True)

@@ -32,7 +32,7 @@ from presieve.backend.connect.split_input import repeatable, split
 from presieve.backend.connect.unread_filters import notes
 from presieve.backend.effects.trusted_scans import PARSED, SERVER_FORMATS, by_columns
 from presieve.backend.filter_placement.filtered_leaves import moves_no_filters
-from presieve.backend.gateway import GatewayError, Source, served_version
+from presieve.backend.gateway import GatewayError, LeafSource, served_version
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.backend.unpushed_functions import NOTES
 from presieve.errors import Declined, DeclineSignal
@@ -388,13 +388,13 @@ class ConnectGateway:
         """Always false: the server lists files whenever it resolves a name."""
         return False
 
-    def source(self, leaf: Operator) -> Source:
+    def source(self, leaf: Operator) -> LeafSource:
         """Return what a message says about a leaf: the format of files, or where the rows are. For
         a table, the server is asked.
         """
         kind = leaf.kind.removeprefix("presieve.")
         if kind != "read":
-            return Source((kind,))
+            return LeafSource((kind,))
         read = inner(leaf.message)
         if not read.HasField("data_source"):
             table = _format(self._client.provider(str(read.named_table.unparsed_identifier)))
@@ -415,9 +415,9 @@ class ConnectGateway:
         return after.partition("\n== Physical Plan ==")[0]
 
 
-def _format(name: str) -> Source:
+def _format(name: str) -> LeafSource:
     files = name.lower() in SERVER_FORMATS
-    return Source(("files" if files else "source", name.lower()), files=files)
+    return LeafSource(("files" if files else "source", name.lower()), files=files)
 
 
 _UNREAD = "presieve.not_read"

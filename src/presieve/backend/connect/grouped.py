@@ -18,7 +18,7 @@ from presieve.backend.connect.expression_trees import (
 )
 from presieve.backend.connect.joins import number_anew
 from presieve.backend.connect.pivoted import pivot
-from presieve.backend.connect.resolved_plan import Expression, Field, Operator, Relation
+from presieve.backend.connect.resolved_plan import Expression, Operator, Relation, ResolvedColumn
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift.evaluation_types import EVALUATION_TYPES, Role
@@ -68,14 +68,14 @@ def build_aggregate(
     if len(schema.fields) != count:
         raise DeclineSignal("plan-shape", "the columns of an aggregate differ from its schema")
     trees: list[Tree] = []
-    output: list[Field] = []
+    output: list[ResolvedColumn] = []
     by_id = {f.id: f for f in child.output}
     for at, (tree, name) in enumerate(keys):
         if len(tree) == 1 and tree[0]["class"] == ATTRIBUTE and name is None:
             output.append(by_id[tree[0]["exprId"]["id"]])
             trees.append(tree)
             continue
-        field = Field(next(resolver.numbers), str(schema.fields[at]["name"]), schema, at)
+        field = ResolvedColumn(next(resolver.numbers), str(schema.fields[at]["name"]), schema, at)
         output.append(field)
         trees.append(alias(field.id, field.name, tree))
     for at, expression in enumerate(aggregates, len(keys)):
@@ -85,7 +85,7 @@ def build_aggregate(
         if len(call) > 1 and call[1]["class"] == PYTHON_UDAF:
             call[1]["dataType"] = schema.fields[at]["type"]
         trees.append(alias(number, name, call))
-        output.append(Field(number, name, schema, at))
+        output.append(ResolvedColumn(number, name, schema, at))
     every = [*trees, *(t for t, _ in keys)]
     return Operator(
         AGGREGATE,

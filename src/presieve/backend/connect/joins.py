@@ -19,7 +19,7 @@ from presieve.backend.connect.expression_trees import (
     is_deterministic,
     why_undetermined,
 )
-from presieve.backend.connect.resolved_plan import Field, Operator, Relation
+from presieve.backend.connect.resolved_plan import Operator, Relation, ResolvedColumn
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import fold
 
@@ -84,11 +84,11 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
     if not using:
         typed = tuple(replace(f, schema=schema, position=at) for at, f in enumerate(columns))
         return replace(joined, output=typed)
-    output: list[Field] = []
+    output: list[ResolvedColumn] = []
     trees: list[Tree] = []
     for at, old in enumerate(columns):
         if kind == "FULL_OUTER" and at < len(using):
-            output.append(Field(next(resolver.numbers), old.name, schema, at))
+            output.append(ResolvedColumn(next(resolver.numbers), old.name, schema, at))
             both = (side[fold(old.name)] for side in sides)
             trees.append(alias(output[-1].id, old.name, _of_both("Coalesce", *both)))
         else:
@@ -97,7 +97,7 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
     return Operator(PROJECT, {"projectList": trees}, (joined,), tuple(output), relation)
 
 
-def _of_both(name: str, left: Field, right: Field) -> Tree:
+def _of_both(name: str, left: ResolvedColumn, right: ResolvedColumn) -> Tree:
     """Return an expression of two columns, as Catalyst writes it after analysis. Columns of
     different types are cast; of these only the inputs are known.
     """
@@ -117,7 +117,7 @@ def _all(trees: list[Tree]) -> Tree:
 
 def _output_columns(
     kind: str, using: list[str], left: Operator, right: Operator
-) -> tuple[Field, ...]:
+) -> tuple[ResolvedColumn, ...]:
     """Return the columns of the result, in order. The columns of USING come first, and once."""
     chosen = {fold(f.name): f for f in (right if kind == "RIGHT_OUTER" else left).output}
     keys = tuple(chosen[n] for n in using)
@@ -170,7 +170,7 @@ def _reorder_right(left: Operator, right: Operator) -> Operator | None:
     return Operator(PROJECT, fields, (right,), output, None)
 
 
-def _source(side: Operator, field: Field, at: int, by_name: bool) -> Field | None:
+def _source(side: Operator, field: ResolvedColumn, at: int, by_name: bool) -> ResolvedColumn | None:
     if not by_name:
         return side.output[at] if at < len(side.output) else None
     named = [f for f in side.output if fold(f.name) == fold(field.name)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from presieve.backend.connect.resolved_plan import Expression
-from presieve.backend.connect.scope import Scope
+from presieve.backend.connect.scope import OperatorScope
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
@@ -33,7 +33,7 @@ ARITHMETIC = {
 MAX_DEPTH = 50
 
 
-def meaning(expression: Expression, scope: Scope) -> Term | Declined:
+def meaning(expression: Expression, scope: OperatorScope) -> Term | Declined:
     """Return the expression over attribute variables. Codes: those of
     :func:`presieve.sql.parse.parse_predicate`, and ``column-type``.
     """
@@ -44,7 +44,7 @@ def meaning(expression: Expression, scope: Scope) -> Term | Declined:
     return SQL_TRUE if term == TRUE else SQL_FALSE if term == FALSE else term
 
 
-def operand(expression: Expression, scope: Scope, depth: int = 0) -> Operand:
+def operand(expression: Expression, scope: OperatorScope, depth: int = 0) -> Operand:
     """Return the expression before it has met the other operand. Raises :class:`DeclineSignal`."""
     if depth > MAX_DEPTH:
         raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
@@ -68,7 +68,7 @@ def _kind_name(kind: str | None) -> str:
     return "a Python function" if str(kind).startswith("common_inline") else str(kind)
 
 
-def column(expression: Expression, scope: Scope) -> Var:
+def column(expression: Expression, scope: OperatorScope) -> Var:
     """Return the variable of a column. Raises :class:`DeclineSignal`."""
     if expression.WhichOneof("expr_type") == "unresolved_attribute":
         attribute = scope.find(expression.unresolved_attribute).attribute
@@ -111,14 +111,14 @@ def type_name(message: Expression) -> str:
         raise DeclineSignal("column-type", "a type is not supported") from error
 
 
-def _text(text: str, scope: Scope) -> Operand:
+def _text(text: str, scope: OperatorScope) -> Operand:
     """Read an expression from SQL text. Spark replaces ``${...}`` in it by settings."""
     if "${" in text:
         raise DeclineSignal("sql-unsupported", "variables in SQL text are not supported")
     return parse_operand(text, scope.all_names(), scope.timezone)
 
 
-def _cast(message: Expression, scope: Scope, depth: int) -> Operand:
+def _cast(message: Expression, scope: OperatorScope, depth: int) -> Operand:
     """Read a cast: of a literal, or of another expression to its own type or, for integers, to a
     wider type.
     """
@@ -147,7 +147,7 @@ def _fits(from_: str, type_: str) -> bool:
     return both and _WIDTHS.index(from_) <= _WIDTHS.index(wide)
 
 
-def _function(message: Expression, scope: Scope, depth: int) -> Operand:
+def _function(message: Expression, scope: OperatorScope, depth: int) -> Operand:
     name = str(message.function_name).lower()
     if message.is_distinct or message.is_user_defined_function:
         raise DeclineSignal("sql-unsupported", f"the function {name} is not supported")

@@ -22,10 +22,10 @@ from presieve.backend.connect.expression_trees import (
 )
 from presieve.backend.connect.resolved_plan import (
     Expression,
-    Field,
     FieldJson,
     Operator,
     Relation,
+    ResolvedColumn,
     Schema,
 )
 from presieve.errors import DeclineSignal
@@ -46,11 +46,11 @@ class _Pivot:
     columns (``made``).
     """
 
-    keys: tuple[Field, ...]
-    column: Field
+    keys: tuple[ResolvedColumn, ...]
+    column: ResolvedColumn
     values: Tree
     calls: tuple[tuple[str, Tree], ...]
-    made: tuple[Field, ...]
+    made: tuple[ResolvedColumn, ...]
 
     def results(self, place: int) -> list[FieldJson]:
         """Return the columns of a call, one for each value."""
@@ -87,7 +87,7 @@ def _read_pivot(resolver: Resolver, relation: Relation, child: Operator) -> _Piv
     if not all(str(f["type"]).partition("(")[0] in _LAID for f in result_columns):
         raise DeclineSignal("column-type", "a pivot of results that are no numbers or booleans")
     columns = tuple(
-        Field(next(resolver.numbers), str(f["name"]), schema, at)
+        ResolvedColumn(next(resolver.numbers), str(f["name"]), schema, at)
         for at, f in enumerate(result_columns, len(keys))
     )
     return _Pivot(tuple(keys), column, values, calls, columns)
@@ -184,11 +184,15 @@ def _elements(relation: Relation, pivot_parts: _Pivot, below: Operator) -> Opera
     return Operator(PROJECT, fields, (below,), (*pivot_parts.keys, *pivot_parts.made), relation)
 
 
-def _fields(resolver: Resolver, names: Sequence[str], types: Sequence[object]) -> tuple[Field, ...]:
+def _fields(
+    resolver: Resolver, names: Sequence[str], types: Sequence[object]
+) -> tuple[ResolvedColumn, ...]:
     """Return columns of an operator that is in no message."""
     json = [
         {"name": name, "type": type_, "nullable": True}
         for name, type_ in zip(names, types, strict=True)
     ]
     schema = Schema(lambda: json)
-    return tuple(Field(next(resolver.numbers), n, schema, at) for at, n in enumerate(names))
+    return tuple(
+        ResolvedColumn(next(resolver.numbers), n, schema, at) for at, n in enumerate(names)
+    )

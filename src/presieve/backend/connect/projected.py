@@ -23,14 +23,14 @@ from presieve.backend.connect.extracted import is_taken_out, not_together, take_
 from presieve.backend.connect.resolved_plan import (
     UNKNOWN,
     Expression,
-    Field,
     Operator,
     Relation,
+    ResolvedColumn,
     Schema,
     inside,
 )
 from presieve.backend.connect.rowwise import not_rowwise
-from presieve.backend.connect.scope import Scope, fold, parts_of
+from presieve.backend.connect.scope import OperatorScope, fold, parts_of
 from presieve.errors import Declined, DeclineSignal
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _declines(expressions: Sequence[Expression]) -> Declined | None:
     return not_rowwise(others) or not_together(expressions)
 
 
-def _expand_star(expression: Expression, child: Operator) -> tuple[Field, ...]:
+def _expand_star(expression: Expression, child: Operator) -> tuple[ResolvedColumn, ...]:
     star = expression.unresolved_star
     if star.HasField("plan_id") and int(star.plan_id) != child.plan_id:
         raise DeclineSignal("sql-unsupported", "the star of a relation further below")
@@ -94,7 +94,7 @@ def _expand_star(expression: Expression, child: Operator) -> tuple[Field, ...]:
     return child.output
 
 
-def _field_name(field: Field) -> str | None:
+def _field_name(field: ResolvedColumn) -> str | None:
     """Return the name under which a field of a struct becomes a column; None for other columns,
     which keep theirs.
     """
@@ -103,7 +103,7 @@ def _field_name(field: Field) -> str | None:
     return str(field.json["name"])
 
 
-def _column(expression: Expression, name: str | None, scope: Scope) -> list[_Column]:
+def _column(expression: Expression, name: str | None, scope: OperatorScope) -> list[_Column]:
     """Read a column; SQL text (``selectExpr``) may be several columns, or bring a name."""
     if is_taken_out(expression):
         return [_Column([], name, expression)]
@@ -212,13 +212,13 @@ def _project(
     for position, column in enumerate(columns):
         if column.taken is not None:
             name = str(checked.fields[position]["name"])
-            field = Field(next(resolver.numbers), name, checked, position)
+            field = ResolvedColumn(next(resolver.numbers), name, checked, position)
             child = take_out(column.taken, field, scope, child)
             plain = _Column(field.tree, None)
             columns = [*columns[:position], plain, *columns[position + 1 :]]
     passed = {f.id: f for f in child.output}
     trees: list[Tree] = []
-    output: list[Field] = []
+    output: list[ResolvedColumn] = []
     for position, column in enumerate(columns):
         field, tree = _output_column(resolver, column, passed, checked, position)
         output.append(field)
@@ -237,10 +237,10 @@ def _project(
 def _output_column(
     resolver: Resolver,
     column: _Column,
-    passed: dict[int, Field],
+    passed: dict[int, ResolvedColumn],
     schema: Schema,
     position: int,
-) -> tuple[Field, Tree]:
+) -> tuple[ResolvedColumn, Tree]:
     """Return a column of the output and its expression. Plain columns keep number and type."""
     head = column.tree[0]
     plain = head["class"] == ATTRIBUTE
@@ -254,7 +254,7 @@ def _output_column(
     name = column.name
     if name is None:
         name = str(schema.fields[position]["name"])
-    return Field(number, name, schema, position), alias(number, name, column.tree)
+    return ResolvedColumn(number, name, schema, position), alias(number, name, column.tree)
 
 
 def _check_count(schema: Schema, count: int) -> Sequence[dict[str, object]]:

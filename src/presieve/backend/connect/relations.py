@@ -28,14 +28,14 @@ from presieve.backend.connect.expression_trees import (
 from presieve.backend.connect.resolved_plan import (
     UNKNOWN,
     Expression,
-    Field,
     FieldJson,
     Operator,
     Relation,
+    ResolvedColumn,
     Schema,
     inner,
 )
-from presieve.backend.connect.scope import Scope, fold, parts_of
+from presieve.backend.connect.scope import OperatorScope, fold, parts_of
 from presieve.backend.connect.server_sql import UNREAD_TEXT, shows_a_table
 from presieve.backend.connect.windows import sort_orders
 from presieve.errors import Declined, DeclineSignal
@@ -44,7 +44,7 @@ from presieve.ir.terms import SQL_TRUE
 MAX_DEPTH = 300
 
 
-class Server(Protocol):
+class AnalysisServer(Protocol):
     """What resolving asks of the server."""
 
     def fields(self, relation: Relation) -> Sequence[FieldJson]:
@@ -61,7 +61,7 @@ class Server(Protocol):
 class Resolver:
     """Resolves the messages of one plan."""
 
-    server: Server
+    server: AnalysisServer
     timezone: str
     numbers: count[int]
 
@@ -84,18 +84,18 @@ class Resolver:
         why = Declined("operator", f"{kind} of Spark Connect is not understood")
         return self.opaque(relation, children, why)
 
-    def scope(self, *operators: Operator) -> Scope:
+    def scope(self, *operators: Operator) -> OperatorScope:
         """Return the columns of the operators, for expressions over them."""
-        return Scope(operators, self.timezone)
+        return OperatorScope(operators, self.timezone)
 
     def schema(self, relation: Relation) -> Schema:
         """Return the columns of the relation, which are requested when needed."""
         return Schema(lambda: self.server.fields(relation))
 
-    def fresh(self, schema: Schema, qualifier: str = UNKNOWN) -> tuple[Field, ...]:
+    def fresh(self, schema: Schema, qualifier: str = UNKNOWN) -> tuple[ResolvedColumn, ...]:
         """Return all columns of a schema under new numbers."""
         return tuple(
-            Field(next(self.numbers), str(f["name"]), schema, at, qualifier)
+            ResolvedColumn(next(self.numbers), str(f["name"]), schema, at, qualifier)
             for at, f in enumerate(schema.fields)
         )
 
@@ -180,7 +180,7 @@ def inputs(relation: Relation) -> list[tuple[str, Relation]]:
 
 
 def unknown_columns(
-    output: Sequence[Field], why: Declined, children: Sequence[Operator]
+    output: Sequence[ResolvedColumn], why: Declined, children: Sequence[Operator]
 ) -> list[Tree]:
     """Return columns each of which may be computed from everything below, and may raise."""
     below = [f.tree for c in children for f in c.output]

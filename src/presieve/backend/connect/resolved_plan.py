@@ -45,7 +45,7 @@ UNKNOWN = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ResolvedColumn:
     """A column of an operator's output: a number that stands for it as Catalyst's ``exprId`` does,
     and where its type is found. ``qualifier`` is the name of the relation if it has one, or
     ``UNKNOWN``. For a field of a struct, ``whole`` is the struct's column and ``position`` the
@@ -57,7 +57,7 @@ class Field:
     schema: Schema
     position: int
     qualifier: str = ""
-    whole: Field | None = None
+    whole: ResolvedColumn | None = None
 
     @property
     def json(self) -> FieldJson:
@@ -95,7 +95,7 @@ class Field:
         ]
 
 
-def inside(column: Field) -> dict[str, Field]:
+def inside(column: ResolvedColumn) -> dict[str, ResolvedColumn]:
     """Return the fields of a struct column, by name; nothing for other columns, or if two names
     differ only in case.
     """
@@ -103,7 +103,7 @@ def inside(column: Field) -> dict[str, Field]:
     if len({name.upper().lower() for name, _ in fields}) != len(fields):
         return {}
     return {
-        name: Field(attribute.id, attribute.name, column.schema, place, whole=column)
+        name: ResolvedColumn(attribute.id, attribute.name, column.schema, place, whole=column)
         for place, (name, attribute) in enumerate(fields)
     }
 
@@ -132,7 +132,7 @@ class Operator:
     kind: str
     fields: JsonNode
     children: tuple[Operator, ...]
-    output: tuple[Field, ...]
+    output: tuple[ResolvedColumn, ...]
     relation: Relation | None
     slots: tuple[str, ...] = ("input",)
     unread: Declined | None = None

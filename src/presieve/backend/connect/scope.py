@@ -11,7 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from presieve.backend.connect.resolved_plan import UNKNOWN, Expression, Field, Operator, inside
+from presieve.backend.connect.resolved_plan import (
+    UNKNOWN,
+    Expression,
+    Operator,
+    ResolvedColumn,
+    inside,
+)
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import Var
 from presieve.plan.algebra import struct_id, variable_of
@@ -21,25 +27,25 @@ _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class OperatorScope:
     """The operators that an expression reads, and the session's time zone."""
 
     operators: tuple[Operator, ...]
     timezone: str
 
     @property
-    def fields(self) -> tuple[Field, ...]:
+    def fields(self) -> tuple[ResolvedColumn, ...]:
         """All columns."""
         return tuple(f for o in self.operators for f in o.output)
 
-    def field(self, number: int) -> Field:
+    def field(self, number: int) -> ResolvedColumn:
         """Return the column, or field of a struct, with this number, which must exist here."""
         column = next(f for f in self.fields if f.id == struct_id(number))
         if number == column.id:
             return column
         return next(f for f in inside(column).values() if f.id == number)
 
-    def extracted(self, expression: Expression) -> Field:
+    def extracted(self, expression: Expression) -> ResolvedColumn:
         """Return the field of ``column.getField(name)``. Raises :class:`DeclineSignal`."""
         value = expression.unresolved_extract_value
         if (
@@ -51,7 +57,7 @@ class Scope:
         column = self.find(value.child.unresolved_attribute)
         return _inside(column, str(value.extraction.literal.string))
 
-    def find(self, attribute: Expression) -> Field:
+    def find(self, attribute: Expression) -> ResolvedColumn:
         """Return the column of an ``UnresolvedAttribute``. Raises :class:`DeclineSignal`."""
         name = str(attribute.unparsed_identifier)
         if attribute.is_metadata_column:
@@ -96,7 +102,7 @@ class Scope:
         return _unambiguous(longer) | plain
 
 
-def _unambiguous(named: Sequence[tuple[str, Field]]) -> dict[str, Var]:
+def _unambiguous(named: Sequence[tuple[str, ResolvedColumn]]) -> dict[str, Var]:
     """Return the columns with unique names and of types that proofs can express."""
     folded = [fold(name) for name, _ in named]
     variables = {}
@@ -107,7 +113,7 @@ def _unambiguous(named: Sequence[tuple[str, Field]]) -> dict[str, Var]:
     return variables
 
 
-def _inside(column: Field, name: str) -> Field:
+def _inside(column: ResolvedColumn, name: str) -> ResolvedColumn:
     matches = [f for n, f in inside(column).items() if fold(n) == fold(name)]
     if len(matches) != 1:
         reason = f"{column.name}.{name} is not supported: only plain columns and fields of structs"
@@ -139,7 +145,9 @@ def parts_of(name: str) -> tuple[str, ...]:
         at += 1
 
 
-def matching(fields: tuple[Field, ...], parts: tuple[str, ...], name: str) -> tuple[Field, ...]:
+def matching(
+    fields: tuple[ResolvedColumn, ...], parts: tuple[str, ...], name: str
+) -> tuple[ResolvedColumn, ...]:
     """Return the columns of the name: of the relation that qualifies it, or else the field of a
     struct. Raises :class:`DeclineSignal`.
     """

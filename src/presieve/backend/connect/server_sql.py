@@ -22,7 +22,7 @@ UNREAD_TEXT = (
 )
 
 
-class Server(Protocol):
+class SqlServer(Protocol):
     """What this module asks of the server."""
 
     def fields(self, relation: Relation) -> Sequence[FieldJson]:
@@ -64,7 +64,7 @@ def read(relation: Relation) -> Relation | None:
     return messages
 
 
-def is_right(server: Server, relation: Relation, messages: Relation) -> bool:
+def is_right(server: SqlServer, relation: Relation, messages: Relation) -> bool:
     """Whether the server says that the messages mean what the text means."""
     try:
         if not server.same_semantics(relation, messages):

@@ -14,7 +14,7 @@ from presieve.backend.connect.aggregate_calls import aggregate_call
 from presieve.backend.connect.builtin_names import AGGREGATES
 from presieve.backend.connect.expression_trees import read
 from presieve.backend.connect.resolved_plan import Expression
-from presieve.backend.connect.scope import Scope
+from presieve.backend.connect.scope import OperatorScope
 
 _RANKS = {"row_number": "RowNumber", "rank": "Rank", "dense_rank": "DenseRank"}
 _OFFSETS = {"lag": ("Lag", -1), "lead": ("Lead", 1)}
@@ -26,7 +26,7 @@ _UP_TO_HERE = ("UnboundedPreceding$", "CurrentRow$")
 _ALL = ("UnboundedPreceding$", "UnboundedFollowing$")
 
 
-def window_expression(window: Expression, scope: Scope) -> Tree:
+def window_expression(window: Expression, scope: OperatorScope) -> Tree:
     """Return a function over a window. A function that is not known reads all rows of its
     partition.
     """
@@ -39,7 +39,7 @@ def window_expression(window: Expression, scope: Scope) -> Tree:
     return [_node("WindowExpression", 2), *_function(window.window_function, name, scope), *spec]
 
 
-def sort_orders(keys: Sequence[Expression], scope: Scope) -> list[Tree]:
+def sort_orders(keys: Sequence[Expression], scope: OperatorScope) -> list[Tree]:
     """Return the sort keys of a window, or of a sorted relation."""
     orders = []
     for key in keys:
@@ -54,7 +54,7 @@ def sort_orders(keys: Sequence[Expression], scope: Scope) -> list[Tree]:
     return orders
 
 
-def _function(function: Expression, name: str, scope: Scope) -> Tree:
+def _function(function: Expression, name: str, scope: OperatorScope) -> Tree:
     called = function.unresolved_function
     if name in AGGREGATES:
         return aggregate_call(function, scope)

@@ -44,7 +44,7 @@ from presieve.backend.catalyst.trees import (
     walk,
 )
 from presieve.backend.effects.may_raise import trees
-from presieve.backend.gateway import Gateway, Handle, Source
+from presieve.backend.gateway import Gateway, Handle, LeafSource
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
 from presieve.semantics.scan import NARROW, may_lose_by
@@ -306,7 +306,7 @@ _last: dict[str, tuple[Node, Kept]] = {}
 """The answer for the plan of the last question: every boundary of a plan asks."""
 
 
-def _kept_from(source: Source, columns: Iterable[Attribute]) -> Iterable[int]:
+def _kept_from(source: LeafSource, columns: Iterable[Attribute]) -> Iterable[int]:
     """Return the columns for which a scan is handed no filter."""
     for column in columns:
         narrow = source.files and column.type in NARROW
@@ -314,7 +314,7 @@ def _kept_from(source: Source, columns: Iterable[Attribute]) -> Iterable[int]:
             yield column.id
 
 
-def _reason(source: Source) -> str:
+def _reason(source: LeafSource) -> str:
     name = source.names[-1].rpartition(".")[2]
     return (
         f"the data source ({name}) is not known to apply filters as Spark does, and might be handed"

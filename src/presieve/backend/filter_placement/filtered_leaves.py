@@ -11,7 +11,7 @@ from dataclasses import replace
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.effects.may_raise import trees_raise
-from presieve.backend.filter_placement.sides import Context, columns_of, over, standing
+from presieve.backend.filter_placement.sides import SiteContext, columns_of, over, standing
 from presieve.backend.filter_placement.windows import WindowSite
 from presieve.backend.gateway import Gateway
 from presieve.errors import DeclineSignal
@@ -38,7 +38,7 @@ def moves_no_filters(gateway: Gateway) -> bool:
     return any(rule in excluded for rule in _MOVING)
 
 
-def read_leaf_site(context: Context, site: Site) -> WindowSite:
+def read_leaf_site(context: SiteContext, site: Site) -> WindowSite:
     """Read a source, with the conditions of distant filters and joins on its rows. Raises
     :class:`DeclineSignal`.
     """

@@ -10,7 +10,7 @@ from presieve.backend.catalyst.operators import JOIN, conditions
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import EXPRESSIONS, Node
 from presieve.backend.effects.may_raise import trees_raise
-from presieve.backend.filter_placement.sides import Context, FilteredSite, columns_of, over
+from presieve.backend.filter_placement.sides import FilteredSite, SiteContext, columns_of, over
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Op, Scope, Term, Var
@@ -63,7 +63,7 @@ def join_kind(node: Node) -> str:
     return str(node.fields["joinType"].get("object")).rsplit(".", 1)[-1]
 
 
-def read_join_site(context: Context, site: Site) -> JoinSite:
+def read_join_site(context: SiteContext, site: Site) -> JoinSite:
     """Read a join, INTERSECT or EXCEPT. Raises :class:`DeclineSignal`."""
     node = site.boundary
     inputs = [_nullable(context.attributes(child)) for child in node.children]
@@ -94,7 +94,7 @@ def read_join_site(context: Context, site: Site) -> JoinSite:
 _SCOPES = (Scope.KEY, Scope.ROW)
 
 
-def _on(context: Context, node: Node, variables_by_id: Mapping[int, Var]) -> Iterator[Term]:
+def _on(context: SiteContext, node: Node, variables_by_id: Mapping[int, Var]) -> Iterator[Term]:
     """Yield the conjuncts of a join's condition that proofs can express."""
     parts = (expression(c.tree, dict(variables_by_id), context.timezone) for c in conditions(node))
     yield from (p for p in parts if not isinstance(p, Declined))

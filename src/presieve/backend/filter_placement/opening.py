@@ -13,7 +13,7 @@ from presieve.backend.catalyst.trees import Node, is_leaf, walk
 from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.filter_placement.filtered_leaves import moves_no_filters, read_leaf_site
 from presieve.backend.filter_placement.joins import JoinSite, is_paired, read_join_site
-from presieve.backend.filter_placement.sides import Context, Side
+from presieve.backend.filter_placement.sides import OperatorInput, SiteContext
 from presieve.backend.filter_placement.windows import WindowSite, read_window_site
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.open_plan import CACHED, Opened, is_cached, or_declined, session_declines
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 AnySite: TypeAlias = WindowSite | JoinSite
 
-_Kinds: TypeAlias = tuple[tuple[Callable[[Node], bool], Callable[[Context, Site], AnySite]], ...]
+_Kinds: TypeAlias = tuple[
+    tuple[Callable[[Node], bool], Callable[[SiteContext, Site], AnySite]], ...
+]
 _KINDS: _Kinds = (
     (is_windowed, read_window_site),
     (is_paired, read_join_site),
@@ -59,7 +61,7 @@ def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
         # A definition (WITH) that is not inlined stays as it is.
         plan = gateway.simplified(gateway.inlined(plan))
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    context = Context(gateway, plan, gateway.tree(plan), timezone)
+    context = SiteContext(gateway, plan, gateway.tree(plan), timezone)
     kinds = (*_KINDS, *_SOURCES) if alone else _KINDS
     return FilteredOperators(opened, plan, tuple(_read_sites(context, kinds)))
 
@@ -77,7 +79,7 @@ def with_filters(
 
 
 @or_declined
-def filter_of(side: Side, prefilter: Term, timezone: str) -> Predicate:
+def filter_of(side: OperatorInput, prefilter: Term, timezone: str) -> Predicate:
     """Return a condition on the rows of a side as a filter to insert. If a scan might drop rows for
     which it is true, the filter takes a form that is not handed to scans.
     """
@@ -94,7 +96,7 @@ def filter_of(side: Side, prefilter: Term, timezone: str) -> Predicate:
     return replace(filter_, aside=True) if loses(prefilter) else filter_
 
 
-def _read_sites(context: Context, kinds: _Kinds) -> Iterator[AnySite]:
+def _read_sites(context: SiteContext, kinds: _Kinds) -> Iterator[AnySite]:
     nodes = list(walk(context.root))
     if not any(n.kind in (FILTER, JOIN) for n in nodes):
         return
@@ -115,7 +117,7 @@ def _read_sites(context: Context, kinds: _Kinds) -> Iterator[AnySite]:
             continue
 
 
-def _check(context: Context, site: Site) -> None:
+def _check(context: SiteContext, site: Site) -> None:
     """Raise :class:`DeclineSignal` if nothing may be put below an operator."""
     gateway, plan = context.gateway, context.plan
     unread = gateway.unread(gateway.node(plan, site.boundary.path))

@@ -11,7 +11,7 @@ from functools import partial
 from presieve.backend.catalyst.operators import FILTER, conditions
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import Node
-from presieve.backend.catalyst.variable_columns import Names, distinct
+from presieve.backend.catalyst.variable_columns import InputAttributes, distinct
 from presieve.backend.effects.may_raise import InputErrors, errors_in_input
 from presieve.backend.effects.trusted_scans import describe_scans
 from presieve.backend.gateway import Gateway, Handle
@@ -28,7 +28,7 @@ from presieve.sql.emit import normalize
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class OperatorInput:
     """An input of an operator. ``columns`` are those that the claim reads, with their
     ``attributes``; ``known`` are the conditions right below the operator.
     """
@@ -57,13 +57,13 @@ class FilteredSite:
     operator: str
     functions: str
     where: Term
-    sides: tuple[Side, ...]
+    sides: tuple[OperatorInput, ...]
     erases: bool
     shared: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class SiteContext:
     """What sites are read with."""
 
     gateway: Gateway
@@ -77,7 +77,7 @@ class Context:
 
     def side(
         self, below: Node, inputs: tuple[Attribute, ...], read: Collection[Var], *, guarded: bool
-    ) -> Side:
+    ) -> OperatorInput:
         """Return the input that ``below`` gives, restricted to the variables that are read.
         ``guarded`` is as in :func:`presieve.backend.effects.may_raise.errors_in_input`. Raises
         :class:`DeclineSignal`.
@@ -90,12 +90,12 @@ class Context:
             describe_scans, self.gateway, self.plan, self.root, [below.path], native=False
         )
         used = tuple(a for a in inputs if a.name in names)
-        return Side(
+        return OperatorInput(
             tuple(c for c in columns if c.name in names),
             {i: v for i, v in attributes.items() if v.name in names},
             standing(below, attributes, self.timezone),
             errors_in_input(below, self.root, guarded),
-            BoundaryInput(below, Names((), used, (), {}), sources),
+            BoundaryInput(below, InputAttributes((), used, (), {}), sources),
         )
 
 

@@ -11,7 +11,7 @@ from presieve.backend.catalyst.operators import WINDOW
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import ATTRIBUTE, expr_id
 from presieve.backend.catalyst.windows import (
-    Columns,
+    WindowInput,
     functions_raise,
     input_of,
     names_of,
@@ -20,14 +20,14 @@ from presieve.backend.catalyst.windows import (
 )
 from presieve.backend.effects.erased_errors import is_guarded_by
 from presieve.backend.effects.may_raise import trees_raise
-from presieve.backend.filter_placement.sides import Context, FilteredSite, columns_of, over
+from presieve.backend.filter_placement.sides import FilteredSite, SiteContext, columns_of, over
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Column, Mode, Problem
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Scope, Var
 from presieve.ir.walk import to_scope, variables
 from presieve.plan.algebra import Attribute, attribute_id
-from presieve.semantics.windows import HERE, Frame, Window, of_row
+from presieve.semantics.windows import HERE, Window, WindowFrame, of_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,12 @@ class WindowSite(FilteredSite):
     whole: Problem | None = None
 
 
-def read_window_site(context: Context, site: Site) -> WindowSite:
+def read_window_site(context: SiteContext, site: Site) -> WindowSite:
     """Read a window or a limit. Raises :class:`DeclineSignal`."""
     node, below = site.boundary, input_of(site.boundary)
     inputs = context.attributes(below)
     attributes, _ = columns_of(inputs)
-    of = Columns(attributes, {a.id: a.type for a in inputs}, context.timezone)
+    of = WindowInput(attributes, {a.id: a.type for a in inputs}, context.timezone)
     above = any(map(trees_raise, site.nodes))
     window = replace(read_window(node, of), raises=above or functions_raise(node))
     where = to_scope(sql_conjunction(over(site, attributes)), Scope.ROW, Scope.KEY)
@@ -55,7 +55,7 @@ def read_window_site(context: Context, site: Site) -> WindowSite:
     guarded = is_guarded_by(site, _unmoved_conjuncts(site))
     side = context.side(below, inputs, read, guarded=guarded)
     whole_problem = None
-    if Frame() in window.frames and not window.raises:
+    if WindowFrame() in window.frames and not window.raises:
         whole_problem = _whole(context, site, of, inputs, side.columns)
     return WindowSite(
         site.number,
@@ -71,9 +71,9 @@ def read_window_site(context: Context, site: Site) -> WindowSite:
 
 
 def _whole(
-    context: Context,
+    context: SiteContext,
     site: Site,
-    of: Columns,
+    of: WindowInput,
     inputs: Sequence[Attribute],
     columns: Sequence[Column],
 ) -> Problem | None:

@@ -27,7 +27,7 @@ from presieve.backend.catalyst.boundary import (
     PROJECT,
     PYTHON_UDF,
     Boundary,
-    Call,
+    BoundaryCall,
     is_attribute,
     is_boundary,
     read_project,
@@ -39,7 +39,7 @@ from presieve.backend.catalyst.variable_columns import input_vars, key_columns, 
 from presieve.backend.effects.may_raise import made_by_python
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
-from presieve.backend.problems.setting import Setting
+from presieve.backend.problems.setting import PlanSetting
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
 from presieve.ir.terms import Term, Var
@@ -50,7 +50,7 @@ from presieve.semantics.smart_constructors import or_, substitute
 
 
 def compose_projections(
-    gateway: Gateway, site: Site, plan: Handle, read: LiftedBoundary, setting: Setting
+    gateway: Gateway, site: Site, plan: Handle, read: LiftedBoundary, setting: PlanSetting
 ) -> tuple[Site, LiftedBoundary]:
     """Extend the boundary of the site by the projections below it, as far as they compute the
     arguments of its functions. ``plan`` is the root.
@@ -190,7 +190,7 @@ class _Link:
         by_name = {a.name: a.id for a in self.inner.boundary.outputs}
         return {by_name[o.name]: o for o in lifted.fold.outputs if o.name in by_name}
 
-    def _call(self, call: Call) -> Call:
+    def _call(self, call: BoundaryCall) -> BoundaryCall:
         """Rewrite the call over the input of the inner functions."""
         makers = {i: c.arguments for c in self.inner.boundary.calls for i in c.outputs}
         read = (j for i in call.arguments for j in makers.get(i, (i,)))
@@ -199,7 +199,7 @@ class _Link:
         sole = call.sole or not sole_outputs.isdisjoint(call.arguments)
         return replace(call, arguments=arguments, sole=sole)
 
-    def _boundary(self, calls: tuple[Call, ...]) -> Boundary:
+    def _boundary(self, calls: tuple[BoundaryCall, ...]) -> Boundary:
         outer, inner = self.outer.boundary, self.inner.boundary
         source_ids = {a.id for a in inner.inputs}
         beside = (k for k in outer.keys if k in source_ids)

@@ -30,7 +30,7 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.load_functions import load, table_request, takes_pandas
 from presieve.backend.statistics.footers import RELATION
 from presieve.dataflow.analysis import Dataflow, dataflow
-from presieve.dataflow.context import Request
+from presieve.dataflow.context import AnalysisRequest
 from presieve.errors import Declined, DeclineSignal, Span
 from presieve.lift.entry.row_map import converted_by
 from presieve.lift.evaluation_types import EVALUATION_TYPES
@@ -111,7 +111,7 @@ def read_column_use(
     return ColumnUse(number, node, name, span, inputs, answer, declined)
 
 
-def _request(gateway: Gateway, handle: Handle, node: Node, boundary: Boundary) -> Request:
+def _request(gateway: Gateway, handle: Handle, node: Node, boundary: Boundary) -> AnalysisRequest:
     (call,) = boundary.calls
     if not takes_pandas(boundary, call):
         reason = f"{call.name} is a function of Arrow tables or of the batches of a group"

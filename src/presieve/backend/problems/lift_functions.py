@@ -7,11 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FunctionType
 
-from presieve.backend.catalyst.boundary import MAPS, TABLE_FUNCTION, Boundary, Call
+from presieve.backend.catalyst.boundary import MAPS, TABLE_FUNCTION, Boundary, BoundaryCall
 from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST, lift_list_fold
 from presieve.backend.catalyst.native_aggregates import NativeCall, NativeInput, lift_native
 from presieve.backend.catalyst.table_functions import lifted_table_function, request_of
-from presieve.backend.catalyst.variable_columns import Names, input_vars, read_names, schema_column
+from presieve.backend.catalyst.variable_columns import (
+    InputAttributes,
+    input_vars,
+    read_names,
+    schema_column,
+)
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.load_functions import (
     aggregate_form,
@@ -22,9 +27,9 @@ from presieve.backend.problems.load_functions import (
     takes_pandas,
 )
 from presieve.backend.problems.passthrough import Unlifted, analyze_unlifted
-from presieve.backend.problems.setting import Setting
+from presieve.backend.problems.setting import PlanSetting
 from presieve.dataflow.analysis import dataflow
-from presieve.dataflow.context import Request as DataflowRequest
+from presieve.dataflow.context import AnalysisRequest as DataflowRequest
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
 from presieve.ir.sorts import BOOL, Option
@@ -40,7 +45,7 @@ from presieve.lift.forms import (
     FrameFunction,
     GuardsFunction,
     Lifted,
-    Request,
+    LiftRequest,
     RowFunction,
     RowsFunction,
     TableFunction,
@@ -62,7 +67,7 @@ class LiftedBoundary:
     """
 
     boundary: Boundary
-    names: Names
+    names: InputAttributes
     folds: tuple[Lifted, ...]
     why: Declined | None = None
     unknown: dict[int, Declined] = field(default_factory=dict)
@@ -78,7 +83,7 @@ TWO_GROUPS = Declined(
 
 
 def read_lifted(
-    gateway: Gateway, node: Handle, boundary: Boundary, setting: Setting
+    gateway: Gateway, node: Handle, boundary: Boundary, setting: PlanSetting
 ) -> LiftedBoundary:
     """Lift the boundary's functions. For functions of tables, the first form that works is used:
     whole groups, single rows, or the columns that hold the key. Raises :class:`DeclineSignal`.
@@ -116,8 +121,8 @@ class _Functions:
     gateway: Gateway
     node: Handle
     boundary: Boundary
-    names: Names
-    setting: Setting
+    names: InputAttributes
+    setting: PlanSetting
 
     def of_groups(self) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
         """Return the calls as folds, and the outputs, by number, of Spark's own functions that are
@@ -162,7 +167,7 @@ class _Functions:
             raise DeclineSignal.of(why)
         return LiftedBoundary(self.boundary, self.names, tuple(lifted), why, known=known_flags)
 
-    def _guards(self, call: Call) -> Lifted:
+    def _guards(self, call: BoundaryCall) -> Lifted:
         """Lift a scalar UDF for the rows for which it is known, if nobody would miss a call of it.
         Raises :class:`DeclineSignal`.
         """
@@ -233,7 +238,7 @@ class _Functions:
             raise DeclineSignal.of(why)
         return LiftedBoundary(single, names, (lifted,), why)
 
-    def _native(self, call: Call, native: NativeCall) -> Lifted | Declined:
+    def _native(self, call: BoundaryCall, native: NativeCall) -> Lifted | Declined:
         gateway, node = self.gateway, self.node
         outputs = [a for a in self.boundary.outputs if a.id in call.outputs]
         types = {a.id: a.type for a in self.boundary.inputs}
@@ -250,7 +255,7 @@ class _Functions:
         named = tuple(replace(output, name=a.name) for a in outputs)
         return replace(lifted, fold=replace(lifted.fold, outputs=named))
 
-    def _python(self, call: Call, *, partly: bool = False) -> Lifted:
+    def _python(self, call: BoundaryCall, *, partly: bool = False) -> Lifted:
         """Lift a call of a Python function. Raises :class:`DeclineSignal`."""
         function = self._load(call)
         boundary = self.boundary
@@ -271,7 +276,7 @@ class _Functions:
         columns = tuple(replace(o, name=outputs[i].name) for o, i in named)
         return replace(lifted, fold=replace(lifted.fold, outputs=columns))
 
-    def _form(self, function: object, call: Call) -> Form:
+    def _form(self, function: object, call: BoundaryCall) -> Form:
         by_id = {a.id: a.name for a in self.boundary.inputs}
         arguments = tuple(by_id[i] for i in call.arguments)
         if call.whole:
@@ -286,10 +291,10 @@ class _Functions:
         with_key = takes_key(function, self.boundary, call)
         return kind(with_key, tuple(by_id[k] for k in self.boundary.keys))
 
-    def _load(self, call: Call) -> object:
+    def _load(self, call: BoundaryCall) -> object:
         return load(self.gateway, handle(self.gateway, self.node, self.boundary, call), call)
 
-    def _columns_read(self, call: Call) -> tuple[SchemaColumn, ...]:
+    def _columns_read(self, call: BoundaryCall) -> tuple[SchemaColumn, ...]:
         """Return the columns that a call reads, and the keys."""
         by_id = {a.id: a for a in self.boundary.inputs}
         read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
@@ -302,14 +307,14 @@ def _only(lifted: Lifted, why: Declined) -> Lifted:
     return replace(lifted, fold=replace(lifted.fold, span=why.span))
 
 
-def _lift_or_decline(function: object, form: Form, request: Request) -> Lifted:
+def _lift_or_decline(function: object, form: Form, request: LiftRequest) -> Lifted:
     lifted = lift(function, form, request)
     if isinstance(lifted, Declined):
         raise DeclineSignal.of(lifted)
     return lifted
 
 
-def _returns(outputs: list[Attribute], call: Call) -> tuple[SchemaColumn, ...]:
+def _returns(outputs: list[Attribute], call: BoundaryCall) -> tuple[SchemaColumn, ...]:
     """Return the declared outputs. For a struct, these are its fields under the names that the
     function knows.
     """

@@ -6,16 +6,16 @@ import inspect
 import pickle
 from types import FunctionType
 
-from presieve.backend.catalyst.boundary import MAPS, Boundary, Call
+from presieve.backend.catalyst.boundary import MAPS, Boundary, BoundaryCall
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.pickled import together
-from presieve.dataflow.context import Request
+from presieve.dataflow.context import AnalysisRequest
 from presieve.errors import DeclineSignal
 from presieve.lift.entry.group_fold import group_fold_under
 from presieve.lift.forms import ArrayFunction, Form, SeriesFunction
 
 
-def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: Call) -> Handle:
+def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: BoundaryCall) -> Handle:
     """Return the function of a call, in the JVM."""
     if boundary.kind == "Aggregate":
         return gateway.aggregate_function(node, call.position)
@@ -24,7 +24,7 @@ def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: Call) -> Ha
     return gateway.group_function(node)
 
 
-def load(gateway: Gateway, handle: Handle, call: Call) -> object:
+def load(gateway: Gateway, handle: Handle, call: BoundaryCall) -> object:
     """Load the Python function."""
     loaded = command(gateway, handle, call)
     if not isinstance(loaded, tuple) or len(loaded) != 2 or not callable(loaded[0]):
@@ -41,7 +41,7 @@ def check_together(gateway: Gateway, node: Handle, boundary: Boundary) -> None:
                 command(gateway, handle(gateway, node, boundary, call), call)
 
 
-def command(gateway: Gateway, handle: Handle, call: Call) -> object:
+def command(gateway: Gateway, handle: Handle, call: BoundaryCall) -> object:
     """Load the command that Spark sends to its workers. Loading the user's own objects may raise
     anything; the listed errors are those that pickle documents, and a missing module.
     """
@@ -59,7 +59,7 @@ def command(gateway: Gateway, handle: Handle, call: Call) -> object:
         raise DeclineSignal("no-function", f"{call.name} cannot be loaded: {error}") from error
 
 
-def aggregate_form(function: object, columns: tuple[str, ...], call: Call) -> Form:
+def aggregate_form(function: object, columns: tuple[str, ...], call: BoundaryCall) -> Form:
     """Determine how a Python aggregate function takes a group. A fold of ``group_fold`` is
     recognized by itself. Declines ``eval-type`` for such a fold if it does not get Arrow arrays.
     """
@@ -71,7 +71,7 @@ def aggregate_form(function: object, columns: tuple[str, ...], call: Call) -> Fo
     return form(columns, call.streamed)
 
 
-def takes_key(function: object, boundary: Boundary, call: Call) -> bool:
+def takes_key(function: object, boundary: Boundary, call: BoundaryCall) -> bool:
     """Whether PySpark calls the function with the key first. PySpark counts positional parameters
     the same way.
     """
@@ -90,12 +90,14 @@ def takes_key(function: object, boundary: Boundary, call: Call) -> bool:
     return True
 
 
-def takes_pandas(boundary: Boundary, call: Call) -> bool:
+def takes_pandas(boundary: Boundary, call: BoundaryCall) -> bool:
     """Whether a function of tables gets whole tables, or batches, of pandas."""
     return not call.arrow and (boundary.kind in MAPS or not call.streamed)
 
 
-def table_request(function: FunctionType, boundary: Boundary, keys: tuple[str, ...]) -> Request:
+def table_request(
+    function: FunctionType, boundary: Boundary, keys: tuple[str, ...]
+) -> AnalysisRequest:
     """Make the request to the dataflow analysis for a function of pandas tables. ``keys`` are the
     names of the grouping columns in the key's order.
     """
@@ -103,10 +105,10 @@ def table_request(function: FunctionType, boundary: Boundary, keys: tuple[str, .
     by_id = {a.id: a.name for a in boundary.inputs}
     table = tuple(by_id[i] for i in call.arguments)
     if boundary.kind in MAPS:
-        return Request(function, "batches", table)
+        return AnalysisRequest(function, "batches", table)
     side = boundary.beside
     if side is None:
-        return Request(function, "group", table, keys)
+        return AnalysisRequest(function, "group", table, keys)
     second_inputs = {a.id: a.name for a in side.inputs}
     beside = (tuple(second_inputs.values()), tuple(second_inputs[k] for k in side.keys))
-    return Request(function, "group", table, keys, beside)
+    return AnalysisRequest(function, "group", table, keys, beside)

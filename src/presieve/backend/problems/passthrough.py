@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 
 from presieve.backend.catalyst.boundary import MAPS, Boundary
-from presieve.backend.catalyst.variable_columns import Names, key_columns
+from presieve.backend.catalyst.variable_columns import InputAttributes, key_columns
 from presieve.backend.problems.load_functions import table_request
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.ir.fold import Column, Fold, Output
@@ -49,11 +49,11 @@ class Unlifted:
     boundary: Boundary
     answer: Dataflow
 
-    def fold_of_keys(self, names: Names) -> Lifted:
+    def fold_of_keys(self, names: InputAttributes) -> Lifted:
         """Return the fold of the outputs that hold one of the keys, if there are any."""
         return self._fold(names, self.answer.keys)
 
-    def fold_of_rows(self, names: Names) -> Lifted:
+    def fold_of_rows(self, names: InputAttributes) -> Lifted:
         """Return the fold of the outputs that hold a column of their row, if there are any.
         ``names`` are the names of the boundary where each row is a group.
 
@@ -70,7 +70,7 @@ class Unlifted:
         )
         return replace(self._fold(names, self.answer.passes or {}), assumptions=facts)
 
-    def _fold(self, names: Names, sources: Mapping[str, str]) -> Lifted:
+    def _fold(self, names: InputAttributes, sources: Mapping[str, str]) -> Lifted:
         returned_keys = {k.name: k for k in names.keys if _comes_back(k)}
         outputs = []
         for a in self.boundary.outputs:

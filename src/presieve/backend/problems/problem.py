@@ -15,7 +15,7 @@ from presieve.backend.catalyst.struct_fields import with_all_fields
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import Node
 from presieve.backend.catalyst.variable_columns import (
-    Names,
+    InputAttributes,
     input_vars,
     is_key_type,
     key_columns,
@@ -35,7 +35,7 @@ from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.chained_udfs import check_chains, compose_projections
 from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
-from presieve.backend.problems.setting import Setting
+from presieve.backend.problems.setting import PlanSetting
 from presieve.backend.problems.shared_series import check_shared
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
@@ -62,7 +62,7 @@ class BoundaryInput:
     """
 
     node: Node
-    names: Names
+    names: InputAttributes
     sources: Callable[[], Sources]
 
 
@@ -86,7 +86,7 @@ class SiteProblem:
 
     site: Site
     boundary: Boundary
-    names: Names
+    names: InputAttributes
     problem: Problem
     moved: frozenset[tuple[int, int]]
     taken: Term
@@ -140,7 +140,7 @@ class SiteProblem:
         return quiet and self._arrives(valid)
 
 
-def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
+def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: PlanSetting) -> SiteProblem:
     """Read the problem of a site. ``plan`` is the root. Raises :class:`DeclineSignal`."""
     if not site.deterministic:
         reason = (
@@ -328,14 +328,14 @@ def _distinct_conditions(moved: Iterable[tuple[Moved, Term]]) -> Iterable[Term]:
     return dict.fromkeys(term for _, term in moved)
 
 
-def _with_keys(fold: Fold, names: Names) -> Fold:
+def _with_keys(fold: Fold, names: InputAttributes) -> Fold:
     """Give the fold all grouping columns that a filter may read, whether or not the fold reads
     them.
     """
     return replace(fold, keys=key_columns(names))
 
 
-def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
+def _sorted_outputs(fold: Fold, names: InputAttributes) -> dict[int, Var]:
     """Return the variables of the outputs. Declines if their types are not those that the plan
     declares.
     """
@@ -435,7 +435,7 @@ def _over_outputs(
 _UNMODELLED = "a filter reads what proofs cannot model: column {}"
 
 
-def _needed_outputs(names: Names, read: frozenset[int], where: Term) -> set[str]:
+def _needed_outputs(names: InputAttributes, read: frozenset[int], where: Term) -> set[str]:
     """Return the outputs whose equality must be proved: those that somebody or the filter reads."""
     used = {v.name for v in variables(where) if v.scope is Scope.OUT}
     return used | {a.name for a in names.outputs if a.id in read}

@@ -12,7 +12,7 @@ from presieve.semantics.values import MOST_ROWS
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class PlanSetting:
     """Facts that hold for all functions of a plan: the session's time zone, the functions that they
     call and that need not be read, and facts about the input: its maximum number of rows, and the
     ranges of integer columns, by attribute.

@@ -14,7 +14,7 @@ from presieve.backend.open_plan import Opened
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.estimates import scan_below
-from presieve.cost.decision import Candidate
+from presieve.cost.decision import ProvenPrefilter
 from presieve.cost.estimate import estimate
 from presieve.cost.model import Work, cost_of_groups, native, rowwise
 from presieve.cost.parquet_scan import Estimate, Scan
@@ -26,13 +26,13 @@ from presieve.semantics.types import sort_of
 logger = logging.getLogger("presieve")
 
 
-def candidate(opened: Opened, edit: SiteEdit) -> Candidate:
+def candidate(opened: Opened, edit: SiteEdit) -> ProvenPrefilter:
     """Describe an edit that has a pre-filter, with the information from footers and a sample. May
     open files.
     """
     assert edit.prefilter is not None
     term = edit.prefilter.term
-    return Candidate(term, _work(edit), _estimate(opened, edit, term), _spares(edit))
+    return ProvenPrefilter(term, _work(edit), _estimate(opened, edit, term), _spares(edit))
 
 
 def _estimate(opened: Opened, edit: SiteEdit, term: Term) -> Estimate | None:

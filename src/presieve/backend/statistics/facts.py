@@ -23,7 +23,7 @@ from presieve.backend.catalyst.trees import (
 from presieve.backend.catalyst.variable_columns import input_vars
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import BoundaryInput
-from presieve.backend.problems.setting import Setting
+from presieve.backend.problems.setting import PlanSetting
 from presieve.backend.statistics.footers import number, ranges, rows, without_null
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
@@ -90,8 +90,8 @@ def known_facts(
 
 
 def with_extent(
-    gateway: Gateway, root: Handle, source: BoundaryInput, setting: Setting
-) -> Setting | None:
+    gateway: Gateway, root: Handle, source: BoundaryInput, setting: PlanSetting
+) -> PlanSetting | None:
     """Add the number of rows and the extremes of integers, according to the files, to the setting.
     None if the files do not tell.
     """

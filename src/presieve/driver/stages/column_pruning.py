@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from presieve.backend.column_pruning import (
-    Functions,
     OtherFunction,
+    TableFunctions,
     erases,
     kept_columns,
     open_functions,
@@ -71,7 +71,7 @@ def prune_columns(opened: Opened, df: DataFrame, policy: Policy, *, changed: boo
 
 
 def _decision(
-    opened: Opened, functions: Functions, use: ColumnUse, columns: KeptColumns | None
+    opened: Opened, functions: TableFunctions, use: ColumnUse, columns: KeptColumns | None
 ) -> ColumnDecision:
     if columns is None:
         return ColumnDecision(use, declined=use.declined)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from presieve.backend.open_plan import Opened
 from presieve.backend.statistics import edits
 from presieve.cost.decision import decide
-from presieve.driver.stages.decisions import SiteDecision, Verdict
+from presieve.driver.stages.decisions import GateVerdict, SiteDecision
 
 COST = "cost"
 """The code of the reason that a rewrite does not pay off."""
@@ -38,6 +38,6 @@ def judge_prefilters(
         decision = decide(candidates, len(equal))
         refused = refuse and not decision.pays
         for (i, edit), candidate in zip(members, candidates, strict=True):
-            verdict = Verdict(candidate, decision, refused)
+            verdict = GateVerdict(candidate, decision, refused)
             judged[i] = replace(judged[i], edit=None if refused else edit, verdict=verdict)
     return judged

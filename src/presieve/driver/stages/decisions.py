@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from presieve.backend.open_plan import OpenSite
 from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.rewrite import Predicate, SiteEdit
-from presieve.cost.decision import Candidate, Decision
+from presieve.cost.decision import CostDecision, ProvenPrefilter
 from presieve.driver.declare import declared_text
 from presieve.driver.solve import Solution
 from presieve.errors import Declined
@@ -33,7 +33,7 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class GoalProof:
     """The result of a goal. If its kind is ``none``, the solution proves nothing."""
 
     goal: Goal
@@ -83,11 +83,11 @@ def unquiet(site: SiteProblem, valid: Collection[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GateVerdict:
     """The cost gate's decision about an edit, and whether the gate takes it back."""
 
-    candidate: Candidate
-    decision: Decision
+    candidate: ProvenPrefilter
+    decision: CostDecision
     refused: bool
 
 
@@ -102,11 +102,11 @@ class SiteDecision:
     """
 
     site: OpenSite
-    proof: Proof | None = None
+    proof: GoalProof | None = None
     rewrite: Rewrite | None = None
     edit: SiteEdit | None = None
     declined: tuple[Declined, ...] = ()
-    verdict: Verdict | None = None
+    verdict: GateVerdict | None = None
     conflict: Declined | None = None
     seconds: float = 0.0
 

@@ -49,7 +49,7 @@ class Grounded:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SolutionSite:
     """The site at which a solution is to be used.
 
     ``search`` solves another problem of the same site, and ``look`` says whether data may be read
@@ -66,7 +66,7 @@ Known = Mapping[Assumption, str]
 Search = Callable[[Problem, Known], Solution | Declined]
 
 
-def ground_solution(place: Place, solution: Solution) -> Grounded:
+def ground_solution(place: SolutionSite, solution: Solution) -> Grounded:
     """Return the solution if all conditions that it rests on are known.
 
     Otherwise return the first of these that exists: the solution with its conditions discharged by
@@ -148,7 +148,7 @@ def _breaking(
 
 
 def _guard_plan(
-    place: Place, solution: Solution, open_: Collection[Assumption], breaking: Term
+    place: SolutionSite, solution: Solution, open_: Collection[Assumption], breaking: Term
 ) -> Grounded | Declined:
     """Build the guarded plan of a solution, or say why there is none."""
     from presieve.backend.open_plan import plan_guarded

@@ -38,7 +38,7 @@ from presieve.ir.fold import Problem
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import rewrite, to_scope, variables
-from presieve.semantics.windows import HERE, Frame
+from presieve.semantics.windows import HERE, WindowFrame
 from presieve.sql.emit import normalize
 from presieve.synthesis import joins, windows
 
@@ -219,7 +219,7 @@ def _why_not(site: AnySite) -> Declined | None:
     if isinstance(site, JoinSite):
         full = site.join.left and site.join.right
         return Declined("outer-join", _OF_ONE_SIDE) if full else None
-    if Frame() in site.window.frames:
+    if WindowFrame() in site.window.frames:
         reason = f"{site.functions or 'a function'} reads every row of its partition"
     else:
         reason = "rows that pass the filter need rows that it drops, by their place in the window"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from presieve.backend.catalyst.boundary import Call
+from presieve.backend.catalyst.boundary import BoundaryCall
 from presieve.backend.group_aggregates import (
     GroupCall,
     Groups,
@@ -349,7 +349,7 @@ def _write_texts(reduction: Aggregates, call: GroupCall, number: int) -> Reduced
 
 
 def _struct(
-    call: Call, attributes: Sequence[Attribute], texts: Mapping[int, str]
+    call: BoundaryCall, attributes: Sequence[Attribute], texts: Mapping[int, str]
 ) -> dict[int, str]:
     """Build the struct that a function returns; to Spark, each of its fields may be NULL."""
     fields = (

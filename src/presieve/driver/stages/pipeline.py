@@ -58,9 +58,9 @@ from presieve.driver.stages.decisions import (
     INFERRED,
     TAKEN_BACK,
     Goal,
+    GoalProof,
     Objection,
     OutcomeCheck,
-    Proof,
     Rewrite,
     SiteDecision,
     unquiet,
@@ -396,7 +396,7 @@ class Pipeline:
         if isinstance(grounded, Declined):
             return SiteDecision(site, declined=(grounded,))
         solution = grounded.solution
-        decision = SiteDecision(site, Proof(goal, solution))
+        decision = SiteDecision(site, GoalProof(goal, solution))
         if solution.verified is None or solution.kind == "none":
             return decision
         unsolved = not_of_all(solution, goal.site.others, self.options.budget)
@@ -417,7 +417,7 @@ class Pipeline:
             return discharge.Grounded(solution)
         look = self.options.cost != "never"
         return discharge.ground_solution(
-            discharge.Place(opened, goal.site, self._search, look), solution
+            discharge.SolutionSite(opened, goal.site, self._search, look), solution
         )
 
     def _search(self, problem: Problem, evidence: Mapping[Assumption, str]) -> Solution | Declined:

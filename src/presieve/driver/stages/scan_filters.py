@@ -86,12 +86,12 @@ def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Der
 
     A large plan is read as written only if there is something to gain or to report.
     """
-    from presieve.backend.classic.scan_filters import Search, open_sources
+    from presieve.backend.classic.scan_filters import ScanFilterSearch, open_sources
 
     if options.cost == "never":
         return Derived(df)
     declared = tuple(computed_columns(options.declare))
-    search = Search(_may_follow, declared, trusting=options.policy == "assume")
+    search = ScanFilterSearch(_may_follow, declared, trusting=options.policy == "assume")
     sources = open_sources(opened, df, replace(search, first=not opened.reading.for_report))
     if isinstance(sources, Declined) or sources is None or not sources.first:
         return _add_filters(sources, df, options)

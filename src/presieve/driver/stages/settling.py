@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from presieve.errors import Declined
 
 
-class Decision(Protocol):
+class FunctionDecision(Protocol):
     """The decision about a function: the texts that replace it and their proof, or why it stays."""
 
     @property
@@ -24,7 +24,7 @@ class Decision(Protocol):
         """Why the function stays."""
 
 
-D = TypeVar("D", bound=Decision)
+D = TypeVar("D", bound=FunctionDecision)
 R = TypeVar("R")
 
 

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field, replace
 
 from presieve.ir.fold import Fold
 from presieve.ir.terms import Lit
-from presieve.lift.forms import Form, Lifted, Request, RowFunction
+from presieve.lift.forms import Form, Lifted, LiftRequest, RowFunction
 from presieve.lift.python.zones import Zone
-from presieve.lift.values.columns import BesideNull, Columns, Nulls
+from presieve.lift.values.columns import BesideNull, LiftedColumns, Nulls
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class LiftAttempt:
     """An object, its form (None: find out) and the request; ``tracked`` are the constants that sets
     and dicts distinguish.
     """
 
     obj: object
     form: Form | None
-    request: Request
+    request: LiftRequest
     tracked: tuple[Lit, ...] = ()
     nulls: Nulls = field(default_factory=Nulls)
 
@@ -29,18 +29,18 @@ class Attempt:
         assert isinstance(self.form, RowFunction)
         return self.form
 
-    def values(self, *, single: bool = False) -> Columns:
+    def values(self, *, single: bool = False) -> LiftedColumns:
         """Return columns whose values come one by one; ``single``: each row is a group."""
         zone = Zone(self.request.timezone)
-        return Columns(self.request, False, zone, tracked=self.tracked, single=single)
+        return LiftedColumns(self.request, False, zone, tracked=self.tracked, single=single)
 
-    def tables(self, *, pandas: bool, beside_null: BesideNull | None = None) -> Columns:
+    def tables(self, *, pandas: bool, beside_null: BesideNull | None = None) -> LiftedColumns:
         """Return columns that come as a whole; with ``beside_null`` each row is a group."""
         columns = replace(self.values(single=beside_null is not None), nulls=self.nulls)
         return replace(columns, pandas=pandas, beside_null=beside_null or "doubles")
 
 
-def collect_lifted(columns: Columns, fold: Fold, source: str) -> Lifted:
+def collect_lifted(columns: LiftedColumns, fold: Fold, source: str) -> Lifted:
     """Return the fold with everything that was recorded on the way."""
     recorded = columns.recorded
     calls = tuple(recorded.calls.values())

@@ -21,20 +21,20 @@ from presieve.lift.execution.row_loop import (
     run_loop,
 )
 from presieve.lift.execution.stage import Stage
-from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
+from presieve.lift.execution.state import Exit, ExitKind, Flow, SymbolicMachine
 from presieve.lift.execution.statements import assigned_names, bind, execute, machine
 from presieve.lift.python.names import constant, own_names, parameters
-from presieve.lift.python.source import Source
-from presieve.lift.values.columns import Columns
+from presieve.lift.python.source import FunctionSource
+from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.symbolic import NONE, Unbound, Value, holds_objects
 from presieve.semantics.smart_constructors import default, ite, or_
 
 
 def lift_function(
     function: FunctionType,
-    source: Source,
+    source: FunctionSource,
     inputs: Mapping[str, Value],
-    columns: Columns,
+    columns: LiftedColumns,
     returns: Returns,
 ) -> Fold:
     """Return the fold of a function of the whole group. ``inputs`` are the parameters that Spark
@@ -67,7 +67,7 @@ def lift_function(
 
 
 def parameter_values(
-    m: Machine, function: FunctionType, inputs: Mapping[str, Value]
+    m: SymbolicMachine, function: FunctionType, inputs: Mapping[str, Value]
 ) -> dict[str, Value]:
     """Return the variables at the start: parameters, and the function's own variables without
     value.
@@ -85,7 +85,7 @@ def parameter_values(
     return env
 
 
-def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
+def _loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> Loop:
     if node.orelse:
         raise m.decline("unsupported-statement", "for with else", node)
     node = rows_loop(m, node, flow)
@@ -150,14 +150,16 @@ def component_names(node: ast.AST) -> dict[str, str]:
     return names
 
 
-def _finish(m: Machine, after: Flow, loop: Loop, before: Term, returns: Returns) -> Fold:
+def _finish(m: SymbolicMachine, after: Flow, loop: Loop, before: Term, returns: Returns) -> Fold:
     exits = [e for e in m.frame.exits if e.kind is ExitKind.RETURN]
     if not after.ended:
         exits.append(Exit(ExitKind.RETURN, after, NONE, m.source.node.body[-1]))
     return build_fold(m, exits, loop, before, returns)
 
 
-def build_fold(m: Machine, exits: list[Exit], loop: Loop, before: Term, returns: Returns) -> Fold:
+def build_fold(
+    m: SymbolicMachine, exits: list[Exit], loop: Loop, before: Term, returns: Returns
+) -> Fold:
     """Build the fold from its loop and the paths that return. ``before``: raises before the
     loop.
     """

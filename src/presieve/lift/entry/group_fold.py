@@ -19,7 +19,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.fold import Fold
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite
-from presieve.lift.forms import Lifted, Request
+from presieve.lift.forms import Lifted, LiftRequest
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.source import same_code
 from presieve.semantics.assumptions import restate
@@ -115,7 +115,7 @@ def check_methods(aggregator: object) -> None:
 # --- names of columns and of a row's values ----------------------------------------------------
 
 
-def of_rows(fold: GroupFold, columns: tuple[str, ...], request: Request) -> Request:
+def of_rows(fold: GroupFold, columns: tuple[str, ...], request: LiftRequest) -> LiftRequest:
     """Return the request for lifting the aggregator: its rows hold the arguments, under its
     names.
     """

@@ -19,17 +19,17 @@ from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import output_var
-from presieve.lift.entry.attempt import Attempt, collect_lifted
+from presieve.lift.entry.attempt import LiftAttempt, collect_lifted
 from presieve.lift.entry.function import parameter_values
 from presieve.lift.entry.result_classes import classes_of_results, fits
 from presieve.lift.entry.returns import Returns, outputs
 from presieve.lift.execution.expressions import condition
 from presieve.lift.execution.stage import Stage
-from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
+from presieve.lift.execution.state import Exit, ExitKind, Flow, SymbolicMachine
 from presieve.lift.execution.statements import execute, machine
 from presieve.lift.forms import Lifted
 from presieve.lift.python.names import parameters
-from presieve.lift.python.source import Source
+from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.symbolic import NONE, Value
 from presieve.semantics.smart_constructors import and_, ite, or_, some
 
@@ -38,7 +38,10 @@ _MOST = 60
 
 
 def lift_guards(
-    attempt: Attempt, function: FunctionType, source: Source, inputs: Mapping[str, Value]
+    attempt: LiftAttempt,
+    function: FunctionType,
+    source: FunctionSource,
+    inputs: Mapping[str, Value],
 ) -> Lifted:
     """Lift the function as far as it is known. If nothing is known, declines as its first statement
     that is declined.
@@ -73,7 +76,7 @@ def lift_guards(
     return replace(collect_lifted(columns, fold, source.text), known=is_known)
 
 
-def _check_batches(m: Machine, attempt: Attempt, function: FunctionType) -> None:
+def _check_batches(m: SymbolicMachine, attempt: LiftAttempt, function: FunctionType) -> None:
     """Decline if the other rows of a batch may affect how a result is converted. Arrow takes the
     results of a batch as values of the declared type; if one of them is not, it first converts all
     of them to something else (``worker.py``, ``pa.array(converted).cast``): all of them have to be
@@ -112,7 +115,7 @@ class _Guards:
     statements whose errors some handler catches: if they may raise, they are not read.
     """
 
-    def __init__(self, m: Machine) -> None:
+    def __init__(self, m: SymbolicMachine) -> None:
         self._m = m
         self._budget = _MOST
         self._caught: set[ast.AST] = set()

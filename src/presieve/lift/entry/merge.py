@@ -14,13 +14,13 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
-from presieve.lift.entry.row_class import Method, instance, state_loop
+from presieve.lift.entry.row_class import RowMethod, instance, state_loop
 from presieve.lift.execution.row_loop import merge_values
 from presieve.lift.execution.stage import Stage
-from presieve.lift.forms import Request
+from presieve.lift.forms import LiftRequest
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.python.zones import Zone
-from presieve.lift.values.columns import Columns
+from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.state_fields import (
     Shape,
     flatten,
@@ -45,7 +45,7 @@ class Merge:
     assumptions: tuple[Assumption, ...]
 
 
-def lift_merge(obj: object, request: Request, fold: Fold) -> Merge | Declined:
+def lift_merge(obj: object, request: LiftRequest, fold: Fold) -> Merge | Declined:
     """Lift ``merge`` of the aggregator whose rows were lifted to ``fold`` with the same request.
 
     Declined with the codes of :mod:`presieve.lift.codes` if it is not understood exactly.
@@ -67,11 +67,11 @@ def has_merge(obj: object) -> bool:
     return isinstance(function, FunctionType) and function.__module__ != "presieve.aggregator"
 
 
-def _lift_merge(obj: object, request: Request, fold: Fold) -> Merge:
-    columns = Columns(request, False, Zone(request.timezone))
+def _lift_merge(obj: object, request: LiftRequest, fold: Fold) -> Merge:
+    columns = LiftedColumns(request, False, Zone(request.timezone))
     _, _, _, loop = state_loop(obj, columns)
     old_assumptions = set(columns.recorded.assumptions)
-    method = Method(obj, "merge", columns)
+    method = RowMethod(obj, "merge", columns)
     m = method.machine
     fields_by_name = {f.name: f for f in loop.fields}
     if any(fields_by_name.get(f.name) != f for f in fold.fields):
@@ -110,7 +110,7 @@ def _twin(term: Term) -> Term:
     return rewrite(term, to_twin)
 
 
-def _check_variables(method: Method, fold: Fold, terms: Sequence[Term]) -> None:
+def _check_variables(method: RowMethod, fold: Fold, terms: Sequence[Term]) -> None:
     """Decline terms over other variables than the fold's own fields: fields that no output depends
     on are missing.
     """

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.lift.python.names import MODULES, Names
+from presieve.lift.python.names import MODULES, OuterNames
 from presieve.lift.python.shipped import member_of
 from presieve.semantics.types import SchemaColumn, sort_of
 from presieve.semantics.values import CLASS_OF
@@ -90,7 +90,7 @@ _COMPARED = frozenset((*_NUMBERS, str, _NONE, dt.date, dt.datetime, dt.timedelta
 
 
 def classes_of_results(
-    node: ast.FunctionDef, inputs: Iterable[tuple[str, SchemaColumn]], names: Names
+    node: ast.FunctionDef, inputs: Iterable[tuple[str, SchemaColumn]], names: OuterNames
 ) -> Classes | None:
     """Return the classes that results may have; None if they are not known. ``inputs`` are
     parameters with the columns whose values they take.
@@ -121,7 +121,7 @@ class _Inference:
     """The classes of variables, as a fixpoint."""
 
     def __init__(
-        self, node: ast.FunctionDef, parameter_classes: Mapping[str, Classes], names: Names
+        self, node: ast.FunctionDef, parameter_classes: Mapping[str, Classes], names: OuterNames
     ) -> None:
         self._names = names
         self._variables: dict[str, Classes | None] = dict(parameter_classes)

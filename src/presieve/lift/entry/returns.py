@@ -36,7 +36,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import DATE, FLOAT, INT, TEXTS, Decimal, Option
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.entry.row_value import row_value
-from presieve.lift.execution.state import Exit, Machine, path_conditions
+from presieve.lift.execution.state import Exit, SymbolicMachine, path_conditions
 from presieve.lift.forms import RowFunction
 from presieve.lift.models.pyarrow.arrow_results import arrow_value
 from presieve.lift.values.join_values import as_number, can_promote, promote
@@ -107,7 +107,7 @@ class Returns:
 
 
 def outputs(
-    m: Machine, exits: list[Exit], returns: Returns
+    m: SymbolicMachine, exits: list[Exit], returns: Returns
 ) -> tuple[tuple[Output, ...], tuple[Assumption, ...]]:
     """Return the output columns over all paths that return. Errors of coercion go to the
     machine.
@@ -119,7 +119,7 @@ def outputs(
             cells = _cells(m, e.value, returns, e.node)
             rows.append(
                 tuple(
-                    _coerce(m, Cell(e, cell, column), returns, assumptions)
+                    _coerce(m, OutputCell(e, cell, column), returns, assumptions)
                     for cell, column in zip(cells, returns.columns, strict=True)
                 )
             )
@@ -134,7 +134,7 @@ def outputs(
     )
 
 
-def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[Value, ...]:
+def _cells(m: SymbolicMachine, value: Value, returns: Returns, node: ast.AST) -> tuple[Value, ...]:
     """Return the returned value for each declared column."""
     names = tuple(c.name for c in returns.columns)
     value = without_tag(value)
@@ -160,7 +160,7 @@ def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[V
 
 
 def _by_name(
-    m: Machine,
+    m: SymbolicMachine,
     returned: tuple[str, ...] | None,
     items: tuple[Value, ...],
     names: tuple[str, ...],
@@ -178,7 +178,7 @@ def _by_name(
     return tuple(by_name[n] for n in names)
 
 
-class Cell(NamedTuple):
+class OutputCell(NamedTuple):
     """The value that a path returns for an output column."""
 
     exit: Exit
@@ -186,7 +186,9 @@ class Cell(NamedTuple):
     column: SchemaColumn
 
 
-def _coerce(m: Machine, cell: Cell, returns: Returns, assumptions: dict[str, Assumption]) -> Term:
+def _coerce(
+    m: SymbolicMachine, cell: OutputCell, returns: Returns, assumptions: dict[str, Assumption]
+) -> Term:
     e, value, column = cell
     sort = returns.sort_of(column)
     value = m.force(value, e.flow)
@@ -231,7 +233,9 @@ def _coerce(m: Machine, cell: Cell, returns: Returns, assumptions: dict[str, Ass
     return term
 
 
-def _decimal(m: Machine, e: Exit, value: Scalar, sort: Decimal, column: SchemaColumn) -> Scalar:
+def _decimal(
+    m: SymbolicMachine, e: Exit, value: Scalar, sort: Decimal, column: SchemaColumn
+) -> Scalar:
     """Return the decimal with the declared number of digits: Arrow adds zeros, and raises if there
     are more digits than the type has, before or after the point.
     """
@@ -244,7 +248,7 @@ def _decimal(m: Machine, e: Exit, value: Scalar, sort: Decimal, column: SchemaCo
     raise m.decline("return-type", reason, e.node)
 
 
-def _is_exact(m: Machine, value: Scalar) -> bool:
+def _is_exact(m: SymbolicMachine, value: Scalar) -> bool:
     """Return whether a NumPy integer is the same number as a double."""
     if not value.traits.numpy:
         return False

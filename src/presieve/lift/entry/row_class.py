@@ -22,8 +22,8 @@ from presieve.lift.models.pandas.input_and_output import row_attributes
 from presieve.lift.python.attributes import needs_init
 from presieve.lift.python.names import constant, own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source
-from presieve.lift.python.source import Source
-from presieve.lift.values.columns import Columns
+from presieve.lift.python.source import FunctionSource
+from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.symbolic import NONE, RowV, SelfV, Unbound, Value
 
 
@@ -33,11 +33,11 @@ def is_row_class(obj: object) -> bool:
     return all(isinstance(x, FunctionType | staticmethod | classmethod) for x in marks)
 
 
-def lift_class(obj: object, columns: Columns, returns: Returns) -> tuple[Fold, str]:
+def lift_class(obj: object, columns: LiftedColumns, returns: Returns) -> tuple[Fold, str]:
     """Return the fold of an aggregator class or instance, and its source text."""
     obj = instance(obj)
     zero, reduce, finish, loop = state_loop(obj, columns)
-    last = finish or Method(obj, "reduce", columns)
+    last = finish or RowMethod(obj, "reduce", columns)
     acc = loop.after["acc"]
     if finish is not None:
         finish.machine.set_fields((*loop.fields, count_rows()))
@@ -58,11 +58,13 @@ def instance(obj: object) -> object:
     return _build_instance(obj) if isinstance(obj, type) and needs_init(obj) else obj
 
 
-def state_loop(obj: object, columns: Columns) -> tuple[Method, Method, Method | None, Loop]:
+def state_loop(
+    obj: object, columns: LiftedColumns
+) -> tuple[RowMethod, RowMethod, RowMethod | None, Loop]:
     """Return ``zero``, ``reduce`` and ``finish`` of an aggregator, and the loop over its rows."""
-    zero = Method(obj, "zero", columns)
-    reduce = Method(obj, "reduce", columns)
-    finish = Method(obj, "finish", columns) if _has_method(obj, "finish") else None
+    zero = RowMethod(obj, "zero", columns)
+    reduce = RowMethod(obj, "reduce", columns)
+    finish = RowMethod(obj, "finish", columns) if _has_method(obj, "finish") else None
     start = merge_values(zero.machine, zero.run((), Stage.BEFORE))
     if zero.machine.raised() != FALSE:
         reason = "zero() may raise an error"
@@ -80,7 +82,7 @@ def state_loop(obj: object, columns: Columns) -> tuple[Method, Method, Method | 
     return zero, reduce, finish, loop
 
 
-def _class_span(source: Source) -> Span:
+def _class_span(source: FunctionSource) -> Span:
     return source.span(source.node)
 
 
@@ -91,7 +93,7 @@ def _has_method(obj: object, name: str) -> bool:
     return isinstance(member, FunctionType | staticmethod | classmethod)
 
 
-def _component_names(*methods: Method | None) -> dict[str, str]:
+def _component_names(*methods: RowMethod | None) -> dict[str, str]:
     """Return names for the components of the accumulator, from the first code that unpacks it."""
     names: dict[str, str] = {}
     for method in methods:
@@ -104,10 +106,10 @@ def _component_names(*methods: Method | None) -> dict[str, str]:
     return names
 
 
-class Method:
+class RowMethod:
     """One method, ready to be executed; ``parameters`` are those after ``self``."""
 
-    def __init__(self, obj: object, name: str, columns: Columns) -> None:
+    def __init__(self, obj: object, name: str, columns: LiftedColumns) -> None:
         cls = obj if isinstance(obj, type) else type(obj)
         if cls is not obj and name in getattr(obj, "__dict__", {}):
             raise DeclineSignal("not-a-function", f"{name} is set on the instance")

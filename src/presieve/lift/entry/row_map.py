@@ -37,11 +37,11 @@ from presieve.ir.fold import Fold, Output
 from presieve.ir.sorts import FLOAT, INT, Decimal, Option, strip
 from presieve.ir.terms import TRUE, Scope, Term, none_lit
 from presieve.ir.walk import variables
-from presieve.lift.entry.attempt import Attempt, collect_lifted
+from presieve.lift.entry.attempt import LiftAttempt, collect_lifted
 from presieve.lift.execution.stage import Stage
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.execution.statements import bind, execute, machine
-from presieve.lift.forms import ColumnsFunction, Lifted, Request, RowsFunction
+from presieve.lift.forms import ColumnsFunction, Lifted, LiftRequest, RowsFunction
 from presieve.lift.models.pandas import series
 from presieve.lift.models.pandas.series import missing
 from presieve.lift.models.pyarrow.arrays import array
@@ -86,7 +86,7 @@ def converted_by(types: Sequence[str], selected: Collection[int]) -> frozenset[i
     return frozenset() if any(i in selected for i in legacy) else frozenset(legacy[:1])
 
 
-def _beside_null(form: RowsFunction, request: Request) -> BesideNull:
+def _beside_null(form: RowsFunction, request: LiftRequest) -> BesideNull:
     types = [c.type for c in request.schema]
     by_itself = not form.batches or form.arrow or form.by_column
     if by_itself or AS_NUMPY.issuperset(types):
@@ -99,7 +99,7 @@ _PASSED = (UNSUPPORTED + "float",)
 """Types that are unknown here, but whose values come back one by one."""
 
 
-def lift_rows(attempt: Attempt) -> Lifted:
+def lift_rows(attempt: LiftAttempt) -> Lifted:
     """Return the fold of one row, with ``kept``; the keys of the request are all columns of the
     input.
     """
@@ -124,7 +124,7 @@ def lift_rows(attempt: Attempt) -> Lifted:
     return replace(_of_one_row(m, outputs, place, is_kept), kept=is_kept)
 
 
-def lift_columns(attempt: Attempt, names: tuple[str, ...]) -> Lifted:
+def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
     """Return the fold of one row of a scalar pandas UDF that takes the columns with these
     ``names``.
     """
@@ -155,7 +155,7 @@ def _plain_function(function: object) -> FunctionType:
 
 
 def _of_one_row(
-    m: Machine, outputs: tuple[Output, ...], place: ast.stmt, is_kept: Term = TRUE
+    m: SymbolicMachine, outputs: tuple[Output, ...], place: ast.stmt, is_kept: Term = TRUE
 ) -> Lifted:
     """Return the fold of the outputs for one row."""
     raises, source = m.raised(), m.source
@@ -176,13 +176,15 @@ def _of_one_row(
 
 
 def _parameters(
-    m: Machine, function: FunctionType, form: RowsFunction, table: Value
+    m: SymbolicMachine, function: FunctionType, form: RowsFunction, table: Value
 ) -> dict[str, Value]:
     key = Clash("the key of a group is not followed here")
     return _environment(m, function, (key, table) if form.takes_key else (table,))
 
 
-def _environment(m: Machine, function: FunctionType, values: tuple[Value, ...]) -> dict[str, Value]:
+def _environment(
+    m: SymbolicMachine, function: FunctionType, values: tuple[Value, ...]
+) -> dict[str, Value]:
     """Return the variables of a function that is called with these values by position."""
     declared = parameters(function)
     if len(declared) != len(values) or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in declared):
@@ -191,7 +193,7 @@ def _environment(m: Machine, function: FunctionType, values: tuple[Value, ...]) 
     return env | {p.name: value for p, value in zip(declared, values, strict=True)}
 
 
-def _result_of_return(m: Machine, flow: Flow, _table: Value) -> tuple[Value, ast.stmt]:
+def _result_of_return(m: SymbolicMachine, flow: Flow, _table: Value) -> tuple[Value, ast.stmt]:
     """Return the result of ``def f(pdf): ...; return table``, or of such a function of columns."""
     *before, last = m.source.node.body
     execute(m, before, flow)
@@ -201,7 +203,7 @@ def _result_of_return(m: Machine, flow: Flow, _table: Value) -> tuple[Value, ast
     return _value(m, last.value, flow), last
 
 
-def _result_of_yield(m: Machine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
+def _result_of_yield(m: SymbolicMachine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
     """Return the result of ``def f(batches): for pdf in batches: ...; yield table``, for any batch.
 
     Nothing is passed from one batch to the next: variables start without a value.
@@ -233,7 +235,7 @@ def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _value(m: Machine, node: ast.expr, flow: Flow) -> Value:
+def _value(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the table of the expression; its index is not used from here on."""
     match node:
         case ast.Call(
@@ -247,7 +249,7 @@ def _value(m: Machine, node: ast.expr, flow: Flow) -> Value:
 
 
 def _cells(
-    m: Machine, result: Value, request: Request, place: ast.stmt
+    m: SymbolicMachine, result: Value, request: LiftRequest, place: ast.stmt
 ) -> tuple[dict[str, Term], Term]:
     """Return the outputs by name, except columns of unknown types, and the condition for rows."""
     names = tuple(c.name for c in request.returns)
@@ -276,18 +278,18 @@ def _columns_of(result: Value) -> tuple[str, ...]:
     return result.columns
 
 
-def _is_passed(m: Machine, name: str, column: SchemaColumn) -> bool:
+def _is_passed(m: SymbolicMachine, name: str, column: SchemaColumn) -> bool:
     return m.columns.type_of(name) == column.type in _PASSED
 
 
-def _pandas_cell(m: Machine, table: PartV, column: SchemaColumn) -> Term | None:
+def _pandas_cell(m: SymbolicMachine, table: PartV, column: SchemaColumn) -> Term | None:
     own = column.name not in dict(table.made)
     if own and _is_passed(m, column.name, column):
         return None
     return _pandas_value(m, series.column_of(m, table, column.name), column)
 
 
-def _pandas_value(m: Machine, v: VectorV, column: SchemaColumn) -> Term:
+def _pandas_value(m: SymbolicMachine, v: VectorV, column: SchemaColumn) -> Term:
     """Return the value that Spark stores for a Series as this column. Declines ``return-type``."""
     base = sort_of(column.type)
     actual = strip(v.term.sort)
@@ -310,7 +312,7 @@ def _pandas_value(m: Machine, v: VectorV, column: SchemaColumn) -> Term:
     return some(v.term)
 
 
-def _arrow_cell(m: Machine, column: SchemaColumn) -> Term | None:
+def _arrow_cell(m: SymbolicMachine, column: SchemaColumn) -> Term | None:
     if not column.nullable or m.columns.type_of(column.name) != column.type:
         reason = (
             f"output column {column.name} is declared {display_type(column.type)}, which it is "

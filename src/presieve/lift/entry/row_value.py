@@ -15,8 +15,8 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Decimal, Sort
 from presieve.ir.terms import Op, Term, int_lit, none_lit
-from presieve.lift.execution.state import Flow, Machine
-from presieve.lift.forms import Request, RowFunction
+from presieve.lift.execution.state import Flow, SymbolicMachine
+from presieve.lift.forms import LiftRequest, RowFunction
 from presieve.lift.values.join_values import can_promote, promote
 from presieve.lift.values.symbolic import NoneV, Scalar, Value, describe
 from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
@@ -31,7 +31,7 @@ without Arrow, their local time is that of the worker's machine.
 """
 
 
-def check_row_columns(form: RowFunction, request: Request) -> None:
+def check_row_columns(form: RowFunction, request: LiftRequest) -> None:
     """Decline ``column-type`` unless all columns that are passed have types of these sorts."""
     types = {c.name: c.type for c in request.schema}
     for name in form.columns:
@@ -42,7 +42,7 @@ def check_row_columns(form: RowFunction, request: Request) -> None:
 
 
 def row_value(
-    m: Machine, flow: Flow, value: Value, column: SchemaColumn, form: RowFunction
+    m: SymbolicMachine, flow: Flow, value: Value, column: SchemaColumn, form: RowFunction
 ) -> Term:
     """Return the output for a value that is returned on a path. Declines ``return-type``."""
     base = sort_of(column.type)

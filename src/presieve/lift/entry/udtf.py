@@ -25,13 +25,13 @@ from presieve.lift.entry.returns import Returns
 from presieve.lift.execution.heap import boxed_variables, frozen_variables
 from presieve.lift.execution.row_loop import count_rows, merge_exits, run_loop
 from presieve.lift.execution.stage import Stage
-from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
+from presieve.lift.execution.state import Exit, ExitKind, Flow, SymbolicMachine
 from presieve.lift.execution.statements import execute, machine
 from presieve.lift.models.pandas.input_and_output import row_attributes
 from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source
-from presieve.lift.python.source import Source
-from presieve.lift.values.columns import Columns
+from presieve.lift.python.source import FunctionSource
+from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.symbolic import (
     NoneV,
     RowV,
@@ -55,7 +55,7 @@ _CONSTANTS = (bool, int, float, str, bytes, type(None))
 _SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def lift_state_class(cls: object, columns: Columns, returns: Returns) -> tuple[Fold, str]:
+def lift_state_class(cls: object, columns: LiftedColumns, returns: Returns) -> tuple[Fold, str]:
     """Return the fold of a partition, and the source text of the methods."""
     checked = _checked(cls)
     init, evaluate, terminate = (_Method(checked, name, columns) for name in _METHODS)
@@ -125,7 +125,7 @@ def _initial(init: _Method, state: frozenset[str]) -> dict[str, Value]:
     return initial
 
 
-def _row(method: _Method, columns: Columns) -> dict[str, Value]:
+def _row(method: _Method, columns: LiftedColumns) -> dict[str, Value]:
     names = tuple(c.name for c in columns.request.schema)
     row = RowV(names, row_attributes(names, of="tuple"), labels=True, positions=True)
     if len(method.parameters) != 1:
@@ -134,7 +134,7 @@ def _row(method: _Method, columns: Columns) -> dict[str, Value]:
     return {method.parameters[0]: row}
 
 
-def _check_yielded(m: Machine, e: Exit, returns: Returns) -> Exit:
+def _check_yielded(m: SymbolicMachine, e: Exit, returns: Returns) -> Exit:
     """Check that the exit yields a tuple, or one value of one column."""
     value = e.flow.opened(e.value)
     single = len(returns.columns) == 1
@@ -156,7 +156,7 @@ class _Method:
     ``self``.
     """
 
-    def __init__(self, cls: type, name: str, columns: Columns) -> None:
+    def __init__(self, cls: type, name: str, columns: LiftedColumns) -> None:
         self.cls = cls
         function = attribute(cls, name)
         assert isinstance(function, FunctionType)
@@ -164,7 +164,7 @@ class _Method:
         last = name == "terminate"
         original = function_source(self.function, generator=last)
         self.node = copy.deepcopy(original.node)
-        self.source: Source = replace(original, node=self.node)
+        self.source: FunctionSource = replace(original, node=self.node)
         self.machine = machine(self.function, self.source, columns)
         declared = parameters(self.function)
         plain = all(
@@ -217,7 +217,7 @@ class _Method:
         renamer = _Renamer(self, state)
         self.node.body = [renamer.visit(s) for s in self.node.body]
 
-    def run(self, env: Mapping[str, Value], stage: Stage) -> tuple[Machine, Flow]:
+    def run(self, env: Mapping[str, Value], stage: Stage) -> tuple[SymbolicMachine, Flow]:
         """Execute the method: the machine has the paths that return, the flow is the path that does
         not.
         """

@@ -76,7 +76,7 @@ from presieve.lift.values.symbolic import (
 )
 
 if TYPE_CHECKING:
-    from presieve.lift.execution.state import Flow, Machine
+    from presieve.lift.execution.state import Flow, SymbolicMachine
 
 PandasObject = SeriesV | FrameV | VectorV | PartV
 
@@ -86,7 +86,7 @@ _PYARROW = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTableV | Ar
 _EMPTY = Known | SelfV | Unbound | Clash
 
 
-def fresh(m: Machine, value: Value) -> Value:
+def fresh(m: SymbolicMachine, value: Value) -> Value:
     """Give a table or column that an operation has just made an object of its own; return
     everything else as it is.
     """
@@ -148,7 +148,9 @@ def changes_in_place(value: Value) -> bool:
     return not isinstance(value, _PLAIN | _PYARROW | TupleV | OptTupleV)
 
 
-def check_sole(m: Machine, flow: Flow, target: ast.expr, node: ast.AST, *, values: bool) -> None:
+def check_sole(
+    m: SymbolicMachine, flow: Flow, target: ast.expr, node: ast.AST, *, values: bool
+) -> None:
     """Decline ``mutation`` unless only the variable ``target`` has its table or column.
 
     ``values``: its elements are changed, so nothing may share them either; otherwise a table gets

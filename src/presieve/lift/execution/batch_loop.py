@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import ast
 
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.execution.statements import bind
 from presieve.lift.python.names import is_function
 from presieve.lift.values.symbolic import ArrowColumnV, BatchesV, Known, SeriesV, TupleV
 
 
-def rows_loop(m: Machine, node: ast.For, flow: Flow) -> ast.For:
+def rows_loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> ast.For:
     """Return the loop over rows inside a loop over batches; every other loop as it is."""
     if not isinstance(node.iter, ast.Name):
         return node
@@ -48,7 +48,7 @@ def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _decline(m: Machine, node: ast.AST) -> Exception:
+def _decline(m: SymbolicMachine, node: ast.AST) -> Exception:
     reason = (
         "something is done once for each batch, and how a group is cut into batches is not fixed: "
         "write one loop over the rows of the batch, and n += len(batch)"
@@ -56,7 +56,7 @@ def _decline(m: Machine, node: ast.AST) -> Exception:
     return m.decline("nested-loop", reason, node)
 
 
-def _check_count(m: Machine, node: ast.stmt, others: list[ast.stmt], flow: Flow) -> None:
+def _check_count(m: SymbolicMachine, node: ast.stmt, others: list[ast.stmt], flow: Flow) -> None:
     """Decline unless this is ``n += len(batch)``, of a variable that the others do not use, and of
     a batch of a column that is bound nowhere else.
     """

@@ -18,7 +18,7 @@ from presieve.lift.execution import (
     opaque_calls,
 )
 from presieve.lift.execution.stage import Stage
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.forms import Pure
 from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
@@ -44,7 +44,7 @@ from presieve.lift.models.pandas import (
 )
 from presieve.lift.models.pandas import numpy_functions as pandas_functions
 from presieve.lift.models.pyarrow import arrays, arrow_results, compute
-from presieve.lift.models.registry import Entry
+from presieve.lift.models.registry import RegisteredModel
 from presieve.lift.python.callables import is_known, is_method
 from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
 
@@ -68,7 +68,7 @@ MODELS = (
 _CHANGING = ("append", "extend", "insert", "add", "update", "pop", "remove", "clear", "sort")
 
 
-def call(m: Machine, node: ast.Call, flow: Flow) -> Value:
+def call(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
     """Return the value of a call. Declines ``unknown-call`` for every function that is not
     known.
     """
@@ -94,17 +94,17 @@ def call(m: Machine, node: ast.Call, flow: Flow) -> Value:
     return _call_model(m, flow, path, node)
 
 
-def _evaluate_call(m: Machine, flow: Flow, name: str, node: ast.Call) -> Call:
+def _evaluate_call(m: SymbolicMachine, flow: Flow, name: str, node: ast.Call) -> ModelCall:
     args, named = inlining.arguments(m, flow, node)
-    return Call(m, flow, name, tuple(args), named, node)
+    return ModelCall(m, flow, name, tuple(args), named, node)
 
 
-def _call_model(m: Machine, flow: Flow, path: str, node: ast.Call) -> Value:
+def _call_model(m: SymbolicMachine, flow: Flow, path: str, node: ast.Call) -> Value:
     """Call a function in the table."""
     exceptions.check_call(m, path, node)
     name, returned = path.rpartition(".")[2], None
     if path in registry.SYNTAX:
-        returned = registry.SYNTAX[path].model(Call(m, flow, name, (), {}, node))
+        returned = registry.SYNTAX[path].model(ModelCall(m, flow, name, (), {}, node))
     entry = registry.FUNCTIONS.get(path)
     if returned is None and entry is not None:
         if not entry.names([k.arg for k in node.keywords]):
@@ -121,7 +121,7 @@ def _call_model(m: Machine, flow: Flow, path: str, node: ast.Call) -> Value:
     return returned
 
 
-def _decline_unknown(m: Machine, flow: Flow, node: ast.Call) -> DeclineSignal:
+def _decline_unknown(m: SymbolicMachine, flow: Flow, node: ast.Call) -> DeclineSignal:
     """Return why a call is not known, unless evaluating one of its arguments declines."""
     if any(isinstance(a, ast.Starred) for a in node.args):
         return m.decline("unknown-call", "a call with *", node)
@@ -130,12 +130,12 @@ def _decline_unknown(m: Machine, flow: Flow, node: ast.Call) -> DeclineSignal:
     return _unknown_function(m, node)
 
 
-def _unknown_function(m: Machine, node: ast.Call) -> DeclineSignal:
+def _unknown_function(m: SymbolicMachine, node: ast.Call) -> DeclineSignal:
     of_rows = m.state.stage is Stage.LOOP
     return m.decline(*registry.why_unknown(ast.unparse(node.func), of_rows=of_rows), node)
 
 
-def _function(m: Machine, node: ast.expr, flow: Flow) -> Value | None:
+def _function(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value | None:
     """Return the function that is called; None if it is not known."""
     if is_known(m, node, flow):
         return m.evaluate(node, flow)
@@ -144,7 +144,7 @@ def _function(m: Machine, node: ast.expr, flow: Flow) -> Value | None:
     return target if isinstance(target, Known) and not inlining.is_own(target.target) else None
 
 
-def _pure_call(m: Machine, node: ast.Call, pure: Pure, flow: Flow) -> Value:
+def _pure_call(m: SymbolicMachine, node: ast.Call, pure: Pure, flow: Flow) -> Value:
     """Return the result of a function that is declared pure."""
     args, named = inlining.arguments(m, flow, node)
     all_args = {**{str(i): a for i, a in enumerate(args)}, **named}
@@ -154,7 +154,7 @@ def _pure_call(m: Machine, node: ast.Call, pure: Pure, flow: Flow) -> Value:
 # --- methods --------------------------------------------------------------------------------------
 
 
-def _own_method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
+def _own_method(m: SymbolicMachine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
     """Return the result of a method of a user's class; None if it is not one."""
     assert isinstance(node.func, ast.Attribute)
     if records.record_of(m, flow, owner) is None:
@@ -162,7 +162,7 @@ def _own_method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value |
     return records.method(_evaluate_call(m, flow, node.func.attr, node), owner)
 
 
-def _call_method(m: Machine, node: ast.Call, flow: Flow) -> Value:
+def _call_method(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
     assert isinstance(node.func, ast.Attribute)
     owner, name = m.evaluate(node.func.value, flow), node.func.attr
     own = _own_method(m, flow, owner, node)
@@ -181,20 +181,20 @@ def _call_method(m: Machine, node: ast.Call, flow: Flow) -> Value:
 
 
 def _ask_model(
-    m: Machine, flow: Flow, owner: Value, entry: Entry | None, node: ast.Call
+    m: SymbolicMachine, flow: Flow, owner: Value, entry: RegisteredModel | None, node: ast.Call
 ) -> Value | None:
     """Ask a model for the result of a call. The arguments are evaluated even if there is no
     model.
     """
     assert isinstance(node.func, ast.Attribute)
     exceptions.check_call(m, node.func.attr, node, flow.opened(owner))
-    call = Call(m, flow, node.func.attr, (), {}, node)
+    call = ModelCall(m, flow, node.func.attr, (), {}, node)
     if entry is not None and entry.unevaluated:
         return entry.ask(call, owner)
     is_pandas = dataframe.is_pandas(owner)
     if any(isinstance(a, ast.Starred) for a in node.args) or (node.keywords and not is_pandas):
         return None
-    value = heap.contents if is_pandas else Machine.evaluate
+    value = heap.contents if is_pandas else SymbolicMachine.evaluate
     args = tuple(value(m, a, flow) for a in node.args)
     named = {k.arg or "**": value(m, k.value, flow) for k in node.keywords}
     call = call._replace(args=args, named=named)
@@ -204,7 +204,7 @@ def _ask_model(
     return aliasing.fresh(m, returned) if returned is not None and entry.fresh else returned
 
 
-def change(m: Machine, flow: Flow, node: ast.Call) -> None:
+def change(m: SymbolicMachine, flow: Flow, node: ast.Call) -> None:
     """Execute a call like ``seen.add(x)`` as a statement. Declines ``mutation`` for every method
     that is not known.
     """
@@ -223,7 +223,7 @@ def change(m: Machine, flow: Flow, node: ast.Call) -> None:
     contents = flow.opened(owner)
     if isinstance(contents, SetV) and contents.fixed:
         raise m.decline("always-raises", f"a frozenset has no method .{name}()", node)
-    call = Call(m, flow, name, args, {}, node)
+    call = ModelCall(m, flow, name, args, {}, node)
     if entry is not None and entry.statement and entry.counts(call):
         if entry.ask(call, owner) is not None:
             return

@@ -12,7 +12,7 @@ from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Term, int_lit
 from presieve.lift.execution.heap import box_contents
 from presieve.lift.execution.inlining import settled_branch
-from presieve.lift.execution.state import Call, Comparison, Flow, Machine, Operation
+from presieve.lift.execution.state import Comparison, Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.execution.unrolling import MOST, elements
 from presieve.lift.models.builtins.arithmetic import binary, number
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
@@ -42,7 +42,7 @@ class _Rounds:
 
     def __init__(
         self,
-        m: Machine,
+        m: SymbolicMachine,
         generators: Sequence[ast.comprehension],
         flow: Flow,
     ) -> None:
@@ -115,7 +115,7 @@ class _Rounds:
 
 
 def comprehension(
-    m: Machine,
+    m: SymbolicMachine,
     node: ast.ListComp | ast.DictComp,
     flow: Flow,
 ) -> Value:
@@ -142,7 +142,7 @@ def comprehension(
     return DictV(tuple(keys), tuple(keys.values()))
 
 
-def _string_key(m: Machine, value: Value, node: ast.AST) -> str:
+def _string_key(m: SymbolicMachine, value: Value, node: ast.AST) -> str:
     text = constant_of(value, STRING)
     if text is not None:
         return str(text)
@@ -153,7 +153,7 @@ def _string_key(m: Machine, value: Value, node: ast.AST) -> str:
     *("builtins.any", "builtins.all", "builtins.sum", "builtins.min", "builtins.max"),
     unevaluated=True,
 )
-def reduction(call: Call) -> Value | None:
+def reduction(call: ModelCall) -> Value | None:
     """``any``, ``all``, ``min``, ``max`` and ``sum`` (of integers) of a generator, list, tuple."""
     m, flow, name, _, _, node = call
     if name in EXTREMES and len(node.args) != 1:
@@ -195,7 +195,7 @@ def reduction(call: Call) -> Value | None:
 
 
 def _fold_extreme(
-    call: Call,
+    call: ModelCall,
     rounds: _Rounds,
     values: Iterable[tuple[Flow, Term, Value]],
     default: Value | None,
@@ -227,7 +227,7 @@ def _fold_extreme(
     return merge(nonempty, best, default)
 
 
-def _add_value(call: Call, reached: Term, total: Value, value: Value) -> Value:
+def _add_value(call: ModelCall, reached: Term, total: Value, value: Value) -> Value:
     """Add one more value to the sum so far, if the round counts."""
     m, flow, node = call.m, call.flow, call.node
     if number(m, flow, value, node).base != INT:

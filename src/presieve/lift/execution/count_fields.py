@@ -11,7 +11,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, INT
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
 from presieve.lift.execution.stage import Stage
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.values.symbolic import Scalar, SizeV, Traits, Value, VectorV
 from presieve.semantics.smart_constructors import ite, or_
 
@@ -19,7 +19,7 @@ NUMPY = Traits(numpy=True, wide=True)
 NARROW = Traits(numpy=True)
 
 
-def field(m: Machine, name: str, init: Term, step: Term, node: ast.AST) -> Var:
+def field(m: SymbolicMachine, name: str, init: Term, step: Term, node: ast.AST) -> Var:
     """Return the field with this step, in which ``name`` stands for the field itself."""
     if m.state.stage is not Stage.AFTER:
         reason = "a column is reduced before or in a loop over the rows, which takes two passes"
@@ -28,12 +28,14 @@ def field(m: Machine, name: str, init: Term, step: Term, node: ast.AST) -> Var:
     return Var(Scope.ACC, name, init.sort)
 
 
-def field_name(m: Machine, reduction: str, v: VectorV) -> str:
+def field_name(m: SymbolicMachine, reduction: str, v: VectorV) -> str:
     """Return a name for a field: the same for the same reduction of the same elements and rows."""
     return m.reduction_name(f"{reduction}({v.name or ''})", (reduction, v.term, v.rows))
 
 
-def rows_of(m: Machine, flow: Flow, rows: Term, node: ast.AST, *, numpy: bool = False) -> Value:
+def rows_of(
+    m: SymbolicMachine, flow: Flow, rows: Term, node: ast.AST, *, numpy: bool = False
+) -> Value:
     """Return the number of these rows; as a NumPy integer if ``numpy``."""
     traits = NUMPY if numpy else Traits()
     if rows == TRUE:
@@ -47,7 +49,7 @@ def rows_of(m: Machine, flow: Flow, rows: Term, node: ast.AST, *, numpy: bool = 
     return Scalar(field(m, name, int_lit(0), step, node), traits)
 
 
-def any_row(m: Machine, rows: Term, node: ast.AST) -> Term:
+def any_row(m: SymbolicMachine, rows: Term, node: ast.AST) -> Term:
     """Return whether there is such a row."""
     if rows in (TRUE, FALSE):
         return rows

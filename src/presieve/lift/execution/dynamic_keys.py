@@ -19,7 +19,7 @@ from itertools import count
 from presieve.errors import DeclineSignal, Span
 from presieve.ir.sorts import BOOL, STRING
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value, string_lit
-from presieve.lift.execution.state import Exit, Flow, Machine
+from presieve.lift.execution.state import Exit, Flow, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.values.state_fields import leaves, shape_of, symbol
@@ -35,7 +35,7 @@ from presieve.lift.values.symbolic import (
     holds_objects,
 )
 
-Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
+Fork = Callable[[SymbolicMachine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
 
 NO_CONSTANT = "a dict gets a key that is not constant: ask first whether it is one of a few"
 
@@ -54,7 +54,7 @@ class OpenKeySignal(DeclineSignal):
         self.key, self.node = key, node
 
 
-def name_of(m: Machine, key: Value, node: ast.AST) -> str | None:
+def name_of(m: SymbolicMachine, key: Value, node: ast.AST) -> str | None:
     """Return the constant that a key is on this path, or ``OTHER``; None if that is not known."""
     if not isinstance(key, Scalar) or key.base != STRING:
         return None
@@ -75,7 +75,7 @@ def _bare_key(term: Term) -> Term:
     return term
 
 
-def check_tracked(m: Machine, names: tuple[str, ...], node: ast.AST) -> None:
+def check_tracked(m: SymbolicMachine, names: tuple[str, ...], node: ast.AST) -> None:
     """Check that the keys of a dict that also has others are tracked; if not, lift once more."""
     for name in names:
         if name != OTHER and string_lit(name) not in m.columns.tracked:
@@ -83,7 +83,7 @@ def check_tracked(m: Machine, names: tuple[str, ...], node: ast.AST) -> None:
 
 
 def split(
-    m: Machine,
+    m: SymbolicMachine,
     body: list[ast.stmt],
     flow: Flow,
     signal: OpenKeySignal,
@@ -132,17 +132,17 @@ def split(
     among(0, flow)
 
 
-def _forget_in_exit(m: Machine, path: Exit, node: ast.AST) -> Exit:
+def _forget_in_exit(m: SymbolicMachine, path: Exit, node: ast.AST) -> Exit:
     _forget(m, path.flow, node)
     return replace(path, value=_forget_in_value(m, path.value, node))
 
 
-def _forget(m: Machine, flow: Flow, node: ast.AST) -> None:
+def _forget(m: SymbolicMachine, flow: Flow, node: ast.AST) -> None:
     """Forget what dicts hold under the key that is now another one."""
     flow.heap = {n: _forget_in_value(m, v, node) for n, v in flow.heap.items()}
 
 
-def _forget_in_value(m: Machine, value: Value, node: ast.AST) -> Value:
+def _forget_in_value(m: SymbolicMachine, value: Value, node: ast.AST) -> Value:
     match value:
         case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items):
             return replace(value, items=tuple(_forget_in_value(m, i, node) for i in items))

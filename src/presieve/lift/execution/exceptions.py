@@ -16,7 +16,7 @@ from presieve.ir.sorts import Decimal
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.heap import unite
-from presieve.lift.execution.state import Exit, Flow, Machine, Raised, join_flows
+from presieve.lift.execution.state import Exit, Flow, RaisedError, SymbolicMachine, join_flows
 from presieve.lift.python.shipped import is_plain_error
 from presieve.lift.reason_words import syntax
 from presieve.lift.values.symbolic import (
@@ -79,12 +79,12 @@ _VALUES = (
 # --- code that a body may contain -----------------------------------------------------------------
 
 
-def _unmodelled(m: Machine, subject: str, node: ast.AST) -> Exception:
+def _unmodelled(m: SymbolicMachine, subject: str, node: ast.AST) -> Exception:
     reason = f"which error {subject} may raise, and except may catch, is not modelled"
     return m.decline("unsupported-statement", f"{reason}: test for the problem with if", node)
 
 
-def check_statement(m: Machine, node: ast.stmt) -> None:
+def check_statement(m: SymbolicMachine, node: ast.stmt) -> None:
     """Decline a statement inside ``try`` unless all of its errors are modelled."""
     if not m.state.tries:
         return
@@ -100,7 +100,7 @@ def check_statement(m: Machine, node: ast.stmt) -> None:
         raise _unmodelled(m, syntax(node), node)
 
 
-def check_value(m: Machine, node: ast.expr, value: Value) -> None:
+def check_value(m: SymbolicMachine, node: ast.expr, value: Value) -> None:
     """Decline an expression inside ``try`` unless all of its errors are modelled."""
     if not m.state.tries:
         return
@@ -109,7 +109,7 @@ def check_value(m: Machine, node: ast.expr, value: Value) -> None:
         raise _unmodelled(m, describe(value), node)
 
 
-def check_call(m: Machine, name: str, node: ast.Call, owner: Value | None = None) -> None:
+def check_call(m: SymbolicMachine, name: str, node: ast.Call, owner: Value | None = None) -> None:
     """Decline a call inside ``try`` unless all of its errors are modelled. ``name`` is the path of
     a function, or the name of a method of ``owner``.
     """
@@ -155,7 +155,7 @@ class _Try:
     exits: int
 
 
-def execute_try(m: Machine, node: ast.Try, flow: Flow) -> None:
+def execute_try(m: SymbolicMachine, node: ast.Try, flow: Flow) -> None:
     """Execute ``try``, with ``except`` and ``else``."""
     if node.finalbody:
         raise m.decline("unsupported-statement", "try with finally is not read", node)
@@ -173,7 +173,7 @@ def execute_try(m: Machine, node: ast.Try, flow: Flow) -> None:
     _run_handlers(m, attempt, caught, flow)
 
 
-def _handler(m: Machine, node: ast.ExceptHandler, flow: Flow) -> _Handler:
+def _handler(m: SymbolicMachine, node: ast.ExceptHandler, flow: Flow) -> _Handler:
     """Read a handler. Declines other than plain classes, and a handler that uses the error."""
     match node.type:
         case None:
@@ -206,12 +206,12 @@ def _under_condition(e: Exit, condition: Term, at: int) -> Exit:
 
 
 def _sort_raised(
-    m: Machine, attempt: _Try, raised: tuple[Raised, ...], handlers: list[_Handler]
-) -> tuple[list[_Caught], list[Raised]]:
+    m: SymbolicMachine, attempt: _Try, raised: tuple[RaisedError, ...], handlers: list[_Handler]
+) -> tuple[list[_Caught], list[RaisedError]]:
     """Split errors into those that are caught, in order of evaluation, and those that propagate."""
     start = attempt.start.conds
     caught: list[_Caught] = []
-    others: list[Raised] = []
+    others: list[RaisedError] = []
     for r in raised:
         error, path = r.error, r.path
         if error is None or path is None or path.conds[: len(start)] != start:
@@ -229,7 +229,7 @@ def _sort_raised(
             assert statement_path is not None
             env = dict(statement_path.env)
         path = replace(path, conds=conds, env=env)
-        others.append(Raised(and_(*conds), error, path if m.state.tries else None))
+        others.append(RaisedError(and_(*conds), error, path if m.state.tries else None))
     return caught, others
 
 
@@ -249,7 +249,7 @@ def _add_caught(caught: list[_Caught], new: _Caught) -> None:
     caught[-1] = _Caught(new.handler, or_(last.condition, new.condition), both)
 
 
-def _run_handlers(m: Machine, attempt: _Try, caught: list[_Caught], flow: Flow) -> None:
+def _run_handlers(m: SymbolicMachine, attempt: _Try, caught: list[_Caught], flow: Flow) -> None:
     """Continue after the body, on a path on which nothing else has been caught."""
     if not caught:
         end, end_conds = attempt.end, attempt.end.conds[len(attempt.start.conds) :]

@@ -18,7 +18,7 @@ from presieve.lift.execution import (
     inlining,
     outer_containers,
 )
-from presieve.lift.execution.state import Comparison, Flow, Machine, Operation
+from presieve.lift.execution.state import Comparison, Flow, Operation, SymbolicMachine
 from presieve.lift.models.builtins import calendar, dicts, lists, records, sets, strings
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
@@ -50,7 +50,7 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.smart_constructors import and_, or_
 
 
-def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
+def evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of an expression on this path. Errors go to the machine, see
     ``Machine.fail``.
     """
@@ -61,7 +61,7 @@ def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
         return aliasing.fresh(m, value) if is_new else value
 
 
-def condition(m: Machine, node: ast.expr, flow: Flow) -> Term:
+def condition(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Term:
     """Return whether the expression is true, for a context in which only that matters:
     ``x and x > 5`` has no one type.
     """
@@ -75,7 +75,9 @@ def condition(m: Machine, node: ast.expr, flow: Flow) -> Term:
                 return truth(m, flow, evaluate(m, node, flow), node)
 
 
-def _condition_op(m: Machine, conjunctive: bool, operands: list[ast.expr], flow: Flow) -> Term:
+def _condition_op(
+    m: SymbolicMachine, conjunctive: bool, operands: list[ast.expr], flow: Flow
+) -> Term:
     first = condition(m, operands[0], flow)
     if len(operands) == 1 or flow.ended:
         return first
@@ -103,7 +105,7 @@ def _join_operand(flow: Flow, goes_on: Term, inner: Flow) -> bool:
     return True
 
 
-def _assign_expression(m: Machine, node: ast.NamedExpr, flow: Flow) -> Value:
+def _assign_expression(m: SymbolicMachine, node: ast.NamedExpr, flow: Flow) -> Value:
     if flow is not m.frame.here:
         reason = "whether := is evaluated depends on the row: assign it before"
         raise m.decline("unsupported-expression", reason, node)
@@ -112,7 +114,7 @@ def _assign_expression(m: Machine, node: ast.NamedExpr, flow: Flow) -> Value:
     return value
 
 
-def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
+def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     match node:
         case ast.Constant(value):
             literal = constant(value, repr(value), m.columns.zone)
@@ -186,7 +188,7 @@ def combine_operands(operation: Operation) -> Value:
     return days or strings.sum_of(pair) or binary(operation)
 
 
-def _name(m: Machine, name: str, flow: Flow, node: ast.expr) -> Value:
+def _name(m: SymbolicMachine, name: str, flow: Flow, node: ast.expr) -> Value:
     value = flow.env.get(name)
     if isinstance(value, Unbound):
         raise m.decline("maybe-unbound", f"{name} may not have a value here", node)
@@ -196,7 +198,7 @@ def _name(m: Machine, name: str, flow: Flow, node: ast.expr) -> Value:
 
 
 def _dict(
-    m: Machine,
+    m: SymbolicMachine,
     keys: list[ast.expr | None],
     items: list[ast.expr],
     flow: Flow,
@@ -215,7 +217,7 @@ def _dict(
 
 
 def _bool_op(
-    m: Machine, conjunctive: bool, operands: list[ast.expr], flow: Flow, node: ast.expr
+    m: SymbolicMachine, conjunctive: bool, operands: list[ast.expr], flow: Flow, node: ast.expr
 ) -> Value:
     """Evaluate ``a and b`` as ``b if a else a``; later operands are evaluated only where needed."""
     first = evaluate(m, operands[0], flow)
@@ -245,7 +247,7 @@ def _is_boolean(value: Value) -> bool:
     return isinstance(value, Scalar) and value.term.sort == TRUE.sort
 
 
-def _chain(m: Machine, node: ast.Compare, flow: Flow) -> Value:
+def _chain(m: SymbolicMachine, node: ast.Compare, flow: Flow) -> Value:
     """Evaluate ``a < b < c`` as ``a < b and b < c`` with b evaluated once and c only if needed."""
     ops, rights = node.ops, node.comparators
     a = evaluate(m, node.left, flow)
@@ -288,7 +290,7 @@ def _compare_one(comparison: Comparison) -> Term:
     return compare(comparison)
 
 
-def evaluate_returned(m: Machine, node: ast.expr, flow: Flow) -> Value:
+def evaluate_returned(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Evaluate a returned value, with contents in place of objects; their identity is lost."""
     if isinstance(node, ast.IfExp):
         return _conditional(m, node, flow, evaluate_returned)
@@ -296,10 +298,10 @@ def evaluate_returned(m: Machine, node: ast.expr, flow: Flow) -> Value:
 
 
 def _conditional(
-    m: Machine,
+    m: SymbolicMachine,
     node: ast.IfExp,
     flow: Flow,
-    evaluate: Callable[[Machine, ast.expr, Flow], Value],
+    evaluate: Callable[[SymbolicMachine, ast.expr, Flow], Value],
 ) -> Value:
     body, orelse = node.body, node.orelse
     chosen = condition(m, node.test, flow)
@@ -318,7 +320,7 @@ def _conditional(
     return merge(chosen, a, b)
 
 
-def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.expr) -> Value:
+def _attribute(m: SymbolicMachine, owner: ast.expr, name: str, flow: Flow, node: ast.expr) -> Value:
     value = evaluate(m, owner, flow)
     record = records.record_of(m, flow, value)
     if record is not None:
@@ -335,7 +337,9 @@ def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.exp
     return attribute(m, value, name, node) if model_value is None else model_value
 
 
-def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr) -> Value:
+def _subscript(
+    m: SymbolicMachine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr
+) -> Value:
     value = evaluate(m, owner, flow)
     if isinstance(index, ast.Slice):
         text = m.force(value, flow)
@@ -354,13 +358,13 @@ def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: a
     return item_at(m, flow, value, key, node)
 
 
-def item_at(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.expr) -> Value:
+def item_at(m: SymbolicMachine, flow: Flow, owner: Value, key: Value, node: ast.expr) -> Value:
     """Return ``owner[key]``, which some dicts then keep."""
     dict_item = dicts.item(m, flow, owner, key, node)
     return item_of(m, flow, flow.opened(owner), key, node) if dict_item is None else dict_item
 
 
-def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) -> Value:
+def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.expr) -> Value:
     """Return ``value[key]`` for a value that is not a reference."""
     if isinstance(value, OptTupleV):
         m.fail(flow, negate(value.present), TypeError)

@@ -38,7 +38,7 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.smart_constructors import and_, get
 
 if TYPE_CHECKING:
-    from presieve.lift.execution.state import Flow, Machine
+    from presieve.lift.execution.state import Flow, SymbolicMachine
 
 
 def solid(item: Value) -> Value:
@@ -149,7 +149,7 @@ def rounds(growing: GrowingV, node: ast.AST) -> list[Value]:
     return [i if absence_of(i) == FALSE else PerhapsV(there(i), solid(i)) for i in items]
 
 
-def item(m: Machine, flow: Flow, growing: GrowingV, at: int, node: ast.AST) -> Value:
+def item(m: SymbolicMachine, flow: Flow, growing: GrowingV, at: int, node: ast.AST) -> Value:
     """Return ``growing[at]``: IndexError if there is no such item."""
     if growing.kind == "heap" and at != 0:
         raise m.decline("not-a-fold", "only the first item of a heap is known: sort it", node)
@@ -165,7 +165,7 @@ def item(m: Machine, flow: Flow, growing: GrowingV, at: int, node: ast.AST) -> V
     return last(m, flow, items, needed)
 
 
-def last(m: Machine, flow: Flow, items: Items, before: int = 0) -> Value:
+def last(m: SymbolicMachine, flow: Flow, items: Items, before: int = 0) -> Value:
     """Return the last existing item, or the one ``before`` places ahead of it."""
     value = items[0]
     for i in range(1, len(items) - before):
@@ -174,7 +174,7 @@ def last(m: Machine, flow: Flow, items: Items, before: int = 0) -> Value:
 
 
 def store_item(
-    m: Machine, flow: Flow, growing: GrowingV, item: tuple[int, Value], node: ast.AST
+    m: SymbolicMachine, flow: Flow, growing: GrowingV, item: tuple[int, Value], node: ast.AST
 ) -> GrowingV:
     """Return the list after ``growing[at] = value``: IndexError if there is no such item."""
     at, value = item
@@ -189,7 +189,9 @@ def store_item(
     return replace(growing, items=items, orders=None if len(items) < 2 else frozenset())
 
 
-def part(m: Machine, growing: GrowingV, low: int, high: int | None, node: ast.AST) -> GrowingV:
+def part(
+    m: SymbolicMachine, growing: GrowingV, low: int, high: int | None, node: ast.AST
+) -> GrowingV:
     """Return ``growing[low:high]``, or ``growing[-low:]``, of a list."""
     if growing.kind != "list":
         raise m.decline("unsupported-expression", "a slice of a heap or deque", node)
@@ -217,7 +219,7 @@ def _without_last(items: Items, count: int) -> Items:
 
 
 def pop_item(
-    m: Machine, flow: Flow, growing: GrowingV, at: int, node: ast.AST
+    m: SymbolicMachine, flow: Flow, growing: GrowingV, at: int, node: ast.AST
 ) -> tuple[Value, GrowingV]:
     """Return the result of ``growing.pop(at)`` and the remaining list, for the first and the last
     item.
@@ -251,7 +253,9 @@ def is_list(value: Value) -> bool:
     return isinstance(value, ListV | GrowingV)
 
 
-def store_contents(m: Machine, flow: Flow, owner: Value, new: GrowingV, node: ast.AST) -> None:
+def store_contents(
+    m: SymbolicMachine, flow: Flow, owner: Value, new: GrowingV, node: ast.AST
+) -> None:
     """Store the new contents of the list."""
     if not isinstance(owner, RefV):
         raise m.decline("mutation", f"{describe(owner)} is changed in place", node)

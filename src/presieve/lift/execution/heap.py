@@ -22,7 +22,7 @@ from presieve.lift.execution.dynamic_keys import (
     check_tracked,
     name_of,
 )
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.values.join_values import as_map, merge, without_length
 from presieve.lift.values.symbolic import (
@@ -48,7 +48,7 @@ from presieve.semantics.smart_constructors import and_, or_
 # --- objects and contents -----------------------------------------------------------------------
 
 
-def box_contents(m: Machine, flow: Flow, value: Value) -> Value:
+def box_contents(m: SymbolicMachine, flow: Flow, value: Value) -> Value:
     """Return the value with new objects for the contents in it."""
     match value:
         case TupleV((TagV(_, _, False), *_) as items):
@@ -74,24 +74,26 @@ def box_contents(m: Machine, flow: Flow, value: Value) -> Value:
     return new(m, flow, contents)
 
 
-def new(m: Machine, flow: Flow, contents: Value) -> RefV:
+def new(m: SymbolicMachine, flow: Flow, contents: Value) -> RefV:
     """Add a new object to this path."""
     number = m.new_object()
     flow.heap[number] = contents
     return RefV(number)
 
 
-def _all_boxed(m: Machine, flow: Flow, items: tuple[Value, ...]) -> tuple[Value, ...]:
+def _all_boxed(m: SymbolicMachine, flow: Flow, items: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple(box_contents(m, flow, i) for i in items)
 
 
-def boxed_variables(m: Machine, flow: Flow) -> None:
+def boxed_variables(m: SymbolicMachine, flow: Flow) -> None:
     """Replace the contents that variables hold by objects."""
     for name, value in flow.env.items():
         flow.env[name] = box_contents(m, flow, value)
 
 
-def freeze_contents(m: Machine, flow: Flow, value: Value, node: ast.AST, used: set[int]) -> Value:
+def freeze_contents(
+    m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST, used: set[int]
+) -> Value:
     """Return the value with contents in place of its objects. Declines ``mutation`` for an object
     whose number is in ``used``.
     """
@@ -121,12 +123,12 @@ def freeze_contents(m: Machine, flow: Flow, value: Value, node: ast.AST, used: s
     return value
 
 
-def contents(m: Machine, node: ast.expr, flow: Flow) -> Value:
+def contents(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of an expression, with contents in place of its objects."""
     return freeze_contents(m, flow, m.evaluate(node, flow), node, set())
 
 
-def frozen_variables(m: Machine, flow: Flow, node: ast.AST) -> dict[str, Value]:
+def frozen_variables(m: SymbolicMachine, flow: Flow, node: ast.AST) -> dict[str, Value]:
     """Return the variables of a path, with contents in place of objects."""
     used: set[int] = set()
     return {n: freeze_contents(m, flow, v, node, used) for n, v in flow.env.items()}
@@ -163,7 +165,7 @@ def uses(flow: Flow, of: RefV) -> int:
     return sum(count(v) for v in (*flow.env.values(), *flow.heap.values()))
 
 
-def unite(m: Machine, then: Flow, orelse: Flow) -> None:
+def unite(m: SymbolicMachine, then: Flow, orelse: Flow) -> None:
     """Before two paths are joined, unite two different objects of one variable if nothing else
     refers to them. Inside calls and loops it does nothing, because the variables of callers are not
     visible there.
@@ -183,7 +185,7 @@ def unite(m: Machine, then: Flow, orelse: Flow) -> None:
 # --- items --------------------------------------------------------------------------------------
 
 
-def position(m: Machine, key: Value, size: int, node: ast.AST) -> int:
+def position(m: SymbolicMachine, key: Value, size: int, node: ast.AST) -> int:
     """Return the index of the item at a constant position, from 0. Declines ``always-raises``
     beyond the end.
     """
@@ -193,7 +195,7 @@ def position(m: Machine, key: Value, size: int, node: ast.AST) -> int:
     return number % size
 
 
-def whole_number(m: Machine, key: Value, node: ast.AST) -> int:
+def whole_number(m: SymbolicMachine, key: Value, node: ast.AST) -> int:
     """Return the constant position that a key is."""
     number = constant_of(key)
     if type(number) is not int:
@@ -202,7 +204,7 @@ def whole_number(m: Machine, key: Value, node: ast.AST) -> int:
     return number
 
 
-def _hits(m: Machine, mapping: MapV, key: Value, node: ast.AST) -> list[Term]:
+def _hits(m: SymbolicMachine, mapping: MapV, key: Value, node: ast.AST) -> list[Term]:
     """Return, for each key that a dict may have, the condition under which it is this key."""
     name = name_of(m, key, node)
     if OTHER in (name, *mapping.names):
@@ -214,21 +216,21 @@ def _hits(m: Machine, mapping: MapV, key: Value, node: ast.AST) -> list[Term]:
     return [equal(m, key, Scalar(string_lit(n)), node) for n in mapping.names]
 
 
-def signal_open_key(m: Machine, key: Value, node: ast.AST) -> DeclineSignal:
+def signal_open_key(m: SymbolicMachine, key: Value, node: ast.AST) -> DeclineSignal:
     """Return the signal for a dict that meets a key which may be any text."""
     if isinstance(key, Scalar) and key.base == STRING:
         return OpenKeySignal(key, node, m.source.span(node))
     return m.decline("mutation", NO_CONSTANT, node)
 
 
-def contains(m: Machine, mapping: DictV | MapV, key: Value, node: ast.AST) -> Term:
+def contains(m: SymbolicMachine, mapping: DictV | MapV, key: Value, node: ast.AST) -> Term:
     """Return the condition for ``key in mapping``."""
     partial_map = as_map(mapping)
     hits = _hits(m, partial_map, key, node)
     return or_(*(and_(h, p) for h, p in zip(hits, partial_map.present, strict=True)))
 
 
-def item(m: Machine, flow: Flow, mapping: DictV | MapV, key: Value, node: ast.AST) -> Value:
+def item(m: SymbolicMachine, flow: Flow, mapping: DictV | MapV, key: Value, node: ast.AST) -> Value:
     """Return ``mapping[key]``: KeyError if the dict has no such key."""
     partial_map = as_map(mapping)
     m.fail(flow, negate(flow.decided(contains(m, mapping, key, node))), KeyError)
@@ -244,7 +246,9 @@ def item(m: Machine, flow: Flow, mapping: DictV | MapV, key: Value, node: ast.AS
     return value
 
 
-def dict_get(m: Machine, mapping: DictV | MapV, key: Value, default: Value, node: ast.AST) -> Value:
+def dict_get(
+    m: SymbolicMachine, mapping: DictV | MapV, key: Value, default: Value, node: ast.AST
+) -> Value:
     """Return ``mapping.get(key, default)``."""
     partial_map = as_map(mapping)
     value = default
@@ -262,7 +266,7 @@ class Item(NamedTuple):
     value: Value
 
 
-def store(m: Machine, flow: Flow, new: Item, node: ast.AST) -> None:
+def store(m: SymbolicMachine, flow: Flow, new: Item, node: ast.AST) -> None:
     """Execute ``owner[key] = value``, for a list at a constant position and for a dict."""
     owner, key, value = new
     match owner, flow.opened(owner):
@@ -279,7 +283,7 @@ def store(m: Machine, flow: Flow, new: Item, node: ast.AST) -> None:
 
 
 def _store_in_dict(
-    m: Machine, flow: Flow, old: DictV | MapV, new: Item, node: ast.AST
+    m: SymbolicMachine, flow: Flow, old: DictV | MapV, new: Item, node: ast.AST
 ) -> DictV | MapV:
     _, key, value = new
     name, mapping = name_of(m, key, node), as_map(old)

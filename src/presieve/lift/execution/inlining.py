@@ -15,11 +15,11 @@ from types import FunctionType
 
 from presieve.lift.execution.heap import box_contents, freeze_contents, numbers_in
 from presieve.lift.execution.state import (
-    Call,
     Exit,
     ExitKind,
     Flow,
-    Machine,
+    ModelCall,
+    SymbolicMachine,
     join_heaps,
     path_conditions,
 )
@@ -39,15 +39,15 @@ def is_own(function: object) -> bool:
     return isinstance(function, FunctionType) and is_own_module(function.__module__)
 
 
-def call(m: Machine, flow: Flow, function: Known, node: ast.Call) -> Value:
+def call(m: SymbolicMachine, flow: Flow, function: Known, node: ast.Call) -> Value:
     """Execute a call of a user's function."""
     target = function.target
     assert isinstance(target, FunctionType)
     args, named = arguments(m, flow, node)
-    return inline_call(Call(m, flow, function.name, tuple(args), named, node), target)
+    return inline_call(ModelCall(m, flow, function.name, tuple(args), named, node), target)
 
 
-def method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
+def method(m: SymbolicMachine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
     """Return the result of a user's method; None if it is not one."""
     assert isinstance(node.func, ast.Attribute)
     if not isinstance(owner, SelfV):
@@ -57,10 +57,14 @@ def method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None
         return None
     function, leading_args = resolved
     args, named = arguments(m, flow, node)
-    return inline_call(Call(m, flow, node.func.attr, (*leading_args, *args), named, node), function)
+    return inline_call(
+        ModelCall(m, flow, node.func.attr, (*leading_args, *args), named, node), function
+    )
 
 
-def arguments(m: Machine, flow: Flow, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+def arguments(
+    m: SymbolicMachine, flow: Flow, node: ast.Call
+) -> tuple[list[Value], dict[str, Value]]:
     """Evaluate the arguments of a call, by position and by name."""
     if any(isinstance(a, ast.Starred) for a in node.args):
         raise m.decline("unknown-call", "a call with *", node)
@@ -100,7 +104,7 @@ def find_method(
     return None
 
 
-def inline_call(call: Call, function: FunctionType) -> Value:
+def inline_call(call: ModelCall, function: FunctionType) -> Value:
     """Return the value of a call; the caller's path continues with the objects as the call leaves
     them.
     """
@@ -121,7 +125,7 @@ def inline_call(call: Call, function: FunctionType) -> Value:
     return _merge_returns(m, flow, exits, node)
 
 
-def _bind_arguments(call: Call, function: FunctionType) -> dict[str, Value]:
+def _bind_arguments(call: ModelCall, function: FunctionType) -> dict[str, Value]:
     """Return the variables at the start. Declines a call that Python would refuse."""
     env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
     declared = parameters(function)
@@ -141,7 +145,7 @@ def _bind_arguments(call: Call, function: FunctionType) -> dict[str, Value]:
     return env
 
 
-def _merge_returns(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> Value:
+def _merge_returns(m: SymbolicMachine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> Value:
     """Merge the paths that return into one value and one path."""
     if any(e.kind is not ExitKind.RETURN for e in exits):
         raise m.decline("unsupported-statement", "continue outside of a loop", node)
@@ -164,7 +168,9 @@ def _merge_returns(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST)
     return value
 
 
-def _mergeable_values(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> list[Value]:
+def _mergeable_values(
+    m: SymbolicMachine, flow: Flow, exits: Sequence[Exit], node: ast.AST
+) -> list[Value]:
     """Prepare the returned values for merging: new objects of a path are replaced by their
     contents. Declines if the value is one or another object from before the call.
     """

@@ -9,7 +9,7 @@ import ast
 from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ
 from presieve.ir.terms import TRUE
 from presieve.lift.execution.expressions import evaluate
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.input_and_output import row_attributes
 from presieve.lift.models.pyarrow import arrays
 from presieve.lift.python.names import is_function
@@ -30,7 +30,7 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.types import UNSUPPORTED, sort_of
 
 
-def element(m: Machine, node: ast.expr, flow: Flow) -> Value:
+def element(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of one round of ``for ... in node``. Declines ``unknown-loop``."""
     if isinstance(node, ast.Call):
         match node.func:
@@ -48,7 +48,7 @@ def element(m: Machine, node: ast.expr, flow: Flow) -> Value:
     raise m.decline("unknown-loop", f"a loop over {describe(value)}", node)
 
 
-def _zip_or_enumerate(m: Machine, node: ast.Call, name: str, flow: Flow) -> Value:
+def _zip_or_enumerate(m: SymbolicMachine, node: ast.Call, name: str, flow: Flow) -> Value:
     function = flow.env.get(name) or m.names.resolve(name)
     if not isinstance(function, Known) or not is_function(function, f"builtins.{name}"):
         raise m.decline("unknown-call", f"{name} is not Python's own", node)
@@ -61,7 +61,7 @@ def _zip_or_enumerate(m: Machine, node: ast.Call, name: str, flow: Flow) -> Valu
     return TupleV((IndexV(), element(m, node.args[0], flow)))
 
 
-def _by_method(m: Machine, node: ast.Call, owner: Value, method: str) -> Value:
+def _by_method(m: SymbolicMachine, node: ast.Call, owner: Value, method: str) -> Value:
     match owner, method:
         case ((ArrayV() | ArrowColumnV()), "to_pylist") if _no_arguments(node):
             return arrays.python_element(m, owner, node)
@@ -85,7 +85,7 @@ def _no_arguments(node: ast.Call) -> bool:
     return not node.args and not node.keywords
 
 
-def _tuples(m: Machine, node: ast.Call, columns: tuple[str, ...]) -> Value:
+def _tuples(m: SymbolicMachine, node: ast.Call, columns: tuple[str, ...]) -> Value:
     options: dict[str, object] = {"index": True, "name": "Pandas"}
     for keyword in node.keywords:
         if keyword.arg not in options or not isinstance(keyword.value, ast.Constant):
@@ -102,7 +102,7 @@ def _tuples(m: Machine, node: ast.Call, columns: tuple[str, ...]) -> Value:
     return RowV(columns, attributes, labels=False, positions=True, shift=shift)
 
 
-def _check_common_type(m: Machine, columns: tuple[str, ...], node: ast.AST) -> None:
+def _check_common_type(m: SymbolicMachine, columns: tuple[str, ...], node: ast.AST) -> None:
     """Check that ``iterrows`` leaves the values as they are. A row of it is an array of the common
     type of all columns: int and float become float. Values stay the same only in an array of
     objects, which a text or date column forces. A row of only timestamps and missing values would

@@ -10,17 +10,17 @@ from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.execution.heap import box_contents
 from presieve.lift.execution.inlining import settled_branch
-from presieve.lift.execution.state import Comparison, Flow, Machine
+from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import compare, equal
 from presieve.lift.python.names import constant
 from presieve.lift.values.symbolic import NONE, ListV, Scalar, TupleV, Value, describe, is_tagged
 from presieve.semantics.smart_constructors import and_, or_
 
-Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
+Fork = Callable[[SymbolicMachine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
 
 
 def match(
-    m: Machine,
+    m: SymbolicMachine,
     node: ast.Match,
     flow: Flow,
     fork: Fork,
@@ -54,13 +54,13 @@ def match(
 
 
 @contextmanager
-def _at(m: Machine, pattern: ast.pattern) -> Iterator[None]:
+def _at(m: SymbolicMachine, pattern: ast.pattern) -> Iterator[None]:
     with m.at(pattern):
         yield
 
 
 def _fits(
-    m: Machine,
+    m: SymbolicMachine,
     flow: Flow,
     pattern: ast.pattern,
     subject: Value,
@@ -104,7 +104,7 @@ def _fits(
 
 
 def _sequence(
-    m: Machine,
+    m: SymbolicMachine,
     flow: Flow,
     patterns: list[ast.pattern],
     items: tuple[Value, ...],

@@ -21,11 +21,11 @@ from presieve.ir.sorts import FLOAT, Option, strip
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import substitute, variables
 from presieve.lift.execution.stage import Stage
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.forms import HiddenCall, Lifted, Pure
 from presieve.lift.models.registry import advice
 from presieve.lift.python.shipped import member_of
-from presieve.lift.python.source import Source, same_code
+from presieve.lift.python.source import FunctionSource, same_code
 from presieve.lift.values.symbolic import Known, NoneV, Scalar, Traits, Value, describe
 from presieve.semantics.assumptions import IS_PURE, assumption_of, restate
 
@@ -38,7 +38,7 @@ Input: TypeAlias = tuple[str, Term | None, Traits]
 """An argument: its keyword or "", its term (None for the value None), and its other properties."""
 
 
-def find_declaration(m: Machine, node: ast.expr, flow: Flow) -> Pure | None:
+def find_declaration(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Pure | None:
     """Return the declaration of a called function, if there is one. To find it, no code is run:
     only names and attributes of modules are looked up.
     """
@@ -49,7 +49,7 @@ def find_declaration(m: Machine, node: ast.expr, flow: Flow) -> Pure | None:
 
 
 @contextmanager
-def advise_declaring(m: Machine, function: Known) -> Iterator[None]:
+def advise_declaring(m: SymbolicMachine, function: Known) -> Iterator[None]:
     """If the body of a called function is declined, say in the reason that it may be declared."""
     try:
         yield
@@ -63,12 +63,12 @@ def advise_declaring(m: Machine, function: Known) -> Iterator[None]:
         raise DeclineSignal(declined.code, reason, declined.span) from signal
 
 
-def _is_in(source: Source, place: Span) -> bool:
+def _is_in(source: FunctionSource, place: Span) -> bool:
     last = source.node.end_lineno or source.node.lineno
     return place.file == source.file and source.node.lineno <= place.line <= last
 
 
-def _target(m: Machine, node: ast.expr, flow: Flow) -> object | None:
+def _target(m: SymbolicMachine, node: ast.expr, flow: Flow) -> object | None:
     match node:
         case ast.Name(name) if name not in flow.env:
             return m.names.lookup(name, read=False)
@@ -117,7 +117,9 @@ def _same_part(a: object, b: object, depth: int) -> bool:
     return _is_same(a, b, depth - 1)
 
 
-def call(m: Machine, flow: Flow, pure: Pure, args: dict[str, Value], node: ast.expr) -> Value:
+def call(
+    m: SymbolicMachine, flow: Flow, pure: Pure, args: dict[str, Value], node: ast.expr
+) -> Value:
     """Return the result of a declared function; ``args`` by position ("0"...) or keyword.
 
     Declines ``pure-call`` if an argument depends on more than the row.
@@ -138,7 +140,7 @@ def call(m: Machine, flow: Flow, pure: Pure, args: dict[str, Value], node: ast.e
     return m.force(Scalar(hidden_call.variable, Traits(maybe_nan=base == FLOAT)), flow)
 
 
-def _input(m: Machine, pure: Pure, name: str, value: Value, node: ast.expr) -> Input:
+def _input(m: SymbolicMachine, pure: Pure, name: str, value: Value, node: ast.expr) -> Input:
     if isinstance(value, NoneV):
         return name, None, Traits()
     if not isinstance(value, Scalar):
@@ -154,7 +156,7 @@ def _input(m: Machine, pure: Pure, name: str, value: Value, node: ast.expr) -> I
     return name, inner, value.traits
 
 
-def _free_name(m: Machine, name: str) -> str:
+def _free_name(m: SymbolicMachine, name: str) -> str:
     """Return a name that no column has."""
     taken = {c.name for c in m.columns.request.schema}
     taken |= {c.name for c in m.columns.recorded.calls.values()}

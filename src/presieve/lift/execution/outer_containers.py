@@ -8,7 +8,7 @@ import ast
 
 from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Term
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.python.names import constant
 from presieve.lift.values.join_values import merge
@@ -43,7 +43,7 @@ def length(value: Value) -> int | None:
     return len(value.target)
 
 
-def items_of(m: Machine, value: Value) -> ListV | None:
+def items_of(m: SymbolicMachine, value: Value) -> ListV | None:
     """Return a list from outside with its items; None for everything else."""
     if not is_list(value):
         return None
@@ -52,7 +52,7 @@ def items_of(m: Machine, value: Value) -> ListV | None:
     return ListV(tuple(constant(x, f"{value.name}[...]", m.columns.zone) for x in value.target))
 
 
-def pairs(m: Machine, value: Value) -> list[tuple[Value, Value]] | None:
+def pairs(m: SymbolicMachine, value: Value) -> list[tuple[Value, Value]] | None:
     """Return the keys and items of a dict from outside, in its order; None for everything else."""
     if not is_dict(value):
         return None
@@ -62,7 +62,7 @@ def pairs(m: Machine, value: Value) -> list[tuple[Value, Value]] | None:
     return [(constant(k, name, zone), constant(v, name, zone)) for k, v in value.target.items()]
 
 
-def _hits(m: Machine, value: Value, key: Value, node: ast.AST) -> list[tuple[Term, Value]]:
+def _hits(m: SymbolicMachine, value: Value, key: Value, node: ast.AST) -> list[tuple[Term, Value]]:
     """Return, for each key of a dict, the condition under which it is the key in question, and its
     item. A dict compares NaN by identity, so two keys that may both be NaN are declined.
     """
@@ -86,12 +86,12 @@ def equal_as_keys(key: Value, dict_key: Value) -> bool:
     return not all(nan)
 
 
-def contains(m: Machine, value: Value, key: Value, node: ast.AST) -> Term:
+def contains(m: SymbolicMachine, value: Value, key: Value, node: ast.AST) -> Term:
     """Return ``key in value`` for a dict from outside."""
     return or_(*(hit for hit, _ in _hits(m, value, key, node)))
 
 
-def item(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
+def item(m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
     """Return ``value[key]`` for a dict from outside: KeyError if there is no such key."""
     hits = _hits(m, value, key, node)
     m.fail(flow, negate(flow.decided(or_(*(hit for hit, _ in hits)))), KeyError)
@@ -100,7 +100,7 @@ def item(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Val
     return _merge_hits(hits[:-1], hits[-1][1])
 
 
-def get(m: Machine, value: Value, key: Value, default: Value, node: ast.AST) -> Value:
+def get(m: SymbolicMachine, value: Value, key: Value, default: Value, node: ast.AST) -> Value:
     """Return ``value.get(key, default)`` for a dict from outside."""
     return _merge_hits(_hits(m, value, key, node), default)
 

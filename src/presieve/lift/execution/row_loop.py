@@ -20,7 +20,7 @@ from presieve.lift.execution.state import (
     SIZE_FIELD,
     Exit,
     Flow,
-    Machine,
+    SymbolicMachine,
     merge_envs,
     path_conditions,
 )
@@ -118,7 +118,7 @@ def _field_names(shapes: Mapping[str, Shape], names: Mapping[str, str]) -> dict[
     return {n: [names.get(leaf, leaf) for leaf in each] for n, each in full.items()}
 
 
-def merge_exits(m: Machine, exits: Sequence[Exit], flow: Flow) -> dict[str, Value]:
+def merge_exits(m: SymbolicMachine, exits: Sequence[Exit], flow: Flow) -> dict[str, Value]:
     """Return the variables after a block, from the paths that left it early and the one that did
     not.
     """
@@ -136,7 +136,7 @@ def merge_exits(m: Machine, exits: Sequence[Exit], flow: Flow) -> dict[str, Valu
     return env
 
 
-def merge_values(m: Machine, exits: Sequence[Exit]) -> Value:
+def merge_values(m: SymbolicMachine, exits: Sequence[Exit]) -> Value:
     """Return the value that a function returns, from all its paths."""
     if not exits:
         raise m.decline(

@@ -15,10 +15,10 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import FLOAT, INT, Option
 from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, float_lit, int_lit
 from presieve.lift.execution.stage import Stage
-from presieve.lift.python.names import Names
-from presieve.lift.python.source import Source
+from presieve.lift.python.names import OuterNames
+from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.checkpoint import Checkpoint, Restorable
-from presieve.lift.values.columns import Columns
+from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.join_values import as_number, merge, without_length
 from presieve.lift.values.ranges import Ranges, field_ranges
 from presieve.lift.values.symbolic import (
@@ -127,25 +127,25 @@ class Interpreter(Protocol):
     inside them, and know nothing else of it.
     """
 
-    def evaluate(self, m: Machine, node: ast.expr, flow: Flow, /) -> Value:
+    def evaluate(self, m: SymbolicMachine, node: ast.expr, flow: Flow, /) -> Value:
         """Return the value of an expression on a path."""
         ...
 
-    def condition(self, m: Machine, node: ast.expr, flow: Flow, /) -> Term:
+    def condition(self, m: SymbolicMachine, node: ast.expr, flow: Flow, /) -> Term:
         """Return the truth of an expression on a path."""
         ...
 
-    def execute(self, m: Machine, body: list[ast.stmt], flow: Flow, /) -> None:
+    def execute(self, m: SymbolicMachine, body: list[ast.stmt], flow: Flow, /) -> None:
         """Execute statements on a path, which is changed in place."""
         ...
 
-    def bind(self, m: Machine, target: ast.expr, value: Value, flow: Flow, /) -> None:
+    def bind(self, m: SymbolicMachine, target: ast.expr, value: Value, flow: Flow, /) -> None:
         """Assign a value to a target."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Raised:
+class RaisedError:
     """Python raises where the condition holds. ``error`` is the class of the error, if it is known
     for sure; ``path`` is the path on which control then stands, inside ``try``.
     """
@@ -156,7 +156,7 @@ class Raised:
 
 
 @dataclass(slots=True)
-class State(Restorable):
+class ExecutionState(Restorable):
     """Effects of statements besides their path: one state for a function and everything that it
     calls.
 
@@ -167,8 +167,8 @@ class State(Restorable):
     ranges: Ranges
     """Bounds of the columns, and of the fields once they are known."""
     stage: Stage = Stage.BEFORE
-    raises: tuple[Raised, ...] = ()
-    tries: tuple[Frame, ...] = ()
+    raises: tuple[RaisedError, ...] = ()
+    tries: tuple[CallFrame, ...] = ()
     """The frames whose ``try`` is being executed, from the outermost."""
     objects: int = 1
     """The last number of an object; the table that Spark passes is the first one."""
@@ -181,7 +181,7 @@ class State(Restorable):
 
 
 @dataclass(slots=True)
-class Frame(Restorable):
+class CallFrame(Restorable):
     """State of one function while it is executed."""
 
     exits: tuple[Exit, ...] = ()
@@ -197,27 +197,29 @@ class Frame(Restorable):
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class SymbolicMachine:
     """One function's execution. All that changes meanwhile is in the variables of its paths
     (:class:`Flow`), and in records that are rolled back together: ``state``, ``frame`` and those of
     ``columns``.
     """
 
-    source: Source
-    names: Names
-    columns: Columns
+    source: FunctionSource
+    names: OuterNames
+    columns: LiftedColumns
     interpreter: Interpreter
-    state: State
-    frame: Frame = field(default_factory=Frame)
+    state: ExecutionState
+    frame: CallFrame = field(default_factory=CallFrame)
     depth: int = 0
     """Number of calls of the user's functions around this one."""
     outer: int = 0
     """The number of the last object from before the call: callers may hold it."""
 
-    def called(self, source: Source, names: Names) -> Machine:
+    def called(self, source: FunctionSource, names: OuterNames) -> SymbolicMachine:
         """Return the execution of a function that this one calls. Its effects are visible here."""
         depth, outer = self.depth + 1, self.state.objects
-        return replace(self, source=source, names=names, frame=Frame(), depth=depth, outer=outer)
+        return replace(
+            self, source=source, names=names, frame=CallFrame(), depth=depth, outer=outer
+        )
 
     def _records(self) -> tuple[Restorable, ...]:
         return self.state, self.frame, self.columns.recorded, self.columns.nulls
@@ -238,7 +240,7 @@ class Machine:
         before.
         """
         self.state.stage, self.frame.exits = stage, ()
-        self.state.raises = tuple(Raised(r) for r in raises)
+        self.state.raises = tuple(RaisedError(r) for r in raises)
 
     @property
     def ranges(self) -> Ranges:
@@ -290,7 +292,7 @@ class Machine:
         if cause == FALSE:
             return
         condition = and_(*flow.conds, cause)
-        self.state.raises += (Raised(condition, error, self._handler_path(flow, cause)),)
+        self.state.raises += (RaisedError(condition, error, self._handler_path(flow, cause)),)
         flow.learn(negate(cause))
         flow.ended = flow.ended or cause == TRUE
 
@@ -394,12 +396,12 @@ class Machine:
         return replace(value, term=get(value.term))
 
 
-class Call(NamedTuple):
+class ModelCall(NamedTuple):
     """A call of a known function or method on a path: its own name (``where`` of ``np.where``), and
     the values of its arguments.
     """
 
-    m: Machine
+    m: SymbolicMachine
     flow: Flow
     name: str
     args: tuple[Value, ...]
@@ -419,10 +421,10 @@ class Call(NamedTuple):
 Sign = TypeVar("Sign", ast.operator, ast.cmpop)
 
 
-class Binary(NamedTuple, Generic[Sign]):
+class BinaryOperation(NamedTuple, Generic[Sign]):
     """``left op right`` on a path."""
 
-    m: Machine
+    m: SymbolicMachine
     flow: Flow
     op: Sign
     left: Value
@@ -430,8 +432,8 @@ class Binary(NamedTuple, Generic[Sign]):
     node: ast.AST
 
 
-Operation: TypeAlias = Binary[ast.operator]
-Comparison: TypeAlias = Binary[ast.cmpop]
+Operation: TypeAlias = BinaryOperation[ast.operator]
+Comparison: TypeAlias = BinaryOperation[ast.cmpop]
 
 
 def join_flows(flow: Flow, condition: Term, then: Flow, otherwise: Flow) -> None:

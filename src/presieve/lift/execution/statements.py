@@ -29,22 +29,22 @@ from presieve.lift.execution.expressions import (
 )
 from presieve.lift.execution.heap import Item, box_contents, freeze_contents, store, unite
 from presieve.lift.execution.state import (
+    ExecutionState,
     Exit,
     ExitKind,
     Flow,
     Interpreter,
-    Machine,
     Operation,
-    State,
+    SymbolicMachine,
     join_flows,
 )
 from presieve.lift.models.builtins import lists, records
 from presieve.lift.models.pandas import assign
 from presieve.lift.python.names import MODULES, constant, module, names_of
 from presieve.lift.python.shipped import is_plain_error
-from presieve.lift.python.source import Source
+from presieve.lift.python.source import FunctionSource
 from presieve.lift.reason_words import syntax
-from presieve.lift.values.columns import Columns
+from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.ranges import column_ranges
 from presieve.lift.values.symbolic import (
     NONE,
@@ -72,7 +72,7 @@ _LARGEST = 5000
 """Maximum number of nodes of a term's tree."""
 
 
-def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
+def execute(m: SymbolicMachine, body: list[ast.stmt], flow: Flow) -> None:
     """Run the statements on this path; afterwards ``flow.ended`` tells whether control has
     left it.
     """
@@ -92,7 +92,7 @@ def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
             return
 
 
-def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
+def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
     exceptions.check_statement(m, node)
     match node:
         case ast.Pass() | ast.Expr(ast.Constant()):
@@ -142,7 +142,7 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
             _decline_unsupported(m, node)
 
 
-def _import(m: Machine, node: ast.Import | ast.ImportFrom, flow: Flow) -> None:
+def _import(m: SymbolicMachine, node: ast.Import | ast.ImportFrom, flow: Flow) -> None:
     """Import modules with known functions; nothing depends on other effects of the import."""
     for alias in node.names:
         name, target = _resolve_import(node, alias)
@@ -165,7 +165,7 @@ def _resolve_import(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tupl
     return alias.asname or package, target
 
 
-def _is_spent(m: Machine, name: str) -> bool:
+def _is_spent(m: SymbolicMachine, name: str) -> bool:
     """Return whether this is a parameter that is read in one place only, outside of any loop."""
     node = m.source.node
     if m.depth or m.frame.loops or name not in (a.arg for a in node.args.args):
@@ -176,14 +176,14 @@ def _is_spent(m: Machine, name: str) -> bool:
     return len(places) == 1 and not any(places[0] in ast.walk(n) for n in inner)
 
 
-def _leave(m: Machine, kind: ExitKind, flow: Flow, value: Value, node: ast.stmt) -> None:
+def _leave(m: SymbolicMachine, kind: ExitKind, flow: Flow, value: Value, node: ast.stmt) -> None:
     if flow.ended:  # evaluating the returned expression raises
         return
     m.frame.exits += (Exit(kind, flow.branch(TRUE), value, node),)
     flow.ended = True
 
 
-def _decline_unsupported(m: Machine, node: ast.stmt) -> None:
+def _decline_unsupported(m: SymbolicMachine, node: ast.stmt) -> None:
     match node:
         case ast.Break():
             raise m.decline("early-exit", "the loop is left before its last row", node)
@@ -198,14 +198,14 @@ def _decline_unsupported(m: Machine, node: ast.stmt) -> None:
 
 
 def _branch(
-    m: Machine, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], flow: Flow
+    m: SymbolicMachine, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], flow: Flow
 ) -> None:
     chosen = condition(m, test, flow)
     _fork(m, chosen, lambda f: execute(m, body, f), lambda f: execute(m, orelse, f), flow)
 
 
 def _fork(
-    m: Machine,
+    m: SymbolicMachine,
     chosen: Term,
     body: Callable[[Flow], None],
     orelse: Callable[[Flow], None],
@@ -231,7 +231,7 @@ def _fork(
         flow.conds = conds
 
 
-def _augment(m: Machine, flow: Flow, node: ast.AugAssign) -> None:
+def _augment(m: SymbolicMachine, flow: Flow, node: ast.AugAssign) -> None:
     match node.target:
         case ast.Name(name) as target:
             old = evaluate(m, ast.copy_location(ast.Name(name, ast.Load()), target), flow)
@@ -253,7 +253,7 @@ def _augment(m: Machine, flow: Flow, node: ast.AugAssign) -> None:
             records.store(m, flow, container, result, target)
 
 
-def _augmented_value(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Value:
+def _augmented_value(m: SymbolicMachine, old: Value, flow: Flow, node: ast.AugAssign) -> Value:
     """Return the value after ``old op= value``: the object itself if it is changed in place."""
     new = evaluate(m, node.value, flow)
     if changes_in_place(old):
@@ -270,7 +270,7 @@ def _augmented_value(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) ->
     return result
 
 
-def _check_size(m: Machine, value: Value, node: ast.stmt) -> Value:
+def _check_size(m: SymbolicMachine, value: Value, node: ast.stmt) -> Value:
     """Return the value; declines ``too-large`` if its term, written out, would be a wall of text.
 
     Subterms are shared, so a few lines can make a term whose tree is astronomically large.
@@ -284,7 +284,7 @@ def _check_size(m: Machine, value: Value, node: ast.stmt) -> Value:
     return value
 
 
-def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
+def bind(m: SymbolicMachine, target: ast.expr, value: Value, flow: Flow) -> None:
     """Assign to a variable, or unpack a tuple into several."""
     match target:
         case ast.Name(name):
@@ -312,7 +312,7 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
             raise m.decline("unsupported-statement", "this kind of assignment", target)
 
 
-def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value, ...]:
+def _unpack(m: SymbolicMachine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value, ...]:
     match flow.opened(value):
         case contents if is_tagged(contents):
             pass
@@ -328,7 +328,7 @@ def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value
     raise m.decline("unsupported-operation", f"unpacking {describe(flow.opened(value))}", node)
 
 
-def _raise(m: Machine, node: ast.Raise | ast.Assert, flow: Flow) -> None:
+def _raise(m: SymbolicMachine, node: ast.Raise | ast.Assert, flow: Flow) -> None:
     """Raise an error on purpose. Computing its message may raise another one."""
     if isinstance(node, ast.Assert):
         holds = condition(m, node.test, flow)
@@ -342,7 +342,7 @@ def _raise(m: Machine, node: ast.Raise | ast.Assert, flow: Flow) -> None:
 
 
 def _check_error(
-    m: Machine, error: ast.expr | None, flow: Flow, node: ast.stmt
+    m: SymbolicMachine, error: ast.expr | None, flow: Flow, node: ast.stmt
 ) -> type[BaseException] | None:
     """Check that the raised object is a builtin exception with harmless arguments, so that nothing
     else happens. Return its class, unless computing a message may raise another error.
@@ -404,7 +404,9 @@ class _Python:
 _PYTHON: Interpreter = _Python()
 
 
-def machine(function: FunctionType, source: Source, columns: Columns) -> Machine:
+def machine(
+    function: FunctionType, source: FunctionSource, columns: LiftedColumns
+) -> SymbolicMachine:
     """Return the execution of a function, before its first statement: only columns have bounds."""
-    state = State(column_ranges(columns.request.schema, columns.request.extent))
-    return Machine(source, names_of(function, columns.zone), columns, _PYTHON, state)
+    state = ExecutionState(column_ranges(columns.request.schema, columns.request.extent))
+    return SymbolicMachine(source, names_of(function, columns.zone), columns, _PYTHON, state)

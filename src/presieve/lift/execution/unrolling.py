@@ -19,7 +19,7 @@ from presieve.lift.execution.state import (
     Exit,
     ExitKind,
     Flow,
-    Machine,
+    SymbolicMachine,
     join_heaps,
     merge_envs,
     path_conditions,
@@ -50,7 +50,7 @@ Watched = dict[int, bool]
 """Objects over which a loop iterates, by number: whether it sees their keys only."""
 
 
-def elements(m: Machine, node: ast.expr, flow: Flow) -> tuple[list[Value], Watched]:
+def elements(m: SymbolicMachine, node: ast.expr, flow: Flow) -> tuple[list[Value], Watched]:
     """Return the items of a loop, and the objects whose changes it would see. Declines
     ``nested-loop`` if they are not known when lifting.
     """
@@ -61,7 +61,7 @@ def elements(m: Machine, node: ast.expr, flow: Flow) -> tuple[list[Value], Watch
     return items, watched
 
 
-def _elements(m: Machine, node: ast.expr, flow: Flow, watched: Watched) -> list[Value]:
+def _elements(m: SymbolicMachine, node: ast.expr, flow: Flow, watched: Watched) -> list[Value]:
     match node:
         case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), _, []):
             if name not in flow.env and is_function(_resolve_known(m, name), f"builtins.{name}"):
@@ -104,7 +104,9 @@ def _watch(watched: Watched, value: Value, *, keys: bool) -> None:
         watched[value.number] = keys and watched.get(value.number, True)
 
 
-def _pairs(m: Machine, flow: Flow, value: Value, node: ast.AST) -> list[tuple[Value, Value]] | None:
+def _pairs(
+    m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST
+) -> list[tuple[Value, Value]] | None:
     """Return keys and values of a dict, or of a constant one; None if it is not a dict."""
     contents = flow.opened(value)
     if isinstance(contents, DictV):
@@ -132,13 +134,13 @@ def _changed_object(before: Flow, path: Flow, watched: Watched, last: bool) -> V
     return None
 
 
-def _resolve_known(m: Machine, name: str) -> Known:
+def _resolve_known(m: SymbolicMachine, name: str) -> Known:
     value = m.names.resolve(name)
     return value if isinstance(value, Known) else Known(name, None)
 
 
 def _generate_items(
-    m: Machine, name: str, node: ast.Call, flow: Flow, watched: Watched
+    m: SymbolicMachine, name: str, node: ast.Call, flow: Flow, watched: Watched
 ) -> list[Value]:
     """Return the items of ``range``, ``enumerate`` or ``zip``."""
     if name == "range":
@@ -159,7 +161,7 @@ def _generate_items(
     raise m.decline("unsupported-expression", f"this use of {name}", node)
 
 
-def _constant_int(m: Machine, value: Value, node: ast.AST) -> int:
+def _constant_int(m: SymbolicMachine, value: Value, node: ast.AST) -> int:
     if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == INT:
         return int(value.term.value or 0)
     raise m.decline("nested-loop", "the number of iterations depends on the row", node)
@@ -168,7 +170,7 @@ def _constant_int(m: Machine, value: Value, node: ast.AST) -> int:
 # --- statements ---------------------------------------------------------------------------------
 
 
-def loop(m: Machine, node: ast.For, flow: Flow) -> None:
+def loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> None:
     """Execute ``for target in iter: body``, with ``continue``, ``break`` and ``return`` inside."""
     if node.orelse:
         raise m.decline("unsupported-statement", "for with else", node)

@@ -1,8 +1,8 @@
 """Trusted. Registry of models of functions and methods: each model registers under its names.
 
-A model takes a :class:`Call` (the model of a method also takes the method's owner) and returns the
-value of the call, or None if it does not support these arguments; then the call is declined. A call
-that is in no table is declined, too. The first paragraph of a model's docstring is its line in
+A model takes a :class:`ModelCall` (the model of a method also takes the method's owner) and returns
+the value of the call, or None if it does not support these arguments; then the call is declined. A
+call that is in no table is declined, too. The first paragraph of a model's docstring is its line in
 ``docs/understands.md``.
 """
 
@@ -14,7 +14,7 @@ from itertools import product
 from types import MethodType, UnionType
 from typing import TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
-from presieve.lift.execution.state import Call
+from presieve.lift.execution.state import ModelCall
 from presieve.lift.python.names import is_function, resolve_object
 from presieve.lift.values.symbolic import AccessV, Known, RefV, Value
 
@@ -25,17 +25,17 @@ Registered = TypeVar("Registered", bound=Model)
 Key = TypeVar("Key")
 
 
-def open_owner(call: Call, owner: Value) -> Value:
+def open_owner(call: ModelCall, owner: Value) -> Value:
     """Return what the owner refers to, as most models of methods need it."""
     return call.flow.opened(owner)
 
 
-def reference(_: Call, owner: Value) -> RefV | None:
+def reference(_: ModelCall, owner: Value) -> RefV | None:
     """Return the owner as a reference, for methods that change it."""
     return owner if isinstance(owner, RefV) else None
 
 
-class Options(TypedDict, total=False):
+class ModelOptions(TypedDict, total=False):
     """The calls that a model handles, and their properties."""
 
     arguments: int | range
@@ -48,15 +48,15 @@ class Options(TypedDict, total=False):
     """Whether the model evaluates the arguments itself: lambdas, generators, factories."""
     statement: bool
     """Whether the call changes its owner, so that it must be a statement."""
-    owner: Callable[[Call, Value], Value | None]
+    owner: Callable[[ModelCall, Value], Value | None]
     """Converts the owner for the model of a method, after the arguments are evaluated. None means
     that the method is not supported.
     """
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A model with its :class:`Options`. ``refusal``: the reason if every call is declined."""
+class RegisteredModel:
+    """A model with its :class:`ModelOptions`. ``refusal``: the reason if every call is declined."""
 
     model: Model
     arguments: int | range | None = None
@@ -64,10 +64,10 @@ class Entry:
     fresh: bool = False
     unevaluated: bool = False
     statement: bool = False
-    owner: Callable[[Call, Value], Value | None] = open_owner
+    owner: Callable[[ModelCall, Value], Value | None] = open_owner
     refusal: str = ""
 
-    def counts(self, call: Call) -> bool:
+    def counts(self, call: ModelCall) -> bool:
         """Return whether the model takes this number of positional arguments."""
         allowed = (self.arguments,) if isinstance(self.arguments, int) else self.arguments
         return allowed is None or len(call.args) in allowed
@@ -76,42 +76,42 @@ class Entry:
         """Return whether the model takes these keywords."""
         return self.keywords == ANY or {*names} <= {*self.keywords}
 
-    def ask(self, call: Call, owner: Value) -> Value | None:
+    def ask(self, call: ModelCall, owner: Value) -> Value | None:
         """Return the value of a method call; None if the model does not support it."""
         of = self.owner(call, owner)
         return None if of is None else self.model(call, of)
 
 
-FUNCTIONS: dict[str, Entry] = {}
+FUNCTIONS: dict[str, RegisteredModel] = {}
 """Models of functions by path, such as ``numpy.where``; they get evaluated arguments."""
-SYNTAX: dict[str, Entry] = {}
+SYNTAX: dict[str, RegisteredModel] = {}
 """Models of functions that run before the arguments are evaluated."""
-METHODS: dict[tuple[type, str], Entry] = {}
+METHODS: dict[tuple[type, str], RegisteredModel] = {}
 """Models of methods by the owner's type and by name; ``*`` stands for all other names."""
 
 _PATHS: dict[int, str] = {}
 """The paths of functions by identity. The table may be out of date, so each hit is checked."""
 
 
-def function(*paths: str, **options: Unpack[Options]) -> Callable[[Registered], Registered]:
+def function(*paths: str, **options: Unpack[ModelOptions]) -> Callable[[Registered], Registered]:
     """Register a model of functions."""
     table = SYNTAX if options.get("unevaluated") else FUNCTIONS
 
     def register(model: Registered) -> Registered:
-        _add(table, paths, Entry(model, **options))
+        _add(table, paths, RegisteredModel(model, **options))
         return model
 
     return register
 
 
 def method(
-    types: type | UnionType, *names: str, **options: Unpack[Options]
+    types: type | UnionType, *names: str, **options: Unpack[ModelOptions]
 ) -> Callable[[Registered], Registered]:
     """Register a model of methods of values of these types."""
     keys = product(get_args(types) or (types,), names)
 
     def register(model: Registered) -> Registered:
-        _add(METHODS, keys, Entry(model, **options))
+        _add(METHODS, keys, RegisteredModel(model, **options))
         return model
 
     return register
@@ -120,17 +120,17 @@ def method(
 def refuse_methods(types: type | UnionType, *names: str, reason: str) -> None:
     """Register methods that are declined because they are not folds."""
 
-    def decline(call: Call, _: Value) -> Value:
+    def decline(call: ModelCall, _: Value) -> Value:
         raise call.decline("not-a-fold", f".{call.name}() {reason}")
 
     _add(
         METHODS,
         product(get_args(types) or (types,), names),
-        Entry(decline, keywords=ANY, refusal=reason),
+        RegisteredModel(decline, keywords=ANY, refusal=reason),
     )
 
 
-def _add(table: dict[Key, Entry], keys: Iterable[Key], entry: Entry) -> None:
+def _add(table: dict[Key, RegisteredModel], keys: Iterable[Key], entry: RegisteredModel) -> None:
     for key in keys:
         assert key not in table, f"{key} is registered twice"
         table[key] = entry
@@ -154,7 +154,7 @@ def _identity(target: object) -> int:
     return id(target.__func__ if isinstance(target, MethodType) else target)
 
 
-def method_of(owner: Value, name: str) -> Entry | None:
+def method_of(owner: Value, name: str) -> RegisteredModel | None:
     """Find the entry of a method of a value that is not a reference."""
     if isinstance(owner, AccessV):
         name = f"{owner.by}.{name}"  # such as str.startswith

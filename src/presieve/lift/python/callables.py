@@ -9,12 +9,12 @@ import re
 from types import ModuleType
 
 from presieve.lift.execution.outer_containers import is_container
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.python.names import is_broadcast, member
 from presieve.lift.values.symbolic import Known, Value
 
 
-def is_known(m: Machine, node: ast.expr, flow: Flow) -> bool:
+def is_known(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
     """Return whether a called name leads to a module or function from outside of the function."""
     match node:
         case ast.Name(name):
@@ -32,7 +32,7 @@ def _is_module(value: Value) -> bool:
     return isinstance(value, Known) and isinstance(value.target, ModuleType)
 
 
-def _is_constant(m: Machine, name: str) -> bool:
+def _is_constant(m: SymbolicMachine, name: str) -> bool:
     """Return whether a name leads to a text, number, container, pattern or broadcast variable from
     outside of the function.
     """
@@ -45,7 +45,7 @@ def _is_constant(m: Machine, name: str) -> bool:
     return is_supported or is_container(value)
 
 
-def is_method(m: Machine, node: ast.expr, flow: Flow) -> bool:
+def is_method(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
     """Return whether the called attribute belongs to a value of the function."""
     match node:
         case ast.Attribute(ast.Name(name)):

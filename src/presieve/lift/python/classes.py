@@ -20,7 +20,7 @@ from presieve.lift.python.bindings import UndecidedSignal, names_in, value_of
 from presieve.lift.python.constants import compute_constant, same
 from presieve.lift.python.imported import (
     MISSING,
-    Scope,
+    ModuleScope,
     check_constant,
     check_function,
     check_name,
@@ -108,7 +108,7 @@ def check_member(cls: type, name: str) -> None:
             raise UndecidedSignal(f"{name} is bound by {type(statement).__name__.lower()}")
 
 
-def check_class(cls: type) -> Scope | None:
+def check_class(cls: type) -> ModuleScope | None:
     """Check that the source defines this very class, and return the body of the class. Return None
     for a class that goes by value, or belongs to a library.
     """
@@ -128,7 +128,7 @@ def check_class(cls: type) -> Scope | None:
         node = statement
         _check_decorators(scope, node)
     assert node is not None
-    class_scope = Scope(scope.text, scope.globals, node, vars(cls))
+    class_scope = ModuleScope(scope.text, scope.globals, node, vars(cls))
     _check_bases(class_scope, node, cls)
     _check_names(class_scope, node, cls)
     if _is_data(node):
@@ -156,7 +156,7 @@ def _mangle_name(node: ast.ClassDef, name: str) -> str:
 # --- decorators, bases and names ------------------------------------------------------------------
 
 
-def _check_decorators(scope: Scope, node: ast.ClassDef) -> None:
+def _check_decorators(scope: ModuleScope, node: ast.ClassDef) -> None:
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         if _resolve(scope, called) is not dataclasses.dataclass:
@@ -166,11 +166,11 @@ def _check_decorators(scope: Scope, node: ast.ClassDef) -> None:
             raise UndecidedSignal(f"{node.name} is made with {keyword.arg}")
 
 
-def _resolve(scope: Scope, node: ast.expr) -> object:
+def _resolve(scope: ModuleScope, node: ast.expr) -> object:
     """Return the object that a name, or an attribute of a module, stands for in the module."""
     match node:
         case ast.Name(name):
-            return Scope(scope.text, scope.globals).look(name)
+            return ModuleScope(scope.text, scope.globals).look(name)
         case ast.Attribute(owner, name):
             module = _resolve(scope, owner)
             if isinstance(module, ModuleType) and not is_own_module(module.__name__):
@@ -180,7 +180,7 @@ def _resolve(scope: Scope, node: ast.expr) -> object:
     raise UndecidedSignal(f"{ast.unparse(node)} is not known")
 
 
-def _check_bases(scope: Scope, node: ast.ClassDef, cls: type) -> None:
+def _check_bases(scope: ModuleScope, node: ast.ClassDef, cls: type) -> None:
     if type(cls) not in _METACLASSES:
         raise UndecidedSignal(f"{cls.__name__} is made by its own metaclass")
     base_objects = [_resolve(scope, b) for b in node.bases]
@@ -192,7 +192,7 @@ def _check_bases(scope: Scope, node: ast.ClassDef, cls: type) -> None:
             raise UndecidedSignal(f"{base.__name__} changes the classes that inherit from it")
 
 
-def _check_names(scope: Scope, node: ast.ClassDef, cls: type) -> None:
+def _check_names(scope: ModuleScope, node: ast.ClassDef, cls: type) -> None:
     bound = {_mangle_name(node, n): places for n, places in names_in(node).items()}
     attributes = vars(cls)
     for name in attributes.keys() - bound.keys() - _IMPLICIT_NAMES:
@@ -237,7 +237,7 @@ def _is_field(node: ast.ClassDef, statement: ast.stmt) -> bool:
     return _is_data(node) and isinstance(statement, ast.AnnAssign)
 
 
-def _check_fields(scope: Scope, node: ast.ClassDef, cls: type) -> None:
+def _check_fields(scope: ModuleScope, node: ast.ClassDef, cls: type) -> None:
     """Check that objects get the fields and defaults that the source declares."""
     written = {s.target.id: s.value for s in node.body if _is_plain_field(s)}  # type: ignore
     constructor = cls.__new__ if issubclass(cls, tuple) else vars(cls).get("__init__")
@@ -280,7 +280,11 @@ def _last(node: ast.expr) -> str | None:
 
 
 def _check_field_call(
-    scope: Scope, node: ast.Call, name: str, value: object, field: dataclasses.Field[object] | None
+    scope: ModuleScope,
+    node: ast.Call,
+    name: str,
+    value: object,
+    field: dataclasses.Field[object] | None,
 ) -> None:
     """Check ``field(default=...)`` and ``field(default_factory=...)``."""
     for keyword in node.keywords:
@@ -293,7 +297,7 @@ def _check_field_call(
                 raise UndecidedSignal(f"{name} is made by something else now")
 
 
-def _check_named_tuple(scope: Scope, node: ast.expr, cls: type) -> None:
+def _check_named_tuple(scope: ModuleScope, node: ast.expr, cls: type) -> None:
     """Check that ``namedtuple("Name", "first second")`` gives the same class if called now."""
     is_call = isinstance(node, ast.Call) and _resolve(scope, node.func) is collections.namedtuple
     if not is_call or not isinstance(node, ast.Call):

@@ -27,7 +27,7 @@ _DECORATORS = ("staticmethod", "classmethod", "abstractmethod", "override", "fin
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ModuleScope:
     """A module, or the body of a class in it: its source, and its current values."""
 
     text: ModuleText
@@ -53,12 +53,12 @@ class Scope:
         return vars(builtins).get(name, MISSING) if global_value is MISSING else global_value
 
 
-def scope_of(module: ModuleType) -> Scope:
+def scope_of(module: ModuleType) -> ModuleScope:
     """Return the scope of a module."""
-    return Scope(text_of(module), vars(module))
+    return ModuleScope(text_of(module), vars(module))
 
 
-def check_name(scope: Scope, name: str, value: object, *, read: bool = True) -> None:
+def check_name(scope: ModuleScope, name: str, value: object, *, read: bool = True) -> None:
     """Check that the module binds the name to this value. ``read``: false if only the identity of
     the function matters, and not what it does.
     """
@@ -97,7 +97,7 @@ def _from_star(text: ModuleText, name: str, value: object) -> ast.ImportFrom | N
     return binding_import
 
 
-def _check_assigned(scope: Scope, name: str, node: ast.expr | None, value: object) -> None:
+def _check_assigned(scope: ModuleScope, name: str, node: ast.expr | None, value: object) -> None:
     assert node is not None
     if isinstance(node, ast.Name) and scope.text.binding(node.id) is not None:
         check_name(scope, node.id, value)
@@ -110,7 +110,7 @@ def _check_assigned(scope: Scope, name: str, node: ast.expr | None, value: objec
         check_constant(scope, name, node, value)
 
 
-def check_constant(scope: Scope, name: str, node: ast.expr, value: object) -> None:
+def check_constant(scope: ModuleScope, name: str, node: ast.expr, value: object) -> None:
     """Check that an expression gives this constant in its scope."""
     expected = compute_constant(node, scope.look)
     if not same(expected, value):
@@ -124,7 +124,7 @@ def check_constant(scope: Scope, name: str, node: ast.expr, value: object) -> No
 
 
 def check_function(
-    scope: Scope, node: ast.FunctionDef | ast.Lambda, value: object, *, read: bool = True
+    scope: ModuleScope, node: ast.FunctionDef | ast.Lambda, value: object, *, read: bool = True
 ) -> None:
     """Check that the value is the function defined there, with the same defaults."""
     if not read:
@@ -155,7 +155,7 @@ def _last_name(node: ast.expr) -> str | None:
     return None
 
 
-def _check_defaults(scope: Scope, arguments: ast.arguments, function: FunctionType) -> None:
+def _check_defaults(scope: ModuleScope, arguments: ast.arguments, function: FunctionType) -> None:
     positional = function.__defaults__ or ()
     named = function.__kwdefaults__ or {}
     pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
@@ -169,7 +169,9 @@ def _check_defaults(scope: Scope, arguments: ast.arguments, function: FunctionTy
         _check_default(scope, function, node, value)
 
 
-def _check_default(scope: Scope, function: FunctionType, node: ast.expr, value: object) -> None:
+def _check_default(
+    scope: ModuleScope, function: FunctionType, node: ast.expr, value: object
+) -> None:
     try:
         check_constant(scope, function.__name__, node, value)
     except UndecidedSignal as error:
@@ -189,7 +191,7 @@ def _check_import(aliases: list[ast.alias], name: str, value: object) -> None:
 
 
 def _check_import_from(
-    scope: Scope, statement: ast.ImportFrom, name: str, value: object, read: bool
+    scope: ModuleScope, statement: ast.ImportFrom, name: str, value: object, read: bool
 ) -> None:
     package = scope.globals.get("__package__")
     relative = "." * statement.level + (statement.module or "")

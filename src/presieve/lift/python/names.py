@@ -42,7 +42,7 @@ MODULES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class OuterNames:
     """The names that a function sees outside of itself. ``zone`` reads naive timestamps."""
 
     closure: Mapping[str, object]
@@ -60,7 +60,7 @@ class Names:
         return global_of(self.globals, name, read=read)
 
 
-def names_of(function: FunctionType, zone: Zone) -> Names:
+def names_of(function: FunctionType, zone: Zone) -> OuterNames:
     """Return the names that a function sees, except its parameters and variables."""
     closure: dict[str, object] = {}
     cells = function.__closure__ or ()
@@ -69,7 +69,7 @@ def names_of(function: FunctionType, zone: Zone) -> Names:
             closure[name] = cell.cell_contents
         except ValueError:  # the enclosing function has not assigned it
             continue
-    return Names(closure, function.__globals__, zone)
+    return OuterNames(closure, function.__globals__, zone)
 
 
 def constant(value: object, name: str, zone: Zone) -> Value:

@@ -23,7 +23,7 @@ from presieve.lift.python.bindings import UndecidedSignal
 from presieve.lift.python.classes import check_class, check_member, check_path, check_state
 from presieve.lift.python.imported import MISSING, check_name, scope_of
 from presieve.lift.python.shipping import home_of, is_own_module, path_of
-from presieve.lift.python.source import Source, parse_function
+from presieve.lift.python.source import FunctionSource, parse_function
 
 BY_REFERENCE = "by-reference"
 """The code of declines at this gate."""
@@ -57,7 +57,7 @@ def member_of(module: ModuleType, name: str) -> object | None:
     return target
 
 
-def function_source(function: FunctionType, *, generator: bool = False) -> Source:
+def function_source(function: FunctionType, *, generator: bool = False) -> FunctionSource:
     """Return the function's syntax tree, if workers run the same code; its defaults can then be
     read. Declines as :func:`presieve.lift.python.source.written`.
     """

@@ -30,7 +30,7 @@ _KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATO
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FunctionSource:
     """A function's definition, with positions in its file; ``text`` is dedented, ``lines`` are the
     lines of the whole file.
     """
@@ -51,7 +51,7 @@ class Source:
         return own_path == node_path and place == (self.node.lineno, self.node.col_offset)
 
 
-def parse_function(function: FunctionType, *, generator: bool = False) -> Source:
+def parse_function(function: FunctionType, *, generator: bool = False) -> FunctionSource:
     """Return the function's syntax tree, as the driver has it. Declines ``no-source``,
     ``source-mismatch``, ``not-a-function``. ``generator``: a function with ``yield`` is expected.
 
@@ -92,7 +92,7 @@ def parse_function(function: FunctionType, *, generator: bool = False) -> Source
                 "impure-global", f"{variables} is written outside the function", place
             )
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
-    return Source(node, code.co_filename, textwrap.dedent(own), tuple(lines))
+    return FunctionSource(node, code.co_filename, textwrap.dedent(own), tuple(lines))
 
 
 def _with_private_names(

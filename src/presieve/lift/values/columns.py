@@ -18,7 +18,7 @@ from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, none_lit
-from presieve.lift.forms import HiddenCall, Request
+from presieve.lift.forms import HiddenCall, LiftRequest
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.checkpoint import Restorable
 from presieve.lift.values.symbolic import EXACT_INT, NullableV, Scalar, Traits
@@ -74,13 +74,13 @@ class Splits:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class LiftedColumns:
     """The columns of one lifting, and what the function has needed of them so far.
 
     ``pandas`` tells whether values come through pandas, or as rows of Python values.
     """
 
-    request: Request
+    request: LiftRequest
     pandas: bool
     zone: Zone
     tracked: tuple[Lit, ...] = ()

@@ -91,7 +91,7 @@ class DictV:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingKeyValue:
     """The value that a dict of a class gives for a missing key, and whether it then ``keeps`` the
     key.
     """
@@ -110,7 +110,7 @@ class MapV:
     names: tuple[str, ...]
     items: tuple[Value, ...]
     present: tuple[Term, ...]
-    missing: Missing | None = None
+    missing: MissingKeyValue | None = None
 
 
 @dataclass(frozen=True, slots=True)

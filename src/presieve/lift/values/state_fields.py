@@ -30,7 +30,7 @@ from presieve.lift.values.symbolic import (
     GrowingV,
     ListV,
     MapV,
-    Missing,
+    MissingKeyValue,
     NoneV,
     OptTupleV,
     Scalar,
@@ -103,7 +103,7 @@ class DictShape:
     items: tuple[Shape, ...]
     certain: bool
     ordered: bool
-    missing: Missing | None = None
+    missing: MissingKeyValue | None = None
 
 
 @dataclass(frozen=True, slots=True)

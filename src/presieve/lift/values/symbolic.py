@@ -49,7 +49,7 @@ from presieve.lift.values.containers import LengthV as LengthV
 from presieve.lift.values.containers import ListV as ListV
 from presieve.lift.values.containers import MapV as MapV
 from presieve.lift.values.containers import MatchV as MatchV
-from presieve.lift.values.containers import Missing as Missing
+from presieve.lift.values.containers import MissingKeyValue as MissingKeyValue
 from presieve.lift.values.containers import PerhapsV as PerhapsV
 from presieve.lift.values.containers import RefV as RefV
 from presieve.lift.values.containers import SetV as SetV

@@ -23,7 +23,7 @@ from presieve.synthesis.aggregates.aggregate_invariant import (
     without_negative_zero,
 )
 from presieve.synthesis.aggregates.candidates import (
-    Candidate,
+    AggregateClaim,
     between,
     candidates,
     facts,
@@ -69,14 +69,14 @@ def _aggregates(problem: Problem, prefix: str, *, reverse: bool) -> Aggregates |
     return answer
 
 
-def _candidates(problem: Problem, prefix: str, *, reverse: bool) -> tuple[Candidate, ...]:
+def _candidates(problem: Problem, prefix: str, *, reverse: bool) -> tuple[AggregateClaim, ...]:
     """The candidates for fields that no two rows refute."""
     fold, reordered = with_raised(problem.fold), is_reordered(problem)
     every = candidates(fold, prefix, reordered=reordered, reverse=reverse)
     return tuple(c for c in every if _may_hold(problem, c))
 
 
-def _may_hold(problem: Problem, candidate: Candidate) -> bool:
+def _may_hold(problem: Problem, candidate: AggregateClaim) -> bool:
     """Whether no two rows refute a candidate."""
     calls = _calls([candidate])
     claim = candidate.claim(with_raised(problem.fold))
@@ -86,7 +86,7 @@ def _may_hold(problem: Problem, candidate: Candidate) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Search:
     problem: Problem
-    tried: tuple[Candidate, ...]
+    tried: tuple[AggregateClaim, ...]
 
     @property
     def fold(self) -> Fold:
@@ -101,7 +101,7 @@ class _Search:
         about += links(calls) if linked else ()
         claims = {c: c.claim(self.fold) for c in self.tried}
         proved = set(invariant(self.problem, calls, (*about, *claims.values())))
-        holding: dict[Var, Candidate] = {}
+        holding: dict[Var, AggregateClaim] = {}
         for candidate, claim in claims.items():
             if claim in proved:
                 holding.setdefault(candidate.field, candidate)
@@ -110,7 +110,7 @@ class _Search:
             return needed
         return self._smallest([holding[v] for v in needed], about)
 
-    def _needed_fields(self, holding: Mapping[Var, Candidate]) -> list[Var] | Declined:
+    def _needed_fields(self, holding: Mapping[Var, AggregateClaim]) -> list[Var] | Declined:
         """The fields that the outputs read, and the known fields that those depend on."""
         fold = self.fold
         steps = {f.name: f.step for f in fold.fields}
@@ -127,7 +127,7 @@ class _Search:
         return list(needed)
 
     def _smallest(
-        self, chosen: Sequence[Candidate], about: Sequence[Term]
+        self, chosen: Sequence[AggregateClaim], about: Sequence[Term]
     ) -> Aggregates | Declined:
         """The same with only the aggregates that are used."""
         calls = _calls(chosen)
@@ -147,7 +147,7 @@ def _describe(field: Var) -> str:
     return "what it keeps" if field.name == "acc" else f"what it keeps as {field.name}"
 
 
-def _calls(chosen: Iterable[Candidate]) -> tuple[AggregateColumn, ...]:
+def _calls(chosen: Iterable[AggregateClaim]) -> tuple[AggregateColumn, ...]:
     return tuple(dict.fromkeys(c.call for c in chosen if c.call is not None))
 
 

@@ -48,7 +48,7 @@ from presieve.sql.operands import TYPE_NAMES
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class AggregateClaim:
     """Claims that a ``field`` is ``image``, a term over the column of ``call`` and over KEY."""
 
     field: Var
@@ -78,7 +78,7 @@ def unless_raised(fold: Fold, term: Term) -> Term:
 
 def candidates(
     fold: Fold, prefix: str, *, reordered: bool, reverse: bool = False
-) -> Iterator[Candidate]:
+) -> Iterator[AggregateClaim]:
     """Yield candidates for each field, better ones first. Aggregates of equal arguments are one.
     The names of their columns begin with ``prefix``. ``reordered``: sums of doubles may be rounded
     in another order, and any of several equally good rows may be taken; ``reverse``: the fold takes
@@ -91,9 +91,9 @@ def candidates(
         field = Var(Scope.ACC, f.name, f.sort)
         alone = simplify(substitute(f.step, starts))
         if all(v.scope is not Scope.ROW for v in variables(alone)):
-            yield Candidate(field, alone)
+            yield AggregateClaim(field, alone)
         elif f.sort == BOOL:
-            yield Candidate(field, f.init)
+            yield AggregateClaim(field, f.init)
         aggregates = [t for t in _aggregates(f, alone, field) if reordered or not _is_rounded(*t)]
         tried: list[tuple[str, Term, Term | None]] = [(*t, None) for t in aggregates]
         tried += _of_one_row(f, alone, extrema) if reordered else ()
@@ -104,7 +104,7 @@ def candidates(
                 type_ = _type(argument.sort)
                 call = AggregateColumn(name, function, type_, argument, by, reverse)
                 calls[function, argument, by] = call
-            yield Candidate(field, _image(f, call), call)
+            yield AggregateClaim(field, _image(f, call), call)
 
 
 def _extrema(fold: Fold, starts: Mapping[Var, Term]) -> Iterator[tuple[Var, Term]]:

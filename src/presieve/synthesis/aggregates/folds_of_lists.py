@@ -27,7 +27,7 @@ from presieve.synthesis.aggregates.aggregate_invariant import (
     without_negative_zero,
 )
 from presieve.synthesis.aggregates.candidates import (
-    Candidate,
+    AggregateClaim,
     between,
     links,
     starts,
@@ -38,7 +38,7 @@ from presieve.synthesis.aggregates.candidates import facts as of_calls
 from presieve.synthesis.order.commute import only_live, with_dependencies
 
 
-def as_list(problem: Problem, prefix: str, tried: Sequence[Candidate]) -> Aggregates | None:
+def as_list(problem: Problem, prefix: str, tried: Sequence[AggregateClaim]) -> Aggregates | None:
     """The fold as a fold of a list, if the order of rows makes no difference, beside aggregates of
     Spark for fields that may be aggregates (``tried``). None if the order matters, or no
     proof is found.
@@ -59,7 +59,7 @@ def as_list(problem: Problem, prefix: str, tried: Sequence[Candidate]) -> Aggreg
 
 
 def _with_list(
-    problem: Problem, fold: Fold, column: ListColumn, others: Sequence[Candidate]
+    problem: Problem, fold: Fold, column: ListColumn, others: Sequence[AggregateClaim]
 ) -> Aggregates | None:
     commutes = is_reordered(problem)
     if not commutes and not holds(next(SideBySide.of(problem, (column,)).commuting(column))):

@@ -26,7 +26,7 @@ from presieve.ir.walk import subterms, variables
 from presieve.ir.wellformed import output_var
 from presieve.semantics.fast_interpreter import State
 from presieve.semantics.values import Value, same
-from presieve.synthesis.sampling.concrete_tables import Need, difference
+from presieve.synthesis.sampling.concrete_tables import NeededRow, difference
 from presieve.synthesis.sampling.space import Space
 from presieve.universe.value_classes import COMPARISONS, Classes, flow
 
@@ -59,7 +59,7 @@ class CountScaling:
         """Rewrite a term of the original problem for the scaled one."""
         return _scale_term(term, self.scales, None)
 
-    def lifted(self, space: Space, scaled: Space, need: Need) -> Need | None:
+    def lifted(self, space: Space, scaled: Space, need: NeededRow) -> NeededRow | None:
         """Turn a witness of the scaled problem into one of the original problem, whose space is
         ``space``. None if that takes more than :data:`LONGEST` rows, or shows nothing.
         """
@@ -68,7 +68,7 @@ class CountScaling:
                 return longer
         return None
 
-    def repetitions(self, space: Space, scaled: Space, need: Need) -> Iterator[Need]:
+    def repetitions(self, space: Space, scaled: Space, need: NeededRow) -> Iterator[NeededRow]:
         """Repeat rows of the table until the counters have gone as far as the original constants
         ask for, in each way of reading them, if that takes at most :data:`LONGEST` rows.
         """
@@ -109,7 +109,7 @@ class _Goal(NamedTuple):
     above: bool
 
 
-def _repeat_rows(space: Space, need: Need, goals: Sequence[_Goal]) -> Iterator[Need]:
+def _repeat_rows(space: Space, need: NeededRow, goals: Sequence[_Goal]) -> Iterator[NeededRow]:
     """Yield tables with rows repeated so that these fields reach their goals."""
 
     def extend_counts(
@@ -131,11 +131,11 @@ def _repeat_rows(space: Space, need: Need, goals: Sequence[_Goal]) -> Iterator[N
 
     for counts in extend_counts([1] * len(need.table), goals):
         rows = tuple(r for r, n in zip(need.table, counts, strict=True) for _ in range(n))
-        yield Need(rows, need.key, sum(counts[: need.index]))
+        yield NeededRow(rows, need.key, sum(counts[: need.index]))
 
 
 def _repeatable(
-    space: Space, need: Need, counts: Sequence[int], goal: _Goal
+    space: Space, need: NeededRow, counts: Sequence[int], goal: _Goal
 ) -> list[tuple[tuple[bool, int, bool], int, int]] | None:
     """The rows whose repetition takes a field to its goal, with the number of repetitions; rows
     that hit the goal and change least come first. Empty if the field is there already, None if no

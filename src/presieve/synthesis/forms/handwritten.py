@@ -29,7 +29,7 @@ from presieve.synthesis.invariant.candidate import (
 from presieve.synthesis.invariant.mining import walk_pairs
 from presieve.synthesis.invariant.prover import FINAL
 from presieve.synthesis.sampling import walks
-from presieve.synthesis.sampling.concrete_tables import Finding, Need, Table, explore
+from presieve.synthesis.sampling.concrete_tables import Finding, NeededRow, Table, explore
 from presieve.synthesis.sampling.hill_climbing import climb
 from presieve.synthesis.sampling.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.witness import bmc
@@ -194,7 +194,7 @@ class _Claim:
             if scaling is None:
                 return self._small(Wrong(table, key))
             few = _fewest_rows(differ, table, key)
-            longer = scaling.repetitions(self.space, space, Need(few, key, 0))
+            longer = scaling.repetitions(self.space, space, NeededRow(few, key, 0))
             wrong = self._refute([(n.table, n.key) for n in longer])
             if wrong is not None:
                 return self._small(wrong)

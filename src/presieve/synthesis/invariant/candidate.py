@@ -52,7 +52,7 @@ have taken too much for reachable.
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class CandidateProof:
     """A proven candidate: the residual, and invariant clauses that suffice."""
 
     prefilter: Term
@@ -209,7 +209,7 @@ def provers(
         reached += prover.reached
 
 
-class Attempt:
+class ProofAttempt:
     """The attempt to prove one candidate, first with the filter itself as residual, then with a
     weaker one.
 
@@ -222,7 +222,7 @@ class Attempt:
         self._pairs: list[Pair] = []
         self._provers: Iterator[Prover | None] = iter(())
 
-    def begin(self) -> Proof | Wrong | Open:
+    def begin(self) -> CandidateProof | Wrong | Open:
         """Try the known tables, then the likeliest clauses."""
         evidence, prefilter, space = self._evidence, self._prefilter, self._evidence.space
         wrong = refute(space, prefilter, space.problem.where, evidence.tables)
@@ -233,19 +233,19 @@ class Attempt:
         self._provers = provers(evidence, prefilter, self._pairs, where, self._parts)
         return self._finish_if_proved(next(self._provers))
 
-    def go_on(self) -> Proof | Open:
+    def go_on(self) -> CandidateProof | Open:
         """Try the other sets of clauses."""
         return self._finish_if_proved(next(filter(None, self._provers), None))
 
-    def _finish_if_proved(self, prover: Prover | None) -> Proof | Open:
+    def _finish_if_proved(self, prover: Prover | None) -> CandidateProof | Open:
         if prover is None:
             return Open()
         return _finish(self._evidence, self._prefilter, self._parts, prover, self._pairs)
 
 
-def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
+def attempt(evidence: Evidence, prefilter: Term) -> CandidateProof | Wrong | Open:
     """Run a whole attempt."""
-    full_attempt = Attempt(evidence, prefilter)
+    full_attempt = ProofAttempt(evidence, prefilter)
     begun = full_attempt.begin()
     return full_attempt.go_on() if isinstance(begun, Open) else begun
 
@@ -277,7 +277,7 @@ def _start(space: Space) -> dict[Var, Value]:
 
 def _finish(
     evidence: Evidence, prefilter: Term, parts: FilterPart, prover: Prover, pairs: Sequence[Pair]
-) -> Proof:
+) -> CandidateProof:
     """Choose the residual and keep only the clauses that the proof rests on."""
     space = evidence.space
 
@@ -297,7 +297,7 @@ def _finish(
                     evidence.record(_trial_event(evidence, prefilter, parts, trial))
     invariant = prover.terms(prover.minimised(prover.choosing(chosen)))
     evidence.record(Minimised(len(prover.active), invariant))
-    return Proof(prefilter, weakening.assemble(parts, chosen), invariant)
+    return CandidateProof(prefilter, weakening.assemble(parts, chosen), invariant)
 
 
 def _trial_event(evidence: Evidence, prefilter: Term, parts: FilterPart, trial: Trial) -> Tried:

@@ -12,7 +12,14 @@ from presieve.ir.ops import sql_conjunction
 from presieve.ir.pushdown import Strength
 from presieve.ir.terms import SQL_TRUE, Term
 from presieve.synthesis import events
-from presieve.synthesis.invariant.candidate import Attempt, Open, Proof, Wrong, attempt, refute
+from presieve.synthesis.invariant.candidate import (
+    CandidateProof,
+    Open,
+    ProofAttempt,
+    Wrong,
+    attempt,
+    refute,
+)
 from presieve.synthesis.sampling.concrete_tables import accepts_all
 from presieve.synthesis.sampling.space import MAX_CELLS
 from presieve.synthesis.search import Search
@@ -29,7 +36,7 @@ MOST = 0.6
 class Proven:
     """A proven candidate, and its strength as far as is known."""
 
-    proof: Proof
+    proof: CandidateProof
     strength: Strength
 
 
@@ -49,7 +56,7 @@ def refine(search: Search) -> Proven | None:
             return None
         tracer.proposed(search.space, search.finding, prefilter)
         result = _attempt_proof(search, prefilter)
-        if isinstance(result, Proof):
+        if isinstance(result, CandidateProof):
             if search.finding.witnessed:
                 return Proven(result, "regions")
             tracer.record(events.Weaker("guards"))
@@ -60,9 +67,9 @@ def refine(search: Search) -> Proven | None:
     return None if search.stronger else _of_boxes(search)
 
 
-def _attempt_proof(search: Search, prefilter: Term) -> Proof | bool:
+def _attempt_proof(search: Search, prefilter: Term) -> CandidateProof | bool:
     """Prove the candidate, or return whether something was learned against it."""
-    tried = Attempt(search.gather(), prefilter)
+    tried = ProofAttempt(search.gather(), prefilter)
     result = tried.begin()
     if isinstance(result, Open):
         if search.sweep(prefilter) or _model_check(search, prefilter):
@@ -73,7 +80,7 @@ def _attempt_proof(search: Search, prefilter: Term) -> Proof | bool:
         learned = search.learn(result)
         search.sweep()
         return learned
-    return result if isinstance(result, Proof) else False
+    return result if isinstance(result, CandidateProof) else False
 
 
 def _model_check(search: Search, prefilter: Term) -> bool:
@@ -96,7 +103,7 @@ def _of_boxes(search: Search) -> Proven | None:
     search.budget.begin(MOST)
     evidence, kept_cells, partitions = search.gather(), search.finding.kept, search.space.partitions
     boxes = cover(partitions, [c for c in search.space.cells if c not in kept_cells], kept_cells)
-    proofs: list[Proof] = []
+    proofs: list[CandidateProof] = []
     search.tracer.record(events.BoxesTried(len(boxes)))
     for box in boxes if len(boxes) > 1 else []:
         if search.budget.is_used_up:
@@ -104,14 +111,14 @@ def _of_boxes(search: Search) -> Proven | None:
         part = excluding(partitions, box)
         search.tracer.record(events.Proposed(part))
         result = attempt(evidence, part)
-        if isinstance(result, Proof):
+        if isinstance(result, CandidateProof):
             proofs.append(result)
     if len(proofs) > 1:
         search.budget.begin(MOST)
         every = sql_conjunction(p.prefilter for p in proofs)
         search.tracer.record(events.Proposed(every))
         joined = attempt(evidence, every)
-        if isinstance(joined, Proof):
+        if isinstance(joined, CandidateProof):
             return Proven(joined, "universe")
     return Proven(proofs[0], "universe") if proofs else None
 
@@ -121,7 +128,7 @@ def keep_all(search: Search) -> Proven | None:
     search.budget.begin()
     search.tracer.record(events.Proposed(SQL_TRUE))
     result = attempt(search.gather(), SQL_TRUE)
-    if not isinstance(result, Proof):
+    if not isinstance(result, CandidateProof):
         return None
     needed = (
         search.space.size <= MAX_CELLS

@@ -19,7 +19,7 @@ from presieve.ir.terms import Op, Term
 from presieve.semantics.fast_interpreter import State, predicates
 from presieve.synthesis.events import Group, Stays, discard
 from presieve.synthesis.invariant.candidate import Evidence, keeps, post_names
-from presieve.synthesis.sampling.concrete_tables import Need, Table, thresholds
+from presieve.synthesis.sampling.concrete_tables import NeededRow, Table, thresholds
 from presieve.synthesis.sampling.passing_groups import passing, shrunk
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.witness import bmc
@@ -146,7 +146,7 @@ def _lift_groups(
     )
     by_conjunct: Groups = {}
     for number, (rows, key) in scaled_conjuncts.groups(evidence.tables, wanted).items():
-        for longer in scaling.repetitions(space, scaled, Need(rows, key, 0)) if rows else ():
+        for longer in scaling.repetitions(space, scaled, NeededRow(rows, key, 0)) if rows else ():
             if conjuncts.shows(number, longer.table, key):
                 by_conjunct[number] = longer.table, key
                 break

@@ -38,7 +38,7 @@ all cells together.
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class NeededRow:
     """Without the row at ``index`` the table gives another result, or raises."""
 
     table: Table
@@ -56,12 +56,12 @@ class Finding:
     """
 
     accepted: list[tuple[Table, State]] = field(default_factory=list)
-    needs: dict[Cell, Need] = field(default_factory=dict)
-    guards: dict[Cell, Need] = field(default_factory=dict)
+    needs: dict[Cell, NeededRow] = field(default_factory=dict)
+    guards: dict[Cell, NeededRow] = field(default_factory=dict)
     guarded: bool = False
 
     @property
-    def kept(self) -> dict[Cell, Need]:
+    def kept(self) -> dict[Cell, NeededRow]:
         """The cells that a pre-filter has to keep, as far as is known."""
         return {**self.guards, **self.needs} if self.guarded else self.needs
 
@@ -88,7 +88,7 @@ def explore(
     random: Random,
     deadline: float,
     seeds: Sequence[tuple[Table, State]] = (),
-    known_needs: Mapping[Cell, Need] = MappingProxyType({}),
+    known_needs: Mapping[Cell, NeededRow] = MappingProxyType({}),
 ) -> Finding:
     """Find accepted tables, then the cells whose rows are needed around them.
 
@@ -122,7 +122,7 @@ def _note_single(space: Space, finding: Finding, random: Random) -> None:
                 continue
             for row in space.rows_in(cell, random, 1):
                 if difference(space, (row,), key, 0) == "result":
-                    finding.needs[cell] = Need((row,), key, 0)
+                    finding.needs[cell] = NeededRow((row,), key, 0)
 
 
 def _offer(space: Space, finding: Finding, table: Table, key: State) -> bool:
@@ -198,9 +198,9 @@ def note_removals(space: Space, finding: Finding, table: Table, key: State) -> N
             continue
         change = difference(space, table, key, i)
         if change == "result":
-            finding.needs[cell] = Need(table, key, i)
+            finding.needs[cell] = NeededRow(table, key, i)
         elif change == "error":
-            finding.guards.setdefault(cell, Need(table, key, i))
+            finding.guards.setdefault(cell, NeededRow(table, key, i))
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,19 +281,21 @@ def _insert(
                 continue
             if not agree(machine.result(state, False, place.key), place.outcome):
                 longer = (*place.table[: place.at], row, *place.rest)
-                finding.needs[cell] = Need(longer, place.key, place.at)
+                finding.needs[cell] = NeededRow(longer, place.key, place.at)
                 places.insert(0, places.pop(index))
                 break
 
 
-def needs_near(space: Space, cell: Cell, tables: Iterable[tuple[Table, State]]) -> Iterator[Need]:
+def needs_near(
+    space: Space, cell: Cell, tables: Iterable[tuple[Table, State]]
+) -> Iterator[NeededRow]:
     """Yield witnesses for one cell: its rows put before, after or amidst these tables' rows."""
     for table, key in islice(tables, _NEAR):
         for row in space.pool(cell):
             for at in sorted({0, len(table) // 2, len(table)}):
                 longer = (*table[:at], row, *table[at:])
                 if difference(space, longer, key, at) == "result":
-                    yield Need(longer, key, at)
+                    yield NeededRow(longer, key, at)
 
 
 def accepts_all(space: Space) -> bool:

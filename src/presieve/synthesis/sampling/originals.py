@@ -22,7 +22,7 @@ from presieve.smt.decode import decode_columns
 from presieve.smt.smtlib import s_and
 from presieve.smt.solver import Effort, Sat, Solver
 from presieve.smt.two_runs import Runs
-from presieve.synthesis.sampling.concrete_tables import Need, Table, difference
+from presieve.synthesis.sampling.concrete_tables import NeededRow, Table, difference
 from presieve.synthesis.sampling.space import Space
 
 Literals: TypeAlias = tuple[Term, ...]
@@ -44,7 +44,7 @@ class Originals:
     solver: Solver
     effort: Effort
 
-    def tables(self, witnesses: Sequence[Witness]) -> list[Need]:
+    def tables(self, witnesses: Sequence[Witness]) -> list[NeededRow]:
         """The tables of the witnesses, if there are original rows for all of their rows, and the
         row in question makes a difference there, too.
         """
@@ -52,7 +52,7 @@ class Originals:
         if len(rows) > _MAX_ROWS:
             return []
         space = Space(self.problem)
-        tables = [Need(*group, w.index) for w, group in self._groups(list(rows), witnesses)]
+        tables = [NeededRow(*group, w.index) for w, group in self._groups(list(rows), witnesses)]
         return [n for n in tables if difference(space, n.table, n.key, n.index) == "result"]
 
     def groups(self, witnesses: Sequence[ResidualWitness]) -> list[tuple[Table, State]]:

@@ -13,7 +13,7 @@ from typing import TypeVar
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import App, Op, Scope, Term
 from presieve.ir.walk import subterms, variables
-from presieve.semantics.fast_interpreter import Machine, State, compile_problem, predicates
+from presieve.semantics.fast_interpreter import CompiledProblem, State, compile_problem, predicates
 from presieve.semantics.interpret import holds, key_env
 from presieve.semantics.values import Value
 from presieve.universe.boxes import Cell, possible_cells
@@ -59,7 +59,7 @@ class Space:
         return Classes(self.problem, (*self.extra, *self.chosen, *facts))
 
     @cached_property
-    def machine(self) -> Machine:
+    def machine(self) -> CompiledProblem:
         """The problem, compiled."""
         return compile_problem(self.problem)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from random import Random
 
-from presieve.semantics.fast_interpreter import Machine, State, agree
+from presieve.semantics.fast_interpreter import CompiledProblem, State, agree
 from presieve.synthesis.sampling.concrete_tables import Table
 from presieve.synthesis.sampling.space import Space
 from presieve.universe.boxes import Cell, cover, holds
@@ -113,7 +113,7 @@ def refuting_tables(
     space: Space,
     random: Random,
     keeps: Callable[[State, State], bool],
-    pushed: Machine,
+    pushed: CompiledProblem,
 ) -> Iterator[tuple[Table, State]]:
     """Yield tables on which a pushdown gives another result: the shortest of every walk. ``pushed``
     is the machine with the residual as its filter.
@@ -129,7 +129,10 @@ def refuting_tables(
 
 
 def _both(
-    machine: Machine, rows: Sequence[State], key: State, keeps: Callable[[State, State], bool]
+    machine: CompiledProblem,
+    rows: Sequence[State],
+    key: State,
+    keeps: Callable[[State, State], bool],
 ) -> Iterator[tuple[State, State | None, bool]]:
     """Yield after each row: the state of the run over all rows, the state of the run over the kept
     rows (None after it has raised), and whether no row was kept. Ends at a row on which the first

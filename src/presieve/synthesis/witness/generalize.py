@@ -7,7 +7,7 @@ from random import Random
 from presieve.semantics.fast_interpreter import State
 from presieve.synthesis.sampling.concrete_tables import (
     Finding,
-    Need,
+    NeededRow,
     Table,
     difference,
     note_insertions,
@@ -32,12 +32,12 @@ def generalize(
         now = tuple(rows)
         change = difference(space, now, key, i)
         if change == "result" and cell not in finding.needs:
-            finding.needs[cell] = Need(now, key, i)
+            finding.needs[cell] = NeededRow(now, key, i)
             around = [(now, key), (now[:i] + now[i + 1 :], key)]
             note_insertions(space, finding, around, random, deadline)
             return True
         if change == "error":
-            finding.guards.setdefault(cell, Need(now, key, i))
+            finding.guards.setdefault(cell, NeededRow(now, key, i))
             i += 1
         else:
             del rows[i]

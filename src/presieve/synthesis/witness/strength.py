@@ -17,7 +17,7 @@ from presieve.semantics.fast_interpreter import State
 from presieve.smt.decode import decode_columns
 from presieve.smt.solver import Effort, Sat, Solver, Unsat
 from presieve.smt.two_runs import Runs
-from presieve.synthesis.sampling.concrete_tables import Need, Table, difference
+from presieve.synthesis.sampling.concrete_tables import NeededRow, Table, difference
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.witness.as_terms import literals, region
 
@@ -32,10 +32,10 @@ _TRIED = 600
 def covering_tables(
     space: Space,
     prefilter: Term,
-    needs: Iterable[Need],
+    needs: Iterable[NeededRow],
     solver: Solver,
     effort: Callable[[], Effort],
-) -> list[Need] | None:
+) -> list[NeededRow] | None:
     """Some of the tables, or others derived from them, that speak for every kept row; none of them
     can be left out. None if no such tables are found.
     """
@@ -66,7 +66,7 @@ def covering_tables(
     return None
 
 
-def _place(need: Need) -> tuple[Table, Table]:
+def _place(need: NeededRow) -> tuple[Table, Table]:
     return need.table[: need.index], need.table[need.index + 1 :]
 
 
@@ -86,7 +86,7 @@ class _Question:
     """A question to the solver: a kept row that makes no difference to the tables chosen so far."""
 
     def __init__(
-        self, space: Space, prefilter: Term, needs: Sequence[Need], solver: Solver
+        self, space: Space, prefilter: Term, needs: Sequence[NeededRow], solver: Solver
     ) -> None:
         self._space, self._solver = space, solver
         self._sorts = [c.sort for c in space.problem.fold.columns]
@@ -95,13 +95,13 @@ class _Question:
         self._row = self._runs.row("r")
         self._runs.encoder.fact(self._runs.is_true(prefilter, self._row))
         solver.add(self._runs.encoder.take())
-        self.chosen: list[Need] = []
+        self.chosen: list[NeededRow] = []
         self.names: list[str] = []
 
     def _literals(self, row: State) -> tuple[Term, ...]:
         return literals(row, self._sorts)
 
-    def add(self, need: Need) -> None:
+    def add(self, need: NeededRow) -> None:
         """Add a table."""
         runs, name = self._runs, f"idle{len(self.names)}"
         before, after = (
@@ -123,9 +123,9 @@ class _Question:
         )
 
 
-def _cover(space: Space, needs: Sequence[Need]) -> list[Need]:
+def _cover(space: Space, needs: Sequence[NeededRow]) -> list[NeededRow]:
     """A few of the tables that speak for the rows of all of them."""
-    chosen: list[Need] = []
+    chosen: list[NeededRow] = []
     remaining = list(needs)
     while remaining and len(chosen) < _MAX_TABLES:
         chosen.append(remaining[0])
@@ -137,7 +137,7 @@ def _cover(space: Space, needs: Sequence[Need]) -> list[Need]:
     return chosen
 
 
-def _makes_difference(space: Space, need: Need, row: State, key: State) -> bool:
+def _makes_difference(space: Space, need: NeededRow, row: State, key: State) -> bool:
     """Whether the row makes a difference in the place of the need's own row."""
     before, after = _place(need)
     table = (*before, row, *after)
@@ -145,22 +145,24 @@ def _makes_difference(space: Space, need: Need, row: State, key: State) -> bool:
     return lawful and difference(space, table, key, len(before)) == "result"
 
 
-def _table_needing(space: Space, needs: Sequence[Need], row: State, key: State) -> Need | None:
+def _table_needing(
+    space: Space, needs: Sequence[NeededRow], row: State, key: State
+) -> NeededRow | None:
     """A table in which this row changes the result."""
     for place in islice(_places(needs), _TRIED):
         if _makes_difference(space, place, row, key):
             table = (*place.table[: place.index], row, *place.table[place.index + 1 :])
-            return Need(table, key, place.index)
+            return NeededRow(table, key, place.index)
     return None
 
 
-def _places(needs: Sequence[Need]) -> Iterator[Need]:
+def _places(needs: Sequence[NeededRow]) -> Iterator[NeededRow]:
     """The places of the rows in question, and the row alone; then the ends and the middle of those
     tables, and of the same tables with up to two rows fewer.
     """
     yield from needs
     for key in dict.fromkeys(need.key for need in needs):
-        yield Need(((),), key, 0)
+        yield NeededRow(((),), key, 0)
     tried_tables: set[Table] = set()
     for fewer in range(3):
         for need in needs:
@@ -169,10 +171,10 @@ def _places(needs: Sequence[Need]) -> Iterator[Need]:
                     tried_tables.add(table)
                     for at in sorted({0, len(table) // 2, len(table)}):
                         template: Table = (*table[:at], (), *table[at:])
-                        yield Need(template, need.key, at)
+                        yield NeededRow(template, need.key, at)
 
 
-def as_witnesses(space: Space, needs: Iterable[Need]) -> Iterator[Witness]:
+def as_witnesses(space: Space, needs: Iterable[NeededRow]) -> Iterator[Witness]:
     """These tables as literals, each with the region of its row."""
     fold = space.problem.fold
     for need in needs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from presieve.synthesis.forms.count_scaling import CountScaling
-from presieve.synthesis.sampling.concrete_tables import Finding, Need, needs_near
+from presieve.synthesis.sampling.concrete_tables import Finding, NeededRow, needs_near
 from presieve.synthesis.sampling.space import Space
 from presieve.universe.boxes import Cell
 
@@ -15,13 +15,13 @@ _TRIED = 40
 
 def lift_witnesses(
     scaling: CountScaling, original: Space, scaled: Space, finding: Finding
-) -> dict[Cell, Need] | None:
+) -> dict[Cell, NeededRow] | None:
     """A witness of the original problem for each region that has one in the scaled problem.
 
     If a witness cannot be lifted, a witness for its region is searched around the lifted ones, and
     around the accepted tables of the scaled problem. None if a region is left without a witness.
     """
-    lifted_needs: dict[Cell, Need] = {}
+    lifted_needs: dict[Cell, NeededRow] = {}
     for cell, need in finding.needs.items():
         lifted = scaling.lifted(original, scaled, need)
         if lifted is not None:

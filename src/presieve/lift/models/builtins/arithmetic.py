@@ -7,7 +7,7 @@ import ast
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT
 from presieve.ir.terms import App, Lit, Op, Term, bits_float, float_lit, int_lit, literal_value
-from presieve.lift.execution.state import Flow, Machine, Operation
+from presieve.lift.execution.state import Flow, Operation, SymbolicMachine
 from presieve.lift.models.builtins.bit_flags import bitwise
 from presieve.lift.reason_words import operator
 from presieve.lift.values.ranges import Ranges
@@ -36,7 +36,7 @@ _FLOAT_OPS: dict[type[ast.operator], Op] = {
 
 
 def number(
-    m: Machine, flow: Flow, value: Value, node: ast.AST, *, same_as_numpy: bool = False
+    m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST, *, same_as_numpy: bool = False
 ) -> Scalar:
     """Convert the operand of an arithmetic operator to Int or Float; a Bool becomes an Int.
 
@@ -130,7 +130,7 @@ def _int_binary(operation: Operation, a: Scalar, b: Scalar) -> Scalar:
     return Scalar(app(_INT_OPS[type(op)], a.term, b.term))
 
 
-def _power(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+def _power(m: SymbolicMachine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
     """Evaluate squares, cubes, and powers of constants."""
     if isinstance(b.term, Lit) and b.term.value in (2, 3):
         square = fold_constants(app(Op.INT_MUL, a.term, a.term))
@@ -143,7 +143,7 @@ def _power(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
     raise m.decline("unsupported-operation", "powers other than ** 2 and ** 3", node)
 
 
-def _numpy_int(m: Machine, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+def _numpy_int(m: SymbolicMachine, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
     """Evaluate arithmetic on 64-bit NumPy integers. Declines operations that may wrap around."""
     if type(op) not in _INT_OPS or isinstance(op, ast.FloorDiv | ast.Mod):
         reason = f"{operator(op)} of numpy integers: use int(...)"
@@ -173,7 +173,7 @@ def _is_zero(term: Term) -> Term:
     return app(Op.PY_EQ, term, zero)
 
 
-def _divide(m: Machine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+def _divide(m: SymbolicMachine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
     """Evaluate true division. For two ints Python rounds the exact quotient once. The quotient of
     the two floats is the same if both ints are exact as floats; otherwise the division is declined.
     """
@@ -197,7 +197,7 @@ def _small(value: Scalar, ranges: Ranges) -> bool:
     return value.base == FLOAT or exact_as_float(value, ranges)
 
 
-def to_float(m: Machine, flow: Flow, value: Scalar) -> Term:
+def to_float(m: SymbolicMachine, flow: Flow, value: Scalar) -> Term:
     """Evaluate ``float(value)``. Mixed arithmetic converts an int in the same way: it rounds, and
     raises OverflowError if the int is too large.
     """
@@ -221,7 +221,7 @@ def exact_as_float(value: Scalar, ranges: Ranges) -> bool:
     return bound is not None and bound <= EXACT_INT
 
 
-def unary(m: Machine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) -> Scalar:
+def unary(m: SymbolicMachine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) -> Scalar:
     """Evaluate ``-value`` or ``+value``."""
     operand = number(m, flow, value, node)
     if isinstance(op, ast.UAdd):
@@ -245,14 +245,14 @@ def _numpy_traits(value: Scalar) -> Traits:
     return Traits(numpy=value.traits.numpy, wide=value.traits.wide)
 
 
-def _reject_maybe_int(m: Machine, value: Scalar, node: ast.AST) -> None:
+def _reject_maybe_int(m: SymbolicMachine, value: Scalar, node: ast.AST) -> None:
     """Decline a value that may be an int: -0 is 0, but -0.0 is a different zero."""
     if value.traits.maybe_int:
         reason = "the sign of a variable that may be the integer 0: start it with 0.0"
         raise m.decline("mixed-types", reason, node)
 
 
-def absolute(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
+def absolute(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
     """Evaluate ``abs(value)``: 0.0 for -0.0, NaN for NaN."""
     operand = number(m, flow, value, node)
     term = operand.term

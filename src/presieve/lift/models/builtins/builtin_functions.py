@@ -13,7 +13,7 @@ from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ
 from presieve.ir.terms import Lit, Op, int_lit, literal_value
 from presieve.lift.execution import growing_lists, outer_containers
 from presieve.lift.execution.count_fields import rows_of
-from presieve.lift.execution.state import Call, Comparison
+from presieve.lift.execution.state import Comparison, ModelCall
 from presieve.lift.models.builtins import mathematics, sets, strings
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import top_k
@@ -49,7 +49,7 @@ from presieve.semantics.smart_constructors import apply_function, as_int, get, i
 
 
 @function("builtins.min", "builtins.max")
-def extreme(call: Call) -> Value:
+def extreme(call: ModelCall) -> Value:
     """``min`` and ``max`` of two or more values."""
     m, flow, _, args, _, node = call
     if len(args) < 2:
@@ -63,7 +63,7 @@ def extreme(call: Call) -> Value:
 
 
 @function("builtins.len", arguments=1)
-def length(call: Call) -> Value:
+def length(call: ModelCall) -> Value:
     """``len`` of a text, of the group, of its columns and parts, and of lists, tuples, dicts and
     sets whose members are known.
     """
@@ -96,7 +96,7 @@ def length(call: Call) -> Value:
 
 
 @function("builtins.set", "builtins.frozenset")
-def make_set(call: Call) -> Value:
+def make_set(call: ModelCall) -> Value:
     """``set`` and ``frozenset`` of nothing, or of a list, tuple or set whose members are known."""
     m, flow, name, args, _, node = call
     fixed = name == "frozenset"
@@ -111,13 +111,13 @@ def make_set(call: Call) -> Value:
 
 
 @function("builtins.dict", arguments=0)
-def make_dict(_: Call) -> Value:
+def make_dict(_: ModelCall) -> Value:
     """``dict()``, which is empty."""
     return DictV((), ())
 
 
 @function("builtins.int", arguments=1)
-def make_int(call: Call) -> Value:
+def make_int(call: ModelCall) -> Value:
     """``int`` of a number, a boolean or a text. What it does not take raises, as NaN does."""
     m, flow, _, (of,), _, node = call
     forced = m.force(of, flow)
@@ -138,7 +138,7 @@ def make_int(call: Call) -> Value:
     return Scalar(as_int(value.term), Traits(literal=value.traits.literal))
 
 
-def _int_of_text(call: Call, text: str) -> Value:
+def _int_of_text(call: ModelCall, text: str) -> Value:
     try:
         constant = scalar_constant(int(text), call.m.columns.zone)
     except ValueError:
@@ -148,19 +148,19 @@ def _int_of_text(call: Call, text: str) -> Value:
 
 
 @function("builtins.bool", arguments=1)
-def make_bool(call: Call) -> Value:
+def make_bool(call: ModelCall) -> Value:
     """``bool``, as a condition would see the value."""
     return boolean(truth(call.m, call.flow, call.args[0], call.node))
 
 
 @function("builtins.str", arguments=1)
-def make_str(call: Call) -> Value:
+def make_str(call: ModelCall) -> Value:
     """``str`` of a string, an integer, a boolean or None."""
     return strings.write_as_text(call.m, call.flow, call.args[0], call.node)
 
 
 @function("datetime.date", "datetime.datetime", "pandas.Timestamp")
-def calendar(call: Call) -> Value:
+def calendar(call: ModelCall) -> Value:
     """``date(2024, 1, 31)``, ``datetime(...)`` and ``pandas.Timestamp("...")`` of constants."""
     plain: list[object] = []
     for a in call.args:

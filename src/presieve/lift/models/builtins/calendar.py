@@ -7,7 +7,7 @@ import ast
 from presieve.ir.ops import app
 from presieve.ir.sorts import DATE, TIMESTAMP_NTZ, Sort
 from presieve.ir.terms import Op, Term, int_lit
-from presieve.lift.execution.state import Call, Flow, Machine, Operation
+from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import DaysV, Scalar, Value
 from presieve.semantics.smart_constructors import apply_function, fold_constants
@@ -18,7 +18,9 @@ _FIRST_ORDINAL = 719_163
 """``date(1970, 1, 1).toordinal()``."""
 
 
-def attribute(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) -> Scalar | None:
+def attribute(
+    m: SymbolicMachine, flow: Flow, value: Value, name: str, node: ast.AST
+) -> Scalar | None:
     """Evaluate ``d.year`` and other fields; None for other values and names."""
     if isinstance(value, DaysV):
         return Scalar(value.days) if name == "days" else None
@@ -38,14 +40,14 @@ def _day(term: Term) -> Term:
     return apply_function(Op.CLOCK_DATE, term) if term.sort == TIMESTAMP_NTZ else term
 
 
-def _is_time(call: Call, owner: Value) -> Scalar | None:
+def _is_time(call: ModelCall, owner: Value) -> Scalar | None:
     sorts: tuple[Sort, ...] = (DATE, TIMESTAMP_NTZ)
     forced = call.m.force(owner, call.flow)
     return forced if isinstance(forced, Scalar) and forced.base in sorts else None
 
 
 @method(Scalar, "weekday", "isoweekday", "toordinal", arguments=0, owner=_is_time)
-def number_of_day(call: Call, value: Scalar) -> Scalar:
+def number_of_day(call: ModelCall, value: Scalar) -> Scalar:
     """``d.weekday()``, ``d.isoweekday()`` and ``d.toordinal()``."""
     day = _day(call.m.scalar(call.flow, value, call.node, AttributeError).term)
     if call.name == "toordinal":
@@ -59,7 +61,7 @@ def number_of_day(call: Call, value: Scalar) -> Scalar:
 
 
 @method(Scalar, "date", arguments=0, owner=_is_time)
-def date_of(call: Call, value: Scalar) -> Scalar | None:
+def date_of(call: ModelCall, value: Scalar) -> Scalar | None:
     """``t.date()`` of a time without a zone."""
     if value.base != TIMESTAMP_NTZ:
         return None

@@ -33,7 +33,7 @@ from presieve.ir.terms import (
     string_lit,
 )
 from presieve.lift.execution import growing_lists
-from presieve.lift.execution.state import Comparison, Flow, Machine
+from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
 from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
@@ -100,7 +100,7 @@ def boolean(term: Term, *operands: Value) -> Scalar:
     return Scalar(term, Traits(numpy=numpy))
 
 
-def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
+def truth(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -> Term:
     """Evaluate ``bool(value)``. None, zero, the empty string, empty bytes and ``()`` are false."""
     value = flow.opened(m.force(value, flow))
     match value:
@@ -196,7 +196,9 @@ def compare(comparison: Comparison) -> Term:
     return flow.decided(_order(comparison._replace(left=left, right=right)))
 
 
-def _compare_size(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
+def _compare_size(
+    m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value, node: ast.AST
+) -> Term:
     """Compare the number of rows with 0 or 1, before the loop: a group is never empty."""
     if isinstance(left, SizeV) and isinstance(right, Scalar) and isinstance(right.term, Lit):
         match op, right.term.value:
@@ -210,7 +212,7 @@ def _compare_size(m: Machine, op: ast.cmpop, left: Value, right: Value, node: as
 # --- equality ---------------------------------------------------------------------------------
 
 
-def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
+def equal(m: SymbolicMachine, left: Value, right: Value, node: ast.AST) -> Term:
     """Evaluate ``left == right``, which never raises in Python for the supported values."""
     left, right = without_tag(left), without_tag(right)
     for value in (left, right):
@@ -261,7 +263,7 @@ def _is_nothing(value: Value) -> Term:
     raise DeclineSignal("unsupported-operation", f"comparing {describe(value)} with None")
 
 
-def _no_shared_nan(m: Machine, a: Value, b: Value, node: ast.AST) -> None:
+def _no_shared_nan(m: SymbolicMachine, a: Value, b: Value, node: ast.AST) -> None:
     """Decline if both may hold NaN: members of containers compare by identity first, so that a NaN
     object equals itself.
     """
@@ -278,7 +280,7 @@ def _holds_nan(value: Value) -> bool:
     return False
 
 
-def _equal_scalars(m: Machine, left: Scalar, right: Scalar, node: ast.AST) -> Term:
+def _equal_scalars(m: SymbolicMachine, left: Scalar, right: Scalar, node: ast.AST) -> Term:
     a, b = get(left.term), get(right.term)
     if a == b:
         m.columns.ask(a)
@@ -290,7 +292,9 @@ def _equal_scalars(m: Machine, left: Scalar, right: Scalar, node: ast.AST) -> Te
     return or_(both_none, and_(negate(no_a), negate(no_b), values))
 
 
-def _compare_present(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term | None:
+def _compare_present(
+    m: SymbolicMachine, op: Op, a: Scalar, b: Scalar, node: ast.AST
+) -> Term | None:
     """Evaluate ``a op b`` where neither is None; None if their types are never equal."""
     if _is_decimal(a.term) or _is_decimal(b.term):
         return compare_decimals(m, op, a, b, node)
@@ -298,7 +302,9 @@ def _compare_present(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) ->
     return None if pair is None else of_arguments(fold_constants(app(op, *pair)))
 
 
-def _of_one_sort(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
+def _of_one_sort(
+    m: SymbolicMachine, a: Scalar, b: Scalar, node: ast.AST
+) -> tuple[Term, Term] | None:
     """Convert both to terms of one sort that compare as in Python; None if they are never equal."""
     if a.base == b.base:
         return a.term, b.term
@@ -317,7 +323,7 @@ def _of_one_sort(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term,
     return None  # text, bytes and number
 
 
-def _float_of(m: Machine, value: Scalar, node: ast.AST) -> Term:
+def _float_of(m: SymbolicMachine, value: Scalar, node: ast.AST) -> Term:
     """Convert to a float. Python compares int and float exactly, so the int must be exact."""
     if value.base == FLOAT:
         return value.term
@@ -327,7 +333,7 @@ def _float_of(m: Machine, value: Scalar, node: ast.AST) -> Term:
     return as_float(value.term)
 
 
-def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
+def member_of(m: SymbolicMachine, value: Value, among: Value, node: ast.AST) -> Term:
     """Evaluate ``value in among`` for a tuple, list or set of constants, or a display of values."""
     match among:
         case Known(name, members) if type(members) in (list, set, frozenset):
@@ -351,7 +357,7 @@ def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
     return or_(*(equal(m, value, item, node) for item in items))
 
 
-def _part_of(m: Machine, flow: Flow, part: Value, text: Scalar, node: ast.AST) -> Term:
+def _part_of(m: SymbolicMachine, flow: Flow, part: Value, text: Scalar, node: ast.AST) -> Term:
     """Evaluate ``part in text`` for a constant ``part``."""
     part_text, within = constant_of(part, STRING), m.scalar(flow, text, node).term
     if part_text is None:
@@ -361,7 +367,7 @@ def _part_of(m: Machine, flow: Flow, part: Value, text: Scalar, node: ast.AST) -
     return apply_function(Op.TEXT_CONTAINS, within, string_lit(str(part_text)))
 
 
-def _hit(m: Machine, value: Value, item: Value, node: ast.AST) -> Term:
+def _hit(m: SymbolicMachine, value: Value, item: Value, node: ast.AST) -> Term:
     """Return whether the value equals this item of a list, and the item is there."""
     _no_shared_nan(m, value, item, node)
     return and_(there(item), equal(m, value, growing_lists.solid(item), node))
@@ -397,7 +403,7 @@ def _order(comparison: Comparison) -> Term:
     return _order_scalars(m, op, a, b, node)
 
 
-def _order_scalars(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term:
+def _order_scalars(m: SymbolicMachine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term:
     if a.base == BOOL:
         a = Scalar(as_int(a.term), a.traits)
     if b.base == BOOL:
@@ -410,7 +416,7 @@ def _order_scalars(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> T
 
 
 def _lexicographic(
-    m: Machine, op: Op, x: tuple[Value, ...], y: tuple[Value, ...], node: ast.AST
+    m: SymbolicMachine, op: Op, x: tuple[Value, ...], y: tuple[Value, ...], node: ast.AST
 ) -> Term:
     """Compare tuples as Python does: the first components that differ decide."""
     if len(x) != len(y):
@@ -483,7 +489,9 @@ def _no_order(value: Value, operand: Value) -> Term:
     return FALSE
 
 
-def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
+def _compare_distinct(
+    m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value, node: ast.AST
+) -> Term:
     """Compare the number of distinct values with a constant that distinguishes 0, 1 and more."""
     kind: type[ast.cmpop] = type(op)
     if not isinstance(left, DistinctV):

@@ -15,7 +15,7 @@ from fractions import Fraction
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT, Decimal
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, bits_float, literal_value
-from presieve.lift.execution.state import Call, Machine
+from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.registry import function
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.symbolic import Scalar, Value, describe
@@ -30,7 +30,9 @@ _MIRRORED = {
 }
 
 
-def compare_decimals(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term | None:
+def compare_decimals(
+    m: SymbolicMachine, op: Op, a: Scalar, b: Scalar, node: ast.AST
+) -> Term | None:
     """Evaluate ``a op b`` where one of the two is a decimal and neither is None.
 
     None if the other is not a number. Declines comparisons with columns of other numeric types.
@@ -53,7 +55,7 @@ def _is_number(value: Scalar) -> bool:
     return value.base in (BOOL, INT, FLOAT) or isinstance(value.base, Decimal)
 
 
-def _exact(m: Machine, literal: Lit, node: ast.AST) -> Fraction | float:
+def _exact(m: SymbolicMachine, literal: Lit, node: ast.AST) -> Fraction | float:
     """Return the exact number, or a float if it is infinite. Declines NaN."""
     if isinstance(literal.sort, Decimal):
         return Fraction(int(literal.value or 0), 10**literal.sort.scale)
@@ -65,7 +67,9 @@ def _exact(m: Machine, literal: Lit, node: ast.AST) -> Fraction | float:
     return number if math.isinf(number) else Fraction(number)
 
 
-def _with_constant(m: Machine, op: Op, term: Term, scale: int, number: Fraction | float) -> Term:
+def _with_constant(
+    m: SymbolicMachine, op: Op, term: Term, scale: int, number: Fraction | float
+) -> Term:
     """Return the equivalent comparison with the nearest constant of the term's own scale."""
     if isinstance(number, float):
         below = op in (Op.PY_LT, Op.PY_LE) if number > 0 else op in (Op.PY_GT, Op.PY_GE)
@@ -78,7 +82,7 @@ def _with_constant(m: Machine, op: Op, term: Term, scale: int, number: Fraction 
 
 
 @function("decimal.Decimal")
-def decimal_of(call: Call) -> Value:
+def decimal_of(call: ModelCall) -> Value:
     """``Decimal("90.5")`` of a constant: exact, whatever the context's precision."""
     match call.args:
         case (Scalar(Lit() as literal) as argument,):

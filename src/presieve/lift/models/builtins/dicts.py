@@ -18,7 +18,7 @@ from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
 from presieve.lift.execution import dynamic_keys, heap, outer_containers
 from presieve.lift.execution.count_fields import rows_of
 from presieve.lift.execution.heap import Item
-from presieve.lift.execution.state import Call, Flow, Machine, Operation
+from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.builtins.arithmetic import binary
 from presieve.lift.models.pandas import series
@@ -34,7 +34,7 @@ from presieve.lift.values.symbolic import (
     Known,
     ListV,
     MapV,
-    Missing,
+    MissingKeyValue,
     NoneV,
     RefV,
     Scalar,
@@ -50,13 +50,13 @@ _CONTAINERS = (ListV, DictV, MapV, SetV)
 
 
 @function("collections.defaultdict", unevaluated=True)
-def make_default_dict(call: Call) -> Value:
+def make_default_dict(call: ModelCall) -> Value:
     """``defaultdict(factory, {...})`` of a type, or of a lambda that returns a constant."""
     m, flow, _, _, _, node = call
     if node.keywords or not 1 <= len(node.args) <= 2:
         reason = "defaultdict is supported with a factory, and a dict to start with"
         raise call.decline("unknown-call", reason)
-    missing = Missing(collections.defaultdict, _factory_value(m, flow, node.args[0]), True)
+    missing = MissingKeyValue(collections.defaultdict, _factory_value(m, flow, node.args[0]), True)
     if len(node.args) == 1:
         return MapV((), (), (), missing)
     start = flow.opened(m.evaluate(node.args[1], flow))
@@ -65,7 +65,7 @@ def make_default_dict(call: Call) -> Value:
     return MapV(start.names, start.items, (TRUE,) * len(start.names), missing)
 
 
-def _factory_value(m: Machine, flow: Flow, node: ast.expr) -> Value:
+def _factory_value(m: SymbolicMachine, flow: Flow, node: ast.expr) -> Value:
     """Return the value that a factory creates on each call. It must always be the same and use no
     variables.
     """
@@ -99,7 +99,7 @@ _FACTORIES: dict[str, Value | type] = {
 }
 
 
-def _zero(m: Machine, cls: object) -> Value:
+def _zero(m: SymbolicMachine, cls: object) -> Value:
     assert isinstance(cls, type)
     zero = scalar_constant(cls(), m.columns.zone)
     assert zero is not None
@@ -120,7 +120,7 @@ def _is_constant(value: Value) -> bool:
 # --- items --------------------------------------------------------------------------------------
 
 
-def item(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.AST) -> Value | None:
+def item(m: SymbolicMachine, flow: Flow, owner: Value, key: Value, node: ast.AST) -> Value | None:
     """Evaluate ``owner[key]`` of a dict with a default for missing keys; None for other owners."""
     mapping = flow.opened(owner)
     if not isinstance(mapping, MapV) or mapping.missing is None:
@@ -131,7 +131,7 @@ def item(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.AST) -> Val
     return m.force(heap.dict_get(m, mapping, key, missing.value, node), flow)
 
 
-def set_default(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
+def set_default(m: SymbolicMachine, flow: Flow, access: Item, node: ast.AST) -> Value:
     """Evaluate ``owner.setdefault(key, default)``."""
     owner, key, default = access
     mapping = flow.opened(owner)
@@ -144,7 +144,7 @@ def set_default(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
     return m.force(value, flow)
 
 
-def _object(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
+def _object(m: SymbolicMachine, flow: Flow, access: Item, node: ast.AST) -> Value:
     """Return the object under a key; create it where the key is missing."""
     owner, key, default = access
     mapping, contents = flow.opened(owner), flow.opened(default)
@@ -176,14 +176,14 @@ def _object(m: Machine, flow: Flow, access: Item, node: ast.AST) -> Value:
 
 
 @method(DictV | MapV, "get", arguments=range(1, 3))
-def look_up(call: Call, mapping: DictV | MapV) -> Value:
+def look_up(call: ModelCall, mapping: DictV | MapV) -> Value:
     """``d.get(key, default)`` of a constant key, or of a string that is compared with the keys."""
     m, _, _, (key, *defaults), _, node = call
     return heap.dict_get(m, mapping, key, defaults[0] if defaults else NONE, node)
 
 
 @method(Known, "get", arguments=range(1, 3))
-def look_up_captured(call: Call, owner: Value) -> Value | None:
+def look_up_captured(call: ModelCall, owner: Value) -> Value | None:
     """``d.get(key, default)`` of a dict from outside the function."""
     m, flow, _, (key, *defaults), _, node = call
     if not outer_containers.is_dict(owner):
@@ -192,7 +192,7 @@ def look_up_captured(call: Call, owner: Value) -> Value | None:
 
 
 @method(DictV | MapV, "setdefault", arguments=range(1, 3), owner=reference)
-def setdefault(call: Call, owner: RefV) -> Value:
+def setdefault(call: ModelCall, owner: RefV) -> Value:
     """``d.setdefault(key, default)``, also with an empty list, dict or set."""
     key, default = call.args if len(call.args) == 2 else (*call.args, NONE)
     return set_default(call.m, call.flow, Item(owner, key, default), call.node)
@@ -203,11 +203,11 @@ def setdefault(call: Call, owner: RefV) -> Value:
 
 def _empty_counter() -> MapV:
     zero = Scalar(Lit(INT, 0), LITERAL)
-    return MapV((), (), (), Missing(collections.Counter, zero, False))
+    return MapV((), (), (), MissingKeyValue(collections.Counter, zero, False))
 
 
 @function("collections.Counter")
-def make_counter(call: Call) -> Value:
+def make_counter(call: ModelCall) -> Value:
     """``Counter()`` of nothing, of a list or dict that is written out, or of a column of strings,
     integers or booleans.
     """
@@ -228,7 +228,7 @@ def make_counter(call: Call) -> Value:
 
 
 @method(MapV, "update", arguments=1, statement=True, owner=reference)
-def update(call: Call, owner: RefV) -> Value | None:
+def update(call: ModelCall, owner: RefV) -> Value | None:
     """``counter.update(items)`` of a list or dict that is written out."""
     m, flow, _, (of,), _, node = call
     missing = getattr(flow.opened(owner), "missing", None)
@@ -238,7 +238,7 @@ def update(call: Call, owner: RefV) -> Value | None:
     return NONE
 
 
-def _update(m: Machine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> None:
+def _update(m: SymbolicMachine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> None:
     pairs: list[tuple[Value, Value]]
     count_of_one = scalar_constant(1, m.columns.zone)
     assert count_of_one is not None
@@ -261,7 +261,7 @@ def _update(m: Machine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> N
         heap.store(m, flow, Item(owner, key, total), node)
 
 
-def count(m: Machine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) -> Value:
+def count(m: SymbolicMachine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) -> Value:
     """Evaluate ``Counter(column)[key]`` for a constant key: 0 if it does not occur."""
     v = counts.of
     base = strip(v.term.sort)
@@ -273,7 +273,7 @@ def count(m: Machine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) ->
 
 
 @method(CountsV, "get", arguments=range(1, 3))
-def get_count(call: Call, counts: CountsV) -> Value:
+def get_count(call: ModelCall, counts: CountsV) -> Value:
     """``Counter(column).get(key, default)`` of a constant."""
     m, flow, _, (key, *defaults), _, node = call
     number = m.scalar(flow, count(m, flow, counts, key, node), node)

@@ -11,7 +11,7 @@ from functools import partial
 from presieve.ir.sorts import BOOL, INT
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.growing_lists import is_list, store_contents
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins import sorted_and_heaps
 from presieve.lift.models.builtins.sorted_and_heaps import Sorter, key_of
 from presieve.lift.models.registry import function, method, reference
@@ -37,7 +37,7 @@ from presieve.lift.values.symbolic import (
 
 
 @function("builtins.sorted", unevaluated=True)
-def make_sorted(call: Call) -> Value | None:
+def make_sorted(call: ModelCall) -> Value | None:
     """``sorted(items, key=..., reverse=...)`` of a list, by a lambda or function of one item."""
     m, flow, _, _, _, node = call
     if len(node.args) != 1:
@@ -47,7 +47,7 @@ def make_sorted(call: Call) -> Value | None:
 
 
 @function("builtins.list")
-def make_list(call: Call) -> Value:
+def make_list(call: ModelCall) -> Value:
     """``list()`` of nothing, or of a list, tuple or deque."""
     if not call.args:
         return ListV(())
@@ -60,7 +60,7 @@ def make_list(call: Call) -> Value:
 
 
 @function("builtins.tuple")
-def make_tuple(call: Call) -> Value:
+def make_tuple(call: ModelCall) -> Value:
     """``tuple()`` of nothing, or of a list or tuple of known length."""
     if not call.args:
         return TupleV(())
@@ -71,7 +71,7 @@ def make_tuple(call: Call) -> Value:
 
 
 @function("heapq.nlargest", "heapq.nsmallest", unevaluated=True)
-def select(call: Call) -> Value | None:
+def select(call: ModelCall) -> Value | None:
     """``heapq.nlargest(k, items, key=...)`` and ``nsmallest`` of a list, with a constant ``k``."""
     m, flow, _, _, _, node = call
     if len(node.args) != 2:
@@ -88,7 +88,7 @@ def select(call: Call) -> Value | None:
 
 
 @function("_heapq.heappush", "_heapq.heappop", "_heapq.heappushpop", "_heapq.heapreplace")
-def change_heap(call: Call) -> Value:
+def change_heap(call: ModelCall) -> Value:
     """``heapq.heappush``, ``heappop``, ``heappushpop`` and ``heapreplace``, of a list that is a
     heap.
     """
@@ -105,7 +105,7 @@ def change_heap(call: Call) -> Value:
     return value
 
 
-def _list_of(call: Call, value: Value) -> GrowingV:
+def _list_of(call: ModelCall, value: Value) -> GrowingV:
     """Build a new list of the items of a list, tuple, heap or deque."""
     contents = call.flow.opened(value)
     match contents:
@@ -120,7 +120,7 @@ def _list_of(call: Call, value: Value) -> GrowingV:
     raise call.decline("unknown-call", f"a new list of {describe(contents)}")
 
 
-def _sorter(call: Call) -> Sorter:
+def _sorter(call: ModelCall) -> Sorter:
     """Build the order that ``key=`` and ``reverse=`` specify."""
     m, flow = call.m, call.flow
     named = {k.arg or "**": k.value for k in call.node.keywords}
@@ -137,7 +137,7 @@ def _sorter(call: Call) -> Sorter:
 
 
 @function("collections.deque", keywords=("maxlen",))
-def make_deque(call: Call) -> Value:
+def make_deque(call: ModelCall) -> Value:
     """``deque(items, maxlen=k)`` of nothing or a list, with a constant length."""
     m, flow, _, args, named, node = call
     if len(args) + len(named) > 2 or (named and len(args) == 2):
@@ -154,7 +154,7 @@ def make_deque(call: Call) -> Value:
     return replace(start, kind="deque", most=count)
 
 
-def _count(m: Machine, value: Value, node: ast.AST) -> int:
+def _count(m: SymbolicMachine, value: Value, node: ast.AST) -> int:
     """Return a number that must be constant when lifting."""
     number = constant_of(value, INT)
     if number is not None and abs(int(number)) <= sys.maxsize:
@@ -169,21 +169,23 @@ list_method = partial(method, ListV | GrowingV, owner=reference)
 """Register a model of methods of lists and deques."""
 
 
-def _contents(call: Call, owner: RefV) -> GrowingV:
+def _contents(call: ModelCall, owner: RefV) -> GrowingV:
     """Return the current contents of a list; evaluating the arguments may have changed them."""
     list_value = call.flow.opened(owner)
     assert isinstance(list_value, ListV | GrowingV)
     return as_growing(list_value)
 
 
-def _replace_contents(call: Call, owner: RefV, contents: GrowingV, result: Value = NONE) -> Value:
+def _replace_contents(
+    call: ModelCall, owner: RefV, contents: GrowingV, result: Value = NONE
+) -> Value:
     """Store the new contents of a list and return the method's result."""
     store_contents(call.m, call.flow, owner, contents, call.node)
     return result
 
 
 @list_method("sort", unevaluated=True)
-def sort(call: Call, owner: RefV) -> Value | None:
+def sort(call: ModelCall, owner: RefV) -> Value | None:
     """``list.sort(key=..., reverse=...)``, as ``sorted``."""
     if call.node.args:
         return None
@@ -194,7 +196,7 @@ def sort(call: Call, owner: RefV) -> Value | None:
 
 
 @list_method("append", "extend", arguments=1)
-def append(call: Call, owner: RefV) -> Value:
+def append(call: ModelCall, owner: RefV) -> Value:
     """``list.append(x)``, and ``list.extend(items)`` of items that are written out."""
     contents = _contents(call, owner)
     for x in call.args if call.name == "append" else _written_out(call, call.args[0]):
@@ -203,7 +205,7 @@ def append(call: Call, owner: RefV) -> Value:
 
 
 @list_method("insert", arguments=2)
-def insert(call: Call, owner: RefV) -> Value | None:
+def insert(call: ModelCall, owner: RefV) -> Value | None:
     """``list.insert(0, x)``."""
     at, x = call.args
     contents = _contents(call, owner)
@@ -215,7 +217,7 @@ def insert(call: Call, owner: RefV) -> Value | None:
 
 
 @list_method("pop", "popleft", arguments=range(2))
-def pop(call: Call, owner: RefV) -> Value | None:
+def pop(call: ModelCall, owner: RefV) -> Value | None:
     """``list.pop()`` and ``list.pop(0)``; ``deque.pop()`` and ``deque.popleft()``."""
     m, flow, name, args, _, node = call
     contents, from_left = _contents(call, owner), name == "popleft"
@@ -227,7 +229,7 @@ def pop(call: Call, owner: RefV) -> Value | None:
 
 
 @list_method("clear", arguments=0)
-def clear(call: Call, owner: RefV) -> Value:
+def clear(call: ModelCall, owner: RefV) -> Value:
     """``list.clear()``."""
     contents = call.flow.opened(owner)
     most = contents.most if isinstance(contents, GrowingV) else None
@@ -237,12 +239,12 @@ def clear(call: Call, owner: RefV) -> Value:
 
 
 @list_method("reverse", arguments=0)
-def reverse(call: Call, owner: RefV) -> Value:
+def reverse(call: ModelCall, owner: RefV) -> Value:
     """``list.reverse()``."""
     return _replace_contents(call, owner, _rearrange(call, _contents(call, owner), reversed_items))
 
 
-def _rearrange(call: Call, contents: GrowingV, how: Callable[[Items], Items]) -> GrowingV:
+def _rearrange(call: ModelCall, contents: GrowingV, how: Callable[[Items], Items]) -> GrowingV:
     contents = settle_items(contents)
     if contents.kind == "heap":
         raise call.decline("mutation", "a heap is changed by other functions")
@@ -251,13 +253,13 @@ def _rearrange(call: Call, contents: GrowingV, how: Callable[[Items], Items]) ->
 
 
 @list_method("copy", arguments=0)
-def copy(call: Call, owner: RefV) -> Value | None:
+def copy(call: ModelCall, owner: RefV) -> Value | None:
     """``list.copy()``."""
     contents = call.flow.opened(owner)
     return None if isinstance(contents, GrowingV) and contents.kind == "deque" else contents
 
 
-def _written_out(call: Call, value: Value) -> tuple[Value, ...]:
+def _written_out(call: ModelCall, value: Value) -> tuple[Value, ...]:
     match call.flow.opened(value):
         case ListV(items):
             return items
@@ -269,7 +271,7 @@ def _written_out(call: Call, value: Value) -> tuple[Value, ...]:
 # --- slices -------------------------------------------------------------------------------------
 
 
-def part(m: Machine, flow: Flow, owner: Value, index: ast.Slice) -> Value | None:
+def part(m: SymbolicMachine, flow: Flow, owner: Value, index: ast.Slice) -> Value | None:
     """Evaluate ``owner[low:high]`` of a list or tuple with constant bounds; else None."""
     contents = flow.opened(owner)
     is_tuple = isinstance(contents, TupleV) and not is_tagged(contents)
@@ -292,11 +294,11 @@ def part(m: Machine, flow: Flow, owner: Value, index: ast.Slice) -> Value | None
     return growing_lists.part(m, contents, low or 0, high, index)
 
 
-def _end(m: Machine, value: Value, node: ast.AST) -> int | None:
+def _end(m: SymbolicMachine, value: Value, node: ast.AST) -> int | None:
     return None if isinstance(value, NoneV) else _count(m, value, node)
 
 
-def delete(m: Machine, flow: Flow, target: ast.expr) -> bool:
+def delete(m: SymbolicMachine, flow: Flow, target: ast.expr) -> bool:
     """Execute ``del owner[k:]``, ``del owner[0]`` or ``del owner[-1]`` of a list. Return whether
     the statement is one of these.
     """

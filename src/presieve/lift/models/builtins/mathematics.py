@@ -5,7 +5,7 @@ from __future__ import annotations
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value
-from presieve.lift.execution.state import Call
+from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins import strings
 from presieve.lift.models.builtins.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.models.builtins.comparisons import boolean
@@ -28,7 +28,7 @@ from presieve.semantics.smart_constructors import (
 
 
 @function("builtins.float", arguments=1)
-def as_double(call: Call) -> Scalar:
+def as_double(call: ModelCall) -> Scalar:
     """``float`` of a number, a boolean or a text. What it does not take raises."""
     m, flow, _, (of,), _, node = call
     value = m.scalar(flow, of, node)
@@ -43,7 +43,7 @@ def as_double(call: Call) -> Scalar:
     return Scalar(to_float(m, flow, value), Traits(maybe_nan=value.traits.maybe_nan))
 
 
-def _float_of_text(call: Call, text: str) -> Scalar:
+def _float_of_text(call: ModelCall, text: str) -> Scalar:
     try:
         number = float(text)
     except ValueError:
@@ -52,7 +52,7 @@ def _float_of_text(call: Call, text: str) -> Scalar:
 
 
 @function("math.isnan", arguments=1)
-def is_nan(call: Call) -> Scalar:
+def is_nan(call: ModelCall) -> Scalar:
     """``math.isnan`` of a number; raises for None and strings."""
     m, flow, _, (of,), _, node = call
     forced = m.force(of, flow)
@@ -69,7 +69,7 @@ def is_nan(call: Call) -> Scalar:
 
 
 @function("math.isinf", arguments=1)
-def is_infinite(call: Call) -> Scalar:
+def is_infinite(call: ModelCall) -> Scalar:
     """``math.isinf`` of a float; raises for None."""
     value = call.m.scalar(call.flow, call.args[0], call.node)
     if value.base != FLOAT:
@@ -78,7 +78,7 @@ def is_infinite(call: Call) -> Scalar:
 
 
 @function("math.isfinite", arguments=1)
-def is_finite(call: Call) -> Scalar:
+def is_finite(call: ModelCall) -> Scalar:
     """``math.isfinite`` of a float: neither infinite nor NaN."""
     value = call.m.scalar(call.flow, call.args[0], call.node)
     call.m.columns.ask(value.term)
@@ -86,13 +86,13 @@ def is_finite(call: Call) -> Scalar:
 
 
 @function("math.fabs", arguments=1)
-def fabs(call: Call) -> Scalar:
+def fabs(call: ModelCall) -> Scalar:
     """``math.fabs`` of a number, always a float."""
     return absolute(call.m, call.flow, as_double(call), call.node)
 
 
 @function("builtins.abs", arguments=1)
-def make_absolute(call: Call) -> Scalar:
+def make_absolute(call: ModelCall) -> Scalar:
     """``abs`` of a number."""
     return absolute(call.m, call.flow, call.args[0], call.node)
 
@@ -101,13 +101,13 @@ def make_absolute(call: Call) -> Scalar:
 
 
 @function("math.floor", "math.ceil", "math.trunc", arguments=1)
-def made_whole(call: Call) -> Scalar:
+def made_whole(call: ModelCall) -> Scalar:
     """``math.floor``, ``ceil`` and ``trunc`` of a number. NaN and infinity raise."""
     value = _number(call)
     return value if value.base == INT else whole(call, _WHOLE[call.name], value)
 
 
-def whole(call: Call, op: Op, value: Scalar) -> Scalar:
+def whole(call: ModelCall, op: Op, value: Scalar) -> Scalar:
     """Convert a float to an integer. NaN raises ValueError, infinity OverflowError."""
     call.m.fail(call.flow, app(Op.IS_NAN, value.term), ValueError)
     call.m.fail(call.flow, _is_infinite(value.term), OverflowError)
@@ -115,7 +115,7 @@ def whole(call: Call, op: Op, value: Scalar) -> Scalar:
 
 
 @function("builtins.round", arguments=range(1, 3))
-def rounded(call: Call) -> Scalar:
+def rounded(call: ModelCall) -> Scalar:
     """``round`` of a float, to so many digits after the point, and of an integer."""
     value = _number(call)
     if value.traits.numpy:
@@ -134,7 +134,7 @@ def rounded(call: Call) -> Scalar:
 
 
 @function("math.sqrt", arguments=1)
-def root(call: Call) -> Scalar:
+def root(call: ModelCall) -> Scalar:
     """``math.sqrt`` of a number; of one below zero it raises."""
     value = as_double(call)
     call.m.fail(call.flow, fold_constants(app(Op.PY_LT, value.term, float_lit(0.0))), ValueError)
@@ -143,7 +143,7 @@ def root(call: Call) -> Scalar:
     )
 
 
-def _number(call: Call) -> Scalar:
+def _number(call: ModelCall) -> Scalar:
     value = call.m.scalar(call.flow, call.args[0], call.node)
     if value.base == BOOL and not value.traits.numpy:
         return Scalar(as_int(value.term), PLAIN)

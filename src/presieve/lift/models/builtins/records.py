@@ -16,7 +16,7 @@ from typing import Literal
 from presieve.ir.ops import negate
 from presieve.lift.execution import inlining, outer_containers
 from presieve.lift.execution.heap import box_contents, new
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.registry import ANY, function
 from presieve.lift.python.names import constant
@@ -88,7 +88,7 @@ def _has_plain_fields(cls: type) -> bool:
     return all(isinstance(x, MemberDescriptorType) or not hasattr(x, "__get__") for x in attributes)
 
 
-def construct(call: Call, cls: object) -> Value:
+def construct(call: ModelCall, cls: object) -> Value:
     """Create an object of a class that has a kind."""
     assert isinstance(cls, type)
     m, flow, _, args, named, node = call
@@ -116,11 +116,11 @@ def construct(call: Call, cls: object) -> Value:
     return record if frozen else _new(m, flow, record)
 
 
-def _new(m: Machine, flow: Flow, record: TupleV) -> RefV:
+def _new(m: SymbolicMachine, flow: Flow, record: TupleV) -> RefV:
     return new(m, flow, TupleV(tuple(box_contents(m, flow, i) for i in record.items)))
 
 
-def _bind_fields(call: Call, cls: type) -> dict[str, Value]:
+def _bind_fields(call: ModelCall, cls: type) -> dict[str, Value]:
     """Return the fields by name: the arguments, or the constructor's defaults. Fields that a
     dataclass creates with a default factory are left out.
     """
@@ -136,7 +136,7 @@ def _bind_fields(call: Call, cls: type) -> dict[str, Value]:
     return field_values
 
 
-def _default_value(m: Machine, field: dataclasses.Field[object], node: ast.AST) -> Value:
+def _default_value(m: SymbolicMachine, field: dataclasses.Field[object], node: ast.AST) -> Value:
     if field.default is not dataclasses.MISSING:
         return constant(field.default, field.name, m.columns.zone)
     empty_container = _EMPTY.get(field.default_factory)
@@ -148,7 +148,7 @@ def _default_value(m: Machine, field: dataclasses.Field[object], node: ast.AST) 
 # --- fields and methods -------------------------------------------------------------------------
 
 
-def record_of(m: Machine, flow: Flow, value: Value) -> TupleV | None:
+def record_of(m: SymbolicMachine, flow: Flow, value: Value) -> TupleV | None:
     """Return a value as a record, or None. If it may be None in Python, record the error there."""
     contents = flow.heap[value.number] if isinstance(value, RefV) else value
     if isinstance(contents, OptTupleV):
@@ -166,7 +166,7 @@ def _tag(record: TupleV) -> TagV:
     return tag
 
 
-def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
+def attribute(m: SymbolicMachine, record: TupleV, name: str, node: ast.AST) -> Value:
     """Evaluate ``record.name``: a field, or a constant of the class."""
     tag = _tag(record)
     if name in tag.names:
@@ -180,7 +180,7 @@ def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
     raise m.decline("unknown-name", f"{tag.cls.__name__} may have no field {name} here", node)
 
 
-def store(m: Machine, flow: Flow, owner: Value, value: Value, node: ast.Attribute) -> None:
+def store(m: SymbolicMachine, flow: Flow, owner: Value, value: Value, node: ast.Attribute) -> None:
     """Execute ``owner.name = value``."""
     name, record = node.attr, record_of(m, flow, owner)
     if record is None or not isinstance(owner, RefV):
@@ -201,7 +201,7 @@ def store(m: Machine, flow: Flow, owner: Value, value: Value, node: ast.Attribut
     flow.heap[owner.number] = TupleV(changed)
 
 
-def method(call: Call, owner: Value) -> Value | None:
+def method(call: ModelCall, owner: Value) -> Value | None:
     """Call a method of a record's class; None if the value is not a record."""
     m, flow, name, args, named, _ = call
     record = record_of(m, flow, owner)
@@ -221,7 +221,7 @@ def method(call: Call, owner: Value) -> Value | None:
     return inlining.inline_call(call._replace(args=(*before, *args)), function)
 
 
-def _replace_fields(call: Call, record: TupleV) -> TupleV:
+def _replace_fields(call: ModelCall, record: TupleV) -> TupleV:
     tag = _tag(record)
     if not set(call.named) <= set(tag.names):
         raise call.decline("always-raises", f"{tag.cls.__name__} has no such field")
@@ -230,7 +230,7 @@ def _replace_fields(call: Call, record: TupleV) -> TupleV:
 
 
 @function("dataclasses.replace", "dataclasses.asdict", "dataclasses.astuple", keywords=ANY)
-def helper(call: Call) -> Value:
+def helper(call: ModelCall) -> Value:
     """``dataclasses.replace``; ``asdict`` and ``astuple`` if all fields are plain values."""
     m, flow, name, args, named, _ = call
     record = record_of(m, flow, args[0]) if len(args) == 1 else None

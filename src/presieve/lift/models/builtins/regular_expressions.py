@@ -10,7 +10,7 @@ import re
 
 from presieve.ir.sorts import STRING
 from presieve.ir.terms import Op, int_lit, string_lit
-from presieve.lift.execution.state import Call
+from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.registry import function, method
 from presieve.lift.values.symbolic import Known, MatchV, Scalar, Value, constant_of
 from presieve.semantics import pattern_prefixes
@@ -20,13 +20,13 @@ from presieve.semantics.smart_constructors import apply_function
 _FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE)
 
 
-def _compiled_pattern(_: Call, owner: Value) -> Known | None:
+def _compiled_pattern(_: ModelCall, owner: Value) -> Known | None:
     is_pattern = isinstance(owner, Known) and type(owner.target) is re.Pattern
     return owner if isinstance(owner, Known) and is_pattern else None
 
 
 @method(Known, "match", "search", "fullmatch", arguments=1, owner=_compiled_pattern)
-def matched(call: Call, owner: Known) -> Value | None:
+def matched(call: ModelCall, owner: Known) -> Value | None:
     """``PATTERN.match(text)``, ``search`` and ``fullmatch``: of a compiled one."""
     pattern = owner.target
     assert isinstance(pattern, re.Pattern)
@@ -36,13 +36,13 @@ def matched(call: Call, owner: Known) -> Value | None:
 
 
 @function("re.match", "re.search", "re.fullmatch", arguments=2)
-def matched_here(call: Call) -> Value | None:
+def matched_here(call: ModelCall) -> Value | None:
     """``re.match(pattern, text)``, ``search`` and ``fullmatch``, with a constant pattern."""
     pattern = constant_of(call.args[0], STRING)
     return None if pattern is None else _match(call, str(pattern), 0, call.args[1])
 
 
-def _match(call: Call, pattern: str, flags: int, text: Value) -> Value | None:
+def _match(call: ModelCall, pattern: str, flags: int, text: Value) -> Value | None:
     value = call.m.force(text, call.flow)
     if not isinstance(value, Scalar) or value.base != STRING or flags & ~_FLAGS:
         return None

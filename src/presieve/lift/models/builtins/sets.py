@@ -14,7 +14,7 @@ from dataclasses import replace
 from presieve.errors import PresieveError, Span
 from presieve.ir.ops import app, negate
 from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Term, float_lit, int_lit, literal_value
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import boolean, equal
 from presieve.lift.models.registry import method, reference
 from presieve.lift.python.names import constant
@@ -45,7 +45,7 @@ class UntrackedSignal(PresieveError):
         self.constant, self.span = constant, span
 
 
-def display(m: Machine, flow: Flow, items: Iterable[Value], node: ast.AST) -> SetV:
+def display(m: SymbolicMachine, flow: Flow, items: Iterable[Value], node: ast.AST) -> SetV:
     """Evaluate ``{a, b}``."""
     set_so_far = EMPTY
     for value in items:
@@ -53,7 +53,7 @@ def display(m: Machine, flow: Flow, items: Iterable[Value], node: ast.AST) -> Se
     return set_so_far
 
 
-def of_constants(m: Machine, value: Value, node: ast.AST) -> Value:
+def of_constants(m: SymbolicMachine, value: Value, node: ast.AST) -> Value:
     """Convert a captured set of constants to a symbolic set; return other values unchanged."""
     if isinstance(value, Known) and type(value.target) in (set, frozenset):
         assert isinstance(value.target, set | frozenset)
@@ -64,14 +64,16 @@ def of_constants(m: Machine, value: Value, node: ast.AST) -> Value:
     return value
 
 
-def written_out(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Value:
+def written_out(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -> Value:
     """Convert the operand of a set operation to a set if its members are written out."""
     if isinstance(value, ListV | TupleV):
         return display(m, flow, value.items, node)
     return of_constants(m, value, node)
 
 
-def add_to_set(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) -> SetV:
+def add_to_set(
+    m: SymbolicMachine, flow: Flow, set_value: SetV, value: Value, node: ast.AST
+) -> SetV:
     """Return the set with a value added."""
     value = m.force(value, flow)
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
@@ -102,7 +104,7 @@ def add_to_set(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.
     return SetV(members, new, others, set_value.fixed)
 
 
-def _member(m: Machine, constant: Lit, node: ast.AST) -> Lit:
+def _member(m: SymbolicMachine, constant: Lit, node: ast.AST) -> Lit:
     """Return the constant, with 0.0 for -0.0, which is equal. Declines NaN."""
     value = literal_value(constant)
     if isinstance(value, float):
@@ -112,7 +114,7 @@ def _member(m: Machine, constant: Lit, node: ast.AST) -> Lit:
     return constant
 
 
-def _of_one_sort(m: Machine, members: Iterable[Lit], node: ast.AST) -> tuple[Lit, ...]:
+def _of_one_sort(m: SymbolicMachine, members: Iterable[Lit], node: ast.AST) -> tuple[Lit, ...]:
     """Remove duplicates. Declines constants of different sorts: 1 and True would be one member."""
     distinct_members = tuple(dict.fromkeys(members))
     if len({x.sort for x in distinct_members}) > 1:
@@ -120,7 +122,9 @@ def _of_one_sort(m: Machine, members: Iterable[Lit], node: ast.AST) -> tuple[Lit
     return distinct_members
 
 
-def _check_tells_apart(m: Machine, set_value: SetV, members: Iterable[Lit], node: ast.AST) -> None:
+def _check_tells_apart(
+    m: SymbolicMachine, set_value: SetV, members: Iterable[Lit], node: ast.AST
+) -> None:
     """Raise :class:`UntrackedSignal` if the set may hold other values and one of these constants is
     not tracked.
     """
@@ -129,7 +133,7 @@ def _check_tells_apart(m: Machine, set_value: SetV, members: Iterable[Lit], node
             raise UntrackedSignal(member, m.source.span(node))
 
 
-def _tracked_constants(m: Machine, value: Value) -> tuple[Lit, ...]:
+def _tracked_constants(m: SymbolicMachine, value: Value) -> tuple[Lit, ...]:
     """Return the tracked constants of the value's sort."""
     base = value.base if isinstance(value, Scalar) else None
     return tuple(x for x in m.columns.tracked if x.sort == base)
@@ -156,7 +160,9 @@ def _equal_constant(fact: Term, term: Term) -> Lit | None:
     return None
 
 
-def discard_from_set(m: Machine, flow: Flow, set_value: SetV, value: Value, node: ast.AST) -> SetV:
+def discard_from_set(
+    m: SymbolicMachine, flow: Flow, set_value: SetV, value: Value, node: ast.AST
+) -> SetV:
     """Return the set without a value. Declines a value that may be an untracked member."""
     value = m.force(value, flow)
     if set_value.others != FALSE and not (
@@ -170,14 +176,14 @@ def discard_from_set(m: Machine, flow: Flow, set_value: SetV, value: Value, node
     return SetV(set_value.members, tuple(present), set_value.others, set_value.fixed)
 
 
-def _same(m: Machine, value: Value, member: Lit, node: ast.AST) -> Term:
+def _same(m: SymbolicMachine, value: Value, member: Lit, node: ast.AST) -> Term:
     """Return whether a value equals a member."""
     if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.term.sort == member.sort:
         return TRUE if _member(m, value.term, node) == member else FALSE
     return equal(m, value, Scalar(member), node)
 
 
-def unite_sets(m: Machine, a: SetV, b: Value, node: ast.AST) -> SetV:
+def unite_sets(m: SymbolicMachine, a: SetV, b: Value, node: ast.AST) -> SetV:
     """Return the union."""
     if not isinstance(b, SetV):
         raise m.decline("unsupported-operation", f"a set and {describe(b)}", node)
@@ -187,7 +193,7 @@ def unite_sets(m: Machine, a: SetV, b: Value, node: ast.AST) -> SetV:
     return SetV(members, present, or_(a.others, b.others), a.fixed)
 
 
-def _together(m: Machine, a: SetV, b: SetV, node: ast.AST) -> tuple[Lit, ...]:
+def _together(m: SymbolicMachine, a: SetV, b: SetV, node: ast.AST) -> tuple[Lit, ...]:
     members = _of_one_sort(m, (*a.members, *b.members), node)
     _check_tells_apart(m, a, members, node)
     _check_tells_apart(m, b, members, node)
@@ -197,7 +203,7 @@ def _together(m: Machine, a: SetV, b: SetV, node: ast.AST) -> tuple[Lit, ...]:
 # --- questions ----------------------------------------------------------------------------------
 
 
-def holds(m: Machine, set_value: SetV, value: Value, node: ast.AST) -> Term:
+def holds(m: SymbolicMachine, set_value: SetV, value: Value, node: ast.AST) -> Term:
     """Evaluate ``value in set_value``."""
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
         _check_tells_apart(m, set_value, [_member(m, value.term, node)], node)
@@ -208,7 +214,9 @@ def holds(m: Machine, set_value: SetV, value: Value, node: ast.AST) -> Term:
     return or_(*(and_(p, _same(m, value, x, node)) for x, p in pairs))
 
 
-def compare_sets(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
+def compare_sets(
+    m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value, node: ast.AST
+) -> Term:
     """Evaluate ``left op right`` where one of the two is a set."""
     a, b = of_constants(m, left, node), of_constants(m, right, node)
     if isinstance(op, ast.In | ast.NotIn) and isinstance(b, SetV):
@@ -235,7 +243,7 @@ def compare_sets(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast
     raise m.decline("unsupported-operation", "this comparison of sets", node)
 
 
-def _covers(m: Machine, a: SetV, b: SetV, node: ast.AST) -> Term:
+def _covers(m: SymbolicMachine, a: SetV, b: SetV, node: ast.AST) -> Term:
     """Return whether ``a`` is a superset of ``b``."""
     if b.others != FALSE and a.others != FALSE:
         reason = "comparing sets of values that are not all constants"
@@ -250,7 +258,7 @@ def nonempty(set_value: SetV) -> Term:
     return or_(*set_value.present, set_value.others)
 
 
-def size(m: Machine, set_value: SetV, node: ast.AST) -> Scalar:
+def size(m: SymbolicMachine, set_value: SetV, node: ast.AST) -> Scalar:
     """Evaluate ``len(set_value)``. Declines a set that may hold untracked values."""
     if set_value.others != FALSE:
         reason = (
@@ -269,7 +277,7 @@ def size(m: Machine, set_value: SetV, node: ast.AST) -> Scalar:
 
 
 @method(SetV, "union", "issuperset", "issubset", arguments=1)
-def set_method(call: Call, set_value: SetV) -> Value:
+def set_method(call: ModelCall, set_value: SetV) -> Value:
     """``s.union(other)``, ``s.issuperset(other)`` and ``s.issubset(other)`` with a set or list."""
     m, flow, name, (operand,), _, node = call
     among = written_out(m, flow, flow.opened(operand), node)
@@ -280,7 +288,7 @@ def set_method(call: Call, set_value: SetV) -> Value:
 
 
 @method(SetV, "add", "discard", "update", arguments=1, statement=True, owner=reference)
-def change_set(call: Call, owner: RefV) -> Value:
+def change_set(call: ModelCall, owner: RefV) -> Value:
     """``s.add(value)``, ``s.discard(value)`` and ``s.update(other)``."""
     m, flow, name, (value,), _, node = call
     set_value = flow.opened(owner)

@@ -22,7 +22,7 @@ from presieve.ir.terms import TRUE, Term
 from presieve.ir.walk import size
 from presieve.lift.execution import growing_lists, inlining
 from presieve.lift.execution.growing_lists import item, solid
-from presieve.lift.execution.state import Call, Comparison, Flow, Machine
+from presieve.lift.execution.state import Comparison, Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import compare
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.models.pandas.signed_zeros import one_zero
@@ -55,7 +55,7 @@ Key = Callable[[Flow, Value], Value]
 class Sorter(NamedTuple):
     """An order on a path: items are compared by ``<`` or ``>`` of their keys."""
 
-    m: Machine
+    m: SymbolicMachine
     flow: Flow
     order: Order
     key: Key
@@ -115,7 +115,7 @@ def _terms(value: Value) -> list[Term]:
     return []
 
 
-def _check_numbers(m: Machine, value: Value, node: ast.AST) -> None:
+def _check_numbers(m: SymbolicMachine, value: Value, node: ast.AST) -> None:
     """Decline keys that may be NaN. At first raise :class:`UntrackedSignal`: lifting starts again
     with the assumption that doubles of columns are numbers.
     """
@@ -139,7 +139,7 @@ def itself(flow: Flow, value: Value) -> Value:
     return value
 
 
-def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
+def key_of(m: SymbolicMachine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
     """Return a key function, with a text that identifies it."""
     match node:
         case None | ast.Constant(None):
@@ -165,7 +165,7 @@ def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
 
                 def by_function(path: Flow, value: Value) -> Value:
                     return inlining.inline_call(
-                        Call(m, path, name, (value,), {}, ast_call), function
+                        ModelCall(m, path, name, (value,), {}, ast_call), function
                     )
 
                 return text, by_function
@@ -175,7 +175,7 @@ def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
 # --- heaps --------------------------------------------------------------------------------------
 
 
-def heap_of(m: Machine, list_value: ListV | GrowingV, node: ast.AST) -> GrowingV:
+def heap_of(m: SymbolicMachine, list_value: ListV | GrowingV, node: ast.AST) -> GrowingV:
     """Return a list as a heap: it must be empty, in ascending order, or made by heapq."""
     heap = settle_items(as_growing(list_value))
     if heap.kind == "heap" or (heap.kind == "list" and is_ordered(heap, ASCENDING)):
@@ -183,7 +183,7 @@ def heap_of(m: Machine, list_value: ListV | GrowingV, node: ast.AST) -> GrowingV
     raise m.decline("mutation", "a list that may be no heap is used as one", node)
 
 
-def on_heap(call: Call, heap: GrowingV) -> tuple[Value, GrowingV]:
+def on_heap(call: ModelCall, heap: GrowingV) -> tuple[Value, GrowingV]:
     """Return the result of a function of heapq, and the heap after the call."""
     m, flow, name, (_, *args), _, node = call
     least = heap.items[1:]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort
 from presieve.ir.terms import TRUE, Lit, Op, Term, int_lit, string_lit
-from presieve.lift.execution.state import Call, Flow, Machine, Operation
+from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.registry import method
 from presieve.lift.python.names import constant
@@ -51,7 +51,7 @@ _WRITTEN: dict[Sort, Callable[[Term], Term]] = {
 }
 
 
-def _text(call: Call, owner: Value) -> Scalar | None:
+def _text(call: ModelCall, owner: Value) -> Scalar | None:
     text = call.m.force(owner, call.flow)
     return text if isinstance(text, Scalar) and text.base == STRING else None
 
@@ -62,7 +62,7 @@ def _text(call: Call, owner: Value) -> Scalar | None:
     *("swapcase", "zfill", "ljust", "rjust", "center", "removesuffix"),
     owner=_text,
 )
-def computed(call: Call, text: Scalar) -> Value | None:
+def computed(call: ModelCall, text: Scalar) -> Value | None:
     """``text.title()`` and the like of constants."""
     name, zone = call.name, call.m.columns.zone
     plain = [constant_of(v, STRING, INT) for v in (text, *call.args)]
@@ -83,7 +83,7 @@ def _apply(op: Op, *args: Term) -> Scalar:
     return Scalar(apply_function(op, *args))
 
 
-def _literals(call: Call) -> list[Lit] | None:
+def _literals(call: ModelCall) -> list[Lit] | None:
     """Return the arguments as literals; None unless all are constant texts."""
     texts = [constant_of(a, STRING) for a in call.args]
     return None if None in texts else [string_lit(str(x)) for x in texts]
@@ -95,13 +95,13 @@ def _literals(call: Call) -> list[Lit] | None:
     arguments=0,
     owner=_text,
 )
-def is_of_kind(call: Call, text: Scalar) -> Value:
+def is_of_kind(call: ModelCall, text: Scalar) -> Value:
     """``text.isdigit()`` and the like."""
     term = call.m.scalar(call.flow, text, call.node, AttributeError).term
     return boolean(apply_function(Op.TEXT_IS, term, string_lit(call.name)))
 
 
-def number_in(call: Call, text: Scalar, kind: str) -> Term:
+def number_in(call: ModelCall, text: Scalar, kind: str) -> Term:
     """Return ``float(text)`` or ``int(text)`` as an opaque function: only Python defines which
     texts are accepted, and their values. Other texts raise ValueError.
     """
@@ -112,7 +112,7 @@ def number_in(call: Call, text: Scalar, kind: str) -> Term:
 
 
 @method(Scalar, "upper", "lower", owner=_text)
-def cased(call: Call, text: Scalar) -> Value | None:
+def cased(call: ModelCall, text: Scalar) -> Value | None:
     """``text.upper()`` and ``text.lower()``."""
     if call.args:
         return None
@@ -121,7 +121,7 @@ def cased(call: Call, text: Scalar) -> Value | None:
 
 
 @method(Scalar, "strip", "lstrip", "rstrip", owner=_text)
-def stripped(call: Call, text: Scalar) -> Value | None:
+def stripped(call: ModelCall, text: Scalar) -> Value | None:
     """``text.strip()``, ``lstrip`` and ``rstrip``, also of constant characters."""
     characters = _literals(call)
     if characters is None or len(characters) > 1:
@@ -131,7 +131,7 @@ def stripped(call: Call, text: Scalar) -> Value | None:
 
 
 @method(Scalar, "replace", owner=_text)
-def replaced(call: Call, text: Scalar) -> Value | None:
+def replaced(call: ModelCall, text: Scalar) -> Value | None:
     """``text.replace(part, by)`` of constants."""
     literals = _literals(call)
     if literals is None or len(literals) != 2 or not literals[0].value:
@@ -141,7 +141,7 @@ def replaced(call: Call, text: Scalar) -> Value | None:
 
 
 @method(Scalar, "removeprefix", owner=_text)
-def without_prefix(call: Call, text: Scalar) -> Value | None:
+def without_prefix(call: ModelCall, text: Scalar) -> Value | None:
     """``text.removeprefix(prefix)`` of a constant."""
     literals = _literals(call)
     if literals is None or len(literals) != 1:
@@ -152,7 +152,7 @@ def without_prefix(call: Call, text: Scalar) -> Value | None:
 
 
 @method(Scalar, "endswith", owner=_text)
-def ends_with(call: Call, text: Scalar) -> Value | None:
+def ends_with(call: ModelCall, text: Scalar) -> Value | None:
     """``text.endswith(end)`` of a constant, also of a tuple of them."""
     if len(call.args) != 1:
         return None
@@ -170,7 +170,7 @@ def ends_with_any(text: Term, ends: Value) -> Term | None:
 
 
 @method(Scalar, "find", "index", "count", owner=_text)
-def place_of(call: Call, text: Scalar) -> Value | None:
+def place_of(call: ModelCall, text: Scalar) -> Value | None:
     """``text.find(part)``, ``index``, which raises where there is none, and ``count``: of constants
     that are not empty.
     """
@@ -185,7 +185,7 @@ def place_of(call: Call, text: Scalar) -> Value | None:
 
 
 @method(Scalar, "split", owner=_text)
-def split(call: Call, text: Scalar) -> Value | None:
+def split(call: ModelCall, text: Scalar) -> Value | None:
     """``text.split(separator)`` of a constant, of which one part is used; of parts that are counted
     off (``split("-", 1)``) the first.
     """
@@ -203,7 +203,7 @@ def split(call: Call, text: Scalar) -> Value | None:
     return SplitV(term, string_lit(str(separator)), most is None or int(most) < 0)
 
 
-def part_at(m: Machine, flow: Flow, parts: SplitV, key: Value, node: ast.AST) -> Scalar:
+def part_at(m: SymbolicMachine, flow: Flow, parts: SplitV, key: Value, node: ast.AST) -> Scalar:
     """Return one part of a split text; IndexError if there are fewer parts."""
     place = constant_of(key, INT)
     if type(place) is not int or (not parts.counted and place != 0):
@@ -216,7 +216,7 @@ def part_at(m: Machine, flow: Flow, parts: SplitV, key: Value, node: ast.AST) ->
 
 
 @method(Scalar, "join", owner=_text)
-def joined(call: Call, text: Scalar) -> Value | None:
+def joined(call: ModelCall, text: Scalar) -> Value | None:
     """``text.join([a, b])`` of texts that are written out."""
     of = call.flow.opened(call.args[0]) if len(call.args) == 1 else None
     if not isinstance(of, ListV | TupleV):
@@ -251,7 +251,7 @@ def concatenate_texts(a: Scalar, b: Scalar) -> Scalar:
     return a if b.term == string_lit("") else _apply(Op.TEXT_CONCAT, a.term, b.term)
 
 
-def write_as_text(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
+def write_as_text(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
     """Evaluate ``str(value)`` of a text, an integer, a truth value or None."""
     forced = m.force(value, flow)
     none = string_lit("None")
@@ -264,7 +264,7 @@ def write_as_text(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar
     raise m.decline("unsupported-operation", f"str() of {describe(value)} is not read", node)
 
 
-def format_text(m: Machine, node: ast.JoinedStr, flow: Flow) -> Scalar:
+def format_text(m: SymbolicMachine, node: ast.JoinedStr, flow: Flow) -> Scalar:
     """Evaluate an f-string whose values are formatted as by ``str``."""
     formatted_text = Scalar(string_lit(""))
     for part in node.values:
@@ -284,7 +284,7 @@ def format_text(m: Machine, node: ast.JoinedStr, flow: Flow) -> Scalar:
 
 
 def slice_text(
-    m: Machine, flow: Flow, text: Scalar, where: ast.Slice, node: ast.AST
+    m: SymbolicMachine, flow: Flow, text: Scalar, where: ast.Slice, node: ast.AST
 ) -> Scalar | None:
     """Evaluate ``text[a:b]`` with constant bounds; ``b`` must not be negative."""
     bounds = (None if e is None else constant_of(m.evaluate(e, flow), INT) for e in _ends(where))
@@ -314,7 +314,9 @@ def _text_from(text: Term, start: int) -> Term:
     return apply_function(Op.TEXT_TAIL, text, int_lit(start)) if start else text
 
 
-def character(m: Machine, flow: Flow, text: Scalar, key: Value, node: ast.AST) -> Scalar | None:
+def character(
+    m: SymbolicMachine, flow: Flow, text: Scalar, key: Value, node: ast.AST
+) -> Scalar | None:
     """Evaluate ``text[i]`` for a constant ``i``; IndexError if the text is too short."""
     place = constant_of(key, INT)
     if type(place) is not int:
@@ -336,7 +338,7 @@ def character(m: Machine, flow: Flow, text: Scalar, key: Value, node: ast.AST) -
 
 
 @method(Scalar, "startswith", owner=_text)
-def startswith(call: Call, text: Scalar) -> Value | None:
+def startswith(call: ModelCall, text: Scalar) -> Value | None:
     """``text.startswith(prefix)`` of a string with constants, also with a tuple of them."""
     computed_value = computed(call, text)
     if computed_value is not None or len(call.args) != 1:

@@ -16,7 +16,7 @@ from types import FunctionType
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, strip
 from presieve.ir.terms import TRUE
 from presieve.lift.execution import inlining
-from presieve.lift.execution.state import Call, Flow
+from presieve.lift.execution.state import Flow, ModelCall
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import Known, Scalar, SeriesV, Value, VectorV, describe
 
@@ -25,7 +25,7 @@ _RESULTS = (BOOL, STRING, DATE, *_NUMBERS)
 
 
 @method(SeriesV | VectorV, "apply", "map", unevaluated=True, fresh=True)
-def applied(call: Call, owner: SeriesV | VectorV) -> VectorV:
+def applied(call: ModelCall, owner: SeriesV | VectorV) -> VectorV:
     """``column.apply(f)`` and ``column.map(f)`` of a function of one value, where each row is by
     itself.
     """
@@ -51,7 +51,7 @@ def applied(call: Call, owner: SeriesV | VectorV) -> VectorV:
     return VectorV(new_element.term, TRUE)
 
 
-def _call_function(call: Call, flow: Flow, value: Value) -> Value:
+def _call_function(call: ModelCall, flow: Flow, value: Value) -> Value:
     """Call the function for an element."""
     m, function_node = call.m, call.node.args[0]
     match function_node:
@@ -62,6 +62,6 @@ def _call_function(call: Call, flow: Flow, value: Value) -> Value:
     if isinstance(function, Known) and inlining.is_own(function.target):
         assert isinstance(function.target, FunctionType)
         call_node = ast.copy_location(ast.Call(function_node, [], []), call.node)
-        named = Call(m, flow, function.name, (value,), {}, call_node)
+        named = ModelCall(m, flow, function.name, (value,), {}, call_node)
         return inlining.inline_call(named, function.target)
     raise call.decline("unknown-call", f"the function that .{call.name}() calls is not read")

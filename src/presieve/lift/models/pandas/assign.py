@@ -14,7 +14,7 @@ from dataclasses import replace
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import Lit, literal_value
 from presieve.lift.execution.aliasing import check_sole
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.elementwise import Choice, choose_elements
 from presieve.lift.models.pandas.series import column_of, part, scalar_operand, table_method, vector
 from presieve.lift.models.registry import ANY
@@ -28,7 +28,7 @@ def is_write(owner: ast.expr, flow: Flow) -> bool:
     return isinstance(owner, ast.Name) and isinstance(flow.env.get(owner.id), FrameV | PartV)
 
 
-def write(m: Machine, flow: Flow, node: ast.Subscript, key: Value, value: Value) -> None:
+def write(m: SymbolicMachine, flow: Flow, node: ast.Subscript, key: Value, value: Value) -> None:
     """Execute ``table["c"] = value`` or ``table.loc[mask, "c"] = value``."""
     owner = node.value
     at = owner.value if isinstance(owner, ast.Attribute) else owner
@@ -52,7 +52,7 @@ def write(m: Machine, flow: Flow, node: ast.Subscript, key: Value, value: Value)
 
 
 @table_method("assign", arguments=0, keywords=ANY, fresh=True)
-def assigned(call: Call, table: PartV) -> PartV | None:
+def assigned(call: ModelCall, table: PartV) -> PartV | None:
     """``table.assign(c=value)`` of a column of the same table, or a constant."""
     if "**" in call.named:
         return None
@@ -61,7 +61,7 @@ def assigned(call: Call, table: PartV) -> PartV | None:
     return table
 
 
-def _column(m: Machine, table: PartV, value: Value, node: ast.AST) -> VectorV:
+def _column(m: SymbolicMachine, table: PartV, value: Value, node: ast.AST) -> VectorV:
     column = vector(m, value)
     if column is not None:
         if column.rows != table.rows or (column.ordered, column.by) != (table.ordered, table.by):

@@ -14,9 +14,9 @@ from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
 from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.count_fields import any_row, rows_of
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas import datetimes, first_last, query, series, top_k, value_counts
-from presieve.lift.models.pandas.reductions import Cell, at_label
+from presieve.lift.models.pandas.reductions import LabelledElement, at_label
 from presieve.lift.models.pandas.series import table_method
 from presieve.lift.models.pyarrow import arrays
 from presieve.lift.models.registry import method, refuse_methods
@@ -44,7 +44,9 @@ from presieve.semantics.smart_constructors import and_, is_none
 _ACCESS = ("loc", "iloc", "at", "iat")
 
 
-def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) -> Value | None:
+def attribute_of(
+    m: SymbolicMachine, flow: Flow, value: Value, name: str, node: ast.AST
+) -> Value | None:
     """Evaluate ``value.name`` of a table or column; None if it is not supported here."""
     if arrays.is_arrow(value):
         return arrays.attribute_of(m, flow, value, name, node)
@@ -89,7 +91,7 @@ def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST)
     return None
 
 
-def _size(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Value:
+def _size(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -> Value:
     return rows_of(m, flow, _rows(value), node)
 
 
@@ -97,7 +99,9 @@ def _rows(value: Value) -> Term:
     return value.rows if isinstance(value, VectorV | PartV) else TRUE
 
 
-def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value | None:
+def item_of(
+    m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.AST
+) -> Value | None:
     """Evaluate ``value[key]`` of a table or column; None if it is not supported here."""
     if arrays.is_arrow(value):
         return arrays.item_of(m, value, key)
@@ -119,7 +123,9 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
             if name not in columns:
                 return None
             if _all_floats(m, columns):
-                return at_label(m, flow, Cell(PartV(columns, TRUE), str(name), label), node)
+                return at_label(
+                    m, flow, LabelledElement(PartV(columns, TRUE), str(name), label), node
+                )
             return None
         case FrameV() | PartV() if isinstance(key, SeriesV | VectorV):
             return _apply_mask(m, flow, value, key, node)
@@ -139,7 +145,7 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
     return None
 
 
-def _all_floats(m: Machine, columns: tuple[str, ...]) -> bool:
+def _all_floats(m: SymbolicMachine, columns: tuple[str, ...]) -> bool:
     """Return whether a row as a Series keeps the values: all are doubles, or some are texts.
 
     In a row of numbers of several types, all would become doubles.
@@ -148,7 +154,7 @@ def _all_floats(m: Machine, columns: tuple[str, ...]) -> bool:
     return types == {"double"} or "string" in types
 
 
-def _apply_mask(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
+def _apply_mask(m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
     mask, frame = series.vector(m, key), series.part(value)
     assert mask is not None
     holes = is_none(mask.term)
@@ -161,7 +167,7 @@ def _apply_mask(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST)
     return fresh(m, series.restrict_column(column, series.select_rows(m, column.rows, mask, node)))
 
 
-def _by_label(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> Value | None:
+def _by_label(m: SymbolicMachine, flow: Flow, of: Value, key: Value, node: ast.AST) -> Value | None:
     """Evaluate ``of.loc[key]``."""
     rows, name = key.items if isinstance(key, TupleV) and len(key.items) == 2 else (key, None)
     frame = series.part(of)
@@ -169,7 +175,7 @@ def _by_label(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> V
         column = series.vector(m, of)
         if name is None and isinstance(key, LabelV) and column is not None and column.name:
             inside = PartV((column.name,), column.rows)
-            return at_label(m, flow, Cell(inside, column.name, key), node)
+            return at_label(m, flow, LabelledElement(inside, column.name, key), node)
         masks = isinstance(key, SeriesV | VectorV)
         return _apply_mask(m, flow, of, key, node) if masks else None
     match rows:
@@ -177,13 +183,13 @@ def _by_label(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> V
             columns = _columns_named(frame, name)
             if columns is None:
                 return None
-            cells = (at_label(m, flow, Cell(frame, c, label), node) for c in columns)
+            cells = (at_label(m, flow, LabelledElement(frame, c, label), node) for c in columns)
             return TableV(columns, tuple(cells))
         case LabelV() if name is None:
             is_whole_group = frame.rows == TRUE and frame.ordered and not frame.made
             return LabelledV(frame.columns, rows) if is_whole_group else None
         case LabelV() if name is not None and (wanted := constant_of(name)) in frame.columns:
-            return at_label(m, flow, Cell(frame, str(wanted), rows), node)
+            return at_label(m, flow, LabelledElement(frame, str(wanted), rows), node)
         case SeriesV() | VectorV():
             chosen = _apply_mask(m, flow, frame, rows, node)
             return chosen if name is None else item_of(m, flow, chosen, name, node)
@@ -198,7 +204,9 @@ def _columns_named(frame: PartV, name: Value | None) -> tuple[str, ...] | None:
     return columns if columns is not None and set(columns) <= set(frame.columns) else None
 
 
-def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> Value | None:
+def _by_position(
+    m: SymbolicMachine, flow: Flow, of: Value, key: Value, node: ast.AST
+) -> Value | None:
     frame = series.part(of)
     if frame is not None and isinstance(key, ListV) and len(key.items) == 1:
         row = constant_of(key.items[0])
@@ -227,25 +235,25 @@ def is_pandas(value: Value) -> bool:
 
 
 @method(TableV, "copy", arguments=0)
-def copy_row(_: Call, table: TableV) -> TableV:
+def copy_row(_: ModelCall, table: TableV) -> TableV:
     """``table.copy()`` of a table of one row."""
     return table
 
 
 @method(TableV, "reset_index", arguments=0, keywords=("drop",))
-def reset_index(call: Call, table: TableV) -> TableV | None:
+def reset_index(call: ModelCall, table: TableV) -> TableV | None:
     """``table.reset_index(drop=True)`` of a table of one row."""
     return table if "drop" in call.named and constant_of(call.named["drop"]) is True else None
 
 
 @table_method("copy", arguments=0, fresh=True)
-def copy(_: Call, frame: PartV) -> PartV:
+def copy(_: ModelCall, frame: PartV) -> PartV:
     """``table.copy()``."""
     return frame
 
 
 @table_method("dropna", arguments=0, keywords=("subset", "how"), fresh=True)
-def dropna(call: Call, frame: PartV) -> PartV | None:
+def dropna(call: ModelCall, frame: PartV) -> PartV | None:
     """``table.dropna(subset=[...])`` with ``how="any"``, which is the default."""
     m, _, _, _, named, _ = call
     if "how" in named and constant_of(named["how"]) != "any":
@@ -260,7 +268,7 @@ def dropna(call: Call, frame: PartV) -> PartV | None:
 
 
 @table_method("sort_values", arguments=range(2), keywords=("by", "ascending", "kind"), fresh=True)
-def sort_values(call: Call, frame: PartV) -> PartV:
+def sort_values(call: ModelCall, frame: PartV) -> PartV:
     """``table.sort_values("c")`` by one column; rows that tie have an order with ``kind="stable"``
     only.
     """
@@ -273,7 +281,7 @@ def sort_values(call: Call, frame: PartV) -> PartV:
 
 
 @table_method("tail", arguments=1)
-def tail(call: Call, frame: PartV) -> TableV | None:
+def tail(call: ModelCall, frame: PartV) -> TableV | None:
     """``table.tail(1)``, if the table has a row."""
     if constant_of(call.args[0]) != 1:
         return None
@@ -281,7 +289,7 @@ def tail(call: Call, frame: PartV) -> TableV | None:
 
 
 @table_method("query", arguments=1, fresh=True)
-def select(call: Call, frame: PartV) -> Value:
+def select(call: ModelCall, frame: PartV) -> Value:
     """``table.query("a > 1 and b == 'x'")`` of a constant string: comparisons and variables."""
     mask = query.mask(call, frame)
     return _apply_mask(call.m, call.flow, frame, mask, call.node)

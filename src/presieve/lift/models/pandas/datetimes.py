@@ -16,7 +16,7 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import FALSE
 from presieve.lift.execution.count_fields import any_row
-from presieve.lift.execution.state import Comparison, Machine
+from presieve.lift.execution.state import Comparison, SymbolicMachine
 from presieve.lift.models.pandas.series import compare_vectors, like, missing, present_rows
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.symbolic import CalendarV, Scalar, Value, VectorV, constant_of, describe
@@ -32,7 +32,7 @@ _FLIPPED: dict[type[ast.cmpop], ast.cmpop] = {
 _LAST_YEAR = 9998
 
 
-def field_of(m: Machine, v: VectorV, name: str, node: ast.AST) -> CalendarV:
+def field_of(m: SymbolicMachine, v: VectorV, name: str, node: ast.AST) -> CalendarV:
     """Evaluate ``column.dt.name``. Declines all fields except years and dates."""
     if strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
         reason = "raises for columns that are not timestamps: dates of Spark are objects in pandas"
@@ -74,7 +74,9 @@ def compare(comparison: Comparison) -> VectorV:
     raise m.decline("unsupported-operation", "is and in of a whole column", node)
 
 
-def _interval(m: Machine, field: CalendarV, value: Value, node: ast.AST) -> tuple[Scalar, Scalar]:
+def _interval(
+    m: SymbolicMachine, field: CalendarV, value: Value, node: ast.AST
+) -> tuple[Scalar, Scalar]:
     """Return the first time of the year or day, and that of the next one."""
     number = constant_of(value, INT if field.name == "year" else DATE)
     if type(number) is not int:

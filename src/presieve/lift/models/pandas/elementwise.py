@@ -15,7 +15,7 @@ from typing import NamedTuple
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sort, strip
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit, none_lit
-from presieve.lift.execution.state import Call, Machine
+from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.series import as_double, scalar_operand, small, vector
 from presieve.lift.models.pandas.signed_zeros import one_zero
 from presieve.lift.models.registry import function
@@ -36,7 +36,7 @@ class Choice(NamedTuple):
     keep: bool
 
 
-def choose_elements(m: Machine, v: VectorV, choice: Choice, node: ast.AST) -> VectorV:
+def choose_elements(m: SymbolicMachine, v: VectorV, choice: Choice, node: ast.AST) -> VectorV:
     """Evaluate ``column.where(mask, other)``, or ``column.mask(mask, other)`` if ``keep`` is
     false.
     """
@@ -53,7 +53,7 @@ def choose_elements(m: Machine, v: VectorV, choice: Choice, node: ast.AST) -> Ve
     return VectorV(_either(condition, a, b), v.rows, None, v.narrow, v.ordered)
 
 
-def _condition(m: Machine, v: VectorV, mask: Value, node: ast.AST) -> Term:
+def _condition(m: SymbolicMachine, v: VectorV, mask: Value, node: ast.AST) -> Term:
     condition = vector(m, mask)
     if (
         condition is None
@@ -68,7 +68,7 @@ def _condition(m: Machine, v: VectorV, mask: Value, node: ast.AST) -> Term:
     return condition.term
 
 
-def _replacement(m: Machine, v: VectorV, value: Value | None, node: ast.AST) -> Term:
+def _replacement(m: SymbolicMachine, v: VectorV, value: Value | None, node: ast.AST) -> Term:
     """Return the replacement of an element, which must be of the column's own type."""
     base = strip(v.term.sort)
     if value is None:
@@ -106,7 +106,7 @@ def _either(condition: Term, a: Term, b: Term) -> Term:
 
 
 @function("numpy.where", arguments=3, fresh=True)
-def numpy_where(call: Call) -> VectorV:
+def numpy_where(call: ModelCall) -> VectorV:
     """``numpy.where(mask, a, b)`` of columns and constants of one type."""
     m, _, _, (mask, a, b), _, node = call
     condition = vector(m, mask)
@@ -132,7 +132,7 @@ def numpy_where(call: Call) -> VectorV:
 
 
 @function("numpy.maximum", "numpy.minimum", arguments=2, fresh=True)
-def bounded(call: Call) -> VectorV:
+def bounded(call: ModelCall) -> VectorV:
     """``numpy.maximum`` and ``numpy.minimum`` of columns of doubles, or of one and a constant other
     than zero.
     """
@@ -155,7 +155,7 @@ def bounded(call: Call) -> VectorV:
 _OTHER_COLUMNS = "the greater of columns other than doubles"
 
 
-def _double(call: Call, v: VectorV | None, value: Value) -> Term:
+def _double(call: ModelCall, v: VectorV | None, value: Value) -> Term:
     """Return a column's element or a constant as a double."""
     if v is not None:
         return as_double(v.term)
@@ -167,7 +167,7 @@ def _double(call: Call, v: VectorV | None, value: Value) -> Term:
     return float_lit(float(number))
 
 
-def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:
+def absolute(m: SymbolicMachine, v: VectorV, node: ast.AST) -> VectorV:
     """Evaluate ``column.abs()``. In pandas the least integer of a type stays negative; here it is
     assumed not to occur.
     """

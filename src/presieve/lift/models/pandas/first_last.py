@@ -13,14 +13,14 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, none_lit
 from presieve.lift.execution.count_fields import field
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.reductions import at_end, element_value
 from presieve.lift.models.pandas.series import column_of, missing, small
 from presieve.lift.values.symbolic import PartV, TableV, Value, VectorV
 from presieve.semantics.smart_constructors import and_, default, get, is_none, ite, or_, some
 
 
-def row_table(m: Machine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST) -> TableV:
+def row_table(m: SymbolicMachine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST) -> TableV:
     """Evaluate ``table.head(1)`` or ``table.tail(1)``. Declines a table that may have no row."""
     if frame.rows != TRUE:
         reason = "if no row is left, the table has none: exactly one row is supported"
@@ -30,7 +30,7 @@ def row_table(m: Machine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST
     return TableV(frame.columns, items)
 
 
-def end_of(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
+def end_of(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
     """Evaluate ``column.iloc[0]`` or ``iloc[-1]``, also after a stable sort."""
     if v.ordered or v.by is None or not v.by.settles(v.term):
         return at_end(m, flow, v, last=last, node=node)
@@ -43,7 +43,7 @@ def end_of(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> 
     return element_value(m, v, end_element)
 
 
-def _better(m: Machine, v: VectorV, last: bool, node: ast.AST) -> tuple[Term, Term]:
+def _better(m: SymbolicMachine, v: VectorV, last: bool, node: ast.AST) -> tuple[Term, Term]:
     """Return whether there has been a row, and whether this row replaces the current one."""
     assert v.by is not None
     key, ascending = v.by.key, v.by.upwards

@@ -13,7 +13,7 @@ import keyword
 from presieve.ir.terms import FALSE
 from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.heap import contents
-from presieve.lift.execution.state import Call, Machine
+from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.registry import function
 from presieve.lift.python.attributes import instance_constant
 from presieve.lift.python.names import module
@@ -39,7 +39,7 @@ from presieve.lift.values.symbolic import (
 )
 
 
-def attribute(m: Machine, value: Value, name: str, node: ast.AST) -> Value:
+def attribute(m: SymbolicMachine, value: Value, name: str, node: ast.AST) -> Value:
     """Evaluate ``value.name`` for rows, tables and ``self``. Declines other values."""
     match value:
         case RowV():
@@ -63,7 +63,7 @@ def attribute(m: Machine, value: Value, name: str, node: ast.AST) -> Value:
     raise m.decline("unsupported-expression", f".{name} of {describe(value)}", node)
 
 
-def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
+def subscript(m: SymbolicMachine, value: Value, key: Value, node: ast.AST) -> Value:
     """Evaluate ``value[key]`` for rows, tables and the key tuple. Declines other values."""
     match value:
         case RowV():
@@ -80,7 +80,7 @@ def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
     raise m.decline("unsupported-expression", f"an item of {describe(value)}", node)
 
 
-def _row_item(m: Machine, row: RowV, key: Value, node: ast.AST) -> Value:
+def _row_item(m: SymbolicMachine, row: RowV, key: Value, node: ast.AST) -> Value:
     index = constant_of(key)
     if type(index) is str and row.labels:
         if index in row.columns:
@@ -96,7 +96,7 @@ def _row_item(m: Machine, row: RowV, key: Value, node: ast.AST) -> Value:
     raise m.decline("unsupported-expression", "this way of reading a column from a row", node)
 
 
-def _frame_item(m: Machine, table: FrameV, key: Value, node: ast.AST) -> Value:
+def _frame_item(m: SymbolicMachine, table: FrameV, key: Value, node: ast.AST) -> Value:
     name, columns = constant_of(key), table.columns
     if type(name) is str:
         if name not in columns:
@@ -135,7 +135,7 @@ def attributes_of(name: str) -> frozenset[str]:
 
 
 @function("pandas.DataFrame", unevaluated=True)
-def table(call: Call) -> Value:
+def table(call: ModelCall) -> Value:
     """``pandas.DataFrame(...)`` with exactly one row, written out."""
     m, flow, _, _, _, node = call
     named: dict[str, Value] = {}
@@ -168,7 +168,7 @@ def table(call: Call) -> Value:
     raise m.decline("row-count", "a table of exactly one row, written out, is supported", node)
 
 
-def _column_names(m: Machine, value: Value, node: ast.AST) -> tuple[str, ...]:
+def _column_names(m: SymbolicMachine, value: Value, node: ast.AST) -> tuple[str, ...]:
     items = value.items if isinstance(value, TupleV | ListV) else ()
     if isinstance(value, Known) and type(value.target) is list:
         names: list[object] = list(value.target)
@@ -183,7 +183,7 @@ def _one_label(value: Value) -> bool:
     return isinstance(value, ListV) and len(value.items) == 1 and constant_of(value.items[0]) == 0
 
 
-def _cell(m: Machine, value: Value, indexed: bool, node: ast.AST) -> Value:
+def _cell(m: SymbolicMachine, value: Value, indexed: bool, node: ast.AST) -> Value:
     """Return the value of a dict's column: a list of one value, or a value if there is an index."""
     match value:
         case ListV((item,)) | TupleV((item,)):
@@ -196,7 +196,7 @@ def _cell(m: Machine, value: Value, indexed: bool, node: ast.AST) -> Value:
 
 
 def _reorder(
-    m: Machine,
+    m: SymbolicMachine,
     keys: tuple[str, ...],
     items: tuple[Value, ...],
     names: tuple[str, ...] | None,

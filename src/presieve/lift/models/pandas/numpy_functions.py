@@ -7,7 +7,7 @@ from dataclasses import replace
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import TRUE, Op, Term
-from presieve.lift.execution.state import Call
+from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins import mathematics
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.pandas import elementwise, reductions, series
@@ -17,7 +17,7 @@ from presieve.semantics.smart_constructors import and_, get, is_none, or_
 
 
 @function("numpy.isnan", arguments=1, fresh=True)
-def numpy_isnan(call: Call) -> Value:
+def numpy_isnan(call: ModelCall) -> Value:
     """``numpy.isnan`` of a column of doubles, or of a number."""
     v = series.vector(call.m, call.args[0])
     if v is not None and strip(v.term.sort) == FLOAT:
@@ -26,7 +26,7 @@ def numpy_isnan(call: Call) -> Value:
 
 
 @function("numpy.abs", "numpy.absolute", arguments=1, fresh=True)
-def numpy_abs(call: Call) -> Value:
+def numpy_abs(call: ModelCall) -> Value:
     """``numpy.abs`` of a column of numbers, as its method ``abs``."""
     v = series.vector(call.m, call.args[0])
     if v is None or v.array:
@@ -35,7 +35,7 @@ def numpy_abs(call: Call) -> Value:
 
 
 @function("pandas.Series", arguments=1)
-def make_series(call: Call) -> Value:
+def make_series(call: ModelCall) -> Value:
     """``pandas.Series(array)`` of an array of the whole group."""
     v = series.vector(call.m, call.args[0])
     # The index of the new Series is that of the whole group, so the array must cover it.
@@ -45,7 +45,7 @@ def make_series(call: Call) -> Value:
 
 
 @function("pandas.isna", "pandas.isnull", "pandas.notna", "pandas.notnull", arguments=1, fresh=True)
-def is_missing(call: Call) -> Value:
+def is_missing(call: ModelCall) -> Value:
     """``pandas.isna`` and ``pandas.notna`` of a column, or of a value: None, NaN or NaT."""
     present = call.name.startswith("not")
     v = series.vector(call.m, call.args[0])
@@ -55,7 +55,7 @@ def is_missing(call: Call) -> Value:
     return boolean(call.flow.decided(negate(missing) if present else missing))
 
 
-def _is_missing(call: Call) -> Term:
+def _is_missing(call: ModelCall) -> Term:
     value = call.m.force(call.args[0], call.flow)
     if isinstance(value, NoneV):
         return TRUE
@@ -72,7 +72,7 @@ def _is_missing(call: Call) -> Term:
 
 
 @function(*(f"numpy.{n}" for n in ("max", "min", "sum", "mean", "any", "all")), arguments=1)
-def reduced(call: Call) -> Value:
+def reduced(call: ModelCall) -> Value:
     """``numpy.max`` and the like of a column, which call the column's own method."""
     v = series.vector(call.m, call.args[0])
     reduction = None if v is None else reductions.reduced(call, v)

@@ -13,7 +13,7 @@ import io
 import tokenize
 
 from presieve.ir.sorts import BOOL
-from presieve.lift.execution.state import Call
+from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.pandas import series
 from presieve.lift.python.names import constant
 from presieve.lift.values.symbolic import ListV, PartV, Scalar, TupleV, Value, VectorV, constant_of
@@ -24,7 +24,7 @@ _LOCAL = "__at_"
 _WORDS = {"&": "and", "|": "or"}
 
 
-def mask(call: Call, frame: PartV) -> VectorV:
+def mask(call: ModelCall, frame: PartV) -> VectorV:
     """Return the mask of the rows that the text selects. Declines unsupported queries."""
     wanted = constant_of(call.args[0])
     if not isinstance(wanted, str) or "\n" in wanted:
@@ -57,7 +57,7 @@ def _plain(text: str) -> str:
 class _Query:
     """One query of one table."""
 
-    def __init__(self, call: Call, frame: PartV, text: str) -> None:
+    def __init__(self, call: ModelCall, frame: PartV, text: str) -> None:
         self.m, self.flow, self.node = call.m, call.flow, call.node
         self.frame, self.text = frame, text
 

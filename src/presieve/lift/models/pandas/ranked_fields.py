@@ -13,7 +13,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_lit
 from presieve.lift.execution.count_fields import any_row, field, rows_of
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import missing, present_rows, small, there
 from presieve.lift.models.pandas.signed_zeros import either_zero, one_zero
 from presieve.lift.values.symbolic import Scalar, TopV, VectorV
@@ -35,7 +35,9 @@ class Places:
         return tuple(there(v) for v in self.values)
 
 
-def places_of(m: Machine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = False) -> Places:
+def places_of(
+    m: SymbolicMachine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = False
+) -> Places:
     """Return the places of a column; ``full``: also determine whether each place has a row."""
     of = top.of
     assert isinstance(of, VectorV)
@@ -57,7 +59,9 @@ def places_of(m: Machine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = 
     return _beside_keys(m, of, top, node)
 
 
-def _of_keys(m: Machine, flow: Flow, v: VectorV, top: TopV, node: ast.AST, *, full: bool) -> Places:
+def _of_keys(
+    m: SymbolicMachine, flow: Flow, v: VectorV, top: TopV, node: ast.AST, *, full: bool
+) -> Places:
     """Return the places of the column by which the rows are sorted."""
     rows, x = present_rows(v), get(v.term)
     op = Op.PY_LT if top.by.upwards else Op.PY_GT
@@ -89,7 +93,7 @@ def _of_keys(m: Machine, flow: Flow, v: VectorV, top: TopV, node: ast.AST, *, fu
     )
 
 
-def _beside_keys(m: Machine, of: VectorV, top: TopV, node: ast.AST) -> Places:
+def _beside_keys(m: SymbolicMachine, of: VectorV, top: TopV, node: ast.AST) -> Places:
     """Return the places of a column other than the one by which the rows are sorted."""
     key = top.by.key
     absent, x = missing(key.term), get(key.term)

@@ -16,7 +16,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, Decimal, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.lift.execution.count_fields import NARROW, NUMPY, any_row, field, field_name, rows_of
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas import sums_of_doubles
 from presieve.lift.models.pandas.series import NAN, column_of, missing, present_rows, small
 from presieve.lift.models.pandas.signed_zeros import either_zero
@@ -46,7 +46,7 @@ _OBJECTS: tuple[Sort, ...] = (*TEXTS, DATE)
 _EXACT = 2**53
 
 
-def reduced(call: Call, v: VectorV) -> Value | None:
+def reduced(call: ModelCall, v: VectorV) -> Value | None:
     """Evaluate ``column.name()``; None if the reduction is not supported."""
     m, flow, name, _, _, node = call
     if v.array and not _same_on_array(v, name):
@@ -81,7 +81,7 @@ def _same_on_array(v: VectorV, name: str) -> bool:
     return same_extreme or (name in ("sum", "mean") and v.term.sort in (BOOL, INT))
 
 
-def _best(m: Machine, v: VectorV, op: Op, node: ast.AST) -> tuple[Var, Term, Term]:
+def _best(m: SymbolicMachine, v: VectorV, op: Op, node: ast.AST) -> tuple[Var, Term, Term]:
     """Return the best element (an option), whether the row's element is better, and the latter."""
     rows, element = present_rows(v), get(v.term)
     what = "max" if op is Op.PY_GT else "min"
@@ -92,7 +92,7 @@ def _best(m: Machine, v: VectorV, op: Op, node: ast.AST) -> tuple[Var, Term, Ter
     return field(m, name, none_lit(element.sort), step, node), better, element
 
 
-def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
+def extreme(m: SymbolicMachine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
     """Evaluate ``min()`` or ``max()``. In an array of objects, None beside a value raises
     TypeError.
     """
@@ -111,7 +111,7 @@ def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
     return NullableV(chosen, always_present, wide=always_present and not v.narrow)
 
 
-def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
+def total(m: SymbolicMachine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     """Evaluate ``sum()`` of numbers and truth values."""
     base = strip(v.term.sort)
     if base == FLOAT:
@@ -129,7 +129,7 @@ def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     return NullableV(some(acc))
 
 
-def _sum(m: Machine, v: VectorV, node: ast.AST) -> Term:
+def _sum(m: SymbolicMachine, v: VectorV, node: ast.AST) -> Term:
     name = field_name(m, "sum", v)
     acc = Var(Scope.ACC, name, INT)
     step = ite(present_rows(v), app(Op.INT_ADD, acc, get(v.term)), acc)
@@ -144,7 +144,7 @@ class Bounded(NamedTuple):
     of: VectorV
 
 
-def within(m: Machine, flow: Flow, sum_: Bounded, node: ast.AST) -> None:
+def within(m: SymbolicMachine, flow: Flow, sum_: Bounded, node: ast.AST) -> None:
     """Assume that the sum stays within its limit, unless this is known."""
     term, limit, v = sum_
     bound = m.ranges.magnitude(term)
@@ -158,7 +158,7 @@ def within(m: Machine, flow: Flow, sum_: Bounded, node: ast.AST) -> None:
     m.columns.add_assumptions([SUM_WITHIN[limit].of(what=what)])
 
 
-def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
+def mean(m: SymbolicMachine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     """Evaluate ``mean()``. For integers and truth values it is the sum, as a double, divided by the
     count.
     """
@@ -184,7 +184,7 @@ def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     return Scalar(ite(empty, NAN, quotient), Traits(maybe_nan=True, numpy=True, wide=wide))
 
 
-def some_or_all(m: Machine, v: VectorV, some_row: bool, node: ast.AST) -> Value:
+def some_or_all(m: SymbolicMachine, v: VectorV, some_row: bool, node: ast.AST) -> Value:
     """Evaluate ``any()`` or ``all()`` of truth values."""
     if v.term.sort != BOOL:
         raise m.decline("unsupported-operation", "any and all take a column of conditions", node)
@@ -192,7 +192,7 @@ def some_or_all(m: Machine, v: VectorV, some_row: bool, node: ast.AST) -> Value:
     return Scalar(wrong if some_row else negate(wrong), NUMPY)
 
 
-def distinct(m: Machine, v: VectorV, node: ast.AST) -> Value:
+def distinct(m: SymbolicMachine, v: VectorV, node: ast.AST) -> Value:
     """Evaluate ``nunique()`` if only 0, 1 and more need to be distinguished."""
     if strip(v.term.sort) == BOOL or isinstance(strip(v.term.sort), Decimal):
         raise m.decline("unsupported-operation", "nunique of this type of column", node)
@@ -209,7 +209,7 @@ def distinct(m: Machine, v: VectorV, node: ast.AST) -> Value:
     return DistinctV(negate(is_none(first)), many)
 
 
-def at_end(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
+def at_end(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
     """Evaluate ``column.iloc[0]`` or ``iloc[-1]``: IndexError if there is no row."""
     if not v.ordered:
         reason = "rows that tie have no fixed order: sort by one column, with kind='stable'"
@@ -229,7 +229,7 @@ def at_end(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> 
     return element_value(m, v, end_element)
 
 
-def element_value(m: Machine, v: VectorV, term: Term) -> Value:
+def element_value(m: SymbolicMachine, v: VectorV, term: Term) -> Value:
     """Return one element of a column: a NumPy scalar, or an object."""
     base = strip(v.term.sort)
     small(m, v)
@@ -245,7 +245,7 @@ def element_value(m: Machine, v: VectorV, term: Term) -> Value:
     return NullableV(term)
 
 
-class Cell(NamedTuple):
+class LabelledElement(NamedTuple):
     """The element of a table's column in the row with a label."""
 
     table: PartV
@@ -253,7 +253,7 @@ class Cell(NamedTuple):
     label: LabelV
 
 
-def at_label(m: Machine, flow: Flow, cell: Cell, node: ast.AST) -> Value:
+def at_label(m: SymbolicMachine, flow: Flow, cell: LabelledElement, node: ast.AST) -> Value:
     """Evaluate ``table.loc[table.t.idxmax(), column]``: an error if there is no element."""
     frame, column, label = cell
     v = label.of

@@ -19,7 +19,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
 from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit
 from presieve.ir.walk import variables
-from presieve.lift.execution.state import Call, Machine
+from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.timestamps import time_of_text
 from presieve.lift.models.registry import method
 from presieve.lift.python.names import scalar_constant
@@ -60,7 +60,7 @@ _ARITHMETIC = {
 }
 
 
-def vector(m: Machine, value: Value) -> VectorV | None:
+def vector(m: SymbolicMachine, value: Value) -> VectorV | None:
     """Return a whole column of the group, or a value computed from one; None for other values."""
     if isinstance(value, VectorV):
         return value
@@ -77,7 +77,7 @@ def part(value: Value) -> PartV | None:
     return value if isinstance(value, PartV) else None
 
 
-def _column(call: Call, owner: Value) -> VectorV | None:
+def _column(call: ModelCall, owner: Value) -> VectorV | None:
     v = vector(call.m, owner)
     return None if v is None or v.array else v
 
@@ -110,7 +110,7 @@ def missing(term: Term) -> Term:
     return or_(absent, and_(negate(absent), app(Op.IS_NAN, get(term))))
 
 
-def small(m: Machine, v: VectorV, *, beside: VectorV | None = None) -> None:
+def small(m: SymbolicMachine, v: VectorV, *, beside: VectorV | None = None) -> None:
     """Assume that integers keep their values if pandas holds them as doubles.
 
     ``beside``: a column that is merged with this one and may hold NULL. Then a computed column of
@@ -125,7 +125,7 @@ def small(m: Machine, v: VectorV, *, beside: VectorV | None = None) -> None:
         raise DeclineSignal("unsupported-operation", "integers next to NaN are rounded")
 
 
-def _check_comparable(m: Machine, v: VectorV, value: Value) -> None:
+def _check_comparable(m: SymbolicMachine, v: VectorV, value: Value) -> None:
     """Check that the elements can be compared with a value. Beside a NULL, integers are doubles.
     They compare with a number below 2^53 in magnitude as the integers do: rounding keeps their
     order, and is exact below 2^53.
@@ -138,14 +138,14 @@ def _check_comparable(m: Machine, v: VectorV, value: Value) -> None:
     small(m, v)
 
 
-def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
+def column_of(m: SymbolicMachine, frame: PartV, name: str) -> VectorV:
     """Return a column of the table, which shares the table's values."""
     column = dict(frame.made).get(name) or vector(m, SeriesV(name))
     assert column is not None
     return replace(column, rows=frame.rows, ordered=frame.ordered, by=frame.by, own=frame.own)
 
 
-def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
+def scalar_operand(m: SymbolicMachine, value: Value, node: ast.AST) -> Scalar:
     """Return a scalar operand beside a column. It must not depend on other rows: that would take
     two passes.
     """
@@ -159,7 +159,7 @@ def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
     return value
 
 
-def _check_aligned(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> None:
+def _check_aligned(m: SymbolicMachine, a: VectorV, b: VectorV, node: ast.AST) -> None:
     if a.rows != b.rows or a.ordered != b.ordered or a.by != b.by:
         reason = "columns of different rows are combined: take both from the same table"
         raise m.decline("unsupported-operation", reason, node)
@@ -168,7 +168,9 @@ def _check_aligned(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> None:
 # --- comparisons ----------------------------------------------------------------------------------
 
 
-def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> VectorV:
+def compare_vectors(
+    m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value, node: ast.AST
+) -> VectorV:
     """Evaluate ``column > 5`` and other comparisons to a column of truth values. A comparison with
     a missing element is false; ``!=`` is true.
     """
@@ -209,7 +211,7 @@ def like(term: Term, *operands: VectorV | None) -> VectorV:
     return VectorV(term, of.rows, None, False, of.ordered, array, of.by)
 
 
-def _read_constant(m: Machine, v: VectorV, value: Value) -> Value:
+def _read_constant(m: SymbolicMachine, v: VectorV, value: Value) -> Value:
     """Convert a text beside a column of times to a time; return other values unchanged."""
     text = constant_of(value)
     if not isinstance(text, str) or strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
@@ -219,7 +221,7 @@ def _read_constant(m: Machine, v: VectorV, value: Value) -> Value:
     return value if constant is None else constant
 
 
-def _against(m: Machine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[Term, Term]:
+def _against(m: SymbolicMachine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[Term, Term]:
     """Convert the element and the scalar to terms of one sort that compare as in pandas."""
     x, base = get(v.term), strip(v.term.sort)
     if base == c.base and base != INT:
@@ -239,7 +241,7 @@ def _against(m: Machine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[Term, Te
     raise m.decline("unsupported-operation", reason, node)
 
 
-def _both(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> tuple[Term, Term]:
+def _both(m: SymbolicMachine, a: VectorV, b: VectorV, node: ast.AST) -> tuple[Term, Term]:
     x, y = get(a.term), get(b.term)
     if x.sort == y.sort:
         return x, y
@@ -257,7 +259,7 @@ def _name(sort: object) -> str:
 
 
 def binary_vectors(
-    m: Machine, op: ast.operator, left: Value, right: Value, node: ast.AST
+    m: SymbolicMachine, op: ast.operator, left: Value, right: Value, node: ast.AST
 ) -> VectorV:
     """Evaluate ``a & b``, ``a | b``, ``a + b``, ``a - b`` or ``a * b`` of columns and constants."""
     a, b = vector(m, left), vector(m, right)
@@ -295,20 +297,20 @@ def as_double(term: Term) -> Term:
     return ite(is_none(term), NAN, inner)
 
 
-def unary_vector(m: Machine, op: ast.unaryop, v: VectorV, node: ast.AST) -> VectorV:
+def unary_vector(m: SymbolicMachine, op: ast.unaryop, v: VectorV, node: ast.AST) -> VectorV:
     """Evaluate ``~mask``."""
     if isinstance(op, ast.Invert) and v.term.sort == BOOL:
         return like(negate(v.term), v)
     raise m.decline("unsupported-operation", "this sign before a whole column", node)
 
 
-def test_missing(m: Machine, v: VectorV, *, present: bool) -> VectorV:
+def test_missing(m: SymbolicMachine, v: VectorV, *, present: bool) -> VectorV:
     """Evaluate ``column.isna()`` or ``column.notna()``."""
     m.columns.ask(v.term)
     return like(there(v.term) if present else missing(v.term), v)
 
 
-def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> VectorV:
+def among(m: SymbolicMachine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> VectorV:
     """Evaluate ``column.isin([...])`` of constants of the column's own type."""
     base = strip(v.term.sort)
     if base not in (*TEXTS, INT, DATE) or not all(
@@ -319,7 +321,7 @@ def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> Ve
     return like(or_(*comparisons), v)
 
 
-def fill_missing(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
+def fill_missing(m: SymbolicMachine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
     """Evaluate ``column.fillna(constant)`` with a constant of the column's own type."""
     constant = scalar_operand(m, value, node)
     m.columns.ask(v.term)
@@ -334,7 +336,7 @@ def fill_missing(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV
 
 
 def clip_values(
-    m: Machine, v: VectorV, low: Value | None, high: Value | None, node: ast.AST
+    m: SymbolicMachine, v: VectorV, low: Value | None, high: Value | None, node: ast.AST
 ) -> VectorV:
     """Evaluate ``column.clip(low, high)`` of doubles; NaN stays."""
     term = v.term
@@ -353,7 +355,7 @@ def clip_values(
     return like(term, v)
 
 
-def select_rows(m: Machine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
+def select_rows(m: SymbolicMachine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
     """Return the rows that a mask selects. A mask that holds None raises, which the caller handles.
     pandas reads an empty mask of objects as column names, so a mask that may hold NULL must be of
     the whole group.

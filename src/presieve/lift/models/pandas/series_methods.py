@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from functools import partial
 
-from presieve.lift.execution.state import Call
+from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.pandas import applied as applied
 from presieve.lift.models.pandas import elementwise, reductions, series, top_k
 from presieve.lift.models.pandas.series import column_method, vector
@@ -35,33 +35,33 @@ refuse_methods(
 
 
 @method(SeriesV | VectorV, "copy", arguments=0, fresh=True)
-def copy(_: Call, owner: SeriesV | VectorV) -> Value:
+def copy(_: ModelCall, owner: SeriesV | VectorV) -> Value:
     """``column.copy()``."""
     return owner
 
 
 @column_method("isna", "isnull", "notna", "notnull", arguments=0, fresh=True)
-def is_missing(call: Call, v: VectorV) -> VectorV:
+def is_missing(call: ModelCall, v: VectorV) -> VectorV:
     """``column.isna()`` and ``column.notna()``."""
     return series.test_missing(call.m, v, present=call.name.startswith("not"))
 
 
 @column_method("dropna", arguments=0, fresh=True)
-def dropna(call: Call, v: VectorV) -> VectorV:
+def dropna(call: ModelCall, v: VectorV) -> VectorV:
     """``column.dropna()``."""
     call.m.columns.ask(v.term)
     return series.restrict_column(v, series.present_rows(v))
 
 
 @column_method("fillna", arguments=range(2), keywords=("value",), fresh=True)
-def fillna(call: Call, v: VectorV) -> VectorV | None:
+def fillna(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.fillna(constant)`` with a constant of the column's own type, but for integers."""
     values = (*call.args, *call.named.values())
     return series.fill_missing(call.m, v, values[0], call.node) if len(values) == 1 else None
 
 
 @column_method("isin", arguments=1, fresh=True)
-def isin(call: Call, v: VectorV) -> VectorV | None:
+def isin(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.isin([...])`` of constants of the column's own type: strings, integers, dates."""
     match call.args:
         case (ListV(items) | TupleV(items),):
@@ -70,7 +70,7 @@ def isin(call: Call, v: VectorV) -> VectorV | None:
 
 
 @column_method("between", arguments=2, fresh=True)
-def between(call: Call, v: VectorV) -> VectorV:
+def between(call: ModelCall, v: VectorV) -> VectorV:
     """``column.between(low, high)``."""
     low, high = call.args
     a = series.compare_vectors(call.m, ast.GtE(), v, low, call.node)
@@ -89,19 +89,19 @@ _WORDS: dict[str, ast.cmpop] = {
 
 
 @column_method(*_WORDS, arguments=1, fresh=True)
-def compare(call: Call, v: VectorV) -> VectorV:
+def compare(call: ModelCall, v: VectorV) -> VectorV:
     """``column.gt(other)`` and the like, as the comparison."""
     return series.compare_vectors(call.m, _WORDS[call.name], v, call.args[0], call.node)
 
 
 @column_method("abs", arguments=0, fresh=True)
-def absolute(call: Call, v: VectorV) -> VectorV:
+def absolute(call: ModelCall, v: VectorV) -> VectorV:
     """``column.abs()`` of numbers."""
     return elementwise.absolute(call.m, v, call.node)
 
 
 @column_method("where", "mask", arguments=range(1, 3), fresh=True)
-def choose(call: Call, v: VectorV) -> VectorV:
+def choose(call: ModelCall, v: VectorV) -> VectorV:
     """``column.where(mask, other)`` and ``column.mask(mask, other)`` with a constant, or a column
     of the same table.
     """
@@ -111,7 +111,7 @@ def choose(call: Call, v: VectorV) -> VectorV:
 
 
 @column_method("clip", arguments=range(3), keywords=("lower", "upper"), fresh=True)
-def clip(call: Call, v: VectorV) -> VectorV | None:
+def clip(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.clip(low, high)`` of doubles, with constants other than zero. NaN stays."""
     args, named = call.args, call.named
     if len(args) + len(named) > 2:
@@ -122,7 +122,7 @@ def clip(call: Call, v: VectorV) -> VectorV | None:
 
 
 @column_method("sort_values", arguments=0, keywords=("ascending", "kind"), fresh=True)
-def sort_values(call: Call, v: VectorV) -> VectorV:
+def sort_values(call: ModelCall, v: VectorV) -> VectorV:
     """``column.sort_values()``; rows that tie have an order with ``kind="stable"`` only."""
     return replace(v, ordered=False, by=top_k.sorting(v, v.ordered, call.named))
 
@@ -131,7 +131,7 @@ reduction = partial(method, SeriesV | VectorV, owner=lambda call, owner: vector(
 
 
 @reduction("count", "nunique", "any", "all", arguments=0)
-def count(call: Call, v: VectorV) -> Value | None:
+def count(call: ModelCall, v: VectorV) -> Value | None:
     """``column.count()``; ``any()`` and ``all()`` of conditions; ``nunique()``, compared with 0 or
     1.
     """
@@ -142,7 +142,7 @@ _SKIPPING = ("min", "max", "sum", "mean", "std", "var", "median", "idxmin", "idx
 
 
 @reduction(*_SKIPPING, arguments=0, keywords=("skipna",))
-def reduce(call: Call, v: VectorV) -> Value | None:
+def reduce(call: ModelCall, v: VectorV) -> Value | None:
     """``column.min()`` and ``max()``; ``sum()``, ``mean()``, ``std()``, ``var()`` and ``median()``
     of numbers; ``idxmin()`` and ``idxmax()`` for ``loc``.
     """

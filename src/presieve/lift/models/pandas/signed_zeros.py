@@ -12,7 +12,7 @@ from presieve.ir.ops import app, conjuncts, negate
 from presieve.ir.terms import App, Op, Scope, Term, Var, float_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.count_fields import any_row
-from presieve.lift.execution.state import Machine
+from presieve.lift.execution.state import SymbolicMachine
 from presieve.semantics.assumptions import ZERO_IN_HEAPS, assumption_of
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.smart_constructors import and_, get, is_none, or_
@@ -23,7 +23,7 @@ zeros are open: then a proof can do without the assumption.
 """
 
 
-def either_zero(m: Machine, best: Term, element: Term, rows: Term, node: ast.AST) -> Term:
+def either_zero(m: SymbolicMachine, best: Term, element: Term, rows: Term, node: ast.AST) -> Term:
     """Return a double that was chosen among the elements of these rows. If it is a zero and a -0.0
     is among them, its sign is open.
     """
@@ -34,7 +34,7 @@ def either_zero(m: Machine, best: Term, element: Term, rows: Term, node: ast.AST
     return app(Op.OPEN_ZERO, best, mixed)
 
 
-def one_zero(m: Machine, *elements: Term) -> None:
+def one_zero(m: SymbolicMachine, *elements: Term) -> None:
     """Assume that no compared element is -0.0."""
     for element in elements:
         _assume(m, CODE, element)
@@ -53,7 +53,7 @@ def _is_negative(element: Term) -> Term:
     return and_(negate(is_none(element)), app(Op.SAME, get(element), float_lit(-0.0)))
 
 
-def _assume(m: Machine, code: str, element: Term) -> None:
+def _assume(m: SymbolicMachine, code: str, element: Term) -> None:
     term = or_(is_none(element), negate(app(Op.SAME, get(element), float_lit(-0.0))))
     read = variables(term)
     if read and all(v.scope in (Scope.ROW, Scope.KEY) for v in read):

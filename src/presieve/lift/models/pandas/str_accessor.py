@@ -12,7 +12,7 @@ import re
 from presieve.ir.ops import negate
 from presieve.ir.sorts import BOOL, STRING, Option, strip
 from presieve.ir.terms import FALSE, Lit, Op, Term, none_lit, string_lit
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins import strings
 from presieve.lift.models.pandas.series import missing, vector
 from presieve.lift.models.registry import Model, method
@@ -27,11 +27,11 @@ from presieve.semantics.smart_constructors import (
 )
 
 
-def _texts(call: Call, owner: Value) -> VectorV | None:
+def _texts(call: ModelCall, owner: Value) -> VectorV | None:
     return _column(call.m, owner)
 
 
-def _column(m: Machine, owner: Value) -> VectorV | None:
+def _column(m: SymbolicMachine, owner: Value) -> VectorV | None:
     column = vector(m, owner.of) if isinstance(owner, AccessV) else None
     return column if column is not None and strip(column.term.sort) == STRING else None
 
@@ -43,14 +43,14 @@ def _of_elements(v: VectorV, term: Term) -> VectorV:
     return VectorV(term, v.rows, None, False, v.ordered, by=v.by)
 
 
-def _call_on_each(call: Call, v: VectorV, model: Model) -> VectorV | None:
+def _call_on_each(call: ModelCall, v: VectorV, model: Model) -> VectorV | None:
     """Apply the model of a Python text method to each element."""
     element = model(call, Scalar(unwrap_option(v.term)))
     return _of_elements(v, element.term) if isinstance(element, Scalar) else None
 
 
 @method(AccessV, "str.upper", "str.lower", arguments=0, fresh=True, owner=_texts)
-def cased(call: Call, v: VectorV) -> VectorV | None:
+def cased(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.upper()`` and ``column.str.lower()``."""
     return _call_on_each(call, v, strings.cased)
 
@@ -62,19 +62,19 @@ def cased(call: Call, v: VectorV) -> VectorV | None:
     fresh=True,
     owner=_texts,
 )
-def stripped(call: Call, v: VectorV) -> VectorV | None:
+def stripped(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.strip()``, ``lstrip`` and ``rstrip``, also of constant characters."""
     return _call_on_each(call, v, strings.stripped)
 
 
 @method(AccessV, "str.removeprefix", arguments=1, fresh=True, owner=_texts)
-def without_prefix(call: Call, v: VectorV) -> VectorV | None:
+def without_prefix(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.removeprefix(prefix)`` of a constant."""
     return _call_on_each(call, v, strings.without_prefix)
 
 
 @method(AccessV, "str.replace", arguments=2, keywords=("regex",), fresh=True, owner=_texts)
-def replaced(call: Call, v: VectorV) -> VectorV | None:
+def replaced(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.replace(part, by)`` of constants, without regular expressions."""
     if "regex" in call.named and not _is_false(call.named["regex"]):
         return None
@@ -82,25 +82,25 @@ def replaced(call: Call, v: VectorV) -> VectorV | None:
 
 
 @method(AccessV, "str.len", arguments=0, fresh=True, owner=_texts)
-def lengths(_: Call, v: VectorV) -> VectorV | None:
+def lengths(_: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.len()``."""
     return _of_elements(v, apply_function(Op.TEXT_LENGTH, unwrap_option(v.term)))
 
 
 @method(AccessV, "str.startswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
-def starts_with(call: Call, v: VectorV) -> VectorV | None:
+def starts_with(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.startswith(text, na=False)`` of a constant string, or of a tuple of them."""
     return _condition_column(call, v, strings.starts_with_any(unwrap_option(v.term), call.args[0]))
 
 
 @method(AccessV, "str.endswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
-def ends_with(call: Call, v: VectorV) -> VectorV | None:
+def ends_with(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.endswith(text, na=False)`` of a constant string, or of a tuple of them."""
     return _condition_column(call, v, strings.ends_with_any(unwrap_option(v.term), call.args[0]))
 
 
 @method(AccessV, "str.contains", arguments=1, keywords=("na", "regex"), fresh=True, owner=_texts)
-def contains(call: Call, v: VectorV) -> VectorV | None:
+def contains(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.contains(text, na=False)`` of a constant that is no regular expression, or with
     ``regex=False``.
     """
@@ -113,7 +113,7 @@ def contains(call: Call, v: VectorV) -> VectorV | None:
     )
 
 
-def _condition_column(call: Call, v: VectorV, condition: Term | None) -> VectorV | None:
+def _condition_column(call: ModelCall, v: VectorV, condition: Term | None) -> VectorV | None:
     """Build a column of a condition on each text; missing texts stay missing or become ``na=``."""
     if condition is None or "na" not in call.named:
         return None if condition is None else _of_elements(v, condition)
@@ -132,7 +132,7 @@ def _is_false(value: Value) -> bool:
 
 
 def slice_texts(
-    m: Machine, flow: Flow, owner: AccessV, where: ast.Slice, node: ast.AST
+    m: SymbolicMachine, flow: Flow, owner: AccessV, where: ast.Slice, node: ast.AST
 ) -> VectorV | None:
     """Evaluate ``column.str[a:b]`` with constant bounds; ``b`` must not be negative."""
     v = _column(m, owner) if owner.by == "str" else None

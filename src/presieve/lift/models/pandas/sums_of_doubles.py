@@ -16,7 +16,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, SEQUENCE, strip
 from presieve.ir.terms import TRUE, Op, Scope, Term, Var, float_lit, int_lit
 from presieve.lift.execution.count_fields import field, field_name, rows_of
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import NAN, as_double, present_rows, small
 from presieve.lift.values.symbolic import Scalar, Traits, Value, VectorV
 from presieve.semantics.smart_constructors import as_float, ite
@@ -29,7 +29,7 @@ _OPS = {
 }
 
 
-def reduce_doubles(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value:
+def reduce_doubles(m: SymbolicMachine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value:
     """Evaluate ``column.name()`` for one of the reductions above."""
     skips = name == "median"
     reduction: Term = app(_OPS[name], _sequence(m, v, node, skips=skips))
@@ -42,7 +42,7 @@ def reduce_doubles(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST)
     return Scalar(reduction, Traits(maybe_nan=True, numpy=True, wide=name == "sum"))
 
 
-def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
+def mean(m: SymbolicMachine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     """Evaluate ``column.mean()`` of doubles: NaN if all are missing."""
     count = _count(m, flow, present_rows(v), node)
     top = app(Op.SEQ_SUM, _sequence(m, v, node, skips=False))
@@ -51,14 +51,14 @@ def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     return Scalar(ite(empty, NAN, quotient), Traits(maybe_nan=True, numpy=True))
 
 
-def _count(m: Machine, flow: Flow, rows: Term, node: ast.AST) -> Term:
+def _count(m: SymbolicMachine, flow: Flow, rows: Term, node: ast.AST) -> Term:
     count = rows_of(m, flow, rows, node)
     if not isinstance(count, Scalar):
         raise m.decline("group-size", "the number of rows is not known here", node)
     return count.term
 
 
-def _sequence(m: Machine, v: VectorV, node: ast.AST, *, skips: bool) -> Term:
+def _sequence(m: SymbolicMachine, v: VectorV, node: ast.AST, *, skips: bool) -> Term:
     """Return the field that holds the sequence of elements."""
     if strip(v.term.sort) not in (FLOAT, INT):
         raise m.decline("unsupported-operation", "this reduction of such a column", node)

@@ -17,7 +17,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.execution.count_fields import NUMPY, any_row
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas import first_last
 from presieve.lift.models.pandas.ranked_fields import Places, places_of
 from presieve.lift.models.pandas.reductions import Bounded, element_value, within
@@ -52,7 +52,7 @@ _RANKED: tuple[Sort, ...] = (FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ)
 # --- selections -----------------------------------------------------------------------------------
 
 
-def _rows(call: Call, owner: Value) -> VectorV | PartV | None:
+def _rows(call: ModelCall, owner: Value) -> VectorV | PartV | None:
     owner_rows = part(owner) or vector(call.m, owner)
     return None if isinstance(owner_rows, VectorV) and owner_rows.array else owner_rows
 
@@ -61,7 +61,7 @@ ranked = partial(method, SeriesV | VectorV | FrameV | PartV, owner=_rows)
 
 
 @ranked("nlargest", "nsmallest", keywords=("n", "columns", "keep"))
-def largest(call: Call, of: VectorV | PartV) -> TopV | None:
+def largest(call: ModelCall, of: VectorV | PartV) -> TopV | None:
     """``column.nlargest(k)``, ``table.nlargest(k, "c")`` and ``nsmallest``: numbers and times, with
     a constant number of rows of at most eight. Of equal values the first is taken.
     """
@@ -92,7 +92,7 @@ def largest(call: Call, of: VectorV | PartV) -> TopV | None:
 
 
 @ranked("head", arguments=range(2), keywords=("n",))
-def head(call: Call, of: VectorV | PartV) -> Value | None:
+def head(call: ModelCall, of: VectorV | PartV) -> Value | None:
     """``sorted.head(k)`` of a table or column that is sorted by one column, with at most eight
     rows; ``table.head(1)`` and ``table.tail(1)`` also of others.
     """
@@ -105,7 +105,7 @@ def head(call: Call, of: VectorV | PartV) -> Value | None:
     return _top(call, of, of.by, most, of.by.stable)
 
 
-def _top(call: Call, of: VectorV | PartV, by: Sorting, most: object, among: bool) -> TopV:
+def _top(call: ModelCall, of: VectorV | PartV, by: Sorting, most: object, among: bool) -> TopV:
     if type(most) is not int or not 1 <= most <= MOST:
         reason = f"a constant number of rows from 1 to {MOST} is kept"
         raise call.decline("too-large", reason)
@@ -128,7 +128,9 @@ def sorting(key: VectorV, ordered: bool, named: Mapping[str, Value]) -> Sorting 
 # --- uses of the selected rows --------------------------------------------------------------------
 
 
-def attribute_of(m: Machine, flow: Flow, top: TopV, name: str, node: ast.AST) -> Value | None:
+def attribute_of(
+    m: SymbolicMachine, flow: Flow, top: TopV, name: str, node: ast.AST
+) -> Value | None:
     """Evaluate ``top.size``, ``top.empty`` or ``top.c``; None for other attributes."""
     from presieve.lift.models.pandas.input_and_output import attributes_of
 
@@ -152,11 +154,11 @@ def attribute_of(m: Machine, flow: Flow, top: TopV, name: str, node: ast.AST) ->
     return None
 
 
-def _is_empty(m: Machine, of: VectorV | PartV, node: ast.AST) -> Scalar:
+def _is_empty(m: SymbolicMachine, of: VectorV | PartV, node: ast.AST) -> Scalar:
     return Scalar(negate(any_row(m, of.rows, node)))
 
 
-def length(m: Machine, flow: Flow, top: TopV, node: ast.AST) -> Value:
+def length(m: SymbolicMachine, flow: Flow, top: TopV, node: ast.AST) -> Value:
     """Evaluate ``len(top)``."""
     column = top.of if isinstance(top.of, VectorV) else top.by.key
     column = replace(column, rows=top.of.rows)
@@ -172,7 +174,7 @@ def _how_many(full: tuple[Term, ...]) -> Term:
     return number
 
 
-def item_of(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
+def item_of(m: SymbolicMachine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
     """Evaluate ``top["c"]`` of a table or ``top[0]`` of a list."""
     wanted = constant_of(key)
     if isinstance(top.of, PartV):
@@ -182,7 +184,7 @@ def item_of(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Val
     return at(m, flow, top, key, node) if top.listed else None
 
 
-def at(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
+def at(m: SymbolicMachine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
     """Evaluate ``top.iloc[i]``, from the front or -1: IndexError if there are too few rows."""
     position, of = constant_of(key), top.of
     if type(position) is not int or position < -1 or not isinstance(of, VectorV):
@@ -210,7 +212,7 @@ def at(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | 
     return Scalar(term)
 
 
-def _in_order(m: Machine, top: TopV, harmless: int, node: ast.AST) -> None:
+def _in_order(m: SymbolicMachine, top: TopV, harmless: int, node: ast.AST) -> None:
     """Decline if the order of the rows is not known and more than ``harmless`` are selected."""
     assert isinstance(top.of, VectorV)
     if top.most > harmless and not top.by.settles(top.of.term):
@@ -221,13 +223,13 @@ def _in_order(m: Machine, top: TopV, harmless: int, node: ast.AST) -> None:
 
 
 @method(TopV, "tolist", "to_list", arguments=0)
-def as_list(_: Call, top: TopV) -> TopV | None:
+def as_list(_: ModelCall, top: TopV) -> TopV | None:
     """``top.tolist()`` of a column of the first rows."""
     return None if top.listed or isinstance(top.of, PartV) else replace(top, listed=True)
 
 
 @method(TopV, "min", "max", arguments=0)
-def extreme(call: Call, top: TopV) -> Value | None:
+def extreme(call: ModelCall, top: TopV) -> Value | None:
     """``top.min()`` and ``top.max()`` of a column of the first rows."""
     of = top.of
     if top.listed or isinstance(of, PartV) or strip(of.term.sort) not in _RANKED:
@@ -254,7 +256,7 @@ def extreme(call: Call, top: TopV) -> Value | None:
 
 
 @method(TopV, "count", "sum", "mean", arguments=0)
-def total(call: Call, top: TopV) -> Value | None:
+def total(call: ModelCall, top: TopV) -> Value | None:
     """``top.count()``, ``top.sum()`` and ``top.mean()`` of a column of numbers of the first rows;
     up to seven doubles are added up.
     """
@@ -291,7 +293,7 @@ def _count(places: Places) -> Term:
     return count
 
 
-def _sum_of_doubles(call: Call, top: TopV, places: Places) -> Term:
+def _sum_of_doubles(call: ModelCall, top: TopV, places: Places) -> Term:
     """Return the sum of doubles; missing elements come last and add zeros."""
     _in_order(call.m, top, 2, call.node)
     if top.most > _ONE_BY_ONE:
@@ -303,7 +305,7 @@ def _sum_of_doubles(call: Call, top: TopV, places: Places) -> Term:
     return app(Op.SEQ_SUM, sequence)
 
 
-def _sum(call: Call, of: VectorV, places: Places) -> Term:
+def _sum(call: ModelCall, of: VectorV, places: Places) -> Term:
     """Return the sum of integers."""
     total_term: Term = int_lit(0)
     for present, value in zip(places.present(), places.values, strict=True):

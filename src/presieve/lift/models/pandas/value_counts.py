@@ -14,7 +14,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, strip
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit
 from presieve.lift.execution.count_fields import NARROW, any_row, rows_of
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.series import column_method, compare_vectors, present_rows
 from presieve.lift.models.registry import ANY, method
 from presieve.lift.values.join_values import merge
@@ -34,7 +34,7 @@ _COUNTED = (STRING, INT, FLOAT, BOOL, DATE)
 
 
 @column_method("value_counts", arguments=0, keywords=("normalize", "dropna", "sort", "ascending"))
-def counted(call: Call, v: VectorV) -> FrequencyV | None:
+def counted(call: ModelCall, v: VectorV) -> FrequencyV | None:
     """``column.value_counts()``, also with ``normalize=True``, if constants are looked up."""
     words = {k: constant_of(x) for k, x in call.named.items()}
     if not all(type(w) is bool for w in words.values()) or words.get("dropna") is False:
@@ -44,14 +44,16 @@ def counted(call: Call, v: VectorV) -> FrequencyV | None:
     return FrequencyV(v, words.get("normalize") is True)
 
 
-def item_of(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST) -> Value:
+def item_of(m: SymbolicMachine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST) -> Value:
     """Evaluate ``counts["x"]``."""
     rows = _rows(m, counts, key, node)
     m.fail(flow, negate(any_row(m, rows, node)))
     return _number(m, flow, counts, rows, node)
 
 
-def at_label(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST) -> Value:
+def at_label(
+    m: SymbolicMachine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST
+) -> Value:
     """Evaluate ``counts.loc["x"]``. Declines a truth value, which would be a mask."""
     if strip(counts.of.term.sort) == BOOL:
         raise m.decline("unsupported-operation", "a boolean under .loc: use .get()", node)
@@ -59,7 +61,7 @@ def at_label(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.A
 
 
 @method(FrequencyV, "get", "*", keywords=ANY)
-def get(call: Call, counts: FrequencyV) -> Value:
+def get(call: ModelCall, counts: FrequencyV) -> Value:
     """``counts.get("x", 0)`` of ``value_counts()``, of a constant."""
     m, flow, name, args, named, node = call
     arguments = {**dict(zip(("key", "default"), args, strict=False)), **named}
@@ -83,12 +85,12 @@ def needs_all(name: str) -> tuple[str, str]:
     return "not-a-fold", f'{reason}, as in .get("x", 0)'
 
 
-def contains(m: Machine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
+def contains(m: SymbolicMachine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
     """Evaluate ``"x" in counts``."""
     return any_row(m, _rows(m, counts, key, node), node)
 
 
-def _rows(m: Machine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
+def _rows(m: SymbolicMachine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
     """Return the rows that hold the constant."""
     base = strip(counts.of.term.sort)
     fits = isinstance(key, Scalar) and isinstance(key.term, Lit) and key.term.sort == base
@@ -98,7 +100,9 @@ def _rows(m: Machine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
     return and_(counts.of.rows, compare_vectors(m, ast.Eq(), counts.of, key, node).term)
 
 
-def _number(m: Machine, flow: Flow, counts: FrequencyV, rows: Term, node: ast.AST) -> Scalar:
+def _number(
+    m: SymbolicMachine, flow: Flow, counts: FrequencyV, rows: Term, node: ast.AST
+) -> Scalar:
     """Return the number of these rows, or their share; 0 if there are none."""
     count = rows_of(m, flow, rows, node)
     assert isinstance(count, Scalar)

@@ -17,7 +17,7 @@ from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, So
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, float_lit, none_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.count_fields import rows_of
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pyarrow.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.models.registry import FUNCTIONS, function, method
 from presieve.lift.values.symbolic import EXACT_INT, Scalar, Traits, Value, constant_of, describe
@@ -28,7 +28,7 @@ _SORTS: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, BINARY, DATE)
 """Sorts whose values ``.as_py()`` returns as Python's own."""
 
 
-def array(m: Machine, value: Value) -> ArrayV | None:
+def array(m: SymbolicMachine, value: Value) -> ArrayV | None:
     """Return a column, or a value computed from one, as an array; None for other values."""
     if isinstance(value, ArrayV):
         return value
@@ -42,7 +42,7 @@ def array(m: Machine, value: Value) -> ArrayV | None:
     return ArrayV(term, TRUE, type_)
 
 
-def element(m: Machine, value: Value, node: ast.AST) -> Value | None:
+def element(m: SymbolicMachine, value: Value, node: ast.AST) -> Value | None:
     """Return the loop variable of a loop over an array; None for other values."""
     a = array(m, value)
     if a is None:
@@ -51,20 +51,20 @@ def element(m: Machine, value: Value, node: ast.AST) -> Value | None:
     return CellV(a.term, a.type)
 
 
-def python_element(m: Machine, value: Value, node: ast.AST) -> Value:
+def python_element(m: SymbolicMachine, value: Value, node: ast.AST) -> Value:
     """Return the loop variable of a loop over ``array.to_pylist()``."""
     a = array_of(m, value, node)
     _check_whole(m, a, node)
     return python_value(a.term)
 
 
-def _check_whole(m: Machine, a: ArrayV, node: ast.AST) -> None:
+def _check_whole(m: SymbolicMachine, a: ArrayV, node: ast.AST) -> None:
     if a.rows != TRUE:
         reason = "a loop over chosen elements: loop over all, and choose with if"
         raise m.decline("unknown-loop", reason, node)
 
 
-def check_columns(m: Machine, columns: tuple[str, ...], node: ast.AST) -> None:
+def check_columns(m: SymbolicMachine, columns: tuple[str, ...], node: ast.AST) -> None:
     """Decline unless the rows of a table, as dicts, consist of Python's own values."""
     for name in columns:
         type_ = m.columns.type_of(name)
@@ -81,7 +81,9 @@ def python_value(term: Term) -> Scalar:
 # --- attributes, items, methods -------------------------------------------------------------------
 
 
-def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) -> Value | None:
+def attribute_of(
+    m: SymbolicMachine, flow: Flow, value: Value, name: str, node: ast.AST
+) -> Value | None:
     """Evaluate ``value.name``; None if it is not supported here."""
     match value:
         case CellV(term, _) if name == "is_valid":
@@ -94,7 +96,7 @@ def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST)
     return None
 
 
-def item_of(m: Machine, value: Value, key: Value) -> Value | None:
+def item_of(m: SymbolicMachine, value: Value, key: Value) -> Value | None:
     """Evaluate ``value[key]``; None if it is not supported here."""
     match value:
         case BatchV():
@@ -108,7 +110,7 @@ def item_of(m: Machine, value: Value, key: Value) -> Value | None:
     return None
 
 
-def _column(m: Machine, table: BatchV, key: Value) -> Value | None:
+def _column(m: SymbolicMachine, table: BatchV, key: Value) -> Value | None:
     at = constant_of(key)
     name = table.columns[at] if type(at) is int and 0 <= at < len(table.columns) else at
     if name not in table.columns:
@@ -122,19 +124,19 @@ def _column(m: Machine, table: BatchV, key: Value) -> Value | None:
 
 
 @method(CellV, "as_py", arguments=0)
-def as_py(_: Call, cell: CellV) -> Scalar:
+def as_py(_: ModelCall, cell: CellV) -> Scalar:
     """``scalar.as_py()``."""
     return python_value(cell.term)
 
 
 @method(BatchV, "column", arguments=1)
-def column(call: Call, table: BatchV) -> Value | None:
+def column(call: ModelCall, table: BatchV) -> Value | None:
     """``table.column(key)`` by name or position."""
     return _column(call.m, table, call.args[0])
 
 
 @method(BatchV, "filter", arguments=1)
-def filter_table(call: Call, table: BatchV) -> Value | None:
+def filter_table(call: ModelCall, table: BatchV) -> Value | None:
     """``table.filter(mask)``."""
     mask = array(call.m, call.args[0])
     return None if mask is None else BatchV(table.columns, _select_rows(call, table.rows, mask))
@@ -142,7 +144,7 @@ def filter_table(call: Call, table: BatchV) -> Value | None:
 
 @method(ArrayV | ArrowColumnV, "filter", arguments=1)
 @method(ArrayV | ArrowColumnV, "drop_null", "is_null", "is_valid", arguments=0)
-def as_function(call: Call, owner: Value) -> Value | None:
+def as_function(call: ModelCall, owner: Value) -> Value | None:
     """``array.filter(mask)``, ``drop_null()``, ``is_null()`` and ``is_valid()``, as the functions
     of ``pyarrow.compute``.
     """
@@ -153,7 +155,7 @@ def as_function(call: Call, owner: Value) -> Value | None:
 # --- elements -------------------------------------------------------------------------------------
 
 
-def array_of(m: Machine, value: Value, node: ast.AST) -> ArrayV:
+def array_of(m: SymbolicMachine, value: Value, node: ast.AST) -> ArrayV:
     elements = array(m, value)
     if elements is None:
         reason = f"a function of pyarrow.compute on {describe(value)}"
@@ -161,7 +163,7 @@ def array_of(m: Machine, value: Value, node: ast.AST) -> ArrayV:
     return elements
 
 
-def _select_rows(call: Call, rows: Term, mask: ArrayV) -> Term:
+def _select_rows(call: ModelCall, rows: Term, mask: ArrayV) -> Term:
     """Return the rows that a mask selects: where it is true, neither false nor null."""
     if mask.rows != rows or strip(mask.term.sort) != BOOL:
         reason = "a mask of other rows, or no mask: make it from the table that it chooses from"
@@ -170,28 +172,28 @@ def _select_rows(call: Call, rows: Term, mask: ArrayV) -> Term:
 
 
 @function("pyarrow.compute.filter", arguments=2)
-def filter_array(call: Call) -> ArrayV:
+def filter_array(call: ModelCall) -> ArrayV:
     """``filter(array, mask)``."""
     a, mask = (array_of(call.m, v, call.node) for v in call.args)
     return ArrayV(a.term, _select_rows(call, a.rows, mask), a.type)
 
 
 @function("pyarrow.compute.drop_null", arguments=1)
-def drop_null(call: Call) -> ArrayV:
+def drop_null(call: ModelCall) -> ArrayV:
     """``drop_null(array)``."""
     a = array_of(call.m, call.args[0], call.node)
     return ArrayV(a.term, and_(a.rows, negate(is_none(a.term))), a.type)
 
 
 @function("pyarrow.compute.is_null", "pyarrow.compute.is_valid", arguments=1)
-def is_missing(call: Call) -> ArrayV:
+def is_missing(call: ModelCall) -> ArrayV:
     """``is_null(array)`` and ``is_valid(array)``."""
     a = array_of(call.m, call.args[0], call.node)
     absent = is_none(a.term)
     return ArrayV(negate(absent) if call.name == "is_valid" else absent, a.rows, "boolean")
 
 
-def _other_operand(m: Machine, a: ArrayV, value: Value, node: ast.AST) -> Term:
+def _other_operand(m: SymbolicMachine, a: ArrayV, value: Value, node: ast.AST) -> Term:
     """Return the other operand beside an array: an array of the same rows and type, or a
     constant.
     """
@@ -231,7 +233,7 @@ _COMPARISONS = {
 
 
 @function(*(f"pyarrow.compute.{n}" for n in _COMPARISONS), arguments=2)
-def compare(call: Call) -> ArrayV:
+def compare(call: ModelCall) -> ArrayV:
     """``greater(array, other)`` and the like, with an array of the same rows and type, or a
     constant.
     """
@@ -249,7 +251,7 @@ def compare(call: Call) -> ArrayV:
 @function(
     *(f"pyarrow.compute.{n}" for n in ("and_", "or_", "and_kleene", "or_kleene")), arguments=2
 )
-def combine(call: Call) -> ArrayV:
+def combine(call: ModelCall) -> ArrayV:
     """``and_(a, b)`` and ``or_(a, b)``, null where an operand is; ``and_kleene(a, b)`` and
     ``or_kleene(a, b)``, which one operand may decide.
     """
@@ -272,7 +274,7 @@ def _is(term: Term, value: Term) -> Term:
 
 
 @function("pyarrow.compute.invert", arguments=1)
-def invert(call: Call) -> ArrayV:
+def invert(call: ModelCall) -> ArrayV:
     """``invert(array)`` of conditions."""
     a = array_of(call.m, call.args[0], call.node)
     if strip(a.term.sort) != BOOL:

@@ -15,7 +15,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, Sort
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import (
     EXACT_INT,
@@ -59,13 +59,13 @@ _TYPE_FUNCTIONS = {
 
 
 @function(*(f"pyarrow.{n}" for n in _TYPE_FUNCTIONS), arguments=0)
-def make_type(call: Call) -> ArrowTypeV:
+def make_type(call: ModelCall) -> ArrowTypeV:
     """``pyarrow.int64()`` and the like."""
     return ArrowTypeV(_TYPE_FUNCTIONS[call.name])
 
 
 @function("pyarrow.array", keywords=("type",))
-def make_array(call: Call) -> Value:
+def make_array(call: ModelCall) -> Value:
     """``pyarrow.array([value], type)`` of exactly one value."""
     m, flow, _, args, named, node = call
     match [flow.opened(a) for a in (*args, *named.values())]:
@@ -76,7 +76,9 @@ def make_array(call: Call) -> Value:
     raise call.decline("row-count", "an array of exactly one value is supported")
 
 
-def _as_typed_scalar(m: Machine, flow: Flow, value: Value, type_: str, node: ast.AST) -> Value:
+def _as_typed_scalar(
+    m: SymbolicMachine, flow: Flow, value: Value, type_: str, node: ast.AST
+) -> Value:
     """Convert the value to a scalar of a type: an integer that does not fit raises."""
     base = sort_of(type_)
     assert base is not None
@@ -98,7 +100,7 @@ def _as_typed_scalar(m: Machine, flow: Flow, value: Value, type_: str, node: ast
 
 
 @function("pyarrow.table", "pyarrow.Table.from_pydict")
-def make_table(call: Call) -> ArrowTableV:
+def make_table(call: ModelCall) -> ArrowTableV:
     """``pyarrow.table({name: [value]})`` and ``Table.from_pydict``: exactly one row."""
     m, flow = call.m, call.flow
     match [flow.opened(a) for a in call.args]:
@@ -112,7 +114,7 @@ def make_table(call: Call) -> ArrowTableV:
 
 
 @function("pyarrow.Table.from_pylist")
-def make_table_of_rows(call: Call) -> ArrowTableV:
+def make_table_of_rows(call: ModelCall) -> ArrowTableV:
     """``Table.from_pylist([{name: value}])``: exactly one row."""
     m, flow = call.m, call.flow
     match [flow.opened(a) for a in call.args]:
@@ -127,7 +129,9 @@ def make_table_of_rows(call: Call) -> ArrowTableV:
 # --- results --------------------------------------------------------------------------------------
 
 
-def arrow_value(m: Machine, flow: Flow, value: Value, column: SchemaColumn, *, cast: bool) -> Term:
+def arrow_value(
+    m: SymbolicMachine, flow: Flow, value: Value, column: SchemaColumn, *, cast: bool
+) -> Term:
     """Return the output for a value that the function returns on a path. ``cast``: the function is
     a grouped-aggregate UDF; otherwise it returns a table. Declines ``return-type``.
     """
@@ -163,7 +167,7 @@ def arrow_value(m: Machine, flow: Flow, value: Value, column: SchemaColumn, *, c
     return some(term)
 
 
-def _as_array(m: Machine, flow: Flow, value: Scalar, *, cast: bool) -> Term:
+def _as_array(m: SymbolicMachine, flow: Flow, value: Scalar, *, cast: bool) -> Term:
     """Convert as ``pyarrow.array([value])``, which has no integers beyond 64 bits, and no type for
     None alone.
     """

@@ -13,7 +13,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.lift.execution.count_fields import field, rows_of
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.models.pyarrow.arrays import array_of
 from presieve.lift.models.pyarrow.arrow_values import ArrayV, CellV
@@ -29,7 +29,7 @@ def _present_rows(a: ArrayV) -> Term:
     return and_(a.rows, negate(is_none(a.term)))
 
 
-def _any_row(m: Machine, rows: Term, node: ast.AST) -> Term:
+def _any_row(m: SymbolicMachine, rows: Term, node: ast.AST) -> Term:
     """Return whether there is such a row."""
     if rows in (TRUE, FALSE):
         return rows
@@ -38,7 +38,7 @@ def _any_row(m: Machine, rows: Term, node: ast.AST) -> Term:
 
 
 @function("pyarrow.compute.max", "pyarrow.compute.min", arguments=1)
-def extreme(call: Call) -> CellV:
+def extreme(call: ModelCall) -> CellV:
     """``max(array)`` and ``min(array)``, but of booleans."""
     m, _, name, (of,), _, node = call
     op = Op.PY_GT if name == "max" else Op.PY_LT
@@ -59,12 +59,12 @@ def extreme(call: Call) -> CellV:
 
 
 @function("pyarrow.compute.count", arguments=1)
-def count(call: Call) -> CellV:
+def count(call: ModelCall) -> CellV:
     """``count(array)`` of what is not null."""
     return CellV(_number(call, array_of(call.m, call.args[0], call.node)), "bigint")
 
 
-def _number(call: Call, a: ArrayV) -> Term:
+def _number(call: ModelCall, a: ArrayV) -> Term:
     """Return the number of elements that are not null."""
     row_count = call.m.force(rows_of(call.m, call.flow, _present_rows(a), call.node), call.flow)
     if not isinstance(row_count, Scalar):
@@ -73,7 +73,7 @@ def _number(call: Call, a: ArrayV) -> Term:
 
 
 @function("pyarrow.compute.any", "pyarrow.compute.all", arguments=1)
-def some_or_all(call: Call) -> CellV:
+def some_or_all(call: ModelCall) -> CellV:
     """``any(array)`` and ``all(array)`` of conditions."""
     m, _, name, (of,), _, node = call
     a = array_of(m, of, node)
@@ -86,7 +86,7 @@ def some_or_all(call: Call) -> CellV:
     return CellV(term, "boolean")
 
 
-def _sum(m: Machine, a: ArrayV, node: ast.AST) -> Term:
+def _sum(m: SymbolicMachine, a: ArrayV, node: ast.AST) -> Term:
     if strip(a.term.sort) == FLOAT:
         reason = (
             "pyarrow adds doubles up in an order that depends on how many rows there are, and so "
@@ -101,7 +101,7 @@ def _sum(m: Machine, a: ArrayV, node: ast.AST) -> Term:
     return field(m, name, int_lit(0), step, node)
 
 
-def _within(m: Machine, flow: Flow, term: Term, limit: int, node: ast.AST) -> None:
+def _within(m: SymbolicMachine, flow: Flow, term: Term, limit: int, node: ast.AST) -> None:
     """Assume that the sum stays within its bounds, unless this is known."""
     bound = m.ranges.magnitude(term)
     if bound is None or bound >= limit:
@@ -111,7 +111,7 @@ def _within(m: Machine, flow: Flow, term: Term, limit: int, node: ast.AST) -> No
 
 
 @function("pyarrow.compute.sum", arguments=1)
-def total(call: Call) -> CellV:
+def total(call: ModelCall) -> CellV:
     """``sum(array)`` of integers."""
     m, flow, _, (of,), _, node = call
     a = array_of(m, of, node)
@@ -121,7 +121,7 @@ def total(call: Call) -> CellV:
 
 
 @function("pyarrow.compute.mean", arguments=1)
-def mean(call: Call) -> CellV:
+def mean(call: ModelCall) -> CellV:
     """``mean(array)`` of integers."""
     m, flow, _, (of,), _, node = call
     a = array_of(m, of, node)
