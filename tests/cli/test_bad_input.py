@@ -15,7 +15,7 @@ import pytest
 from benchmarks import ledger
 
 from presieve.cli.app import main
-from presieve.cli.load import load
+from presieve.cli.load import load_object
 from presieve.errors import UsageError
 
 JOBS = Path(__file__).with_name("jobs.py")
@@ -239,7 +239,7 @@ def test_a_file_that_somebody_else_owns(tmp_path: Path) -> None:
     if os.access(locked, os.R_OK):
         pytest.skip("this user may read everything")
     with pytest.raises(UsageError, match="cannot be read: Permission denied"):
-        load(f"{locked}:f")
+        load_object(f"{locked}:f")
 
 
 JOB_FILES = {

@@ -7,33 +7,33 @@ from pathlib import Path
 
 import pytest
 
-from presieve.cli.load import load
+from presieve.cli.load import load_object
 from presieve.errors import UsageError
 
 JOBS = Path(__file__).with_name("jobs.py")
 
 
 def test_a_class_is_found_with_its_source() -> None:
-    found = load(f"{JOBS}:TopTwo")
+    found = load_object(f"{JOBS}:TopTwo")
     assert isinstance(found, type)
     assert inspect.getsource(found).startswith("class TopTwo")
 
 
 def test_a_dotted_name_goes_inside() -> None:
-    assert callable(load(f"{JOBS}:TopTwo.reduce"))
+    assert callable(load_object(f"{JOBS}:TopTwo.reduce"))
 
 
 def test_a_file_may_import_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "neighbour_of_job.py").write_text("LIMIT = 5\n")
     job = tmp_path / "types.py"  # and may be called as a module of the standard library
     job.write_text("from neighbour_of_job import LIMIT\n")
-    assert load(f"{job}:LIMIT") == 5
+    assert load_object(f"{job}:LIMIT") == 5
 
 
 def test_the_main_part_does_not_run(tmp_path: Path) -> None:
     job = tmp_path / "job.py"
     job.write_text("x = 1\nif __name__ == '__main__':\n    raise SystemExit(3)\n")
-    assert load(f"{job}:x") == 1
+    assert load_object(f"{job}:x") == 1
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_main_part_does_not_run(tmp_path: Path) -> None:
 )
 def test_mistakes_in_the_target(target: str, line: str) -> None:
     with pytest.raises(UsageError) as caught:
-        load(target)
+        load_object(target)
     assert str(caught.value).startswith(line)
 
 
@@ -63,11 +63,11 @@ def test_files_that_do_not_load(tmp_path: Path, text: str, line: str) -> None:
     job = tmp_path / "job.py"
     job.write_text(text)
     with pytest.raises(UsageError) as caught:
-        load(f"{job}:x")
+        load_object(f"{job}:x")
     assert str(caught.value).startswith(line.format(job))
 
 
 def test_a_file_of_another_kind(tmp_path: Path) -> None:
     (tmp_path / "job.txt").write_text("x = 1\n")
     with pytest.raises(UsageError, match=r"must end in \.py"):
-        load(f"{tmp_path / 'job.txt'}:x")
+        load_object(f"{tmp_path / 'job.txt'}:x")

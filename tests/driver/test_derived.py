@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import presieve
 from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
-from presieve.certificate.scan_filter_script import script
+from presieve.certificate.scan_filter_script import write_script
 from presieve.certificate.scan_filters import (
     DerivedCertificate,
     VerifiedDerived,
@@ -303,7 +303,7 @@ EXACT = [
 
 def by_solver(claim: DerivedCertificate, name: SolverName) -> bool:
     """What a solver says by itself."""
-    scripts = ((str(clause), script(claim, clause)) for clause in claim.clauses)
+    scripts = ((str(clause), write_script(claim, clause)) for clause in claim.clauses)
     return not isinstance(decide_conditions("", scripts, make_solver(name), Effort()), Rejected)
 
 

@@ -12,7 +12,7 @@ from tests.driver import pure_ones
 
 import presieve
 from presieve.driver.declare import about
-from presieve.driver.options import OPTIONS, UNSET, Options, collect_given, read
+from presieve.driver.options import OPTIONS, UNSET, Options, collect_given, read_options
 from presieve.driver.pure import read_pure
 from presieve.errors import UsageError
 from presieve.spark import fold_by_key
@@ -77,7 +77,7 @@ def test_the_first_that_says_something_counts() -> None:
 )
 def test_conditions_in_one_text(text: str, found: tuple[str, ...]) -> None:
     assert conditions(text) == found
-    assert read({"declare": text}, "{}") == {"declare": found}
+    assert read_options({"declare": text}, "{}") == {"declare": found}
 
 
 def test_each_option_is_read_from_a_text() -> None:
@@ -90,7 +90,7 @@ def test_each_option_is_read_from_a_text() -> None:
         "declare": "a > 1; b > 2",
         "pure": "f, module:g",
     }
-    assert read(written, "{}") == {
+    assert read_options(written, "{}") == {
         "budget": 2.5,
         "policy": "strict",
         "cost": "always",
@@ -104,7 +104,7 @@ def test_each_option_is_read_from_a_text() -> None:
 
 def test_lists_and_numbers_are_read_as_such() -> None:
     written = {"budget": 3, "declare": ["a > 1", "b > 2; c > 3"], "pure": ["f", "g"]}
-    assert read(written, "{}") == {
+    assert read_options(written, "{}") == {
         "budget": 3,
         "declare": ("a > 1", "b > 2", "c > 3"),
         "pure": ("f", "g"),
@@ -130,7 +130,7 @@ def test_lists_and_numbers_are_read_as_such() -> None:
 )
 def test_values_that_are_none(written: dict[str, object], text: str) -> None:
     with pytest.raises(UsageError) as caught:
-        read(written, "here {}")
+        read_options(written, "here {}")
     assert str(caught.value).startswith(text)
     assert "\n" not in str(caught.value)
 

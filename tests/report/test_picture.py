@@ -262,7 +262,7 @@ def test_trees_that_share_nothing_are_aligned_in_time() -> None:
 def test_pages_with_pictures_are_well_formed(name: str) -> None:
     whole = outline(html.page("t", [html.Section(CASES[name])]))
     assert {"figure", "figcaption", "svg", "title", "desc"} <= whole.tags
-    outline(html.fragment(CASES[name]))
+    outline(html.notebook_fragment(CASES[name]))
 
 
 def test_the_answer_is_one_sentence_for_each_function() -> None:

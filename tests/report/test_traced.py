@@ -64,12 +64,12 @@ def test_a_report_that_was_not_made_by_a_search_has_none() -> None:
 
 
 def test_the_command_line_asks_for_all_of_them() -> None:
-    from presieve.cli.explain import _traced
+    from presieve.cli.explain import _with_traces
 
     search = Search()
     data = ReportData((NONE, SPLIT, SPLIT), True, 0.2, searches=(None, search, search))
-    told = _traced(data)
+    told = _with_traces(data)
     assert [b.trace is not None for b in told.boundaries] == [False, True, True]
     assert search.asked == 2
-    assert _traced(told).boundaries == told.boundaries
+    assert _with_traces(told).boundaries == told.boundaries
     assert search.asked == 2

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from presieve.ir.text import SExp, read
+from presieve.ir.text import SExp, read_expression
 from presieve.smt import floats
 from presieve.smt.floats import FloatEnc
 
@@ -44,12 +44,12 @@ def rules_of(function: str) -> list[Rule]:
     value, facts = BINARY[function][0](A, B)
     found: list[Rule] = []
     for fact in facts:
-        body = read(fact)
+        body = read_expression(fact)
         assert isinstance(body, list)
         assert body[0] == "or"
-        assert written(body[1]) == written(read(value.nan)) or value.nan in fact
+        assert written(body[1]) == written(read_expression(value.nan)) or value.nan in fact
         *guard, conjunction = body[1:]
-        assert ["or", *guard] == read(value.nan) or guard == [read(value.nan)]
+        assert ["or", *guard] == read_expression(value.nan) or guard == [read_expression(value.nan)]
         assert isinstance(conjunction, list)
         assert conjunction[0] == "and"
         found += [Rule(function, written(part)) for part in conjunction[1:]]
@@ -85,7 +85,7 @@ def on_doubles(text: str, a: float, b: float) -> bool | Real:
             name: real(x),
             f"{name}.nz": is_negative_zero(x),
         }
-    return _evaluate(read(text), names)
+    return _evaluate(read_expression(text), names)
 
 
 def _evaluate(node: SExp, names: dict[str, bool | Real]) -> bool | Real:
@@ -154,7 +154,7 @@ class Format:
 
     def statement(self, text: str) -> str:
         """A text over reals as one over floats: comparison of reals is that of floats."""
-        return self._say(read(text))
+        return self._say(read_expression(text))
 
     def _say(self, node: SExp) -> str:
         if isinstance(node, list):

@@ -28,7 +28,7 @@ from tests.smt.rules import (
 from tests.support.amount import amount
 from tests.support.closed_terms import FLOATS
 
-from presieve.ir.text import read
+from presieve.ir.text import read_expression
 from presieve.smt import floats
 from presieve.smt.cvc5_solver import Cvc5Solver
 from presieve.smt.solver import Answer, Effort, Sat, Unsat
@@ -213,7 +213,7 @@ def test_integers_are_proved_for_a_small_format(monkeypatch: pytest.MonkeyPatch)
             f"(define-fun r () {wide.sort} {wide.number(format_.number('i'))})",
             f"(define-fun e () {wide.sort} {wide.number('i')})",
             f"(define-fun pinf () {wide.sort} (_ +oo 5 11))",
-            f"(assert (not {_integers(read(fact), wide)}))",
+            f"(assert (not {_integers(read_expression(fact), wide)}))",
         ]
         solver = Z3Solver()
         solver.add("\n".join(script))
@@ -257,4 +257,4 @@ def test_what_only_holds_of_reals_is_not_proved(rule: Rule) -> None:
 def test_every_function_has_rules() -> None:
     assert {r.function for r in RULES} == set(BINARY)
     assert len(RULES) >= 24
-    assert all(written(read(r.text)) == r.text for r in RULES)
+    assert all(written(read_expression(r.text)) == r.text for r in RULES)

@@ -15,7 +15,7 @@ from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.time_zones import zones as zones_of
 from presieve.semantics.intervals import NAN, Interval, intersection, is_empty, number, only, place
 from presieve.sql.catalyst_tree import build
-from presieve.sql.monotone import monotone
+from presieve.sql.monotone import describe_monotone
 from presieve.sql.piecewise import DAY, SECOND, Monotone, Zones
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _known(df: DataFrame, function: str, zones: Zones) -> list[Monotone]:
     node, _ = build(tree[1:], 0, 0)
     chain: list[Monotone] = []
     while node.children:
-        found = monotone(node, zones)
+        found = describe_monotone(node, zones)
         assert found is not None, function
         chain.insert(0, found)
         node = found.argument
@@ -263,4 +263,4 @@ def test_what_is_not_known_is_not_monotone(spark: SparkSession, tmp_path: Path) 
     for function in ("hour(ts)", "date_format(ts, 'MM-yyyy')", "date_format(ts, 'yyyy-M')"):
         plan = table.selectExpr(f"{function} AS r")._jdf.queryExecution().optimizedPlan()
         node, _ = build(json.loads(plan.toJSON())[0]["projectList"][0][1:], 0, 0)
-        assert monotone(node, Zones("UTC", {"UTC": (0, 0), "Etc/UTC": (0, 0)})) is None
+        assert describe_monotone(node, Zones("UTC", {"UTC": (0, 0), "Etc/UTC": (0, 0)})) is None

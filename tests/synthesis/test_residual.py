@@ -15,7 +15,7 @@ from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value
 from presieve.sql.emit import emit
 from presieve.sql.parse import parse_predicate
-from presieve.synthesis.residual.weakening import assemble, choose, cost, every, parts_of
+from presieve.synthesis.residual.weakening import assemble, choose, every, parts_of, residual_cost
 
 N, M = output_var("n", INT), output_var("m", Option(INT))
 D, B = output_var("d", Option(FLOAT)), output_var("b", Option(BOOL))
@@ -113,15 +113,15 @@ WIDE = {N: frozenset({A, C}), M: frozenset({A}), D: frozenset[Var](), B: frozens
     ],
 )
 def test_what_a_residual_costs(text: str, wanted: tuple[int, int, int]) -> None:
-    assert cost(read(text), WIDE) == wanted
+    assert residual_cost(read(text), WIDE) == wanted
 
 
 @pytest.mark.parametrize("text", FILTERS)
 def test_what_costs_least_is_tried_first_and_nothing_costs_more_than_the_part(text: str) -> None:
     for part in every(parts_of(read(text), START, WIDE)):
-        costs = [cost(s, WIDE) for s in part.standins]
+        costs = [residual_cost(s, WIDE) for s in part.standins]
         assert costs == sorted(costs)
-        itself = cost(part.term, WIDE)
+        itself = residual_cost(part.term, WIDE)
         assert all(a <= b for one in costs for a, b in zip(one, itself, strict=True))
 
 

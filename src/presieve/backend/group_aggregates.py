@@ -28,7 +28,7 @@ from presieve.backend.catalyst.list_columns import (
     read_value,
     struct_values,
 )
-from presieve.backend.catalyst.native_aggregates import children, native_call
+from presieve.backend.catalyst.native_aggregates import child_trees, native_call
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, walk
 from presieve.backend.catalyst.variable_columns import (
@@ -378,7 +378,7 @@ def _expression(made_of: Mapping[int, Tree], attribute: int) -> Tree:
         return tree
     # A constructed struct is never NULL; CASE makes a column of it that may be NULL.
     if tree[0]["class"].endswith(".CaseWhen"):
-        condition, *values = children(tree, 0)
+        condition, *values = child_trees(tree, 0)
         if len(values) != 1 or not is_always(condition):
             raise _unlike("a struct is made under a condition")
         (tree,) = values

@@ -141,27 +141,27 @@ def open_plan(df: DataFrame, reading: Reading) -> Opened:
     plan = gateway.analyzed(df)
     opened = Opened(gateway, plan, reading)
     if reading.for_report:
-        return _open(opened)
+        return _open_sites(opened)
     if not gateway.glance(plan, skip_hopeless=reading.skip_hopeless):
         return opened
     condensed = gateway.condensed(plan) if reading.skip_hopeless else None
     if condensed is None:
-        return _open(opened)
-    return _open(replace(opened, plan=condensed, written=plan))
+        return _open_sites(opened)
+    return _open_sites(replace(opened, plan=condensed, written=plan))
 
 
 @or_declined
 def open_written(condensed: Opened) -> Opened:
     """Read the plan as written, given its condensed form."""
-    return _open(replace(condensed, plan=condensed.written, written=None))
+    return _open_sites(replace(condensed, plan=condensed.written, written=None))
 
 
 @or_declined
-def reopen(opened: Opened, df: DataFrame, decided: Collection[int]) -> Opened:
+def open_again(opened: Opened, df: DataFrame, decided: Collection[int]) -> Opened:
     """Read the plan again after it was rewritten to the plan of ``df``, without the boundaries that
     are decided, by number.
     """
-    return _open(replace(opened, plan=opened.gateway.analyzed(df)), decided)
+    return _open_sites(replace(opened, plan=opened.gateway.analyzed(df)), decided)
 
 
 def _gateway(df: DataFrame, at_once: bool) -> Gateway:
@@ -175,7 +175,7 @@ def _gateway(df: DataFrame, at_once: bool) -> Gateway:
     return ConnectGateway(df.sparkSession)
 
 
-def _open(unread: Opened, decided: Collection[int] = ()) -> Opened:
+def _open_sites(unread: Opened, decided: Collection[int] = ()) -> Opened:
     """Read the sites of the plan."""
     gateway, reading = unread.gateway, unread.reading
     unread = replace(unread, timezone="UTC", sites=(), notes=(), numbers=frozenset(), root=None)

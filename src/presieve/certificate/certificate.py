@@ -121,10 +121,10 @@ def parse(data: object) -> Certificate:
             f"a certificate of format {str(data['presieve'])[:20]!r}, and this presieve reads"
             f" formats {_BEFORE} and {FORMAT}; use the presieve that wrote it, or search again"
         )
-    return read(_parse, data)
+    return read_claim(_parse, data)
 
 
-def read(how: Callable[[dict[str, Any]], _Claim], data: dict[str, Any]) -> _Claim:
+def read_claim(how: Callable[[dict[str, Any]], _Claim], data: dict[str, Any]) -> _Claim:
     """Read a claim from its stored form. Raises :class:`PresieveError` if ``data`` is malformed."""
     try:
         return how(data)

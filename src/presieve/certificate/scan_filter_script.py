@@ -26,14 +26,14 @@ from presieve.smt.solver import Effort
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.evaluation import field_of
-from presieve.sql.monotone import monotone
+from presieve.sql.monotone import describe_monotone
 from presieve.sql.piecewise import (
     GENERATED,
     Monotone,
     Piece,
-    constant,
     domain,
     is_null,
+    literal_in_order,
     short,
     type_name,
 )
@@ -72,12 +72,12 @@ class _Truth:
 def check_by_solver(verified: VerifiedDerived, name: SolverName) -> VerifiedDerived | Rejected:
     """Decide again, by a solver, what the checker has accepted."""
     certificate = verified.certificate
-    scripts = ((str(dict(c)), script(certificate, c)) for c in certificate.clauses)
+    scripts = ((str(dict(c)), write_script(certificate, c)) for c in certificate.clauses)
     verdict = decide_conditions("", scripts, make_solver(name), Effort())
     return verdict if isinstance(verdict, Rejected) else verified
 
 
-def script(certificate: DerivedCertificate, clause: Mapping[int, ValueSet]) -> str:
+def write_script(certificate: DerivedCertificate, clause: Mapping[int, ValueSet]) -> str:
     """Build a script that is unsatisfiable if the condition is true of no row for which the clause
     fails. Raises :class:`presieve.errors.DeclineSignal` if the condition cannot be read.
     """
@@ -190,7 +190,7 @@ class _Encoder:
         rule = _VALUES.get(name)
         if rule is not None:
             return rule(self, node)
-        function = monotone(node, self._zones)
+        function = describe_monotone(node, self._zones)
         return None if function is None else self._function(function)
 
     def _attribute(self, node: ExprNode) -> _Value:
@@ -206,7 +206,7 @@ class _Encoder:
         return self._columns[number]
 
     def _literal(self, node: ExprNode) -> _Value | None:
-        point = constant(node, self._zones)
+        point = literal_in_order(node, self._zones)
         if is_null(node):
             sort = _TEXTS if type_name(node) == "string" else _INTEGERS
             return _Value(self._term(sort), "true", sort)
@@ -428,7 +428,7 @@ class _Encoder:
     def text_match(self, node: ExprNode) -> _Truth:
         """A text does not match a pattern if it does not begin as all matching texts do."""
         text, pattern = node.children
-        value, start = self.value(text), beginning_of(node, constant(pattern, self._zones))
+        value, start = self.value(text), beginning_of(node, literal_in_order(pattern, self._zones))
         unknown = self._unknown()
         if not start or value is None or value.sort != _TEXTS:
             return unknown

@@ -28,7 +28,7 @@ from presieve.semantics.intervals import (
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.evaluation import TRUTH_VALUED, Box, may_hold
-from presieve.sql.monotone import monotone
+from presieve.sql.monotone import describe_monotone
 from presieve.sql.piecewise import Zones, short
 
 KIND = "derived"
@@ -169,7 +169,7 @@ class _Refutation:
 def turns(node: ExprNode, zones: Zones) -> Iterator[tuple[int, Collection[Point]]]:
     """Yield the columns and values at which functions change pieces; the pieces are unrelated."""
     if node.children and short(node) not in TRUTH_VALUED:
-        function = monotone(node, zones)
+        function = describe_monotone(node, zones)
         if function is not None and short(function.argument) == "AttributeReference":
             ends = [end for p in function.pieces for end in p.within if end is not None]
             yield number_of(function.argument), ends

@@ -61,7 +61,7 @@ def parse(data: object) -> Claim:
     if isinstance(data, dict) and data.get("presieve") == certificate.FORMAT:
         parser = _PARSERS.get(str(data.get("kind")))
         if parser is not None:
-            return certificate.read(parser, data)
+            return certificate.read_claim(parser, data)
     return certificate.parse(data)
 
 

@@ -75,7 +75,7 @@ def command(
     late = split(args or ())
     json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
     output.check_writable(html)
-    loaded_job = jobs.read(job)
+    loaded_job = jobs.read_job(job)
     refuse_misplaced(context, loaded_job, args or ())
     collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
     warned = jobs.Warned()
@@ -84,17 +84,17 @@ def command(
     error = run_dry(loaded_job, late, setting, collector, plan_only)
     collected = distinct(collector.collected)
     if trace:
-        collected = [(replace(r, data=_traced(r.data)), places) for r, places in collected]
+        collected = [(replace(r, data=_with_traces(r.data)), places) for r, places in collected]
     if json:
         output.as_json(_json(loaded_job, collected, collector, error))
     else:
-        _print(collected, collector, verbose=verbose or trace)
+        _print_boundaries(collected, collector, verbose=verbose or trace)
     for line in warned.lines:
         print("presieve:", line, file=sys.stderr)
     if html is not None:
         _page(html, loaded_job, collected)
     if error is not None:
-        raise UsageError(error + _hint(collector, plan_only))
+        raise UsageError(error + _print_next_steps(collector, plan_only))
 
 
 def run_dry(
@@ -109,7 +109,7 @@ def run_dry(
         return _run(job, late.own)
 
 
-def _traced(data: ReportData) -> ReportData:
+def _with_traces(data: ReportData) -> ReportData:
     """Add the trace of every boundary for which there was a search."""
     for index in range(len(data.boundaries)):
         data = data.traced(index)
@@ -194,7 +194,7 @@ def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
     return None
 
 
-def _hint(collector: ReportCollector, plan_only: bool) -> str:
+def _print_next_steps(collector: ReportCollector, plan_only: bool) -> str:
     reported = "; what ran before it is reported"
     if plan_only:
         return f"{reported}. With --plan-only the job gets no rows; without it, its reads run"
@@ -225,7 +225,7 @@ def _json(
     }
 
 
-def _print(collected: Placed, collector: ReportCollector, *, verbose: bool) -> None:
+def _print_boundaries(collected: Placed, collector: ReportCollector, *, verbose: bool) -> None:
     """Print a table if there are several boundaries, then each boundary once. ``verbose``: print
     everything, including functions for which no column is left out and no filter moves.
     """

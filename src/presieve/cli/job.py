@@ -41,7 +41,7 @@ class Warned(logging.Handler):
         self.lines[" ".join(record.getMessage().split())] = None
 
 
-def read(name: str) -> Job:
+def read_job(name: str) -> Job:
     """Read the job in a file. Raises :class:`UsageError` if there is none, or if it is
     not Python.
     """

@@ -75,7 +75,7 @@ def command(
     late = explain.split(args or ())
     json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
     output.check_writable(html)
-    loaded_job = jobs.read(job)
+    loaded_job = jobs.read_job(job)
     explain.refuse_misplaced(context, loaded_job, args or ())
     setting = SessionSetting(cli_options, otherwise=project_options.options(loaded_job.path))
     collector = LineageCollector(loaded_job, where, setting)

@@ -14,7 +14,7 @@ from presieve.driver.named_objects import find_object, inside
 from presieve.errors import UsageError, suggest_name
 
 
-def load(target: str) -> object:
+def load_object(target: str) -> object:
     """Run the file and return the named object. Raises :class:`UsageError` if that fails.
 
     The file runs as a module with another name than ``__main__``, so its main part does not run.
@@ -32,7 +32,7 @@ def load(target: str) -> object:
 
 def load_fold(target: str) -> object:
     """:func:`load`, for a fold. Raises :class:`UsageError` if the object cannot be one."""
-    fold = load(target)
+    fold = load_object(target)
     if not callable(fold) and not hasattr(fold, "reduce"):
         raise UsageError(
             f"{target}: a fold is a function, or a class with zero and reduce, not {fold!r}"

@@ -68,7 +68,7 @@ def trace(steps: Trace) -> None:
 _STYLES: Mapping[Mark, str] = {"differs": "bold red", "dropped": "red", "kept": "green"}
 
 
-def grid(shown: Grid) -> None:
+def print_small_table(shown: Grid) -> None:
     """Print a small table with marked cells; rows that are dropped are dim."""
     title = shown.heading
     show = Table(*shown.head, title=title, title_justify="left", min_width=len(title))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from presieve.driver.declare import about
-from presieve.driver.options import OPTIONS, Given, read
+from presieve.driver.options import OPTIONS, Given, read_options
 from presieve.errors import UsageError, suggest_name
 
 NAME = "pyproject.toml"
@@ -63,4 +63,4 @@ def _read_section(section: object, path: Path) -> Given:
             option_names = ", ".join(OPTIONS)
             near = suggest_name(name, OPTIONS)
             raise UsageError(f"{path}: there is no option {name!r}; there are {option_names}{near}")
-    return read(section, f"{path} [tool.presieve]")
+    return read_options(section, f"{path} [tool.presieve]")

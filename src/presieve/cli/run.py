@@ -43,7 +43,7 @@ def command(
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
     cli_options = opt.read_given_options(**written, reorder=reorder, declare=declare, pure=pure)
-    loaded_job = jobs.read(job)
+    loaded_job = jobs.read_job(job)
     collector = ReportCollector(in_folder(loaded_job.path.resolve().parent))
     enable_everywhere(
         SessionSetting(

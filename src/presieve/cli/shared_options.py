@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from presieve.driver.options import OPTIONS, Given, read
+from presieve.driver.options import OPTIONS, Given, read_options
 
 
 class ModeChoice(StrEnum):
@@ -75,4 +75,4 @@ def names(keys: str) -> tuple[str, ...]:
 
 def read_given_options(**written: str | list[str] | None) -> Given:
     """Read the options on the command line."""
-    return read({name: w for name, w in written.items() if w not in (None, [])}, "--{}")
+    return read_options({name: w for name, w in written.items() if w not in (None, [])}, "--{}")

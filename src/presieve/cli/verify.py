@@ -100,8 +100,8 @@ def _show(verdict: Verdict, save: Path | None, *, keyed: bool) -> None:
     output.fields([*_fields(verdict), ("seconds", f"{verdict.seconds:.3f}")])
     counterexample = verdict.counterexample
     if counterexample is not None:
-        output.grid(tell.input_grid(counterexample))
-        output.grid(tell.result_grid(counterexample))
+        output.print_small_table(tell.input_grid(counterexample))
+        output.print_small_table(tell.result_grid(counterexample))
         output.line(tell.why(counterexample))
         passed = [
             name

@@ -133,12 +133,16 @@ def keeps(candidate: ProvenPrefilter) -> str:
     estimate = candidate.estimate
     if estimate is None:
         return "how many rows it keeps is unknown"
-    scan = f" (the scan skips {_percent(estimate.skipped)})" if estimate.skipped >= 0.005 else ""
-    share = f"about {_percent(estimate.kept)}" if estimate.kept >= 0.0001 else "less than 0.01 %"
+    scan = (
+        f" (the scan skips {_as_percentage(estimate.skipped)})" if estimate.skipped >= 0.005 else ""
+    )
+    share = (
+        f"about {_as_percentage(estimate.kept)}" if estimate.kept >= 0.0001 else "less than 0.01 %"
+    )
     return f"keeps {share} of rows{scan}"
 
 
-def _percent(share: float) -> str:
+def _as_percentage(share: float) -> str:
     """Write a share in percent, with decimals if few or nearly all rows are meant."""
     text = f"{100 * share:.0f}" if 0.1 <= share <= 0.9 else f"{100 * share:.1f}"
     if share < 0.001:

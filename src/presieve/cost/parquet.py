@@ -68,7 +68,7 @@ def row_groups(path: str, columns: Mapping[str, Sort]) -> list[RowGroup] | None:
     return groups
 
 
-def extent(path: str) -> tuple[int, int] | None:
+def rows_and_bytes(path: str) -> tuple[int, int] | None:
     """Return the rows and bytes of a file; None if it cannot be read."""
     footer = _footer_of(path)
     try:

@@ -169,7 +169,7 @@ def check_values(values: Given) -> Given:
     return values
 
 
-def read(written: Mapping[str, object], at: str) -> Given:
+def read_options(written: Mapping[str, object], at: str) -> Given:
     """Read the options that are written in a place, named ``at`` in messages; keys are names."""
     values = {}
     for name, value in written.items():
@@ -188,7 +188,9 @@ def of_session(spark: SparkSession) -> Given:
     from presieve.backend.session.active import entries
 
     configured = entries(spark, [PREFIX + name for name in OPTIONS])
-    return read({key.removeprefix(PREFIX): v for key, v in configured.items()}, PREFIX + "{}")
+    return read_options(
+        {key.removeprefix(PREFIX): v for key, v in configured.items()}, PREFIX + "{}"
+    )
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -81,7 +81,7 @@ def _open_zero(s: Sorts) -> Sort | None:
     return s[0] if len(s) == 2 and strip(s[0]) == FLOAT and s[1] == BOOL else None
 
 
-def _instant(s: Sorts) -> Sort | None:
+def _instant_sort(s: Sorts) -> Sort | None:
     return TIMESTAMP if s == (TIMESTAMP_NTZ, INT) else None
 
 
@@ -164,7 +164,7 @@ RULES: dict[Op, Rule] = {
     Op.INT_TO_FLOAT: _all(INT, FLOAT, 1),
     Op.IS_NAN: _all(FLOAT, BOOL, 1),
     Op.OPEN_ZERO: _open_zero,
-    Op.INSTANT: _instant,
+    Op.INSTANT: _instant_sort,
     Op.SEQ_EMPTY: _all(SEQUENCE, SEQUENCE, 0),
     Op.SEQ_ADD: _seq_add,
     Op.SEQ_SUM: _all(SEQUENCE, FLOAT, 1),
@@ -200,7 +200,7 @@ def app(op: Op, *args: Term) -> App:
     if op is Op.ITEM:
         return _item(args)
     if op is Op.DECIMAL_WIDEN:
-        return _widen(args)
+        return _widen_decimal(args)
     if op in SIGNATURES:
         return _function(op, args)
     sort = RULES[op](tuple(a.sort for a in args))
@@ -225,7 +225,7 @@ def _item(args: tuple[Term, ...]) -> App:
     return App(Op.ITEM, args, components.sort.of[position])
 
 
-def _widen(args: tuple[Term, ...]) -> App:
+def _widen_decimal(args: tuple[Term, ...]) -> App:
     """Build a ``DECIMAL_WIDEN``, whose number of further digits, a literal, determines its sort."""
     number, digits = args
     if not isinstance(number.sort, Decimal) or not isinstance(digits, Lit) or digits.sort != INT:

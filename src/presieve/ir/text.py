@@ -162,7 +162,7 @@ def _tokens(text: str) -> Iterator[str]:
         yield match[0].strip()
 
 
-def read(text: str) -> SExp:
+def read_expression(text: str) -> SExp:
     """Read one s-expression. Raises :class:`TextError` if the text is not exactly one."""
     stack: list[list[SExp]] = [[]]
     for token in _tokens(text):
@@ -250,7 +250,7 @@ def _term(node: SExp, names: dict[str, Term]) -> Term:
 
 def parse_term(text: str) -> Term:
     """Inverse of :func:`print_term`. Raises :class:`PresieveError` if the text is not a term."""
-    return _term(read(text), {})
+    return _term(read_expression(text), {})
 
 
 def _string(node: SExp) -> str:
@@ -307,12 +307,12 @@ def _fold(node: SExp) -> Fold:
 
 def parse_fold(text: str) -> Fold:
     """Inverse of :func:`print_fold`, except for the span."""
-    return _fold(read(text))
+    return _fold(read_expression(text))
 
 
 def parse_problem(text: str) -> Problem:
     """Inverse of :func:`print_problem`."""
-    node = read(text)
+    node = read_expression(text)
     sections = _sections(node, "problem")
     try:
         mode = Mode(_atom(node[1]))

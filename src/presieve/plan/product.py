@@ -9,7 +9,7 @@ from presieve.ir.fold import Field, Fold
 from presieve.ir.ops import disjunction
 from presieve.ir.terms import FALSE, Scope, Term, Var
 from presieve.ir.walk import rewrite
-from presieve.semantics.smart_constructors import default, ite
+from presieve.semantics.smart_constructors import any_value, ite
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def quiet(part: Component) -> Component:
         for f in fold.fields
     )
     outputs = tuple(
-        replace(o, term=ite(fold.finish_raises, default(o.sort), o.term)) for o in fold.outputs
+        replace(o, term=ite(fold.finish_raises, any_value(o.sort), o.term)) for o in fold.outputs
     )
     calm = replace(fold, fields=fields, outputs=outputs, step_raises=FALSE, finish_raises=FALSE)
     return replace(part, fold=calm)

@@ -66,7 +66,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    env.filters["percent"] = sentences.percent
+    env.filters["percent"] = sentences.as_percentage
     env.filters["zip"] = zip
     env.filters["code_marks"] = _code_marks
     env.globals.update(python_lines=python_lines, fate_marks=FATE_MARKS)
@@ -107,7 +107,7 @@ def save(
     path.write_text(content, encoding="utf-8")
 
 
-def fragment(data: ReportData) -> str:
+def notebook_fragment(data: ReportData) -> str:
     """The report for a notebook: a ``div`` with its own style."""
     return _templates().get_template("fragment.html").render(section=Section(data))
 

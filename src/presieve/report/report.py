@@ -155,7 +155,7 @@ class Report:
         return f"<presieve.Report: {len(self.boundaries)} boundaries, changed={self.changed}>"
 
     def _repr_html_(self) -> str:
-        return html.fragment(self.data)
+        return html.notebook_fragment(self.data)
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON types."""

@@ -57,17 +57,17 @@ def summary(data: ReportData) -> str:
     moved = sum(b.kind != "none" for b in data.boundaries)
     met = [word for word, test in _MET if any(test(b.operator) for b in data.boundaries)]
     filters = (
-        f"{_count(places, 'place')} where a filter meets {' or '.join(met)}, {moved} with a proven "
-        "pre-filter."
+        f"{_number_of(places, 'place')} where a filter meets {' or '.join(met)}, "
+        f"{moved} with a proven pre-filter."
     )
     if places == 0:
         filters = "No filter stands above a Python UDF in this plan."
     pruned = sum(f.pruned for f in data.functions)
-    columns = f"{_count(pruned, 'function')} of tables with fewer columns." if pruned else ""
+    columns = f"{_number_of(pruned, 'function')} of tables with fewer columns." if pruned else ""
     compiled = sum(bool(f.compiled) for f in data.functions)
-    native = f"{_count(compiled, 'function')} as an expression of Spark." if compiled else ""
+    native = f"{_number_of(compiled, 'function')} as an expression of Spark." if compiled else ""
     added = sum(bool(d.derived) for d in data.derived if not d.operator)
-    files = f"{_count(added, 'filter')} derived for files." if added else ""
+    files = f"{_number_of(added, 'filter')} derived for files." if added else ""
     state = "The plan is rewritten." if data.changed else "The plan is unchanged."
     remarks = " ".join(f"{remark}." for remark in (*data.taken_back, *data.peer_orders))
     return " ".join(filter(None, (filters, columns, native, files, state, remarks)))
@@ -78,7 +78,7 @@ def tell_derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
     yield "filter", files.where
     yield "derived", files.derived or "nothing"
     if files.skipped is not None:
-        yield "skips", f"{percent(files.skipped)} of the rows, in row groups or pages"
+        yield "skips", f"{as_percentage(files.skipped)} of the rows, in row groups or pages"
     for reason in files.declined:
         yield "declined", str(reason)
     for assumption in files.assumptions:
@@ -94,7 +94,7 @@ def scan_facts(scan: ScanContract) -> Iterator[tuple[str, str]]:
     if scan.groups is not None:
         yield "row groups", f"{scan.groups_read} of {scan.groups} are read"
     if scan.rows and scan.rows_read is not None:
-        yield "rows", f"{percent(scan.rows_read / scan.rows)} of {scan.rows:,} are read"
+        yield "rows", f"{as_percentage(scan.rows_read / scan.rows)} of {scan.rows:,} are read"
     for note in scan.notes:
         yield "note", note
 
@@ -108,7 +108,7 @@ _MET: tuple[tuple[str, Callable[[str], bool]], ...] = (
 """The words for operators below filters, by the name of the operator."""
 
 
-def _count(number: int, noun: str) -> str:
+def _number_of(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -229,7 +229,7 @@ def _answer(b: BoundaryReport, changed: bool) -> MarkedText:
 
 def about(share: float) -> str:
     """An estimated share of the rows."""
-    return f"about {percent(share)} of them" if share >= 0.0001 else "almost none of them"
+    return f"about {as_percentage(share)} of them" if share >= 0.0001 else "almost none of them"
 
 
 def _answer_unmoved(b: BoundaryReport) -> MarkedText:
@@ -338,7 +338,7 @@ def tell_measured(times: Measured) -> str:
 
 def _share_text(share: float) -> str:
     """The remaining share in brackets, if it is less than all."""
-    return f" ({percent(share)})" if share < 1 else ""
+    return f" ({as_percentage(share)})" if share < 1 else ""
 
 
 def _speedup(times: Measured) -> str:
@@ -347,7 +347,7 @@ def _speedup(times: Measured) -> str:
     return f", {factor:.1f} times as fast" if factor >= 1.05 else ""
 
 
-def percent(fraction: float) -> str:
+def as_percentage(fraction: float) -> str:
     """A share of rows, with more digits if it is small."""
     if 0 < fraction < 0.0001:
         return "< 0.01%"
@@ -356,7 +356,7 @@ def percent(fraction: float) -> str:
 
 def tell_estimated(fraction: float) -> str:
     """An estimated share of rows: even an estimate of zero may stand for a few rows."""
-    return f"about {percent(fraction)}" if fraction >= 0.0001 else "< 0.01%"
+    return f"about {as_percentage(fraction)}" if fraction >= 0.0001 else "< 0.01%"
 
 
 def size(rows: int, bytes_: int, files: int) -> str:

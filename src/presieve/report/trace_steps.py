@@ -55,8 +55,10 @@ def _describe_exploration(
     event: events.Explored,
 ) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     needed = event.needed
-    text = f"{count(event.accepted, 'table')} that the filter accepts, and others close to them; "
-    text += f"{count(event.regions, 'region')} of rows, {len(needed)} of them needed"
+    text = (
+        f"{number_of(event.accepted, 'table')} that the filter accepts, and others close to them; "
+    )
+    text += f"{number_of(event.regions, 'region')} of rows, {len(needed)} of them needed"
     return text, (), tuple(map(_exhibit_region, needed))
 
 
@@ -102,7 +104,7 @@ class _Steps:
                 text = f"{self.name} changes the result of a table, found by {REFUTED_BY[by]}"
                 return text, (), (_exhibit_refutation(prefilter, group),)
             case events.PutBack(needed):
-                text = f"{count(len(needed), 'region')} of rows must stay"
+                text = f"{number_of(len(needed), 'region')} of rows must stay"
                 return text, (), tuple(map(_exhibit_region, needed))
             case events.Mined():
                 return self._describe_clauses(event)
@@ -145,8 +147,10 @@ class _Steps:
         self, event: events.Mined
     ) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
         self.round = 0
-        text = f"for {self.name}: {event.clauses} clauses over {count(event.leaves, 'leaf')} hold "
-        text += f"on all {event.pairs} pairs of states of {count(event.tables, 'table')}"
+        text = (
+            f"for {self.name}: {event.clauses} clauses over {number_of(event.leaves, 'leaf')} hold "
+        )
+        text += f"on all {event.pairs} pairs of states of {number_of(event.tables, 'table')}"
         return text + ("" if event.attempted else ", too many to ask the solver"), (), ()
 
     def _describe_proof(self, clauses: int, final: bool | None) -> str:
@@ -295,7 +299,7 @@ def sql(term: Term) -> str:
         return infix(term)
 
 
-def count(number: int, what: str) -> str:
+def number_of(number: int, what: str) -> str:
     """A number with its noun, such as ``2 tables``."""
     plural = {"leaf": "leaves"}.get(what, f"{what}s")
     return f"{number} {what if number == 1 else plural}"

@@ -181,7 +181,7 @@ def _extremum_by(name: str, better: _Order, *, first: bool = False) -> _Maker:
     return make
 
 
-def _count(arguments: tuple[Term, ...], _: Overflow) -> _Made:
+def _count_present(arguments: tuple[Term, ...], _: Overflow) -> _Made:
     """Count rows on which no argument is NULL. No group has 2**63 of them."""
     return _count_where(and_(*(negate(is_none(a)) for a in arguments)))
 
@@ -275,7 +275,7 @@ def same_in_any_order(function: str, arguments: Sequence[Term], others: Sequence
 FUNCTIONS: dict[str, tuple[int | None, _Maker]] = {
     "max": (1, _extremum("max", greater)),
     "min": (1, _extremum("min", _less)),
-    "count": (None, _count),
+    "count": (None, _count_present),
     "count_if": (1, _count_if),
     "bool_or": (1, _boolean("any", greater)),
     "bool_and": (1, _boolean("every", _less)),

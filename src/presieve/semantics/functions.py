@@ -64,7 +64,7 @@ def _sqrt(x: float) -> float:
     return math.sqrt(x)
 
 
-def _round(x: float, digits: int) -> float:
+def _round_float(x: float, digits: int) -> float:
     try:
         return round(x, digits)
     except OverflowError:
@@ -132,7 +132,7 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.FLOAT_FLOOR: _finite(math.floor),
     Op.FLOAT_CEIL: _finite(math.ceil),
     Op.FLOAT_TRUNC: _finite(math.trunc),
-    Op.FLOAT_ROUND: _round,
+    Op.FLOAT_ROUND: _round_float,
     Op.FLOAT_SQRT: _sqrt,
     Op.DATE_DAYS: lambda days: days,
     Op.DATE_YEAR: lambda days: civil(days)[0],

@@ -146,7 +146,7 @@ EXTENTS: dict[Op, tuple[int, int]] = {
 """The least and the greatest integer that a function returns. No column's text has 2**31 bytes."""
 
 
-def extent(computed: App) -> tuple[Term, ...]:
+def bounds_of(computed: App) -> tuple[Term, ...]:
     """The conditions that the function's value lies between its bounds, if it has bounds."""
     if computed.op not in EXTENTS:
         return ()

@@ -262,7 +262,7 @@ def simplify(term: Term, *, through: bool = True) -> Term:
     return results[id(term)]
 
 
-def default(sort: Sort) -> Term:
+def any_value(sort: Sort) -> Term:
     """An arbitrary value of the sort, for places where the source has no value."""
     match sort:
         case Option(of):
@@ -302,7 +302,7 @@ def as_instant(term: Term, ahead: int) -> Term:
     return app(Op.INSTANT, term, int_lit(ahead))
 
 
-def widen(term: Term, scale: int) -> Term:
+def widen_decimal(term: Term, scale: int) -> Term:
     """Give a decimal term this many digits after the point, at least as many as it has: the same
     number.
     """
@@ -312,12 +312,12 @@ def widen(term: Term, scale: int) -> Term:
     if added_digits == 0:
         return term
     if isinstance(term.sort, Option):
-        return ite(is_none(term), none_lit(Decimal(scale)), some(widen(get(term), scale)))
+        return ite(is_none(term), none_lit(Decimal(scale)), some(widen_decimal(get(term), scale)))
     if isinstance(term, Lit):
         return Lit(Decimal(scale), int(term.value or 0) * 10**added_digits)
     if isinstance(term, App) and term.op is Op.ITE:
         condition, then, otherwise = term.args
-        return ite(condition, widen(then, scale), widen(otherwise, scale))
+        return ite(condition, widen_decimal(then, scale), widen_decimal(otherwise, scale))
     return app(Op.DECIMAL_WIDEN, term, int_lit(added_digits))
 
 

@@ -17,7 +17,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Sort, strip
 from presieve.ir.terms import App, Lit, Op, Term
 from presieve.ir.walk import subterms
-from presieve.semantics.preimages import consequence, extent, preimage
+from presieve.semantics.preimages import bounds_of, consequence, preimage
 from presieve.semantics.thresholds import AS_SPARK, base_of
 from presieve.smt import floats
 from presieve.smt.encodings import Enc, as_text
@@ -193,7 +193,7 @@ def _own_facts(node: App) -> Iterator[Term]:
     meant = consequence(node)
     if meant is not None:
         yield app(Op.IMPLIES, app(Op.SQL_IS_TRUE, node), app(Op.SQL_IS_TRUE, meant))
-    yield from extent(node)
+    yield from bounds_of(node)
 
 
 def _declare(name: str, arguments: Sequence[Sort], result: Sort) -> list[str]:

@@ -73,10 +73,10 @@ def branches(value: Value) -> int:
     return 1
 
 
-def extent(value: Value) -> int:
+def size_of(value: Value) -> int:
     """The size of a value: the nodes of all conditions and values."""
     if isinstance(value, CaseValue):
-        return size(value.condition) + extent(value.then) + extent(value.other)
+        return size(value.condition) + size_of(value.then) + size_of(value.other)
     return size(value)
 
 

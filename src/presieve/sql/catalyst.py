@@ -333,7 +333,7 @@ def _value_function(name: str) -> Rule:
 
     def convert(node: ExprNode, context: ReadingContext) -> Typed:
         operands = [meaning(child, context) for child in node.children]
-        term = functions.read(name, [f.operand for f in operands])
+        term = functions.read_call(name, [f.operand for f in operands])
         base = strip(term.sort)
         return Typed(
             term, operands[0].type if base == INT == sort_of(operands[0].type) else NAMES[base]
@@ -354,7 +354,7 @@ def _trim(word: str) -> Rule:
     return 2, convert
 
 
-def _replacement(node: ExprNode, context: ReadingContext) -> Typed:
+def _read_replacement(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate ``Between``, ``Nvl`` and others by their replacement, the only child."""
     return meaning(node.children[0], context)
 
@@ -428,10 +428,10 @@ RULES: dict[str, Rule] = {
     "IsNotNull": (1, _is_not_null),
     "IsNaN": (1, _is_nan),
     "In": (None, _in),
-    "Between": (1, _replacement),
-    "Nvl": (1, _replacement),
-    "Nvl2": (1, _replacement),
-    "NullIf": (1, _replacement),
+    "Between": (1, _read_replacement),
+    "Nvl": (1, _read_replacement),
+    "Nvl2": (1, _read_replacement),
+    "NullIf": (1, _read_replacement),
     "NullIfResult": (2, _null_if),
     "CaseWhen": (None, _case),
     "If": (3, _case),

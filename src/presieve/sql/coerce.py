@@ -276,7 +276,7 @@ def arithmetic(op: Op, a: Operand, b: Operand, timezone: str) -> App | AsDecimal
     Integers decline, because they overflow. Raises :class:`DeclineSignal`.
     """
     if op is Op.SQL_FLOAT_DIV:
-        return _quotient(a, b)
+        return _divide_by_constant(a, b)
     if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
         return whole_decimals.arithmetic(op, a, b)
     left, right = _doubles(a, b) or pair(a, b, timezone)
@@ -304,7 +304,7 @@ def _doubles(a: Operand, b: Operand) -> tuple[Term, Term] | None:
     return None
 
 
-def _quotient(a: Operand, b: Operand) -> App:
+def _divide_by_constant(a: Operand, b: Operand) -> App:
     """``a / b`` for a double or an integer and a constant, which Spark casts to doubles."""
     if not isinstance(b, Constant) or not isinstance(a, Var | App | Lit):
         raise DeclineSignal("sql-unsupported", "only doubles and integers divided by numbers")

@@ -13,7 +13,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, Sort, strip
 from presieve.ir.terms import Op, Term, none_lit
-from presieve.sql.case_values import CaseValue, Value, branches, decide, each, extent, is_present
+from presieve.sql.case_values import CaseValue, Value, branches, decide, each, is_present, size_of
 from presieve.sql.coerce import compare, expression, fit, settle, truth
 from presieve.sql.operands import KIND_SORTS, NULL, AsDecimal, AsInstant, AsText, Constant, Operand
 
@@ -86,7 +86,7 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[[Sequence[Operand], str], Operand]
 
 
 def _check_size(value: Value) -> Operand:
-    if branches(value) > MAX_BRANCHES or extent(value) > MAX_EXTENT:
+    if branches(value) > MAX_BRANCHES or size_of(value) > MAX_EXTENT:
         raise DeclineSignal("sql-unsupported", "the CASE is too large")
     return value
 

@@ -25,14 +25,14 @@ from presieve.semantics.intervals import (
 )
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ONE_OF, PACKAGE, ExprNode
-from presieve.sql.monotone import monotone
+from presieve.sql.monotone import describe_monotone
 from presieve.sql.piecewise import (
     GENERATED,
     Piece,
     Zones,
-    constant,
     domain,
     is_null,
+    literal_in_order,
     short,
     type_name,
 )
@@ -82,14 +82,14 @@ class Evaluation:
                 raise NoRowError
             return column_values
         if name == "Literal":
-            point = constant(node, self._zones)
+            point = literal_in_order(node, self._zones)
             return NULL if is_null(node) else ALL if point is None else values([only(point)])
         if name in _TRUTHS:
             return _of_truths(self.truth(node))
         rule = _VALUES.get(name)
         if rule is not None:
             return rule(self, node)
-        pieces_known = monotone(node, self._zones)
+        pieces_known = describe_monotone(node, self._zones)
         return (
             ALL
             if pieces_known is None
@@ -232,7 +232,10 @@ class Evaluation:
         matching texts.
         """
         text, pattern = node.children
-        text_values, start = self.value(text), beginning_of(node, constant(pattern, self._zones))
+        text_values, start = (
+            self.value(text),
+            beginning_of(node, literal_in_order(pattern, self._zones)),
+        )
         if start and text_values.intersection(values([beginning_with(start)])).is_nothing:
             return frozenset((False, None))
         return UNKNOWN

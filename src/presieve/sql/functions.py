@@ -96,11 +96,11 @@ def _containment_reader(op: Op) -> Reader:
 
 def _read_replace(args: Sequence[Term]) -> Term | None:
     """If the part is empty, Spark replaces nothing, but Python replaces every place."""
-    return app(Op.TEXT_REPLACE, *args) if _constant(args[1]) else None
+    return app(Op.TEXT_REPLACE, *args) if _constant_value(args[1]) else None
 
 
 def _read_translate(args: Sequence[Term]) -> Term | None:
-    letters, others = (_constant(a) for a in args[1:])
+    letters, others = (_constant_value(a) for a in args[1:])
     if not isinstance(letters, str) or not isinstance(others, str):
         return None
     # If a letter occurs twice, Spark takes the first occurrence and Python the last.
@@ -113,7 +113,7 @@ def _substring(args: Sequence[Term]) -> Term | None:
     stands for a call without one.
     """
     text, *numbers = args
-    start, length = (_constant(n) for n in (*numbers, _ALL)[:2])
+    start, length = (_constant_value(n) for n in (*numbers, _ALL)[:2])
     if not isinstance(start, int) or not isinstance(length, int) or length < 1:
         return None
     is_unlimited = length == _ALL.value
@@ -130,7 +130,7 @@ def _end_reader(op: Op) -> Reader:
     """Read ``left`` and ``right`` for at least one character."""
 
     def read(args: Sequence[Term]) -> Term | None:
-        count = _constant(args[1])
+        count = _constant_value(args[1])
         return app(op, *args) if isinstance(count, int) and count > 0 else None
 
     return read
@@ -138,14 +138,14 @@ def _end_reader(op: Op) -> Reader:
 
 def _read_split_part(args: Sequence[Term]) -> Term | None:
     text, separator, place = args
-    number = _constant(place)
-    if not _constant(separator) or not isinstance(number, int) or not number:
+    number = _constant_value(place)
+    if not _constant_value(separator) or not isinstance(number, int) or not number:
         return None
     return app(Op.TEXT_PART, text, separator, int_lit(number - (number > 0)))
 
 
 def _remainder(args: Sequence[Term]) -> Term | None:
-    divisor = _constant(args[1])
+    divisor = _constant_value(args[1])
     is_supported = isinstance(divisor, int) and divisor > 0
     return app(Op.INT_REMAINDER, *args) if is_supported else None
 
@@ -157,7 +157,7 @@ def _read_concat(args: Sequence[Term]) -> Term | None:
     return first
 
 
-def _constant(term: Term) -> int | str | None:
+def _constant_value(term: Term) -> int | str | None:
     value = term.value if isinstance(term, Lit) else None
     return value if isinstance(value, int | str) else None
 
@@ -190,7 +190,7 @@ READERS: dict[str, tuple[range, Reader]] = {
 """By Spark's name: the possible numbers of arguments, and the meaning of a call."""
 
 
-def read(name: str, operands: Sequence[Operand]) -> Term:
+def read_call(name: str, operands: Sequence[Operand]) -> Term:
     """Read a call of a function of single values. Raises :class:`DeclineSignal`."""
     counts, reader = READERS[name]
     unknown = DeclineSignal("sql-unsupported", f"{name} of these arguments is not supported")

@@ -17,8 +17,8 @@ from presieve.sql.monotone_times import (
     cut_seconds,
     date_trunc,
     days_between,
+    first_characters,
     format_parts,
-    head,
     interval_later,
     keep_unchanged,
     last_day,
@@ -46,10 +46,10 @@ from presieve.sql.piecewise import (
     Reader,
     Zones,
     bracket,
-    constant,
     exactly,
     integers,
     linear,
+    literal_in_order,
     short,
     type_name,
 )
@@ -58,7 +58,7 @@ _NUMBERS: Interval = (None, NAN)
 _NAN = Piece((NAN, None), lambda x: x, lambda x: x)
 
 
-def monotone(node: ExprNode, zones: Zones) -> Monotone | None:
+def describe_monotone(node: ExprNode, zones: Zones) -> Monotone | None:
     """Describe an expression as a monotone function of one other; None if it is not known to be
     one.
     """
@@ -72,9 +72,9 @@ def monotone(node: ExprNode, zones: Zones) -> Monotone | None:
 def _sum(sign: int) -> Reader:
     def reader(node: ExprNode, zones: Zones) -> Monotone | None:
         left, right = node.children
-        fixed = constant(right, zones)
+        fixed = literal_in_order(right, zones)
         argument, turned = (left, False) if fixed is not None else (right, True)
-        fixed = constant(left, zones) if turned else fixed
+        fixed = literal_in_order(left, zones) if turned else fixed
         if not isinstance(fixed, int):
             return None
         type_ = type_name(right if not turned else left)
@@ -102,9 +102,9 @@ def _sum_function(fixed: float, sign: int, turned: bool) -> Callable[[float], fl
 
 def _product(node: ExprNode, zones: Zones) -> Monotone | None:
     left, right = node.children
-    fixed, argument, constant_operand = constant(right, zones), left, right
+    fixed, argument, constant_operand = literal_in_order(right, zones), left, right
     if fixed is None:
-        fixed, argument, constant_operand = constant(left, zones), right, left
+        fixed, argument, constant_operand = literal_in_order(left, zones), right, left
     if not isinstance(fixed, int) or fixed == 0:
         return None
     if type_name(constant_operand) == "double":
@@ -116,10 +116,10 @@ def _product(node: ExprNode, zones: Zones) -> Monotone | None:
     return None if span is None else linear(argument, fixed, 0, span)
 
 
-def _quotient(node: ExprNode, zones: Zones) -> Monotone | None:
+def _monotone_division(node: ExprNode, zones: Zones) -> Monotone | None:
     """Division by a constant: of doubles, or of integers towards zero."""
     argument, right = node.children
-    fixed = constant(right, zones)
+    fixed = literal_in_order(right, zones)
     if not isinstance(fixed, int) or fixed == 0:
         return None
     if short(node) == "Divide":
@@ -263,8 +263,8 @@ READERS: dict[str, Reader] = {
     "Add": _sum(1),
     "Subtract": _sum(-1),
     "Multiply": _product,
-    "Divide": _quotient,
-    "IntegralDivide": _quotient,
+    "Divide": _monotone_division,
+    "IntegralDivide": _monotone_division,
     "UnaryMinus": _opposite,
     "Abs": _absolute,
     "Floor": _rounding_reader(math.floor),
@@ -288,7 +288,7 @@ READERS: dict[str, Reader] = {
     "MillisToTimestamp": scale_by(1000),
     "MicrosToTimestamp": scale_by(1),
     "DateFormatClass": format_parts,
-    "Substring": head,
+    "Substring": first_characters,
     "Cast": _cast,
 }
 """By class."""

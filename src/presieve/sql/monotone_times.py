@@ -34,9 +34,9 @@ from presieve.sql.piecewise import (
     Steps,
     Zones,
     bracket,
-    constant,
     exactly,
     linear,
+    literal_in_order,
     short,
     type_name,
 )
@@ -128,7 +128,7 @@ def year(node: ExprNode, _: Zones) -> Monotone | None:
 
 def date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
     argument, unit = node.children
-    name = UNITS.get(str(constant(unit, zones)).upper())
+    name = UNITS.get(str(literal_in_order(unit, zones)).upper())
     if name is None:
         return None
     return _belonging(argument, name)
@@ -137,7 +137,7 @@ def date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
 def timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
     """Truncate the local time and convert back: each way by some offset of the zone."""
     unit, argument = node.children
-    offsets, name = offsets_of(node, zones), str(constant(unit, zones)).upper()
+    offsets, name = offsets_of(node, zones), str(literal_in_order(unit, zones)).upper()
     if offsets is None or (name not in UNITS and name not in _SPANS):
         return None
 
@@ -158,7 +158,7 @@ def timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
 def moved_days(sign: int) -> Reader:
     def reader(node: ExprNode, zones: Zones) -> Monotone | None:
         argument, count = node.children
-        fixed = constant(count, zones)
+        fixed = literal_in_order(count, zones)
         if not isinstance(fixed, int):
             return None
         return linear(argument, 1, sign * fixed, DAYS)
@@ -168,17 +168,17 @@ def moved_days(sign: int) -> Reader:
 
 def days_between(node: ExprNode, zones: Zones) -> Monotone | None:
     end, start = node.children
-    fixed = constant(start, zones)
+    fixed = literal_in_order(start, zones)
     if isinstance(fixed, int):
         return linear(end, 1, -fixed, DAYS)
-    fixed = constant(end, zones)
+    fixed = literal_in_order(end, zones)
     return linear(start, -1, fixed, DAYS) if isinstance(fixed, int) else None
 
 
 def months_later(node: ExprNode, zones: Zones) -> Monotone | None:
     """The same day of a later month, or that month's last day."""
     argument, count = node.children
-    fixed = constant(count, zones)
+    fixed = literal_in_order(count, zones)
     if not isinstance(fixed, int) or abs(fixed) > 120_000:
         return None
 
@@ -295,17 +295,17 @@ def printed_day(day: Point) -> str:
 def format_parts(node: ExprNode, zones: Zones) -> Monotone | None:
     """The parts of an instant from the year on: their text has the same order."""
     argument, pattern = node.children
-    offsets, text = offsets_of(node, zones), constant(pattern, zones)
+    offsets, text = offsets_of(node, zones), literal_in_order(pattern, zones)
     if offsets is None or not isinstance(text, str) or not FORMAT.fullmatch(text):
         return None
     form = re.sub("|".join(_CODES), lambda m: _CODES[m[0]], text)
     return texts_of_times(argument, DAY, offsets, lambda x: _print_local(x, form))  # type: ignore[arg-type]
 
 
-def head(node: ExprNode, zones: Zones) -> Monotone | None:
+def first_characters(node: ExprNode, zones: Zones) -> Monotone | None:
     """The first characters, in the order of all texts."""
     argument, start, count = node.children
-    first, size = constant(start, zones), constant(count, zones)
+    first, size = literal_in_order(start, zones), literal_in_order(count, zones)
     if first not in (0, 1) or not isinstance(size, int) or size < 1:
         return None
     if type_name(argument) != "string" and short(argument) not in ("Substring", "DateFormatClass"):

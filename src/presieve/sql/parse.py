@@ -354,7 +354,7 @@ class _ConditionParser(TokenReader):
         if name == "trim" and self.here.is_word(*functions.TRIMS):
             return self.trim()
         if name in functions.READERS:
-            return functions.read(name, self.arguments())
+            return functions.read_call(name, self.arguments())
         if name not in ("isnan", "isnull", "isnotnull", *FUNCTIONS):
             raise DeclineSignal("sql-unsupported", f"the function {name} is not supported")
         operand = self.condition()

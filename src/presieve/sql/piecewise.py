@@ -75,7 +75,7 @@ def short(node: ExprNode) -> str:
     return node.name.removeprefix(PACKAGE) if node.name.startswith(PACKAGE) else ""
 
 
-def constant(node: ExprNode, zones: Zones) -> Point | None:
+def literal_in_order(node: ExprNode, zones: Zones) -> Point | None:
     """The value of a literal, in the order of its type; None if it is NULL, or not such
     a literal.
     """

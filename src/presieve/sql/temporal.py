@@ -50,7 +50,7 @@ def parse_timestamp(text: str, timezone: str) -> int:
     :class:`DeclineSignal`.
     """
     wall, zone = _wall(text)
-    return _instant(wall, zone.strip() if zone else timezone)
+    return _as_instant(wall, zone.strip() if zone else timezone)
 
 
 def parse_timestamp_ntz(text: str) -> int:
@@ -99,14 +99,14 @@ def instant_of_wall(shown: int, timezone: str) -> int:
         wall = instant_of(shown).replace(tzinfo=None)
     except OverflowError:
         raise _decline("there is no such time;", str(shown)) from None
-    return _instant(wall, timezone)
+    return _as_instant(wall, timezone)
 
 
 def wall_of_instant(instant: int, timezone: str) -> int:
     """The wall-clock time of an instant in ``timezone``, which must never change its clocks: then
     comparing instants is comparing wall-clock times. Raises :class:`DeclineSignal`.
     """
-    ahead = _zone(timezone).utcoffset(None)
+    ahead = _load_zone(timezone).utcoffset(None)
     if ahead is None:
         raise DeclineSignal(
             "timezone",
@@ -116,7 +116,7 @@ def wall_of_instant(instant: int, timezone: str) -> int:
     return instant + ahead // dt.timedelta(microseconds=1)
 
 
-def _zone(name: str) -> dt.tzinfo:
+def _load_zone(name: str) -> dt.tzinfo:
     if name in _UTC_NAMES:
         return dt.UTC
     if match := _OFFSET.fullmatch(name):
@@ -129,8 +129,8 @@ def _zone(name: str) -> dt.tzinfo:
         raise DeclineSignal("timezone", f"the time zone {name!r} is not known") from None
 
 
-def _instant(wall: dt.datetime, name: str) -> int:
-    zone = _zone(name)
+def _as_instant(wall: dt.datetime, name: str) -> int:
+    zone = _load_zone(name)
     if isinstance(zone, ZoneInfo) and wall.year not in RULES_AGREE:
         raise DeclineSignal(
             "timezone", f"{wall} in {name} depends on the time zone database; write it with a Z"

@@ -32,16 +32,16 @@ from presieve.semantics.intervals import (
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.evaluation import Box, Evaluation, NoRowError, field_of, missing_and_there
-from presieve.sql.monotone import monotone
+from presieve.sql.monotone import describe_monotone
 from presieve.sql.piecewise import (
     DOMAINS,
     GENERATED,
     ORDINARY,
     Piece,
     Zones,
-    constant,
     domain,
     is_null,
+    literal_in_order,
     short,
     type_name,
 )
@@ -133,7 +133,7 @@ class _Search:
             return rule(self, node, wanted)
         if name in _TRUE_OF:
             return self._truth(node, wanted)
-        function = monotone(node, self._zones)
+        function = describe_monotone(node, self._zones)
         if function is None:
             return _TRUE
         return self.has(function.argument, _preimage(function.pieces, wanted))
@@ -141,7 +141,7 @@ class _Search:
     def _literal(self, node: ExprNode, wanted: ValueSet) -> Clauses:
         if is_null(node):
             return _TRUE if wanted.null else _FALSE
-        value = constant(node, self._zones)
+        value = literal_in_order(node, self._zones)
         if value is None:
             return _TRUE
         return _FALSE if values([only(value)]).intersection(wanted).is_nothing else _TRUE
@@ -173,10 +173,10 @@ class _Search:
     def comparison(self, node: ExprNode, name: str) -> Clauses:
         """``left name right`` is true."""
         left, right = node.children
-        value = constant(right, self._zones)
+        value = literal_in_order(right, self._zones)
         if value is not None:
             return self.has(left, values([_COMPARED[name](value)]))
-        value = constant(left, self._zones)
+        value = literal_in_order(left, self._zones)
         if value is not None:
             return self.has(right, values([_COMPARED[_MIRRORED[name]](value)]))
         if is_null(left) or is_null(right):
@@ -197,11 +197,11 @@ class _Search:
     def same(self, node: ExprNode, *, equal: bool) -> Clauses:
         """``left <=> right`` is true, or false."""
         left, right = node.children
-        if constant(left, self._zones) is not None or is_null(left):
+        if literal_in_order(left, self._zones) is not None or is_null(left):
             left, right = right, left
         if is_null(right):
             return self.has(left, NULL if equal else PRESENT)
-        value = constant(right, self._zones)
+        value = literal_in_order(right, self._zones)
         if value is None:
             return _TRUE
         wanted = values([only(value)])
@@ -210,7 +210,7 @@ class _Search:
     def member(self, node: ExprNode, *, among: bool) -> Clauses:
         """``value IN (...)`` is true, or false."""
         value, *others = node.children
-        points = [constant(o, self._zones) for o in others]
+        points = [literal_in_order(o, self._zones) for o in others]
         listed_values = values(only(p) for p in points if p is not None)
         if among:
             unknown = any(p is None and not is_null(o) for p, o in zip(points, others, strict=True))
@@ -250,7 +250,7 @@ class _Search:
     def text_match(self, node: ExprNode) -> Clauses:
         """A text begins as a pattern does."""
         text, pattern = node.children
-        start = beginning_of(node, constant(pattern, self._zones))
+        start = beginning_of(node, literal_in_order(pattern, self._zones))
         if not start:
             return self.has(text, PRESENT)
         return self.has(text, values([beginning_with(start)]))
@@ -368,9 +368,9 @@ def _writable(allowed: ValueSet, type_: str) -> ValueSet:
 
 def _unequal(search: _Search, node: ExprNode) -> Clauses:
     left, right = node.children
-    value = constant(right, search._zones)
+    value = literal_in_order(right, search._zones)
     if value is None:
-        left, right, value = right, left, constant(left, search._zones)
+        left, right, value = right, left, literal_in_order(left, search._zones)
     if value is None:
         return _TRUE
     return search.has(left, values([only(value)]).complement().intersection(PRESENT))

@@ -68,7 +68,7 @@ def _alternatives(window: Window, conjunct: Term) -> Iterator[tuple[Term, ...]]:
         yield (conjunct,)
         return
     key = window.order[0]
-    yield tuple(_widen(window, key, conjunct))
+    yield tuple(_widen_condition(window, key, conjunct))
     reach = sorted(window.distances, key=lambda d: d.number)
     key_literals = [x for x in literals(conjunct) if x.sort == strip(key.value.sort)]
     if not key_literals or key.value.sort not in (
@@ -80,7 +80,7 @@ def _alternatives(window: Window, conjunct: Term) -> Iterator[tuple[Term, ...]]:
         bound = end(key_literals, key=_place)
         ends = (bound, end((bound, *(_move(bound, key, by) for by in reach)), key=_place))
         bounds = [app(op, key.value, x) for x in dict.fromkeys(ends) for op in (strict, wide)]
-        yield tuple(c for b in bounds for c in _widen(window, key, b))
+        yield tuple(c for b in bounds for c in _widen_condition(window, key, b))
 
 
 def _refute_by_running(window: Window, where: Term, candidates: list[Term]) -> set[Term]:
@@ -152,7 +152,7 @@ def _move(bound: Lit, key: SortKey, by: Distance) -> Lit:
     return Lit(bound.sort, key.moved(bound.value, by))
 
 
-def _widen(window: Window, key: SortKey, condition: Term) -> Iterator[Term]:
+def _widen_condition(window: Window, key: SortKey, condition: Term) -> Iterator[Term]:
     """Widen the condition by rows without a sort key, and by rows near the ends of its type."""
     null: tuple[Term, ...] = ()
     if isinstance(key.value.sort, Option):

@@ -117,7 +117,7 @@ def test_what_is_no_answer(tmp_path: Path, text: str) -> None:
 
     store = Store(tmp_path)
     store.put("0" * 64, text)
-    assert datachecks._read(store, "0" * 64) is None
+    assert datachecks._read_check(store, "0" * 64) is None
 
 
 def test_a_table_is_looked_at_where_the_plan_runs_at_once(

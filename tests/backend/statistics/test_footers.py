@@ -259,7 +259,7 @@ def test_extremes_that_the_type_does_not_have(tmp_path: Path, type_: str, fits: 
 
     write(tmp_path, k=pa.array([300, None], pa.int32()))
     column = pq.read_metadata(tmp_path / "part.parquet").row_group(0).column(0)
-    assert footers._ranged([], column.statistics, type_) is fits
+    assert footers._extremes_fit([], column.statistics, type_) is fits
 
 
 def total(k: pd.Series) -> int:
@@ -401,7 +401,7 @@ def test_extremes_of_decimals_are_cut_off() -> None:
             def to_json() -> str:
                 return '{"Type": "Decimal", "precision": 12, "scale": 2}'
 
-    assert footers._ranged(met, Extremes(), "decimal(12,2)")
+    assert footers._extremes_fit(met, Extremes(), "decimal(12,2)")
     assert met == [-3, 20]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from presieve.backend.catalyst.native_aggregates import children
+from presieve.backend.catalyst.native_aggregates import child_trees
 from presieve.backend.catalyst.trees import EXPRESSIONS, LITERAL, Node, Tree, expr_id
 from presieve.sql.catalyst_tree import BETWEEN, ONE_OF
 
@@ -43,7 +43,7 @@ def _read_element(generator: Tree) -> Tree | None:
     if generator[0]["class"] not in _OF_ARRAYS - {EXPRESSIONS + "Inline"}:
         return None
     array = generator[1]["class"]
-    parts = children(generator, 1)
+    parts = child_trees(generator, 1)
     if array == ARRAY and parts:
         return _node(ONE_OF, parts)
     # Without a step the sequence goes up or down; a step in the wrong direction raises.
@@ -52,7 +52,7 @@ def _read_element(generator: Tree) -> Tree | None:
 
 def _of_stack(generator: Tree, columns: int) -> list[Tree] | None:
     """Return the columns of ``stack(n, ...)``; None if values are missing at its end."""
-    rows, *values = children(generator, 0)
+    rows, *values = child_trees(generator, 0)
     if rows[0].get("value") != str(len(values) // columns) or len(values) % columns:
         return None
     return [_node(ONE_OF, values[place::columns]) for place in range(columns)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST, as_columns, lambda_parts, list_fold
-from presieve.backend.catalyst.native_aggregates import children
+from presieve.backend.catalyst.native_aggregates import child_trees
 from presieve.backend.catalyst.struct_fields import with_fields
 from presieve.backend.catalyst.trees import ATTRIBUTE, EXPRESSIONS, Tree, expr_id
 from presieve.errors import Declined, DeclineSignal
@@ -70,7 +70,7 @@ def struct_values(tree: Tree) -> list[Tree]:
     """Return the values of a struct expression, whose names are literals."""
     if tree[0]["class"] != _STRUCT:
         raise _unlike("a struct")
-    names_and_values = children(tree, 0)
+    names_and_values = child_trees(tree, 0)
     if any(len(t) != 1 or not t[0]["class"].endswith(".Literal") for t in names_and_values[::2]):
         raise _unlike("the names of a struct")
     return list(names_and_values[1::2])
@@ -80,7 +80,7 @@ def is_always(condition: Tree) -> bool:
     """Whether a condition compares two equal literals that are not NULL."""
     if not condition[0]["class"].endswith(".EqualTo"):
         return False
-    left, right = children(condition, 0)
+    left, right = child_trees(condition, 0)
     literal = len(left) == len(right) == 1 and left[0]["class"].endswith(".Literal")
     return literal and left == right and left[0].get("value") is not None
 

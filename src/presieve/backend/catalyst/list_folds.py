@@ -20,9 +20,9 @@ from presieve.backend.catalyst.native_aggregates import (
     COMPLETE,
     NativeCall,
     NativeInput,
-    argument,
-    children,
+    child_trees,
     columns_read,
+    read_argument,
 )
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Tree, end_of, expr_id
 from presieve.errors import Declined, DeclineSignal
@@ -57,7 +57,7 @@ def list_fold(tree: Tree) -> NativeCall | None:
     if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != ARRAY_AGGREGATE:
         return None
     numbered = [{**node, "number": i} for i, node in enumerate(tree)]
-    collected, zero, merge, finish = children(numbered, 1)
+    collected, zero, merge, finish = child_trees(numbered, 1)
     if collected[0]["class"] != AGGREGATE_EXPRESSION or collected[1]["class"] != _COLLECT_LIST:
         why = "only folds of the list that collect_list returns are read, not of other arrays"
         return NativeCall("", (), [], False, FOLD_OF_A_LIST, why)
@@ -70,7 +70,7 @@ def list_fold(tree: Tree) -> NativeCall | None:
     if any(node["class"] == AGGREGATE_EXPRESSION for node in (*zero, *merge, *finish)):
         why = "a fold of a list that reads the result of another aggregate function"
         return NativeCall("", (), [], False, FOLD_OF_A_LIST, why)
-    (value,) = children(collected, 1)
+    (value,) = child_trees(collected, 1)
     return NativeCall(
         FOLD_OF_A_LIST, (value, zero, merge, finish), condition, False, FOLD_OF_A_LIST
     )
@@ -83,8 +83,8 @@ def lift_list_fold(
     timezone = source.timezone
     value, zero, merge, finish = call.arguments
     try:
-        term = argument(value, source)
-        counted = is_true(argument(call.condition, source)) if call.condition else TRUE
+        term = read_argument(value, source)
+        counted = is_true(read_argument(call.condition, source)) if call.condition else TRUE
         init = _require_term(expression(zero, {}, timezone))
         if is_none(init) == FALSE:
             init = get(init)
@@ -140,7 +140,7 @@ def lambda_parts(tree: Tree, count: int) -> tuple[Tree, tuple[int, ...]]:
     """
     if tree[0]["class"] != _LAMBDA:
         raise _decline("a fold of a list without a lambda")
-    body, *names = children(tree, 0)
+    body, *names = child_trees(tree, 0)
     if len(names) != count or not all(n[0]["class"] == _VARIABLE for n in names):
         raise _decline("a fold of a list by a lambda of another number of arguments")
     return body, tuple(expr_id(n[0]) for n in names)
@@ -167,7 +167,7 @@ class _Lambda:
         kind = _short(tree)
         if not any(_short([n]) in _OWN for n in tree):
             return self._plain(tree, bindings)
-        parts = [self._read_tree(t, bindings) for t in children(tree, 0)]
+        parts = [self._read_tree(t, bindings) for t in child_trees(tree, 0)]
         if kind in _ARITHMETIC:
             return self._arithmetic(tree, *parts)
         if kind in ("Greatest", "Least"):
@@ -209,7 +209,7 @@ class _Lambda:
             raise _decline(f"{kind} of what can raise, in the lambda of a fold")
         operands: dict[int, Term] = {}
         nodes: Tree = [tree[0]]
-        for number, (part, below) in enumerate(zip(parts, children(tree, 0), strict=True)):
+        for number, (part, below) in enumerate(zip(parts, child_trees(tree, 0), strict=True)):
             if below[0]["class"].endswith(".Literal"):
                 nodes += below
                 continue

@@ -84,7 +84,7 @@ def native_call(tree: Tree) -> NativeCall:
         return NativeCall("", (), [], False, "an expression", why)
     aggregate, function = tree[1], tree[2]
     name = _sql_name(str(function["class"]))
-    inside = children(tree, 2)
+    inside = child_trees(tree, 2)
     # The children of AggregateExpression are the function and, with FILTER, the condition.
     end = end_of(tree, 2)
     condition = tree[end:]
@@ -114,7 +114,7 @@ def _sql_name(function: str) -> str:
 _SQL_NAMES = {"Average": "avg", "HyperLogLogPlusPlus": "approx_count_distinct"}
 
 
-def children(tree: Tree, start: int) -> tuple[Tree, ...]:
+def child_trees(tree: Tree, start: int) -> tuple[Tree, ...]:
     """Return the subtrees below the node at ``start``."""
     subtrees = []
     position = start + 1
@@ -145,8 +145,8 @@ def lift_native(
     try:
         aggregate = Aggregate(
             call.function,
-            tuple(argument(t, source) for t in call.arguments),
-            argument(call.condition, source) if call.condition else TRUE,
+            tuple(read_argument(t, source) for t in call.arguments),
+            read_argument(call.condition, source) if call.condition else TRUE,
             _overflow(evaluation()) if call.function == "sum" else Overflow.RAISES,
             of_some=call.of_some,
         )
@@ -158,14 +158,14 @@ def lift_native(
     return Lifted(fold, (), "")
 
 
-def argument(tree: Tree, source: NativeInput) -> Term:
+def read_argument(tree: Tree, source: NativeInput) -> Term:
     """Return the meaning of an argument. Besides what conditions may consist of, values may be
     chosen by conditions, and conditions counted: ``sum(CASE WHEN c THEN 1 ELSE 0 END)``,
     ``sum(int(c))``.
     """
-    kind, inside = tree[0]["class"], children(tree, 0)
+    kind, inside = tree[0]["class"], child_trees(tree, 0)
     if kind in (_CASE, _IF):
-        parts = [argument(t, source) for t in inside]
+        parts = [read_argument(t, source) for t in inside]
         return _choice(parts if len(parts) % 2 else [*parts, none_lit(strip(parts[1].sort))])
     if kind == CAST and tree[0]["dataType"] in _COUNTED:
         inner = expression(inside[0], source.columns, source.timezone)

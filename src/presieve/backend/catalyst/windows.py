@@ -11,7 +11,7 @@ from presieve.backend.catalyst.native_aggregates import (
     AGGREGATE_EXPRESSION,
     NativeCall,
     NativeInput,
-    children,
+    child_trees,
     lift_native,
     native_call,
 )
@@ -194,7 +194,7 @@ def function_of(tree: Tree) -> tuple[Tree, Tree]:
         raise DeclineSignal("plan-shape", "a column of this window is no window function")
     if any(n["class"] in (PYTHON_UDF, PYTHON_UDAF) for n in tree):
         raise DeclineSignal("eval-type", "a Python function is called over this window")
-    function, spec = children(tree, 1)
+    function, spec = child_trees(tree, 1)
     return function, spec
 
 
@@ -231,7 +231,7 @@ def _frame(function: Tree, spec: Tree, type_: str) -> WindowFrame:
     kind = function[0]["class"]
     if kind not in _BY_FRAME and kind != AGGREGATE_EXPRESSION:
         return WindowFrame()
-    lower, upper = (_read_bound(b) for b in children(_frame_of(spec), 0))
+    lower, upper = (_read_bound(b) for b in child_trees(_frame_of(spec), 0))
     if not is_by_range(spec):
         # A frame that counts rows may include all rows on that side.
         return WindowFrame(_side(lower, -1), _side(upper, 1))
@@ -239,7 +239,7 @@ def _frame(function: Tree, spec: Tree, type_: str) -> WindowFrame:
 
 
 def _frame_of(spec: Tree) -> Tree:
-    return children(spec, 0)[-1]
+    return child_trees(spec, 0)[-1]
 
 
 def is_by_range(spec: Tree) -> bool:
@@ -338,4 +338,4 @@ def _raises(function: Tree) -> bool:
         if small and function[2].get("dataType") in _SHORT:
             return False
         return can_raise(function)
-    return any(can_raise(t) for t in children(function, 0))
+    return any(can_raise(t) for t in child_trees(function, 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.py4j_errors import each, guarded, java_class
+from presieve.backend.classic.py4j_errors import each, java_class, translate_errors
 from presieve.backend.gateway import Handle
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Parts:
         "gateway",
     )
 
-    @guarded
+    @translate_errors
     def __init__(self, gateway: ClassicGateway) -> None:
         """Test the features. Raises :class:`GatewayError` if an interface is missing."""
         jvm: Handle = gateway.spark._jvm
@@ -42,12 +42,12 @@ class Parts:
         self._option = java_class(jvm, "scala.Option")
         self._none = self._option.empty()
 
-    @guarded
+    @translate_errors
     def output(self, plan: Handle) -> list[Handle]:
         """The output attributes of a plan."""
         return list(each(plan.output()))
 
-    @guarded
+    @translate_errors
     def rebuilt(self, node: Handle, expressions: Sequence[Handle], child: Handle) -> Handle:
         """Rebuild a filter, projection, sort or aggregate with these expressions, in order."""
         expression_list, kind = list(expressions), str(node.nodeName())
@@ -70,30 +70,30 @@ class Parts:
             return node.copy(*lists, child, *trailing_fields)
         return self.project(expression_list, child)
 
-    @guarded
+    @translate_errors
     def project(self, columns: Sequence[Handle], child: Handle) -> Handle:
         """Make a projection."""
         return self._project(self._python.toSeq(list(columns)), child)
 
-    @guarded
+    @translate_errors
     def alias(self, expression: Handle, name: str, number: Handle | None = None) -> Handle:
         """Make a column for an expression: a new one unless a ``number`` (an exprId) is given."""
         none, number = self._python.toSeq([]), number or self._named.newExprId()
         return self._alias(expression, name, number, none, self._none, none)
 
-    @guarded
+    @translate_errors
     def instead(self, attribute: Handle, expression: Handle) -> Handle:
         """Make a column for an expression with the name, number and metadata of an attribute."""
         none, metadata = self._python.toSeq([]), self._option.apply(attribute.metadata())
         name, number = str(attribute.name()), attribute.exprId()
         return self._alias(expression, name, number, none, metadata, none)
 
-    @guarded
+    @translate_errors
     def attribute(self, alias: Handle) -> Handle:
         """The attribute of a column."""
         return alias.toAttribute()
 
-    @guarded
+    @translate_errors
     def equal_meaning(self, first: Handle, second: Handle) -> bool:
         """Whether two expressions are equal up to differences that do not matter
         (``semanticEquals``).

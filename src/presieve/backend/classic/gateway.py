@@ -34,10 +34,10 @@ from presieve.backend.classic.precheck import (
 )
 from presieve.backend.classic.py4j_errors import (
     each,
-    guarded,
     java_class,
     java_constant,
     simple_class,
+    translate_errors,
 )
 from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.replaced_functions import (
@@ -69,7 +69,7 @@ def is_classic(df: object) -> bool:
     return isinstance(df, ClassicDataFrame)
 
 
-@guarded
+@translate_errors
 def session_uuid(spark: SparkSession) -> str:
     """Return the JVM's identity of the session: PySpark makes several objects for one session."""
     return str(spark._jsparkSession.sessionUUID())
@@ -106,7 +106,7 @@ class ClassicGateway:
         "version",
     )
 
-    @guarded
+    @translate_errors
     def __init__(self, spark: SparkSession, *, at_once: bool = False) -> None:
         """Test the features. Raises :class:`GatewayError` if an interface is missing or the version
         is another one. ``at_once``: the rewritten plan is executed before anything else happens.
@@ -128,14 +128,14 @@ class ClassicGateway:
 
     # Plans
 
-    @guarded
+    @translate_errors
     def analyzed(self, df: DataFrame) -> Java:
         """Implement :class:`Gateway`. The same DataFrame always gives the same object."""
         if df not in _analyzed:
             _analyzed[df] = df._jdf.queryExecution().analyzed()
         return _analyzed[df]
 
-    @guarded
+    @translate_errors
     def mentions(self, plan: Java, *patterns: str) -> bool:
         """Whether Catalyst's index of the plan has one of these patterns. Costs next to nothing."""
         jvm: Java = self.spark._jvm
@@ -175,42 +175,42 @@ class ClassicGateway:
         """Implement :class:`Gateway`. Catalyst's index covers the plans of subqueries, too."""
         return self.mentions(plan, "CTE")
 
-    @guarded
+    @translate_errors
     def same(self, plan: Java, other_plan: Java) -> bool:
         """Whether two plans are equal, including the numbers of attributes, or two other
         objects.
         """
         return bool(plan.equals(other_plan))
 
-    @guarded
+    @translate_errors
     def json(self, tree: Java) -> str:
         """Return a plan or expression as Catalyst's JSON: its nodes in pre-order."""
         return self.long_text(tree.toJSON)
 
-    @guarded
+    @translate_errors
     def node(self, root: Java, path: Sequence[int]) -> Java:
         return self._nodes.at(root, tuple(path))
 
-    @guarded
+    @translate_errors
     def schema_json(self, plan: Java) -> str:
         """Return the schema of a plan as ``StructType.json``, with collations and CHAR in
         metadata.
         """
         return self.long_text(plan.schema().json)
 
-    @guarded
+    @translate_errors
     def outputs_json(self, aggregate: Java) -> str:
         """Return the outputs of an aggregate as the JSON of a projection."""
         return self.long_text(
             self._project(aggregate.aggregateExpressions(), self._one_row()).toJSON
         )
 
-    @guarded
+    @translate_errors
     def output_json(self, plan: Java) -> str:
         """Return the plan's output attributes as the JSON of a projection, in order."""
         return self.long_text(self._project(plan.output(), self._one_row()).toJSON)
 
-    @guarded
+    @translate_errors
     def same_output(self, plan: Java, other_plan: Java) -> bool:
         return bool(plan.output().equals(other_plan.output()))
 
@@ -237,11 +237,11 @@ class ClassicGateway:
             for t, f in zip(trees, fields, strict=True)
         )
 
-    @guarded
+    @translate_errors
     def deterministic(self, plan: Java) -> bool:
         return bool(plan.deterministic())
 
-    @guarded
+    @translate_errors
     def repeatable(self, plan: Java) -> bool:
         """Implement :class:`Gateway`. A subquery may be computed for each of its places."""
         again = all(map(plan_leaves.repeatable, each(plan.collectLeaves())))
@@ -255,11 +255,11 @@ class ClassicGateway:
     def session_declines(self) -> None:
         """Return None: settings have had their effect on an analyzed plan."""
 
-    @guarded
+    @translate_errors
     def is_streaming(self, plan: Java) -> bool:
         return bool(plan.isStreaming())
 
-    @guarded
+    @translate_errors
     def text(self, plan: Java) -> str:
         """Return Spark's own drawing of a plan. The last drawings are kept, because several steps
         use the same one.
@@ -275,14 +275,14 @@ class ClassicGateway:
         with quick_ack(self.spark._jvm):
             return str(answer())
 
-    @guarded
+    @translate_errors
     def in_order(self, plan: Java) -> Java:
         """Return all operators of a plan, parents first, as a sequence of the JVM."""
         return self._nodes.in_order(plan)
 
     # Expressions
 
-    @guarded
+    @translate_errors
     def condition(self, filter_: Java) -> Java:
         return filter_.condition()
 
@@ -291,32 +291,32 @@ class ClassicGateway:
         tree: Tree | None = top["condition"] if top["class"] == f"{_PLANS}.Filter" else None
         return tree
 
-    @guarded
+    @translate_errors
     def operand(self, conjunction: Java, side: str) -> Java:
         return conjunction.left() if side == "left" else conjunction.right()
 
-    @guarded
+    @translate_errors
     def conjunction(self, left: Java, right: Java) -> Java:
         return self._and(left, right)
 
-    @guarded
+    @translate_errors
     def sql(self, expression: Java) -> str:
         return str(expression.sql())
 
     # Building
 
-    @guarded
+    @translate_errors
     def filter(self, condition: Java | None, filter_: Java, child: Java) -> Java:
         """Return the filter with another resolved condition, or ``child`` if there is no
         condition.
         """
         return child if condition is None else self._filter(condition, child)
 
-    @guarded
+    @translate_errors
     def filter_sql(self, sql: str, child: Java) -> Java:
         return self.dataset(child).filter(sql).queryExecution().analyzed()
 
-    @guarded
+    @translate_errors
     def split(self, kept_rows: Java, breaking: Java, rows: Java, by: Sequence[str]) -> Java:
         return split(self, kept_rows, breaking, rows, by)
 
@@ -328,11 +328,11 @@ class ClassicGateway:
         """Make a sequence of the JVM."""
         return self._python.toSeq(list(items))
 
-    @guarded
+    @translate_errors
     def with_children(self, node: Java, children: Sequence[Java]) -> Java:
         return with_own_results(self, node.withNewChildren(self.seq(children)))
 
-    @guarded
+    @translate_errors
     def pruned(self, flat_map: Java, kept_columns: Sequence[Collection[int]]) -> Java:
         return prune_columns(self, flat_map, kept_columns)
 
@@ -359,16 +359,16 @@ class ClassicGateway:
     ) -> Java:
         return replace_group_function(self, groups, keys, aggregates, outputs)
 
-    @guarded
+    @translate_errors
     def with_plan(self, with_cte: Java, plan: Java) -> Java:
         return with_cte.withNewPlan(plan)
 
-    @guarded
+    @translate_errors
     def children(self, node: Java) -> list[Java]:
         seq = node.children()
         return [seq.apply(i) for i in range(seq.size())]
 
-    @guarded
+    @translate_errors
     def expressions(self, plan: Java) -> list[Java]:
         """Return the expressions of an operator, in order."""
         seq = plan.expressions()
@@ -385,14 +385,14 @@ class ClassicGateway:
                 yield part
             pending.extend(reversed(self.children(part)))
 
-    @guarded
+    @translate_errors
     def subqueries(self, plan: Java) -> list[Java]:
         return list(each(plan.subqueriesAll()))
 
     def dataframe(self, plan: Java) -> DataFrame:
         return ClassicDataFrame(self.dataset(plan), self.spark)
 
-    @guarded
+    @translate_errors
     def inlined(self, plan: Java) -> Java:
         """Implement :class:`Gateway`, by the optimizer's own rule (``InlineCTE``)."""
         if not self.refers(plan):
@@ -402,7 +402,7 @@ class ClassicGateway:
         inlined_plan = self.adapter.inline_cte(rule).apply(plan)
         return plan if self.same(plan, inlined_plan) else inlined_plan
 
-    @guarded
+    @translate_errors
     def simplified(self, plan: Java) -> Java:
         """Implement :class:`Gateway`. A plan may be kept and run later, so expressions that depend
         on the time of the run (``ComputeCurrentTime``) must not become constants now. The
@@ -423,14 +423,14 @@ class ClassicGateway:
             plan if simplified_plan is plan or self.same(plan, simplified_plan) else simplified_plan
         )
 
-    @guarded
+    @translate_errors
     def replaced(self, plan: Java) -> Java:
         """Replace functions such as ``left`` by the expressions that they stand for, to read the
         plan.
         """
         return java_class(self.spark._jvm, f"{_OPTIMIZER}.ReplaceExpressions").apply(plan)
 
-    @guarded
+    @translate_errors
     def condensed(self, plan: Java) -> Java | None:
         """Implement :class:`Gateway`, by rules of the optimizer."""
         return condense(self, plan)
@@ -443,7 +443,7 @@ class ClassicGateway:
         paths = to_separate(root, everywhere=everywhere)
         return separate_calls(Parts(self), plan, paths) if paths else plan
 
-    @guarded
+    @translate_errors
     def optimized(self, df: DataFrame) -> Java:
         """Return the optimized plan of a DataFrame.
 
@@ -461,37 +461,37 @@ class ClassicGateway:
 
     # Around the plan
 
-    @guarded
+    @translate_errors
     def evaluation_mode(self, aggregate: Java, position: int) -> str:
         function = aggregate.aggregateExpressions().apply(position).child().aggregateFunction()
         return str(self.adapter.evaluation_context(function).evalMode().toString())
 
-    @guarded
+    @translate_errors
     def arithmetic_mode(self, aggregate: Java, position: int, number: int) -> str:
         operation = aggregate.aggregateExpressions().apply(position).apply(number)
         return str(self.adapter.evaluation_context(operation).evalMode().toString())
 
-    @guarded
+    @translate_errors
     def aggregate_function(self, aggregate: Java, position: int) -> Java:
         alias = aggregate.aggregateExpressions().apply(position)
         return alias.child().aggregateFunction().func()
 
-    @guarded
+    @translate_errors
     def row_function(self, project: Java, position: int) -> Java:
         return project.projectList().apply(position).child().func()
 
-    @guarded
+    @translate_errors
     def group_function(self, flat_map: Java) -> Java:
         return flat_map.functionExpr().func()
 
-    @guarded
+    @translate_errors
     def table_function(self, project: Java) -> Java:
         plan = project.child().right().plan()
         while plan.nodeName() == "SubqueryAlias":
             plan = plan.child()
         return plan.generator().func()
 
-    @guarded
+    @translate_errors
     def load(self, python_function: Java) -> object:
         with quick_ack(self.spark._jvm):
             data = bytes(python_function.command().toArray(self._byte))
@@ -507,52 +507,52 @@ class ClassicGateway:
         variables = [broadcasts.get(i) for i in range(broadcasts.size())]
         return {int(v.id()): str(v.value().path()) for v in variables}
 
-    @guarded
+    @translate_errors
     def conf(self, key: str, default: str) -> str:
         entry = self.jsession.conf().getOption(key)
         return str(entry.get()) if entry.isDefined() else default
 
-    @guarded
+    @translate_errors
     def confs(self) -> Java:
         """Return all configuration entries of the session as an immutable map of the JVM."""
         return self.jsession.conf().getAll()
 
-    @guarded
+    @translate_errors
     def conf_names(self) -> list[str]:
         """Return the names of all configuration entries."""
         return str(self.confs().keys().mkString("\n")).splitlines()
 
-    @guarded
+    @translate_errors
     def cache_is_empty(self) -> bool:
         return bool(self.jsession.sharedState().cacheManager().isEmpty())
 
-    @guarded
+    @translate_errors
     def is_cached(self, plan: Java) -> bool:
         manager = self.jsession.sharedState().cacheManager()
         return bool(self.adapter.cached(manager, self.jsession, plan).isDefined())
 
-    @guarded
+    @translate_errors
     def parquet_files(self, relation: Java) -> list[str]:
         return plan_leaves.parquet_files(relation)
 
-    @guarded
+    @translate_errors
     def file_stamps(self, relation: Java) -> list[tuple[str, int, int]]:
         return plan_leaves.file_stamps(relation)
 
-    @guarded
+    @translate_errors
     def count(self, plan: Java, most: int) -> int:
         return int(self.dataset(plan).limit(most).count())
 
-    @guarded
+    @translate_errors
     def skipped(self, relation: Java, condition: str) -> float | None:
         return reads.estimate_skipped_share(self, self.filter_sql(condition, relation))
 
-    @guarded
+    @translate_errors
     def stored_columns(self, relation: Java) -> frozenset[str]:
         by_number = self.conf(plan_leaves.BY_FIELD_ID, "false").lower() != "false"
         return frozenset() if by_number else plan_leaves.stored_columns(relation)
 
-    @guarded
+    @translate_errors
     def is_settled(self, plan: Java, path: Sequence[int]) -> bool:
         if self._at_once:
             return True
@@ -561,14 +561,14 @@ class ClassicGateway:
             simple_class, above
         )
 
-    @guarded
+    @translate_errors
     def source(self, leaf: Java) -> LeafSource:
         return leaf_sources.source(self, leaf)
 
-    @guarded
+    @translate_errors
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:
         return reads.scans(self.dataset(plan).queryExecution().sparkPlan())
 
-    @guarded
+    @translate_errors
     def optimized_text(self, plan: Java) -> str:
         return self.long_text(self.dataset(plan).queryExecution().optimizedPlan().toString)

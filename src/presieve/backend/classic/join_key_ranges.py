@@ -33,7 +33,7 @@ from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.display_names import source_name
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.plan_leaves import RELATION, some_parquet_files
-from presieve.backend.classic.py4j_errors import each, guarded, java_class, simple_class
+from presieve.backend.classic.py4j_errors import each, java_class, simple_class, translate_errors
 from presieve.backend.effects.may_raise import trees_raise
 from presieve.backend.effects.trusted_scans import Sources, describe_scans, dropped_by_columns
 from presieve.backend.gateway import Handle
@@ -43,7 +43,7 @@ from presieve.backend.statistics.estimates import local, scan_below
 from presieve.backend.statistics.footers import within_python
 from presieve.certificate.joins import JoinCertificate
 from presieve.cost.estimate import FILES
-from presieve.cost.parquet import extent
+from presieve.cost.parquet import rows_and_bytes
 from presieve.cost.parquet_scan import Scan
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
@@ -109,10 +109,10 @@ class KeyRange:
         *keys, key = columns
         column_var, least, greatest = (Var(Scope.KEY, c.name, c.sort) for c in keys)
         key_var = Var(Scope.ROW, key.name, key.sort)
-        between = _between(key_var, least, greatest)
+        between = _range_condition(key_var, least, greatest)
         join = Join(app(Op.SQL_EQ, column_var, key_var), left=False, right=False)
         key_condition = app(Op.SQL_OR, app(Op.SQL_IS_NULL, key_var), between)
-        below = _between(column_var, least, greatest)
+        below = _range_condition(column_var, least, greatest)
         return JoinCertificate(tuple(keys), (key,), join, key_condition, below, SQL_TRUE)
 
     def pays(self, share: float | None) -> bool:
@@ -126,7 +126,7 @@ class KeyRange:
         return f"{self.column.name} BETWEEN {ends} of {self.files[1]}"
 
 
-def _between(value: Term, low: Term, high: Term) -> Term:
+def _range_condition(value: Term, low: Term, high: Term) -> Term:
     return app(Op.SQL_AND, app(Op.SQL_GE, value, low), app(Op.SQL_LE, value, high))
 
 
@@ -149,7 +149,9 @@ class KeyRanges:
             return None
         of_row = Var(Scope.ROW, variable.name, variable.sort)
         ends = (lit(strip(variable.sort), value) for value in (low, high))
-        return self._scan(node, InputAttributes((), (of.column,), (), {}), _between(of_row, *ends))
+        return self._scan(
+            node, InputAttributes((), (of.column,), (), {}), _range_condition(of_row, *ends)
+        )
 
     def keys(self, of: KeyRange) -> Scan | None:
         """Return the files of the other side, with its keys and the conditions of its filters."""
@@ -163,7 +165,7 @@ class KeyRanges:
 
 
 @or_declined
-@guarded
+@translate_errors
 def open_ranges(opened: Opened, df: DataFrame) -> KeyRanges | None:
     """Find the joins of a classic DataFrame with a large and a small side. None if there are none,
     if the plan has subqueries or is not deterministic, or if anything is cached.
@@ -227,7 +229,7 @@ def _has_sizes(gateway: ClassicGateway, plan: Handle) -> bool:
 def _rows(leaf: Handle) -> int | None:
     """Count the rows of a leaf's Parquet files, by the footers of some of them."""
     files, some = some_parquet_files(leaf, FILES)
-    extents = [extent(path) for uri in some if (path := local(uri)) is not None]
+    extents = [rows_and_bytes(path) for uri in some if (path := local(uri)) is not None]
     counts = [file_extent[0] for file_extent in extents if file_extent is not None]
     return sum(counts) * files // len(counts) if counts and len(counts) == len(some) else None
 
@@ -315,7 +317,7 @@ def _follow_to_files(node: Node, number: int) -> Node | None:
 
 
 @or_declined
-@guarded
+@translate_errors
 def with_ranges(ranges: KeyRanges, chosen: Sequence[KeyRange]) -> DataFrame:
     """Build the DataFrame with these filters. Raises :class:`DeclineSignal` if Spark turns them
     into something else.
@@ -362,12 +364,12 @@ def _filter_side(ranges: KeyRanges, parts: Parts, side: Handle, of: KeyRange) ->
 def _keys(parts: Parts, side: Handle, key: Attribute) -> Handle:
     """Return the keys of a side that are not NULL, as a ``Dataset`` of its own."""
     at = [int(a.exprId().id()) for a in parts.output(side)].index(key.id)
-    fresh_side = _renewed(parts, side)
+    fresh_side = _copy_with_new_ids(parts, side)
     named = parts.alias(parts.output(fresh_side)[at], "key")
     return parts.gateway.dataset(parts.project([named], fresh_side)).filter("key IS NOT NULL")
 
 
-def _renewed(parts: Parts, node: Handle) -> Handle:
+def _copy_with_new_ids(parts: Parts, node: Handle) -> Handle:
     """Copy filters and projections over files, with new numbers for all columns. No number may
     occur twice in a plan, or the analyzer renews some of them (``DeduplicateRelations``).
     """
@@ -375,7 +377,7 @@ def _renewed(parts: Parts, node: Handle) -> Handle:
     if not int(node.children().size()):
         return node.newInstance()
     (below,) = gateway.children(node)
-    fresh_child = _renewed(parts, below)
+    fresh_child = _copy_with_new_ids(parts, below)
     jvm: Handle = gateway.spark._jvm
     pairs = zip(parts.output(below), parts.output(fresh_child), strict=True)
     tuple_ = java_class(jvm, "scala.Tuple2")

@@ -16,7 +16,7 @@ from presieve.backend.catalyst.row_effects import reasons
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.classic.catalyst_builder import conjuncts
 from presieve.backend.classic.display_names import print_unqualified, source_name
-from presieve.backend.classic.py4j_errors import each, guarded, java_class, simple_class
+from presieve.backend.classic.py4j_errors import each, java_class, simple_class, translate_errors
 from presieve.backend.gateway import Handle
 
 if TYPE_CHECKING:
@@ -82,13 +82,13 @@ class _Source:
     reasons: list[str] = field(default_factory=list)
 
 
-@guarded
+@translate_errors
 def apply_filter(df: DataFrame, where: str) -> DataFrame:
     """Filter the DataFrame. Raises :class:`GatewayError` if Spark does not accept the condition."""
     return df.where(where)
 
 
-@guarded
+@translate_errors
 def needed_rows(gateway: ClassicGateway, plan: Handle) -> list[NeededRows]:
     """Determine the needed rows of each source of an analyzed plan, in order. Raises
     :class:`GatewayError`.

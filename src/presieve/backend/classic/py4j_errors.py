@@ -16,7 +16,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def guarded(call: Callable[P, T]) -> Callable[P, T]:
+def translate_errors(call: Callable[P, T]) -> Callable[P, T]:
     """Turn errors of py4j and of Spark into :class:`GatewayError`, with their first line."""
     return guarding(Py4JError)(call)
 

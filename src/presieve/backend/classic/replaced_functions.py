@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import FLAT_MAPS
 from presieve.backend.classic.catalyst_builder import Parts
-from presieve.backend.classic.py4j_errors import each, guarded, java_class
+from presieve.backend.classic.py4j_errors import each, java_class, translate_errors
 from presieve.backend.gateway import Handle
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FUNCTIONS = "org.apache.spark.sql.functions"
 
 
-@guarded
+@translate_errors
 def replace_columns(
     gateway: ClassicGateway, project: Handle, expressions: Mapping[int, str]
 ) -> Handle:
@@ -31,7 +31,7 @@ def replace_columns(
     return Parts(gateway).project(columns, child)
 
 
-@guarded
+@translate_errors
 def replace_table_function(
     gateway: ClassicGateway, flat_map: Handle, expressions: Sequence[str], condition: str | None
 ) -> Handle:
@@ -47,7 +47,7 @@ def replace_table_function(
     return parts.project(columns, rows)
 
 
-@guarded
+@translate_errors
 def replace_group_function(
     gateway: ClassicGateway,
     groups: Handle,

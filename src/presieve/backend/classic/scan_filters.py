@@ -41,7 +41,7 @@ from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.display_names import print_unqualified, source_name
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.backend.classic.py4j_errors import each, guarded, simple_class
+from presieve.backend.classic.py4j_errors import each, simple_class, translate_errors
 from presieve.backend.classic.scans import iceberg
 from presieve.backend.classic.split_aggregate_arguments import computed_arguments, with_columns
 from presieve.backend.classic.time_zones import zones
@@ -166,7 +166,7 @@ class RowSources:
 
 
 @or_declined
-@guarded
+@translate_errors
 def open_sources(opened: Opened, df: DataFrame, search: ScanFilterSearch) -> RowSources | None:
     """Find the sources of a DataFrame in a classic session. None if no filter computes anything and
     nothing is declared, if no condition implies anything, or if rows may come from a cache. The
@@ -216,7 +216,7 @@ def _is_known(source: LeafSource) -> bool:
 
 
 @or_declined
-@guarded
+@translate_errors
 def open_functions(df: DataFrame) -> RowSources | None:
     """Find the operators of a plan that filters pass by a proof, and conditions on their outputs
     that such proofs do not read. ``year(m) = 2024`` implies a range of ``m``. None if no filter

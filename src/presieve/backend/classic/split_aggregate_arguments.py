@@ -16,8 +16,8 @@ from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT
 from presieve.backend.catalyst.native_aggregates import (
     NativeCall,
     NativeInput,
-    argument,
     native_call,
+    read_argument,
 )
 from presieve.backend.catalyst.operators import conditions
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, references, walk
@@ -99,7 +99,7 @@ def _is_moved(call: NativeCall, tree: Tree, source: NativeInput) -> bool:
     if not _is_computed(tree) or (call.function not in _OF_EACH_ROW and can_raise(tree)):
         return False
     try:
-        return computes(argument(tree, source))
+        return computes(read_argument(tree, source))
     except DeclineSignal:
         return True
 

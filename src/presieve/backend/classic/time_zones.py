@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from presieve.backend.classic.py4j_errors import guarded, java_class
+from presieve.backend.classic.py4j_errors import java_class, translate_errors
 from presieve.sql.piecewise import SECOND, Offsets, Zones
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _OFFSET = re.compile(r"([+-])(\d\d):(\d\d)(?::(\d\d))?")
 _known: dict[str, Offsets] = {}
 
 
-@guarded
+@translate_errors
 def zones(gateway: ClassicGateway, session: str, names: Iterable[str]) -> Zones:
     """Return the offsets of the session's zone and of others. Raises :class:`GatewayError`."""
     return Zones(session, {name: _offsets(gateway, name) for name in {session, *names}})

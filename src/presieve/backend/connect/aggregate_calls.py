@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, COMPLETE
 from presieve.backend.catalyst.trees import ATTRIBUTE, EXPRESSIONS, JsonNode, Tree
 from presieve.backend.connect.builtin_names import AGGREGATES
-from presieve.backend.connect.expression_trees import python_udf, read, read_harmless, unknown_tree
+from presieve.backend.connect.expression_trees import (
+    python_udf,
+    read_harmless,
+    read_tree,
+    unknown_tree,
+)
 from presieve.backend.connect.meaning import meaning, operand
 from presieve.backend.connect.resolved_plan import Expression
 from presieve.backend.connect.scope import OperatorScope
@@ -61,7 +66,7 @@ def aggregate_call(expression: Expression, scope: OperatorScope) -> Tree:
         if call is not None:
             tree = _native(call.name, call.arguments, call.distinct, scope)
             return tree if call.condition is None else _add_filter(tree, call.condition, scope)
-    return read(expression, scope)
+    return read_tree(expression, scope)
 
 
 _CALL = re.compile(
@@ -152,7 +157,11 @@ def _add_filter(tree: Tree, condition: Expression, scope: OperatorScope) -> Tree
     """Add the condition of FILTER as another child."""
     if tree[0]["class"] != AGGREGATE_EXPRESSION:
         return tree
-    return [_aggregate_node(2, bool(tree[0]["isDistinct"])), *tree[1:], *read(condition, scope)]
+    return [
+        _aggregate_node(2, bool(tree[0]["isDistinct"])),
+        *tree[1:],
+        *read_tree(condition, scope),
+    ]
 
 
 def _fits(kind: str, child: Tree) -> bool:
@@ -173,7 +182,7 @@ def _read_argument(expression: Expression, scope: OperatorScope) -> Tree:
         meant = operand(expression, scope)
     except DeclineSignal:
         return _read_counted(expression, scope)
-    return _choice(meant, scope) if isinstance(meant, CaseValue) else read(expression, scope)
+    return _choice(meant, scope) if isinstance(meant, CaseValue) else read_tree(expression, scope)
 
 
 def _choice(value: Value, scope: OperatorScope) -> Tree:
@@ -189,14 +198,14 @@ def _choice(value: Value, scope: OperatorScope) -> Tree:
 def _read_counted(expression: Expression, scope: OperatorScope) -> Tree:
     """Read ``CAST(condition AS INT)``; other expressions as usual."""
     if expression.WhichOneof("expr_type") != "cast":
-        return read(expression, scope)
+        return read_tree(expression, scope)
     wanted = str(expression.cast.type_str).strip().lower()
     if expression.cast.HasField("type"):
         wanted = str(expression.cast.type.WhichOneof("kind"))
     type_ = {"int": "integer", "bigint": "long"}.get(wanted, wanted)
     inner = meaning(expression.cast.expr, scope)
     if type_ not in ("integer", "long") or isinstance(inner, Declined):
-        return read(expression, scope)
+        return read_tree(expression, scope)
     cast = _structure("Cast", [read_harmless(inner, scope)])
     cast[0]["dataType"] = type_
     return cast

@@ -103,7 +103,7 @@ def split_alias(expression: Expression) -> tuple[Expression, str | None]:
     return expression, name
 
 
-def read(expression: Expression, scope: OperatorScope) -> Tree:
+def read_tree(expression: Expression, scope: OperatorScope) -> Tree:
     """Return the tree of any expression."""
     expression, _ = split_alias(expression)
     kind = expression.WhichOneof("expr_type")
@@ -128,27 +128,27 @@ def read(expression: Expression, scope: OperatorScope) -> Tree:
         function = expression.unresolved_function
         plain = not function.is_distinct and not function.is_user_defined_function
         name = str(function.function_name).lower()
-        children = [read(a, scope) for a in function.arguments]
+        children = [read_tree(a, scope) for a in function.arguments]
         fixed, total = plain and name in DETERMINISTIC, plain and name in TOTAL
         return unknown_tree(term, children, deterministic=fixed, total=total)
     if kind == "cast":
-        return unknown_tree(term, [read(expression.cast.expr, scope)], deterministic=True)
+        return unknown_tree(term, [read_tree(expression.cast.expr, scope)], deterministic=True)
     if kind == "unresolved_extract_value":
         value = expression.unresolved_extract_value
-        children = [read(e, scope) for e in (value.child, value.extraction)]
+        children = [read_tree(e, scope) for e in (value.child, value.extraction)]
         return unknown_tree(term, children, deterministic=True)
     if kind == "named_argument_expression":
         value = expression.named_argument_expression.value
-        return unknown_tree(term, [read(value, scope)], deterministic=True)
+        return unknown_tree(term, [read_tree(value, scope)], deterministic=True)
     if kind == "sort_order":
-        return read(expression.sort_order.child, scope)
+        return read_tree(expression.sort_order.child, scope)
     if kind == "literal":
         return unknown_tree(term, [], deterministic=True)
     if kind == "expression_string":
         text = str(expression.expression_string.expression)
         called = _call_in_text(expression)
         if called is not None:
-            return read(called, scope)
+            return read_tree(called, scope)
         return _everything(term, scope, deterministic=calls_known(text, DETERMINISTIC))
     return _everything(term, scope, deterministic=False)
 
@@ -184,7 +184,7 @@ def calls_known(text: str, functions: Set[str]) -> bool:
 
 def python_udf(function: Expression, scope: OperatorScope) -> Tree:
     """Return the tree of a call of a Python function; its ``function`` field holds the code."""
-    arguments = [read(a, scope) for a in function.arguments]
+    arguments = [read_tree(a, scope) for a in function.arguments]
     head: JsonNode = {
         "class": PYTHON_UDF,
         "num-children": len(arguments),
@@ -211,7 +211,7 @@ def condition(expression: Expression, scope: OperatorScope) -> Condition:
         parts = conjuncts(str(expression.expression_string.expression))
         if len(parts) > 1:
             return _apart(expression, parts, scope)
-    return Condition(expression, read(expression, scope))
+    return Condition(expression, read_tree(expression, scope))
 
 
 def conjunction(left: Condition, right: Condition) -> Condition:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, walk
-from presieve.backend.connect.expression_trees import read
+from presieve.backend.connect.expression_trees import read_tree
 from presieve.backend.connect.resolved_plan import Expression, Operator, Relation, inner, put_inputs
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import OperatorScope, fold
@@ -73,10 +73,10 @@ def _apart(relation: Relation, kind: str, scope: OperatorScope) -> Relation | No
     names = {fold(f.name) for f in scope.fields}
     added_names: list[str] = []
     child = inner(relation).input
-    while calls := _distinct([c for e in candidates for c in _innermost(e)]):
+    while calls := _distinct([c for e in candidates for c in _inner_calls(e)]):
         arguments = [a for c in calls for a in _function(c).arguments]
         computed = _distinct([a for a in arguments if not _is_column(a, scope, added_names)])
-        if any(can_raise(read(a, scope)) for a in computed):
+        if any(can_raise(read_tree(a, scope)) for a in computed):
             return None
         # If arguments are computed first, the next iteration finds the calls over their columns.
         named_values = {_key(e): (e, _new_name(e, names)) for e in computed or calls}
@@ -135,9 +135,9 @@ def _calls(expression: Expression) -> list[Expression]:
     return own_call + [c for e in _parts(expression) for c in _calls(e)]
 
 
-def _innermost(expression: Expression) -> list[Expression]:
+def _inner_calls(expression: Expression) -> list[Expression]:
     """Return copies of the calls without other calls in their arguments, from left to right."""
-    inner_calls = [c for e in _parts(expression) for c in _innermost(e)]
+    inner_calls = [c for e in _parts(expression) for c in _inner_calls(e)]
     if inner_calls or expression.WhichOneof("expr_type") != _CALL:
         return inner_calls
     copy = type(expression)()
@@ -163,7 +163,7 @@ def _is_column(argument: Expression, scope: OperatorScope, added_names: Sequence
         return False
     if str(argument.unresolved_attribute.unparsed_identifier) in map(_quote, added_names):
         return True
-    tree = read(argument, scope)
+    tree = read_tree(argument, scope)
     return len(tree) == 1 and bool(tree[0]["class"] == ATTRIBUTE)
 
 

@@ -12,7 +12,7 @@ from presieve.backend.connect.builtin_names import AGGREGATES, GENERATORS, WINDO
 from presieve.backend.connect.expression_trees import (
     alias,
     is_deterministic,
-    read,
+    read_tree,
     unknown_tree,
     why_undetermined,
 )
@@ -102,7 +102,7 @@ def _window(
     window: Expression, field: ResolvedColumn, scope: OperatorScope
 ) -> tuple[JsonNode, list[Tree]]:
     tree = window_expression(window, scope)
-    partition = [read(e, scope) for e in window.partition_spec]
+    partition = [read_tree(e, scope) for e in window.partition_spec]
     order = sort_orders(window.order_spec, scope)
     fields: JsonNode = {
         "windowExpressions": [alias(field.id, field.name, tree)],
@@ -116,6 +116,6 @@ def _generate(
     expression: Expression, field: ResolvedColumn, scope: OperatorScope
 ) -> tuple[JsonNode, list[Tree]]:
     why = Declined("operator", "the results of generators are not known")
-    inner = [read(e, scope) for e in _arguments(expression)]
+    inner = [read_tree(e, scope) for e in _arguments(expression)]
     tree = unknown_tree(why, inner, deterministic=True)
     return {"generator": tree, "generatorOutput": [field.tree]}, [tree]

@@ -86,7 +86,7 @@ class ConnectGateway:
     def _with_texts(self, relation: Relation) -> Relation:
         """Return the plan with queries in SQL text replaced by messages, if these are right."""
         queries = {server_sql.key(t): t for t in server_sql.texts(relation)}
-        read = {k: m for k, t in queries.items() if (m := server_sql.read(t)) is not None}
+        read = {k: m for k, t in queries.items() if (m := server_sql.read_query(t)) is not None}
         if not read or not is_interesting(server_sql.put_in(relation, read)):
             return relation
         for k, replacement in read.items():

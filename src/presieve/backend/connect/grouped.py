@@ -12,7 +12,7 @@ from presieve.backend.connect.expression_trees import (
     alias,
     is_deterministic,
     python_udf,
-    read,
+    read_tree,
     split_alias,
     why_undetermined,
 )
@@ -112,7 +112,7 @@ def _keys(
         why = not_rowwise([plain])
         if why is not None:
             return why
-        keys.append((read(plain, resolver.scope(child)), name))
+        keys.append((read_tree(plain, resolver.scope(child)), name))
     return keys
 
 

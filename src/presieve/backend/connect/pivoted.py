@@ -16,7 +16,7 @@ from presieve.backend.connect.aggregate_calls import aggregate_call, is_aggregat
 from presieve.backend.connect.expression_trees import (
     alias,
     is_deterministic,
-    read,
+    read_tree,
     split_alias,
     why_undetermined,
 )
@@ -74,7 +74,7 @@ def _read_pivot(resolver: Resolver, relation: Relation, child: Operator) -> _Piv
     body, scope = relation.aggregate, resolver.scope(child)
     by_id = {f.id: f for f in child.output}
     grouped = [*body.grouping_expressions, body.pivot.col]
-    plain = [read(e, scope) if split_alias(e)[1] is None else [] for e in grouped]
+    plain = [read_tree(e, scope) if split_alias(e)[1] is None else [] for e in grouped]
     if not all(is_attribute(t) and t[0]["exprId"]["id"] in by_id for t in plain):
         raise DeclineSignal("plan-shape", "a pivot of something else than columns")
     *keys, column = (by_id[t[0]["exprId"]["id"]] for t in plain)

@@ -14,7 +14,7 @@ from presieve.backend.connect import grouped
 from presieve.backend.connect.expression_trees import (
     alias,
     is_deterministic,
-    read,
+    read_tree,
     split_alias,
     unknown_tree,
     why_undetermined,
@@ -115,8 +115,8 @@ def _column(expression: Expression, name: str | None, scope: OperatorScope) -> l
         if word and head.lower().endswith(" as") and last.isidentifier():
             inner = type(expression)()
             inner.expression_string.expression = head[:-3].strip()
-            return [_Column(read(inner, scope), last)]
-    return [_Column(read(expression, scope), name)]
+            return [_Column(read_tree(inner, scope), last)]
+    return [_Column(read_tree(expression, scope), name)]
 
 
 def with_columns(

@@ -21,7 +21,7 @@ from presieve.backend.connect.expression_trees import (
     alias,
     condition,
     is_deterministic,
-    read,
+    read_tree,
     unknown_tree,
     why_undetermined,
 )
@@ -228,7 +228,7 @@ def _passing_rule(kind: str) -> Callable[[Resolver, Relation, list[Operator]], O
     def rule(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
         (child,) = children
         scope = resolver.scope(child)
-        trees = [read(e, scope) for e in expressions(inner(relation))]
+        trees = [read_tree(e, scope) for e in expressions(inner(relation))]
         why = why_undetermined(trees)
         fixed = all(is_deterministic(t) for t in trees)
         fields = {"expressions": trees}

@@ -54,7 +54,7 @@ def filtering(relation: Relation) -> tuple[Declined, ...]:
     return (why,) if _FILTERING.search(text) else ()
 
 
-def read(relation: Relation) -> Relation | None:
+def read_query(relation: Relation) -> Relation | None:
     """Read a query as messages, with its number. They are not checked here."""
     if {f.name for f, _ in relation.sql.ListFields()} != {"query"}:
         return None

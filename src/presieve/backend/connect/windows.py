@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from presieve.backend.catalyst.trees import EXPRESSIONS, JsonNode, Tree
 from presieve.backend.connect.aggregate_calls import aggregate_call
 from presieve.backend.connect.builtin_names import AGGREGATES
-from presieve.backend.connect.expression_trees import read
+from presieve.backend.connect.expression_trees import read_tree
 from presieve.backend.connect.resolved_plan import Expression
 from presieve.backend.connect.scope import OperatorScope
 
@@ -32,7 +32,7 @@ def window_expression(window: Expression, scope: OperatorScope) -> Tree:
     """
     called = window.window_function.unresolved_function
     name = str(called.function_name).lower()
-    partition = [read(e, scope) for e in window.partition_spec]
+    partition = [read_tree(e, scope) for e in window.partition_spec]
     order = sort_orders(window.order_spec, scope)
     parts = [*partition, *order, _frame(window, name)]
     spec = [_node("WindowSpecDefinition", len(parts)), *(n for p in parts for n in p)]
@@ -50,7 +50,7 @@ def sort_orders(keys: Sequence[Expression], scope: OperatorScope) -> list[Tree]:
         head = _node("SortOrder", 1)
         head["direction"] = _object("Descending$" if descending else "Ascending$")
         head["nullOrdering"] = _object("NullsFirst$" if first else "NullsLast$")
-        orders.append([head, *read(key.child, scope)])
+        orders.append([head, *read_tree(key.child, scope)])
     return orders
 
 
@@ -58,7 +58,7 @@ def _function(function: Expression, name: str, scope: OperatorScope) -> Tree:
     called = function.unresolved_function
     if name in AGGREGATES:
         return aggregate_call(function, scope)
-    inside = [read(a, scope) for a in called.arguments]
+    inside = [read_tree(a, scope) for a in called.arguments]
     kind = _RANKS.get(name) or (_OFFSETS[name][0] if name in _OFFSETS else name)
     return [_node(kind, len(inside)), *(n for t in inside for n in t)]
 

@@ -27,7 +27,7 @@ from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.may_raise import errors_in_input
 from presieve.backend.effects.trusted_scans import dropped_by_columns
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.problems.load_functions import load, table_request, takes_pandas
+from presieve.backend.problems.load_functions import load_function, table_request, takes_pandas
 from presieve.backend.statistics.footers import RELATION
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import AnalysisRequest
@@ -116,7 +116,7 @@ def _request(gateway: Gateway, handle: Handle, node: Node, boundary: Boundary) -
     if not takes_pandas(boundary, call):
         reason = f"{call.name} is a function of Arrow tables or of the batches of a group"
         raise DeclineSignal("eval-type", reason)
-    function = load(gateway, gateway.group_function(handle), call)
+    function = load_function(gateway, gateway.group_function(handle), call)
     if not isinstance(function, FunctionType):
         raise DeclineSignal("no-source", f"{call.name} is not a plain Python function")
     return table_request(function, boundary, _keys(node, boundary))

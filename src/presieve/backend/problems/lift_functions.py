@@ -22,7 +22,7 @@ from presieve.backend.problems.load_functions import (
     aggregate_form,
     check_together,
     handle,
-    load,
+    load_function,
     takes_key,
     takes_pandas,
 )
@@ -212,7 +212,7 @@ class _Functions:
         boundary, call = self.boundary, self.boundary.calls[0]
         if boundary.kind == "Aggregate" or not takes_pandas(boundary, call):
             raise DeclineSignal.of(why)
-        function = load(self.gateway, self.gateway.group_function(self.node), call)
+        function = load_function(self.gateway, self.gateway.group_function(self.node), call)
         if not isinstance(function, FunctionType):
             raise DeclineSignal.of(why)
         if boundary.kind in MAPS:
@@ -292,7 +292,9 @@ class _Functions:
         return kind(with_key, tuple(by_id[k] for k in self.boundary.keys))
 
     def _load(self, call: BoundaryCall) -> object:
-        return load(self.gateway, handle(self.gateway, self.node, self.boundary, call), call)
+        return load_function(
+            self.gateway, handle(self.gateway, self.node, self.boundary, call), call
+        )
 
     def _columns_read(self, call: BoundaryCall) -> tuple[SchemaColumn, ...]:
         """Return the columns that a call reads, and the keys."""

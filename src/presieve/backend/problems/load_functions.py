@@ -24,7 +24,7 @@ def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: BoundaryCal
     return gateway.group_function(node)
 
 
-def load(gateway: Gateway, handle: Handle, call: BoundaryCall) -> object:
+def load_function(gateway: Gateway, handle: Handle, call: BoundaryCall) -> object:
     """Load the Python function."""
     loaded = command(gateway, handle, call)
     if not isinstance(loaded, tuple) or len(loaded) != 2 or not callable(loaded[0]):

@@ -52,7 +52,7 @@ def ranges(
     extremes: dict[int, tuple[int, int]] = {}
     for attribute in ids:
         met: list[int] = []
-        test = partial(_ranged, met)
+        test = partial(_extremes_fit, met)
         if _good(gateway, root, node, [attribute], test, through=number) and met:
             extremes[attribute] = min(met), max(met)
     return extremes
@@ -84,7 +84,7 @@ def _rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
     return sum(int(footer.num_rows) for footer in footers if footer is not None)
 
 
-def _ranged(met: list[int], statistics: Statistics, type_: str) -> bool:
+def _extremes_fit(met: list[int], statistics: Statistics, type_: str) -> bool:
     """Whether the extremes are values of the type: Spark reads 300 as a tinyint of 44. For decimals
     that are cast to integers, digits after the point are cut off. Appends the extremes to ``met``.
     """

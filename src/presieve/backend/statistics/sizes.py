@@ -9,7 +9,7 @@ from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 from presieve.backend.statistics.estimates import local
 from presieve.backend.statistics.footers import RELATION
-from presieve.cost.parquet import extent
+from presieve.cost.parquet import rows_and_bytes
 
 MOST_FILES = 256
 """Maximum number of files whose footers are read for a report."""
@@ -44,7 +44,7 @@ def _sizes(gateway: Gateway, plan: Handle, root: Node) -> Iterator[Size]:
             continue
         if not 0 < len(uris) <= MOST_FILES:
             continue
-        extents = [extent(path) for path in map(local, uris) if path is not None]
+        extents = [rows_and_bytes(path) for path in map(local, uris) if path is not None]
         known_extents = [e for e in extents if e is not None]
         if len(known_extents) == len(uris):
             columns = tuple(str(tree[0]["name"]) for tree in node.fields["output"])

@@ -39,7 +39,7 @@ def run_check(check: Check) -> Counted | None:
     store = _private_store(default_store())
     stored_rows = _answers.get(check.name)
     if stored_rows is None and store is not None:
-        stored_rows = _read(store, check.name)
+        stored_rows = _read_check(store, check.name)
     if stored_rows is not None:
         return Counted(stored_rows, "a check of the data, made before")
     started = time.perf_counter()
@@ -66,7 +66,7 @@ def _private_store(store: Store | None) -> Store | None:
     return store if mine else None
 
 
-def _read(store: Store, name: str) -> int | None:
+def _read_check(store: Store, name: str) -> int | None:
     data = store.get(name)
     try:
         entry = json.loads(data) if data is not None else None

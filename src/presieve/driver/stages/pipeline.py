@@ -34,10 +34,10 @@ from presieve.backend.open_plan import (
     input_names,
     is_same,
     lift_with_bounds,
+    open_again,
     open_plan,
     open_written,
     plan_edit,
-    reopen,
     scan_filters,
     with_own_listings,
 )
@@ -265,7 +265,7 @@ class Pipeline:
             df = self._record_step(Pass.PREFILTERS, changed)
             if opened.numbers <= decided.keys():
                 break  # no boundary is left that a pre-filter could meet
-            again = reopen(opened, df, decided)
+            again = open_again(opened, df, decided)
             if isinstance(again, Declined):
                 break
             opened = again
@@ -293,7 +293,7 @@ class Pipeline:
         """Open the plan of ``df``; without sites if that is not possible."""
         if df is self.df:
             return first
-        again = reopen(first, df, ())
+        again = open_again(first, df, ())
         return replace(first, sites=()) if isinstance(again, Declined) else again
 
     def _compile_and_prune(self, opened: Opened, applied: Applied) -> Applied:

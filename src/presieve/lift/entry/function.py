@@ -11,7 +11,7 @@ from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.entry.returns import Returns, outputs
 from presieve.lift.execution.batch_loop import rows_loop
 from presieve.lift.execution.heap import boxed_variables, frozen_variables
-from presieve.lift.execution.iteration import element
+from presieve.lift.execution.iteration import loop_variable
 from presieve.lift.execution.row_loop import (
     Loop,
     check_fields,
@@ -23,11 +23,11 @@ from presieve.lift.execution.row_loop import (
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Exit, ExitKind, Flow, SymbolicMachine
 from presieve.lift.execution.statements import assigned_names, bind, execute, machine
-from presieve.lift.python.names import constant, own_names, parameters
+from presieve.lift.python.names import as_constant, own_names, parameters
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.symbolic import NONE, Unbound, Value, holds_objects
-from presieve.semantics.smart_constructors import default, ite, or_
+from presieve.semantics.smart_constructors import any_value, ite, or_
 
 
 def lift_function(
@@ -79,7 +79,7 @@ def parameter_values(
         if p.name in inputs:
             env[p.name] = inputs[p.name]
         elif p.default is not p.empty:
-            env[p.name] = constant(p.default, p.name, m.columns.zone)
+            env[p.name] = as_constant(p.default, p.name, m.columns.zone)
         else:
             raise m.decline("unknown-columns", f"no column for parameter {p.name}", m.source.node)
     return env
@@ -90,7 +90,7 @@ def _loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> Loop:
         raise m.decline("unsupported-statement", "for with else", node)
     node = rows_loop(m, node, flow)
     with m.at(node):
-        row = element(m, node.iter, flow)
+        row = loop_variable(m, node.iter, flow)
     assigned = assigned_names([node])
     # A name that is not a variable of the function belongs to a comprehension or nested function.
     live_names = [n for n in assigned if n in flow.env]
@@ -194,4 +194,4 @@ def _guard_initial_value(f: Field, before: Term) -> Field:
     """
     if before in (FALSE, TRUE):
         return f
-    return Field(f.name, f.sort, ite(before, default(f.sort), f.init), f.step)
+    return Field(f.name, f.sort, ite(before, any_value(f.sort), f.init), f.step)

@@ -23,7 +23,7 @@ from presieve.lift.python.zones import Zone
 from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.state_fields import (
     Shape,
-    flatten,
+    field_terms,
     join_shapes,
     leaves,
     shape_of,
@@ -86,7 +86,7 @@ def _lift_merge(obj: object, request: LiftRequest, fold: Fold) -> Merge:
     if not _holds(shape, value, names):
         reason = "merge(a, b) returns states of other types than reduce(acc, row)"
         raise m.decline("mixed-types", reason, m.source.node)
-    terms = {n: _twin(t) for n, t in zip(names, flatten(value, shape), strict=True)}
+    terms = {n: _twin(t) for n, t in zip(names, field_terms(value, shape), strict=True)}
     merged, raises = tuple(terms[f.name] for f in fold.fields), _twin(m.raised())
     _check_variables(method, fold, (*merged, raises))
     facts = (a for key, a in columns.recorded.assumptions.items() if key not in old_assumptions)

@@ -68,7 +68,7 @@ from presieve.semantics.smart_constructors import (
     ite,
     or_,
     some,
-    widen,
+    widen_decimal,
 )
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
@@ -241,7 +241,7 @@ def _decimal(
     """
     base = value.base
     if isinstance(base, Decimal) and base.scale <= sort.scale:
-        value = Scalar(widen(value.term, sort.scale), value.traits)
+        value = Scalar(widen_decimal(value.term, sort.scale), value.traits)
         if m.ranges.fits(value.term, column.type):
             return value
     reason = f"{describe(value)} may not fit output column {column.name} of type {column.type}"

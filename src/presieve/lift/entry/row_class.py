@@ -20,7 +20,7 @@ from presieve.lift.execution.state import Exit, ExitKind, Flow
 from presieve.lift.execution.statements import execute, machine
 from presieve.lift.models.pandas.input_and_output import row_attributes
 from presieve.lift.python.attributes import needs_init
-from presieve.lift.python.names import constant, own_names, parameters
+from presieve.lift.python.names import as_constant, own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.columns import LiftedColumns
@@ -143,7 +143,7 @@ class RowMethod:
             env[self.owner] = self.value
         for name in self.parameters:
             if name in self.defaults:
-                env[name] = constant(self.defaults[name], name, m.columns.zone)
+                env[name] = as_constant(self.defaults[name], name, m.columns.zone)
         env.update(zip(self.parameters, arguments, strict=False))
         missing = [n for n in self.parameters if n not in env or isinstance(env[n], Unbound)]
         if missing:

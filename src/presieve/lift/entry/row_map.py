@@ -136,7 +136,7 @@ def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
     m.begin(Stage.AFTER)
     arguments = tuple[Value, ...](SeriesV(name, GIVEN) for name in names)
     batch = arguments[0] if len(arguments) == 1 else TupleV(arguments)
-    flow = Flow(_environment(m, function, (batch,) if form.batches else arguments))
+    flow = Flow(_bind_parameters(m, function, (batch,) if form.batches else arguments))
     result, place = (_result_of_yield if form.batches else _result_of_return)(m, flow, batch)
     (column,) = request.returns
     vector = series.vector(m, result)
@@ -179,10 +179,10 @@ def _parameters(
     m: SymbolicMachine, function: FunctionType, form: RowsFunction, table: Value
 ) -> dict[str, Value]:
     key = Clash("the key of a group is not followed here")
-    return _environment(m, function, (key, table) if form.takes_key else (table,))
+    return _bind_parameters(m, function, (key, table) if form.takes_key else (table,))
 
 
-def _environment(
+def _bind_parameters(
     m: SymbolicMachine, function: FunctionType, values: tuple[Value, ...]
 ) -> dict[str, Value]:
     """Return the variables of a function that is called with these values by position."""

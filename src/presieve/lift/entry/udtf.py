@@ -57,13 +57,13 @@ _SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def lift_state_class(cls: object, columns: LiftedColumns, returns: Returns) -> tuple[Fold, str]:
     """Return the fold of a partition, and the source text of the methods."""
-    checked = _checked(cls)
+    checked = _check_class(cls)
     init, evaluate, terminate = (_Method(checked, name, columns) for name in _METHODS)
     methods = (init, evaluate, terminate)
     state = frozenset(name for x in methods for name in x.assigned())
     for name in state:
         if attribute(checked, name, methods) is not methods:
-            raise _unsupported(checked, f"self.{name} is an attribute of the class, too")
+            raise _decline_class(checked, f"self.{name} is an attribute of the class, too")
     for x in methods:
         x.rename(state)
     initial = _initial(init, state)
@@ -92,11 +92,11 @@ def lift_state_class(cls: object, columns: LiftedColumns, returns: Returns) -> t
     return replace(fold, name=checked.__name__, span=span), text
 
 
-def _unsupported(cls: type, reason: str) -> DeclineSignal:
+def _decline_class(cls: type, reason: str) -> DeclineSignal:
     return DeclineSignal("unsupported-form", f"{cls.__name__}: {reason}")
 
 
-def _checked(cls: object) -> type:
+def _check_class(cls: object) -> type:
     """Return the class if its objects hold attributes as plain objects do, and it has no other
     hooks.
     """
@@ -106,10 +106,10 @@ def _checked(cls: object) -> type:
     special = {n for n in vars(cls) if n.startswith("__") and n.endswith("__")}
     unsupported = sorted((special - _PLAIN) | (_HOOKS & set(vars(cls))))
     if unsupported:
-        raise _unsupported(cls, f"{unsupported[0]} of a table function is not supported")
+        raise _decline_class(cls, f"{unsupported[0]} of a table function is not supported")
     for name in _METHODS:
         if not isinstance(attribute(cls, name, None), FunctionType):
-            raise _unsupported(cls, f"a fold of a partition needs {', '.join(_METHODS)}")
+            raise _decline_class(cls, f"a fold of a partition needs {', '.join(_METHODS)}")
     return cls
 
 

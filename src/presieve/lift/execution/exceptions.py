@@ -79,7 +79,7 @@ _VALUES = (
 # --- code that a body may contain -----------------------------------------------------------------
 
 
-def _unmodelled(m: SymbolicMachine, subject: str, node: ast.AST) -> Exception:
+def _decline_handler(m: SymbolicMachine, subject: str, node: ast.AST) -> Exception:
     reason = f"which error {subject} may raise, and except may catch, is not modelled"
     return m.decline("unsupported-statement", f"{reason}: test for the problem with if", node)
 
@@ -97,7 +97,7 @@ def check_statement(m: SymbolicMachine, node: ast.stmt) -> None:
     places = (ast.Name, ast.Tuple, ast.Store)
     plain = all(isinstance(n, places) for t in targets for n in ast.walk(t))
     if not isinstance(node, _STATEMENTS) or not plain:
-        raise _unmodelled(m, syntax(node), node)
+        raise _decline_handler(m, syntax(node), node)
 
 
 def check_value(m: SymbolicMachine, node: ast.expr, value: Value) -> None:
@@ -106,7 +106,7 @@ def check_value(m: SymbolicMachine, node: ast.expr, value: Value) -> None:
         return
     decimal = isinstance(value, Scalar) and isinstance(value.base, Decimal)
     if not isinstance(node, _EXPRESSIONS) or not isinstance(value, _VALUES) or decimal:
-        raise _unmodelled(m, describe(value), node)
+        raise _decline_handler(m, describe(value), node)
 
 
 def check_call(m: SymbolicMachine, name: str, node: ast.Call, owner: Value | None = None) -> None:
@@ -119,7 +119,7 @@ def check_call(m: SymbolicMachine, name: str, node: ast.Call, owner: Value | Non
     constants = all(isinstance(n, plain) for a in node.args for n in ast.walk(a))
     exists = isinstance(owner, Known | DictV)
     if name not in FUNCTIONS and not (name in METHODS and (exists or constants)):
-        raise _unmodelled(m, ast.unparse(node.func), node)
+        raise _decline_handler(m, ast.unparse(node.func), node)
 
 
 # --- the statement --------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def _sort_raised(
     for r in raised:
         error, path = r.error, r.path
         if error is None or path is None or path.conds[: len(start)] != start:
-            raise _unmodelled(m, "the body", attempt.node)
+            raise _decline_handler(m, "the body", attempt.node)
         condition = and_(*path.conds[len(start) :])
         handler = next((h for h in handlers if issubclass(error, h.classes)), None)
         if handler is not None:

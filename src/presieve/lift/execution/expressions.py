@@ -23,8 +23,8 @@ from presieve.lift.models.builtins import calendar, dicts, lists, records, sets,
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import dataframe, datetimes, series, str_accessor, value_counts
-from presieve.lift.models.pandas.input_and_output import attribute, subscript
-from presieve.lift.python.names import constant, member
+from presieve.lift.models.pandas.input_and_output import attribute, evaluate_subscript
+from presieve.lift.python.names import as_constant, member
 from presieve.lift.reason_words import syntax
 from presieve.lift.values.join_values import merge, without_length
 from presieve.lift.values.symbolic import (
@@ -117,7 +117,7 @@ def _assign_expression(m: SymbolicMachine, node: ast.NamedExpr, flow: Flow) -> V
 def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     match node:
         case ast.Constant(value):
-            literal = constant(value, repr(value), m.columns.zone)
+            literal = as_constant(value, repr(value), m.columns.zone)
             if isinstance(literal, Known):
                 raise m.decline("unsupported-constant", f"the constant {value!r}", node)
             return literal
@@ -151,7 +151,7 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.Attribute(owner, name):
             return _attribute(m, owner, name, flow, node)
         case ast.Subscript(owner, index):
-            return _subscript(m, owner, index, flow, node)
+            return _evaluate_subscript(m, owner, index, flow, node)
         case ast.Call():
             return calls.call(m, node, flow)
         case ast.NamedExpr():
@@ -337,7 +337,7 @@ def _attribute(m: SymbolicMachine, owner: ast.expr, name: str, flow: Flow, node:
     return attribute(m, value, name, node) if model_value is None else model_value
 
 
-def _subscript(
+def _evaluate_subscript(
     m: SymbolicMachine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr
 ) -> Value:
     value = evaluate(m, owner, flow)
@@ -379,7 +379,7 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.
     if isinstance(value, DictV | MapV):
         return heap.item(m, flow, value, key, node)
     if isinstance(value, CountsV):
-        return dicts.count(m, flow, value, key, node)
+        return dicts.count_of(m, flow, value, key, node)
     if isinstance(value, SplitV):
         return strings.part_at(m, flow, value, key, node)
     if isinstance(value, Scalar) and value.base == STRING:
@@ -388,4 +388,4 @@ def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.
             return letter
     key = heap.freeze_contents(m, flow, key, node, set())
     pandas_item = dataframe.item_of(m, flow, value, key, node)
-    return subscript(m, value, key, node) if pandas_item is None else pandas_item
+    return evaluate_subscript(m, value, key, node) if pandas_item is None else pandas_item

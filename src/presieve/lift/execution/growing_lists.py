@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from presieve.lift.execution.state import Flow, SymbolicMachine
 
 
-def solid(item: Value) -> Value:
+def as_solid_item(item: Value) -> Value:
     """Return the item as one that exists."""
     match item:
         case Scalar(term, traits) if isinstance(term.sort, Option):
@@ -146,7 +146,7 @@ def rounds(growing: GrowingV, node: ast.AST) -> list[Value]:
     if growing.kind == "heap":
         raise DeclineSignal("not-a-fold", "the order of a heap's items is not specified: sort it")
     items = settle_items(growing).items
-    return [i if absence_of(i) == FALSE else PerhapsV(there(i), solid(i)) for i in items]
+    return [i if absence_of(i) == FALSE else PerhapsV(there(i), as_solid_item(i)) for i in items]
 
 
 def item(m: SymbolicMachine, flow: Flow, growing: GrowingV, at: int, node: ast.AST) -> Value:
@@ -161,7 +161,7 @@ def item(m: SymbolicMachine, flow: Flow, growing: GrowingV, at: int, node: ast.A
         return NONE
     m.fail(flow, negate(certain(flow, items, needed)))
     if at >= 0:
-        return solid(m.force(items[at], flow))
+        return as_solid_item(m.force(items[at], flow))
     return last(m, flow, items, needed)
 
 
@@ -170,7 +170,7 @@ def last(m: SymbolicMachine, flow: Flow, items: Items, before: int = 0) -> Value
     value = items[0]
     for i in range(1, len(items) - before):
         value = merge(certain(flow, items, i + before), items[i], value)
-    return solid(m.force(value, flow))
+    return as_solid_item(m.force(value, flow))
 
 
 def store_item(

@@ -23,7 +23,7 @@ from presieve.lift.execution.state import (
     join_heaps,
     path_conditions,
 )
-from presieve.lift.python.names import constant, names_of, own_names, parameters
+from presieve.lift.python.names import as_constant, names_of, own_names, parameters
 from presieve.lift.python.shipped import attribute, function_source
 from presieve.lift.python.shipping import is_own_module
 from presieve.lift.values.join_values import merge
@@ -141,7 +141,7 @@ def _bind_arguments(call: ModelCall, function: FunctionType) -> dict[str, Value]
         if p.name in passed:
             env[p.name] = passed[p.name]
         else:
-            env[p.name] = constant(p.default, p.name, call.m.columns.zone)
+            env[p.name] = as_constant(p.default, p.name, call.m.columns.zone)
     return env
 
 

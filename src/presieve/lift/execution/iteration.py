@@ -30,7 +30,7 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.types import UNSUPPORTED, sort_of
 
 
-def element(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
+def loop_variable(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of one round of ``for ... in node``. Declines ``unknown-loop``."""
     if isinstance(node, ast.Call):
         match node.func:
@@ -42,7 +42,7 @@ def element(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     value = evaluate(m, node, flow)
     if isinstance(value, SeriesV):
         return ColumnV(value.name)
-    taken = arrays.element(m, value, node)
+    taken = arrays.loop_variable(m, value, node)
     if taken is not None:
         return taken
     raise m.decline("unknown-loop", f"a loop over {describe(value)}", node)
@@ -55,10 +55,10 @@ def _zip_or_enumerate(m: SymbolicMachine, node: ast.Call, name: str, flow: Flow)
     if name == "zip":
         if any(k.arg != "strict" for k in node.keywords) or not node.args:
             raise m.decline("unknown-loop", "this use of zip", node)
-        return TupleV(tuple(element(m, a, flow) for a in node.args))
+        return TupleV(tuple(loop_variable(m, a, flow) for a in node.args))
     if len(node.args) != 1:
         raise m.decline("unknown-loop", "this use of enumerate", node)
-    return TupleV((IndexV(), element(m, node.args[0], flow)))
+    return TupleV((IndexV(), loop_variable(m, node.args[0], flow)))
 
 
 def _by_method(m: SymbolicMachine, node: ast.Call, owner: Value, method: str) -> Value:

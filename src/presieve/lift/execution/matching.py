@@ -12,7 +12,7 @@ from presieve.lift.execution.heap import box_contents
 from presieve.lift.execution.inlining import settled_branch
 from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import compare, equal
-from presieve.lift.python.names import constant
+from presieve.lift.python.names import as_constant
 from presieve.lift.values.symbolic import NONE, ListV, Scalar, TupleV, Value, describe, is_tagged
 from presieve.semantics.smart_constructors import and_, or_
 
@@ -82,7 +82,7 @@ def _fits(
                 and subject_value.base == BOOL
                 and not subject_value.traits.numpy
             ):
-                literal = constant(wanted, "", m.columns.zone)
+                literal = as_constant(wanted, "", m.columns.zone)
                 return flow.decided(equal(m, subject_value, literal, pattern))
         case ast.MatchOr(patterns):
             inner: dict[str, Value] = {}

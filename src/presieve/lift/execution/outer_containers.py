@@ -10,7 +10,7 @@ from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import equal
-from presieve.lift.python.names import constant
+from presieve.lift.python.names import as_constant
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import Known, ListV, Scalar, SetV, Value, describe
 from presieve.semantics.smart_constructors import or_
@@ -49,7 +49,7 @@ def items_of(m: SymbolicMachine, value: Value) -> ListV | None:
         return None
     assert isinstance(value, Known)
     assert isinstance(value.target, list)
-    return ListV(tuple(constant(x, f"{value.name}[...]", m.columns.zone) for x in value.target))
+    return ListV(tuple(as_constant(x, f"{value.name}[...]", m.columns.zone) for x in value.target))
 
 
 def pairs(m: SymbolicMachine, value: Value) -> list[tuple[Value, Value]] | None:
@@ -59,7 +59,9 @@ def pairs(m: SymbolicMachine, value: Value) -> list[tuple[Value, Value]] | None:
     assert isinstance(value, Known)
     assert isinstance(value.target, dict)
     zone, name = m.columns.zone, f"{value.name}[...]"
-    return [(constant(k, name, zone), constant(v, name, zone)) for k, v in value.target.items()]
+    return [
+        (as_constant(k, name, zone), as_constant(v, name, zone)) for k, v in value.target.items()
+    ]
 
 
 def _hits(m: SymbolicMachine, value: Value, key: Value, node: ast.AST) -> list[tuple[Term, Value]]:

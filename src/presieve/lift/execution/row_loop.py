@@ -27,7 +27,7 @@ from presieve.lift.execution.state import (
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.state_fields import (
     Shape,
-    flatten,
+    field_terms,
     join_shapes,
     leaves,
     shape_of,
@@ -74,8 +74,8 @@ def run_loop(initial: Mapping[str, Value], step: Step, names: Mapping[str, str])
         for name, (_, sort), init, stepped in zip(
             fields[n],
             leaves(shape, n),
-            flatten(initial[n], shape),
-            flatten(end[n], shape),
+            field_terms(initial[n], shape),
+            field_terms(end[n], shape),
             strict=True,
         )
     )

@@ -41,7 +41,7 @@ from presieve.lift.values.symbolic import (
     describe,
     without_tag,
 )
-from presieve.semantics.smart_constructors import and_, default, get, is_none, ite, or_
+from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_
 
 SIZE_FIELD = "len()"
 """Name of the field that counts rows, if the function uses their number."""
@@ -386,7 +386,7 @@ class SymbolicMachine:
             return as_number(value)
         value = without_length(value)
         if isinstance(value, NullableV) and (value.there or value.base == FLOAT):
-            stand_in = float_lit(float("nan")) if value.base == FLOAT else default(value.base)
+            stand_in = float_lit(float("nan")) if value.base == FLOAT else any_value(value.base)
             term = ite(is_none(value.term), stand_in, get(value.term))
             return Scalar(term, Traits(False, False, value.base == FLOAT, True, None, value.wide))
         if not isinstance(value, Scalar):

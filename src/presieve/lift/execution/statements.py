@@ -40,7 +40,7 @@ from presieve.lift.execution.state import (
 )
 from presieve.lift.models.builtins import lists, records
 from presieve.lift.models.pandas import assign
-from presieve.lift.python.names import MODULES, constant, module, names_of
+from presieve.lift.python.names import MODULES, as_constant, module, names_of
 from presieve.lift.python.shipped import is_plain_error
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.reason_words import syntax
@@ -108,7 +108,7 @@ def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
             if value is not None:
                 bind(m, target, box_contents(m, flow, evaluate(m, value, flow)), flow)
         case ast.AugAssign():
-            _augment(m, flow, node)
+            _augmented_assignment(m, flow, node)
         case ast.If(test, body, orelse):
             _branch(m, test, body, orelse, flow)
         case ast.Return(value):
@@ -149,7 +149,7 @@ def _import(m: SymbolicMachine, node: ast.Import | ast.ImportFrom, flow: Flow) -
         if target is None:
             reason = f"importing {ast.unparse(node).partition(' ')[2]} inside the function"
             raise m.decline("unsupported-statement", f"{reason}: import it outside", node)
-        flow.env[name] = constant(target, name, m.columns.zone)
+        flow.env[name] = as_constant(target, name, m.columns.zone)
 
 
 def _resolve_import(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tuple[str, object]:
@@ -231,7 +231,7 @@ def _fork(
         flow.conds = conds
 
 
-def _augment(m: SymbolicMachine, flow: Flow, node: ast.AugAssign) -> None:
+def _augmented_assignment(m: SymbolicMachine, flow: Flow, node: ast.AugAssign) -> None:
     match node.target:
         case ast.Name(name) as target:
             old = evaluate(m, ast.copy_location(ast.Name(name, ast.Load()), target), flow)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
-from presieve.lift.python.names import constant
+from presieve.lift.python.names import as_constant
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import Known, Value
@@ -26,7 +26,7 @@ def instance_constant(owner: object, name: str, zone: Zone) -> Value:
         attribute_value = attribute(owner, name)
     except AttributeError:
         raise DeclineSignal("unknown-name", f"self.{name} is not defined") from None
-    value = constant(attribute_value, f"self.{name}", zone)
+    value = as_constant(attribute_value, f"self.{name}", zone)
     if isinstance(value, Known) and type(value.target) not in (list, dict, set, frozenset):
         raise DeclineSignal(
             "unsupported-constant", f"self.{name} is not a number, string, date or container"

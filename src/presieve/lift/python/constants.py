@@ -45,7 +45,7 @@ def compute_constant(node: ast.expr, look: Look) -> object:
     try:
         return _evaluate(node, look)
     except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
-        raise _undecided(node) from error
+        raise _decline_undecided(node) from error
 
 
 def same(a: object, b: object) -> bool:
@@ -91,7 +91,7 @@ def _members(values: set[object] | frozenset[object]) -> list[tuple[str, str]]:
     return sorted((repr(v), type(v).__name__) for v in values)
 
 
-def _undecided(node: ast.expr) -> UndecidedSignal:
+def _decline_undecided(node: ast.expr) -> UndecidedSignal:
     return UndecidedSignal(f"it is {ast.unparse(node)}, which is not a constant expression")
 
 
@@ -121,7 +121,7 @@ def _evaluate(node: ast.expr, look: Look) -> object:
                 return NUMBERS[name]
         case ast.Call(function, arguments, []):
             return _call(node, look_at(function, look), [_evaluate(a, look) for a in arguments])
-    raise _undecided(node)
+    raise _decline_undecided(node)
 
 
 def look_at(node: ast.expr, look: Look) -> object:
@@ -133,7 +133,7 @@ def look_at(node: ast.expr, look: Look) -> object:
             module = look(name)
             if module is dt or module is decimal or getattr(module, "__name__", "") == "pandas":
                 return getattr(module, attribute, None)
-    raise _undecided(node)
+    raise _decline_undecided(node)
 
 
 def _apply_unary(node: ast.expr, op: ast.unaryop, value: object) -> object:
@@ -145,7 +145,7 @@ def _apply_unary(node: ast.expr, op: ast.unaryop, value: object) -> object:
                 return +value
             case ast.Not():
                 return not value
-    raise _undecided(node)
+    raise _decline_undecided(node)
 
 
 def _apply_binary(node: ast.expr, op: ast.operator, a: object, b: object) -> object:
@@ -155,11 +155,11 @@ def _apply_binary(node: ast.expr, op: ast.operator, a: object, b: object) -> obj
     if type(a) is str and type(b) is int and isinstance(op, ast.Mult) and len(a) * b <= _LONGEST:
         return a * b
     if type(a) not in _NUMBERS or type(b) not in _NUMBERS:
-        raise _undecided(node)
+        raise _decline_undecided(node)
     assert isinstance(a, int | float)
     assert isinstance(b, int | float)
     if not -_MOST < a < _MOST or not -_MOST < b < _MOST:  # nor NaN
-        raise _undecided(node)
+        raise _decline_undecided(node)
     match op:
         case ast.Add():
             return a + b
@@ -176,7 +176,7 @@ def _apply_binary(node: ast.expr, op: ast.operator, a: object, b: object) -> obj
         case ast.Pow() if abs(b) <= 64:
             power: object = a**b
             return power
-    raise _undecided(node)
+    raise _decline_undecided(node)
 
 
 def _call(node: ast.expr, function: object, arguments: Sequence[object]) -> object:
@@ -190,4 +190,4 @@ def _call(node: ast.expr, function: object, arguments: Sequence[object]) -> obje
         if function is decimal.Decimal or all(a[:4].isdigit() for a in texts):
             instance: object = function(*arguments)
             return instance
-    raise _undecided(node)
+    raise _decline_undecided(node)

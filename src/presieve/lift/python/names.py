@@ -51,7 +51,7 @@ class OuterNames:
 
     def resolve(self, name: str) -> Value:
         """Return the value of the name. Declines ``unknown-name`` if it is not defined."""
-        return constant(self.lookup(name), name, self.zone)
+        return as_constant(self.lookup(name), name, self.zone)
 
     def lookup(self, name: str, *, read: bool = True) -> object:
         """Return the object that the name means; ``read`` as in :func:`global_of`."""
@@ -72,7 +72,7 @@ def names_of(function: FunctionType, zone: Zone) -> OuterNames:
     return OuterNames(closure, function.__globals__, zone)
 
 
-def constant(value: object, name: str, zone: Zone) -> Value:
+def as_constant(value: object, name: str, zone: Zone) -> Value:
     """Return a Python object as a value: a literal if it is an immutable constant."""
     scalar = scalar_constant(value, zone)
     if scalar is not None:
@@ -80,7 +80,7 @@ def constant(value: object, name: str, zone: Zone) -> Value:
     if value is None:
         return NONE
     if type(value) is tuple:
-        return TupleV(tuple(constant(v, f"{name}[{i}]", zone) for i, v in enumerate(value)))
+        return TupleV(tuple(as_constant(v, f"{name}[{i}]", zone) for i, v in enumerate(value)))
     return Known(name, value)
 
 
@@ -159,11 +159,13 @@ def module(name: str) -> ModuleType | None:
 def member(owner: Known, name: str, zone: Zone) -> Value | None:
     """Return ``owner.name`` for a known module or class; None if it is not one."""
     if owner.target is sys:
-        return constant(NUMBERS[name], "sys.maxsize", zone) if name == "maxsize" else _limits(name)
+        return (
+            as_constant(NUMBERS[name], "sys.maxsize", zone) if name == "maxsize" else _limits(name)
+        )
     if name == "value" and is_broadcast(owner.target):
-        return constant(getattr(owner.target, name), f"{owner.name}.value", zone)
+        return as_constant(getattr(owner.target, name), f"{owner.name}.value", zone)
     if owner.target is sys.float_info and name in ("max", "min", "epsilon"):
-        return constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
+        return as_constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
     loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)
     tables = getattr(module("pyarrow"), "Table", None)
     if not any(owner.target is k for k in (*loaded, tables) if k is not None):
@@ -171,7 +173,7 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
     if not hasattr(owner.target, name):
         return None
     target_value = getattr(owner.target, name)
-    value = constant(target_value, f"{owner.name}.{name}", zone)
+    value = as_constant(target_value, f"{owner.name}.{name}", zone)
     if isinstance(owner.target, ModuleType) and not _is_genuine(target_value, name, value):
         return None
     return value

@@ -49,14 +49,14 @@ from presieve.lift.values.symbolic import (
     mixed_types_signal,
 )
 from presieve.semantics.smart_constructors import (
+    any_value,
     as_float,
     as_instant,
-    default,
     get,
     is_none,
     ite,
     some,
-    widen,
+    widen_decimal,
 )
 
 MOST_BITS = 52
@@ -86,7 +86,10 @@ def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
     if a.base != b.base:
         if isinstance(a.base, Decimal) and isinstance(b.base, Decimal):
             scale = max(a.base.scale, b.base.scale)
-            a, b = Scalar(widen(a.term, scale), a.traits), Scalar(widen(b.term, scale), b.traits)
+            a, b = (
+                Scalar(widen_decimal(a.term, scale), a.traits),
+                Scalar(widen_decimal(b.term, scale), b.traits),
+            )
         elif can_promote(a.base, a.traits, b.base):
             a = promote(a)
         elif can_promote(b.base, b.traits, a.base):
@@ -155,7 +158,7 @@ def _default_value(value: Value) -> Value:
     match value:
         case Scalar(term, traits):
             same = Traits(numpy=traits.numpy, literal=traits.literal, ahead=traits.ahead)
-            return Scalar(default(term.sort), same)
+            return Scalar(any_value(term.sort), same)
         case TupleV(items):
             return TupleV(_default_items(items))
         case OptTupleV(_, items):

@@ -42,7 +42,7 @@ from presieve.lift.values.symbolic import (
     describe,
     mixed_types_signal,
 )
-from presieve.semantics.smart_constructors import default, some, widen
+from presieve.semantics.smart_constructors import any_value, some, widen_decimal
 
 MOST_ITEMS = 16
 """Maximum number of items of a list whose length depends on the rows, between rows."""
@@ -345,7 +345,7 @@ def _flags(names: list[str], count: int) -> tuple[Term, ...]:
     return tuple(Var(Scope.ACC, names.pop(0), BOOL) for _ in range(count))
 
 
-def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
+def field_terms(value: Value, shape: Shape) -> tuple[Term, ...]:
     """Return the terms of a value's fields. The shape must be at least the value's own."""
     match shape:
         case NoneShape() | TagShape():
@@ -361,12 +361,14 @@ def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
             return widen_bits(flags, width)
         case ListShape(items):
             assert isinstance(value, ListV)
-            return tuple(t for v, s in zip(value.items, items, strict=True) for t in flatten(v, s))
+            return tuple(
+                t for v, s in zip(value.items, items, strict=True) for t in field_terms(v, s)
+            )
         case GrowingShape(items, _):
             assert isinstance(value, ListV | GrowingV)
             list_items = settle_items(as_growing(value)).items
             padded = list_items + (NONE,) * (len(items) - len(list_items))
-            return tuple(t for v, s in zip(padded, items, strict=True) for t in flatten(v, s))
+            return tuple(t for v, s in zip(padded, items, strict=True) for t in field_terms(v, s))
         case DictShape():
             assert isinstance(value, DictV | MapV)
             return _flatten_dict(as_map(value), shape)
@@ -380,7 +382,7 @@ def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
                 return (FALSE, *blank)
             assert isinstance(value, TupleV | OptTupleV)
             inner = zip(value.items, items, strict=True)
-            terms = tuple(t for v, s in inner for t in flatten(v, s))
+            terms = tuple(t for v, s in inner for t in field_terms(v, s))
             return (as_optional(value).present, *terms) if optional else terms
 
 
@@ -389,14 +391,14 @@ def _flatten_dict(value: MapV, shape: DictShape) -> tuple[Term, ...]:
     present = dict(zip(value.names, value.present, strict=True))
     presence_flags = () if shape.certain else tuple(present.get(n, FALSE) for n in shape.names)
     terms = (
-        flatten(items_by_name[n], s) if n in items_by_name else _blank(s)
+        field_terms(items_by_name[n], s) if n in items_by_name else _blank(s)
         for n, s in zip(shape.names, shape.items, strict=True)
     )
     return (*presence_flags, *(t for each in terms for t in each))
 
 
 def _blank(shape: Shape) -> tuple[Term, ...]:
-    return tuple(default(sort) for _, sort in leaves(shape, ""))
+    return tuple(any_value(sort) for _, sort in leaves(shape, ""))
 
 
 def _to_sort(value: Value, sort: Sort) -> Term:
@@ -405,7 +407,7 @@ def _to_sort(value: Value, sort: Sort) -> Term:
     assert isinstance(value, Scalar)
     base = strip(sort)
     if isinstance(base, Decimal):
-        value = Scalar(widen(value.term, base.scale), value.traits)
+        value = Scalar(widen_decimal(value.term, base.scale), value.traits)
     elif value.base != base:
         value = promote(value)
     term = value.term

@@ -168,7 +168,7 @@ class BoxContents:
         size = self._sizes.get(source)
         if size is None or size.rows * share < 1:
             return sentences.about(share)
-        return f"about {size.rows * share:,.0f} rows ({sentences.percent(share)})"
+        return f"about {size.rows * share:,.0f} rows ({sentences.as_percentage(share)})"
 
 
 def _match_sizes(leaves: Sequence[Pair], sizes: Sequence[Size]) -> Iterator[tuple[Pair, Size]]:

@@ -61,7 +61,7 @@ def holds(script: str) -> bool:
     return isinstance(ask(script), Unsat)
 
 
-def invariant(
+def greatest_invariant(
     problem: Problem, columns: Sequence[AggregateColumn | ListColumn], claims: Iterable[Term]
 ) -> list[Term]:
     """The claims that hold after the first row and that rows preserve, all taken together."""

@@ -17,17 +17,17 @@ from presieve.synthesis.aggregates.aggregate_invariant import (
     Aggregates,
     ask,
     decline_aggregates,
+    greatest_invariant,
     holds,
-    invariant,
     is_reordered,
     without_negative_zero,
 )
 from presieve.synthesis.aggregates.candidates import (
     AggregateClaim,
-    between,
     candidates,
     facts,
     links,
+    range_claims,
     starts,
     values,
 )
@@ -97,10 +97,15 @@ class _Search:
         if isinstance(missing, Declined):
             return missing
         calls = _calls(self.tried)
-        about = [*values(self.fold), *starts(self.fold), *facts(calls), *between(self.fold, calls)]
+        about = [
+            *values(self.fold),
+            *starts(self.fold),
+            *facts(calls),
+            *range_claims(self.fold, calls),
+        ]
         about += links(calls) if linked else ()
         claims = {c: c.claim(self.fold) for c in self.tried}
-        proved = set(invariant(self.problem, calls, (*about, *claims.values())))
+        proved = set(greatest_invariant(self.problem, calls, (*about, *claims.values())))
         holding: dict[Var, AggregateClaim] = {}
         for candidate, claim in claims.items():
             if claim in proved:
@@ -136,7 +141,7 @@ class _Search:
         covered_fields |= {c.field for c in chosen}
         about = [t for t in about if covered_fields.issuperset(_fields(t))]
         claims = [c.claim(self.fold) for c in chosen]
-        proved = invariant(self.problem, calls, (*about, *claims))
+        proved = greatest_invariant(self.problem, calls, (*about, *claims))
         if not set(claims) <= set(proved):
             return decline_aggregates("the aggregates of its fields hold together alone")
         images = {c.field: c.image for c in chosen}

@@ -288,7 +288,7 @@ def starts(fold: Fold) -> Iterator[Term]:
                 yield unless_raised(fold, app(op, field, f.init))
 
 
-def between(fold: Fold, calls: Sequence[AggregateColumn]) -> Iterator[Term]:
+def range_claims(fold: Fold, calls: Sequence[AggregateColumn]) -> Iterator[Term]:
     """State that a maximum, or a value that chooses a row, is within the range of its type."""
     columns = (*fold.columns, *fold.keys)
     ranges = column_ranges([SchemaColumn(c.name, c.type) for c in columns])

@@ -21,15 +21,15 @@ from presieve.smt.side_by_side import RAISED, SideBySide, with_raised
 from presieve.sql.operands import TYPE_NAMES
 from presieve.synthesis.aggregates.aggregate_invariant import (
     Aggregates,
+    greatest_invariant,
     holds,
-    invariant,
     is_reordered,
     without_negative_zero,
 )
 from presieve.synthesis.aggregates.candidates import (
     AggregateClaim,
-    between,
     links,
+    range_claims,
     starts,
     unless_raised,
     values,
@@ -73,12 +73,12 @@ def _with_list(
     about = [
         *values(fold),
         *starts(fold),
-        *between(fold, calls),
+        *range_claims(fold, calls),
         *facts(column.fields),
         *of_calls(calls),
         *links(calls, column.results),
     ]
-    proved = invariant(
+    proved = greatest_invariant(
         problem, (*calls, column), (*about, *claims.values(), *other_claims.values())
     )
     for c, claim in other_claims.items():

@@ -243,7 +243,7 @@ class ProofAttempt:
         return _finish(self._evidence, self._prefilter, self._parts, prover, self._pairs)
 
 
-def attempt(evidence: Evidence, prefilter: Term) -> CandidateProof | Wrong | Open:
+def try_candidate(evidence: Evidence, prefilter: Term) -> CandidateProof | Wrong | Open:
     """Run a whole attempt."""
     full_attempt = ProofAttempt(evidence, prefilter)
     begun = full_attempt.begin()

@@ -30,7 +30,7 @@ from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.preimages import consequence, preimage
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of
 from presieve.semantics.values import INT_RANGES
-from presieve.synthesis.prefilter.tightening import tighten
+from presieve.synthesis.prefilter.tightening import tighten_conjuncts
 
 _SPARK = frozenset((*AS_SPARK.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
 DIVIDED = {Op.INT_FLOORDIV: Op.INT_QUOTIENT, Op.INT_MOD: Op.INT_REMAINDER}
@@ -435,7 +435,7 @@ def _all(parts: list[Term]) -> Term:
     options = [[d for d in sql_disjuncts(c) if d not in _opposites(conjuncts)] for c in conjuncts]
     if not all(options):
         return SQL_FALSE
-    tight = tighten(list(dict.fromkeys(sql_disjunction(o) for o in options)))
+    tight = tighten_conjuncts(list(dict.fromkeys(sql_disjunction(o) for o in options)))
     return SQL_FALSE if SQL_FALSE in tight else sql_conjunction(tight)
 
 

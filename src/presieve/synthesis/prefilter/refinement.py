@@ -17,8 +17,8 @@ from presieve.synthesis.invariant.candidate import (
     Open,
     ProofAttempt,
     Wrong,
-    attempt,
     refute,
+    try_candidate,
 )
 from presieve.synthesis.sampling.concrete_tables import accepts_all
 from presieve.synthesis.sampling.space import MAX_CELLS
@@ -110,14 +110,14 @@ def _of_boxes(search: Search) -> Proven | None:
             break
         part = excluding(partitions, box)
         search.tracer.record(events.Proposed(part))
-        result = attempt(evidence, part)
+        result = try_candidate(evidence, part)
         if isinstance(result, CandidateProof):
             proofs.append(result)
     if len(proofs) > 1:
         search.budget.begin(MOST)
         every = sql_conjunction(p.prefilter for p in proofs)
         search.tracer.record(events.Proposed(every))
-        joined = attempt(evidence, every)
+        joined = try_candidate(evidence, every)
         if isinstance(joined, CandidateProof):
             return Proven(joined, "universe")
     return Proven(proofs[0], "universe") if proofs else None
@@ -127,7 +127,7 @@ def keep_all(search: Search) -> Proven | None:
     """Prove that every row may be kept, so that conjuncts over keys can go below."""
     search.budget.begin()
     search.tracer.record(events.Proposed(SQL_TRUE))
-    result = attempt(search.gather(), SQL_TRUE)
+    result = try_candidate(search.gather(), SQL_TRUE)
     if not isinstance(result, CandidateProof):
         return None
     needed = (

@@ -19,7 +19,7 @@ _BELOW = {Op.SQL_GT: True, Op.SQL_GE: True, Op.SQL_LT: False, Op.SQL_LE: False}
 _STRICT = (Op.SQL_GT, Op.SQL_LT)
 
 
-def tighten(conjuncts: Sequence[Term]) -> list[Term]:
+def tighten_conjuncts(conjuncts: Sequence[Term]) -> list[Term]:
     """Conjuncts that are true for the same rows."""
     tightest = [c for c in conjuncts if not any(_is_tighter(o, c) for o in conjuncts if o is not c)]
     for listed in list(tightest):

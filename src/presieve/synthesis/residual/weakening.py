@@ -76,7 +76,7 @@ def reads_of(fold: Fold) -> Reads:
     }
 
 
-def cost(predicate: Term, reads: Reads) -> Cost:
+def residual_cost(predicate: Term, reads: Reads) -> Cost:
     """The cost of a residual."""
     none: frozenset[Var] = frozenset()
     fields = none.union(*(reads.get(v, none) for v in variables(predicate)))
@@ -109,7 +109,7 @@ def parts_of(
     numbers = iter(range(1_000_000))
 
     def standins(term: Term) -> tuple[Term, ...]:
-        return tuple(sorted(_standins(term, start), key=lambda t: cost(t, reads or {})))
+        return tuple(sorted(_standins(term, start), key=lambda t: residual_cost(t, reads or {})))
 
     return _conjunction(clauses, next(numbers), numbers, standins)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.classic.catalyst_builder import conjuncts
 from presieve.backend.classic.display_names import files_name, print_unqualified
-from presieve.backend.classic.py4j_errors import each, guarded, simple_class
+from presieve.backend.classic.py4j_errors import each, simple_class, translate_errors
 from presieve.backend.classic.scans import iceberg
 from presieve.backend.classic.scans.optimized import offered_filter
 from presieve.backend.classic.scans.reads import (
@@ -72,7 +72,7 @@ def contracts(gateway: ClassicGateway, df: DataFrame) -> tuple[ScanContract, ...
         return ()
 
 
-@guarded
+@translate_errors
 def _contracts(gateway: ClassicGateway, df: DataFrame) -> list[ScanContract]:
     scan_contracts: list[ScanContract] = []
     for leaf, above in _leaves(df._jdf.queryExecution().sparkPlan(), None):
@@ -93,7 +93,7 @@ def _leaves(node: Handle, above: Handle | None) -> Iterator[tuple[Handle, Handle
         yield from _leaves(child, filter_)
 
 
-@guarded
+@translate_errors
 def _metadata(leaf: Handle, kind: str) -> Handle:
     return leaf.scan().getMetaData() if kind == _BATCHES else leaf.metadata()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from presieve.backend.classic.plan_leaves import SOURCES
-from presieve.backend.classic.py4j_errors import guarded, java_class, simple_class
+from presieve.backend.classic.py4j_errors import java_class, simple_class, translate_errors
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
 from presieve.backend.statistics.pushed_filters import split_list
@@ -30,13 +30,13 @@ def is_scan(leaf: Handle) -> bool:
     return str(leaf.scan().getClass().getName()).startswith(f"{_SPARK}.source.")
 
 
-@guarded
+@translate_errors
 def location(leaf: Handle) -> str:
     """Return the location of a scan's files, as a URI."""
     return str(leaf.table().table().location())
 
 
-@guarded
+@translate_errors
 def some_files(relation: Handle) -> list[str]:
     """Return the URIs of some files of a table on this machine, as it is now; none for other
     tables.
@@ -52,7 +52,7 @@ def some_files(relation: Handle) -> list[str]:
         tasks.close()
 
 
-@guarded
+@translate_errors
 def filters_of_scan(leaf: Handle) -> list[str]:
     """Return the filters of a scan."""
     _, _, filter_text = str(leaf.scan().description()).partition(_FILTERS)
@@ -65,7 +65,7 @@ def in_catalyst(text: str) -> str:
     return f"({text})" if suffix or column == text else f"isnotnull({column})"
 
 
-@guarded
+@translate_errors
 def write_in_iceberg(gateway: ClassicGateway, condition: Handle) -> str | None:
     """Write a condition in Iceberg's words; None if Iceberg has no words for it."""
     jvm = gateway.spark._jvm
@@ -81,7 +81,7 @@ def write_in_iceberg(gateway: ClassicGateway, condition: Handle) -> str | None:
     )
 
 
-@guarded
+@translate_errors
 def rows(leaf: Handle) -> tuple[int, int] | None:
     """Return the number of rows in a scan's table, and in the files that the scan chooses. None if
     that is not known, as for an old snapshot of a table.

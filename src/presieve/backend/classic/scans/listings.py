@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from presieve.backend.classic.plan_leaves import SOURCES, VIEW, is_listed_once
-from presieve.backend.classic.py4j_errors import guarded, java_class, simple_class
+from presieve.backend.classic.py4j_errors import java_class, simple_class, translate_errors
 from presieve.backend.gateway import GatewayError, Handle
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _INDEX = SOURCES + "InMemoryFileIndex"
 _STAMP = re.compile(r"path=(.*?); .*?length=(\d+); .*?modification_time=(\d+)")
 
 
-@guarded
+@translate_errors
 def own_listings(gateway: ClassicGateway, plan: Handle) -> Handle:
     """Give each relation over files that are listed once a listing of its own, except below views.
     Raises :class:`GatewayError` if the files are not the listed ones any more.

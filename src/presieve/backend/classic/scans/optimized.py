@@ -19,7 +19,7 @@ from presieve.backend.catalyst.trees import (
     stable_text,
 )
 from presieve.backend.classic.plan_leaves import SOURCES, is_scan, reads_files
-from presieve.backend.classic.py4j_errors import guarded
+from presieve.backend.classic.py4j_errors import translate_errors
 from presieve.backend.gateway import Handle
 from presieve.semantics.scan import may_lose_by
 
@@ -88,7 +88,7 @@ class OptimizedScan:
     directories: Callable[[], frozenset[str]]
 
 
-@guarded
+@translate_errors
 def optimized_scans(gateway: ClassicGateway, df: DataFrame) -> tuple[OptimizedScan, ...]:
     """Return the scans of a DataFrame, including those of its subqueries. Raises
     :class:`GatewayError` with the error of Spark's optimizer, if it raises one.
@@ -127,7 +127,7 @@ def _fields(json_type: object) -> Iterator[str]:
         yield simple_type(json_type)
 
 
-@guarded
+@translate_errors
 def _directories(leaf: Handle) -> frozenset[str]:
     base = leaf.relation()
     if not reads_files(base):
@@ -152,7 +152,7 @@ def _offer_condition(
     return offered_filter(gateway, condition)
 
 
-@guarded
+@translate_errors
 def offered_filter(gateway: ClassicGateway, condition: Handle) -> str | None:
     """Return a condition as Spark offers it to sources; None if it does not."""
     strategy = getattr(gateway.spark._jvm, SOURCES + "DataSourceStrategy$")

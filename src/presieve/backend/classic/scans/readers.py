@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from presieve.backend.classic.plan_leaves import RELATION_V2, SOURCES
-from presieve.backend.classic.py4j_errors import guarded, java_class
+from presieve.backend.classic.py4j_errors import java_class, translate_errors
 from presieve.backend.gateway import GatewayError, Handle
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PYTHON = SOURCES + "v2.python."
 
 
-@guarded
+@translate_errors
 def own_readers(gateway: ClassicGateway, plan: Handle) -> Handle:
     """Give each Python data source of the plan a reader of its own. Raises :class:`GatewayError` if
     another source has taken the name since.

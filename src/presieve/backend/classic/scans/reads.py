@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.classic.py4j_errors import (
     each,
-    guarded,
     java_class,
     java_constant,
     members,
     simple_class,
+    translate_errors,
 )
 from presieve.backend.classic.scans import iceberg
 from presieve.backend.gateway import Handle
@@ -61,7 +61,7 @@ class Chosen:
         return None not in map(local, self.some)
 
 
-@guarded
+@translate_errors
 def list_chosen_files(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
     """Return the files that a ``FileSourceScanExec`` chooses; None if it has too many."""
     location = scan.relation().location()
@@ -98,7 +98,7 @@ class Reader:
     :class:`GatewayError`.
     """
 
-    @guarded
+    @translate_errors
     def __init__(self, gateway: ClassicGateway, scan: Handle, filters: Sequence[Handle]) -> None:
         self._gateway, self._scan, self._filters = gateway, scan, filters
         jvm: Handle = gateway.spark._jvm
@@ -120,7 +120,7 @@ class Reader:
                 break
         return total
 
-    @guarded
+    @translate_errors
     def of(self, uri: str) -> Reads:
         """Count the row groups and rows that are kept of a file. The first file determines the
         schema and the reader's form of the filters.
@@ -196,7 +196,7 @@ def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
     return str(leaf.nodeName()), filter_texts
 
 
-@guarded
+@translate_errors
 def estimate_skipped_share(gateway: ClassicGateway, filtered: Handle) -> float | None:
     """Return the share of the rows that the scan below a filter on local files skips. None if the
     files are elsewhere, are not Parquet, or are read otherwise.

@@ -37,7 +37,7 @@ from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
 from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
-from presieve.lift.python.names import constant
+from presieve.lift.python.names import as_constant
 from presieve.lift.values.join_values import (
     as_number,
     can_promote,
@@ -338,7 +338,7 @@ def member_of(m: SymbolicMachine, value: Value, among: Value, node: ast.AST) -> 
     match among:
         case Known(name, members) if type(members) in (list, set, frozenset):
             assert isinstance(members, list | set | frozenset)
-            constants = tuple(constant(v, name, m.columns.zone) for v in members)
+            constants = tuple(as_constant(v, name, m.columns.zone) for v in members)
             # A set has no fixed order, and the terms must be the same in every process.
             ordered = sorted(constants, key=repr) if not isinstance(members, list) else constants
             items: tuple[Value, ...] = tuple(ordered)
@@ -370,7 +370,7 @@ def _part_of(m: SymbolicMachine, flow: Flow, part: Value, text: Scalar, node: as
 def _hit(m: SymbolicMachine, value: Value, item: Value, node: ast.AST) -> Term:
     """Return whether the value equals this item of a list, and the item is there."""
     _no_shared_nan(m, value, item, node)
-    return and_(there(item), equal(m, value, growing_lists.solid(item), node))
+    return and_(there(item), equal(m, value, growing_lists.as_solid_item(item), node))
 
 
 def _may_be_none(value: Value) -> bool:

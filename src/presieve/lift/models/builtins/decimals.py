@@ -19,7 +19,7 @@ from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.registry import function
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.symbolic import Scalar, Value, describe
-from presieve.semantics.smart_constructors import widen
+from presieve.semantics.smart_constructors import widen_decimal
 
 _MIRRORED = {
     Op.PY_EQ: Op.PY_EQ,
@@ -44,7 +44,7 @@ def compare_decimals(
         return _with_constant(m, op, a.term, x.scale, _exact(m, b.term, node))
     if isinstance(x, Decimal) and isinstance(y, Decimal):
         scale = max(x.scale, y.scale)
-        return app(op, widen(a.term, scale), widen(b.term, scale))
+        return app(op, widen_decimal(a.term, scale), widen_decimal(b.term, scale))
     if not (_is_number(a) and _is_number(b)):
         return None
     reason = f"comparing {describe(a)} with {describe(b)}: start variables with Decimal(0) or None"

@@ -192,7 +192,7 @@ def look_up_captured(call: ModelCall, owner: Value) -> Value | None:
 
 
 @method(DictV | MapV, "setdefault", arguments=range(1, 3), owner=reference)
-def setdefault(call: ModelCall, owner: RefV) -> Value:
+def set_default_item(call: ModelCall, owner: RefV) -> Value:
     """``d.setdefault(key, default)``, also with an empty list, dict or set."""
     key, default = call.args if len(call.args) == 2 else (*call.args, NONE)
     return set_default(call.m, call.flow, Item(owner, key, default), call.node)
@@ -261,7 +261,7 @@ def _update(m: SymbolicMachine, flow: Flow, owner: Value, of: Value, node: ast.A
         heap.store(m, flow, Item(owner, key, total), node)
 
 
-def count(m: SymbolicMachine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) -> Value:
+def count_of(m: SymbolicMachine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) -> Value:
     """Evaluate ``Counter(column)[key]`` for a constant key: 0 if it does not occur."""
     v = counts.of
     base = strip(v.term.sort)
@@ -276,6 +276,6 @@ def count(m: SymbolicMachine, flow: Flow, counts: CountsV, key: Value, node: ast
 def get_count(call: ModelCall, counts: CountsV) -> Value:
     """``Counter(column).get(key, default)`` of a constant."""
     m, flow, _, (key, *defaults), _, node = call
-    number = m.scalar(flow, count(m, flow, counts, key, node), node)
+    number = m.scalar(flow, count_of(m, flow, counts, key, node), node)
     none = app(Op.PY_EQ, number.term, Lit(INT, 0))
     return merge(none, defaults[0] if defaults else NONE, number)

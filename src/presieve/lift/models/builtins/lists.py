@@ -77,7 +77,7 @@ def select(call: ModelCall) -> Value | None:
     if len(node.args) != 2:
         return None
     named = {k.arg or "**": k.value for k in node.keywords}
-    count = _count(m, m.evaluate(node.args[0], flow), node)
+    count = _constant_number(m, m.evaluate(node.args[0], flow), node)
     text, key = key_of(m, flow, named.pop("key", None))
     if named:
         raise call.decline("unknown-call", f"{call.written} with these arguments")
@@ -147,14 +147,14 @@ def make_deque(call: ModelCall) -> Value:
     if not is_list(contents) or (isinstance(contents, GrowingV) and contents.kind == "heap"):
         raise call.decline("unknown-call", f"a deque of {describe(contents)}")
     assert isinstance(contents, ListV | GrowingV)
-    count = None if isinstance(limit, NoneV) else _count(m, limit, node)
+    count = None if isinstance(limit, NoneV) else _constant_number(m, limit, node)
     start = settle_items(as_growing(contents))
     if count is not None and len(start.items) > count:
         start = growing_lists.part(m, replace(start, kind="list"), -count, None, node)
     return replace(start, kind="deque", most=count)
 
 
-def _count(m: SymbolicMachine, value: Value, node: ast.AST) -> int:
+def _constant_number(m: SymbolicMachine, value: Value, node: ast.AST) -> int:
     """Return a number that must be constant when lifting."""
     number = constant_of(value, INT)
     if number is not None and abs(int(number)) <= sys.maxsize:
@@ -209,7 +209,7 @@ def insert(call: ModelCall, owner: RefV) -> Value | None:
     """``list.insert(0, x)``."""
     at, x = call.args
     contents = _contents(call, owner)
-    if contents.kind == "deque" or _count(call.m, at, call.node) != 0:
+    if contents.kind == "deque" or _constant_number(call.m, at, call.node) != 0:
         return None
     return _replace_contents(
         call, owner, _rearrange(call, contents, lambda items: (check_item(x), *items))
@@ -221,7 +221,7 @@ def pop(call: ModelCall, owner: RefV) -> Value | None:
     """``list.pop()`` and ``list.pop(0)``; ``deque.pop()`` and ``deque.popleft()``."""
     m, flow, name, args, _, node = call
     contents, from_left = _contents(call, owner), name == "popleft"
-    where = _count(m, args[0], node) if args else 0 if from_left else -1
+    where = _constant_number(m, args[0], node) if args else 0 if from_left else -1
     if (from_left and args) or ((from_left or args) and from_left != (contents.kind == "deque")):
         return None
     value, remaining = growing_lists.pop_item(m, flow, contents, where, node)
@@ -283,7 +283,7 @@ def part(m: SymbolicMachine, flow: Flow, owner: Value, index: ast.Slice) -> Valu
     )
     step = NONE if index.step is None else m.evaluate(index.step, flow)
     if isinstance(contents, ListV | TupleV):
-        by = None if isinstance(step, NoneV) else _count(m, step, index)
+        by = None if isinstance(step, NoneV) else _constant_number(m, step, index)
         if by == 0:
             raise m.decline("always-raises", "a slice of step 0", index)
         items = contents.items[low:high:by]
@@ -295,7 +295,7 @@ def part(m: SymbolicMachine, flow: Flow, owner: Value, index: ast.Slice) -> Valu
 
 
 def _end(m: SymbolicMachine, value: Value, node: ast.AST) -> int | None:
-    return None if isinstance(value, NoneV) else _count(m, value, node)
+    return None if isinstance(value, NoneV) else _constant_number(m, value, node)
 
 
 def delete(m: SymbolicMachine, flow: Flow, target: ast.expr) -> bool:
@@ -311,12 +311,12 @@ def delete(m: SymbolicMachine, flow: Flow, target: ast.expr) -> bool:
     growing = as_growing(contents)
     match target.slice:
         case ast.Slice(ast.expr() as lower, None, None) if growing.kind == "list":
-            first = _count(m, m.evaluate(lower, flow), target)
+            first = _constant_number(m, m.evaluate(lower, flow), target)
             remaining = growing_lists.part(m, growing, 0, first, target)
         case ast.Slice():
             return False
         case at:
-            where = _count(m, m.evaluate(at, flow), target)
+            where = _constant_number(m, m.evaluate(at, flow), target)
             _, remaining = growing_lists.pop_item(m, flow, growing, where, target)
     store_contents(m, flow, owner, remaining, target)
     return True

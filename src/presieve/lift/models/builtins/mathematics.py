@@ -115,7 +115,7 @@ def whole(call: ModelCall, op: Op, value: Scalar) -> Scalar:
 
 
 @function("builtins.round", arguments=range(1, 3))
-def rounded(call: ModelCall) -> Scalar:
+def round_number(call: ModelCall) -> Scalar:
     """``round`` of a float, to so many digits after the point, and of an integer."""
     value = _number(call)
     if value.traits.numpy:

@@ -19,7 +19,7 @@ from presieve.lift.execution.heap import box_contents, new
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.registry import ANY, function
-from presieve.lift.python.names import constant
+from presieve.lift.python.names import as_constant
 from presieve.lift.python.shipped import attribute as class_attribute
 from presieve.lift.python.shipped import checked_class
 from presieve.lift.python.shipping import is_generated, is_own_module
@@ -132,13 +132,13 @@ def _bind_fields(call: ModelCall, cls: type) -> dict[str, Value]:
         raise call.decline("always-raises", reason) from e
     for p in signature.parameters.values():
         if p.name not in field_values and p.default is not _FACTORY_MARKER:
-            field_values[p.name] = constant(p.default, p.name, call.m.columns.zone)
+            field_values[p.name] = as_constant(p.default, p.name, call.m.columns.zone)
     return field_values
 
 
 def _default_value(m: SymbolicMachine, field: dataclasses.Field[object], node: ast.AST) -> Value:
     if field.default is not dataclasses.MISSING:
-        return constant(field.default, field.name, m.columns.zone)
+        return as_constant(field.default, field.name, m.columns.zone)
     empty_container = _EMPTY.get(field.default_factory)
     if empty_container is None:
         raise m.decline("unknown-call", f"the default of {field.name} is made by a call", node)
@@ -172,7 +172,7 @@ def attribute(m: SymbolicMachine, record: TupleV, name: str, node: ast.AST) -> V
     if name in tag.names:
         return record.items[1 + tag.names.index(name)]
     class_value = class_attribute(tag.cls, name, None)
-    value = constant(class_value, f"{tag.cls.__name__}.{name}", m.columns.zone)
+    value = as_constant(class_value, f"{tag.cls.__name__}.{name}", m.columns.zone)
     if name in vars(tag.cls) and (
         not isinstance(value, Known) or outer_containers.is_container(value)
     ):
@@ -187,7 +187,7 @@ def store(m: SymbolicMachine, flow: Flow, owner: Value, value: Value, node: ast.
         raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
     tag = _tag(record)
     of_class = class_attribute(tag.cls, name, None)
-    plain = not isinstance(constant(of_class, name, m.columns.zone), Known)
+    plain = not isinstance(as_constant(of_class, name, m.columns.zone), Known)
     if not plain and not isinstance(of_class, MemberDescriptorType):
         raise m.decline("mutation", f"{name} is not a plain field of {tag.cls.__name__}", node)
     if name in tag.names:

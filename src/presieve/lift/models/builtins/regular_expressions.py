@@ -26,7 +26,7 @@ def _compiled_pattern(_: ModelCall, owner: Value) -> Known | None:
 
 
 @method(Known, "match", "search", "fullmatch", arguments=1, owner=_compiled_pattern)
-def matched(call: ModelCall, owner: Known) -> Value | None:
+def match_pattern(call: ModelCall, owner: Known) -> Value | None:
     """``PATTERN.match(text)``, ``search`` and ``fullmatch``: of a compiled one."""
     pattern = owner.target
     assert isinstance(pattern, re.Pattern)

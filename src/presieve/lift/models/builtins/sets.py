@@ -17,7 +17,7 @@ from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Term, float_lit, int_li
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import boolean, equal
 from presieve.lift.models.registry import method, reference
-from presieve.lift.python.names import constant
+from presieve.lift.python.names import as_constant
 from presieve.lift.values.join_values import members_of
 from presieve.lift.values.symbolic import (
     NONE,
@@ -57,7 +57,7 @@ def of_constants(m: SymbolicMachine, value: Value, node: ast.AST) -> Value:
     """Convert a captured set of constants to a symbolic set; return other values unchanged."""
     if isinstance(value, Known) and type(value.target) in (set, frozenset):
         assert isinstance(value.target, set | frozenset)
-        members = [constant(x, value.name, m.columns.zone) for x in value.target]
+        members = [as_constant(x, value.name, m.columns.zone) for x in value.target]
         ordered = sorted(members, key=repr)  # the terms must be the same in every process
         set_value = display(m, Flow({}), ordered, node)
         return replace(set_value, fixed=isinstance(value.target, frozenset))

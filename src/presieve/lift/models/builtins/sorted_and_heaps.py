@@ -21,7 +21,7 @@ from presieve.ir.sorts import FLOAT
 from presieve.ir.terms import TRUE, Term
 from presieve.ir.walk import size
 from presieve.lift.execution import growing_lists, inlining
-from presieve.lift.execution.growing_lists import item, solid
+from presieve.lift.execution.growing_lists import as_solid_item, item
 from presieve.lift.execution.state import Comparison, Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import compare
 from presieve.lift.models.builtins.sets import UntrackedSignal
@@ -73,7 +73,7 @@ class Sorter(NamedTuple):
             items, unplaced = (), settle_items(list_value).items
         for x in (*items, *unplaced):
             item_path = flow.branch(there(x))
-            key(item_path, solid(m.force(x, item_path)))  # which may raise
+            key(item_path, as_solid_item(m.force(x, item_path)))  # which may raise
         for x in unplaced:
             items = self.inserted(items, x)
         terms = [t for i in items for t in _terms(i)]
@@ -97,7 +97,7 @@ class Sorter(NamedTuple):
         """Return whether x comes strictly before y."""
         m, node = self.m, self.node
         both_path = self.flow.branch(and_(there(x), there(y)))
-        keys = (self.key(both_path, solid(m.force(v, both_path))) for v in (x, y))
+        keys = (self.key(both_path, as_solid_item(m.force(v, both_path))) for v in (x, y))
         a, b = (without_length(v) for v in keys)
         for value in (a, b):
             _check_numbers(m, value, node)

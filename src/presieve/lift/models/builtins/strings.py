@@ -16,7 +16,7 @@ from presieve.ir.terms import TRUE, Lit, Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, Operation, SymbolicMachine
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.registry import method
-from presieve.lift.python.names import constant
+from presieve.lift.python.names import as_constant
 from presieve.lift.values.symbolic import (
     ListV,
     NoneV,
@@ -62,7 +62,7 @@ def _text(call: ModelCall, owner: Value) -> Scalar | None:
     *("swapcase", "zfill", "ljust", "rjust", "center", "removesuffix"),
     owner=_text,
 )
-def computed(call: ModelCall, text: Scalar) -> Value | None:
+def compute_constant(call: ModelCall, text: Scalar) -> Value | None:
     """``text.title()`` and the like of constants."""
     name, zone = call.name, call.m.columns.zone
     plain = [constant_of(v, STRING, INT) for v in (text, *call.args)]
@@ -75,8 +75,8 @@ def computed(call: ModelCall, text: Scalar) -> Value | None:
     except (TypeError, ValueError) as e:
         raise call.decline("always-raises", f".{name}() raises: {e}") from e
     if isinstance(python_value, list):
-        return ListV(tuple(constant(x, name, zone) for x in python_value))
-    return constant(python_value, name, zone)
+        return ListV(tuple(as_constant(x, name, zone) for x in python_value))
+    return as_constant(python_value, name, zone)
 
 
 def _apply(op: Op, *args: Term) -> Scalar:
@@ -112,7 +112,7 @@ def number_in(call: ModelCall, text: Scalar, kind: str) -> Term:
 
 
 @method(Scalar, "upper", "lower", owner=_text)
-def cased(call: ModelCall, text: Scalar) -> Value | None:
+def change_case(call: ModelCall, text: Scalar) -> Value | None:
     """``text.upper()`` and ``text.lower()``."""
     if call.args:
         return None
@@ -121,7 +121,7 @@ def cased(call: ModelCall, text: Scalar) -> Value | None:
 
 
 @method(Scalar, "strip", "lstrip", "rstrip", owner=_text)
-def stripped(call: ModelCall, text: Scalar) -> Value | None:
+def strip_text(call: ModelCall, text: Scalar) -> Value | None:
     """``text.strip()``, ``lstrip`` and ``rstrip``, also of constant characters."""
     characters = _literals(call)
     if characters is None or len(characters) > 1:
@@ -131,11 +131,11 @@ def stripped(call: ModelCall, text: Scalar) -> Value | None:
 
 
 @method(Scalar, "replace", owner=_text)
-def replaced(call: ModelCall, text: Scalar) -> Value | None:
+def replace_text(call: ModelCall, text: Scalar) -> Value | None:
     """``text.replace(part, by)`` of constants."""
     literals = _literals(call)
     if literals is None or len(literals) != 2 or not literals[0].value:
-        return computed(call, text)
+        return compute_constant(call, text)
     term = call.m.scalar(call.flow, text, call.node, AttributeError).term
     return _apply(Op.TEXT_REPLACE, term, *literals)
 
@@ -176,7 +176,7 @@ def place_of(call: ModelCall, text: Scalar) -> Value | None:
     """
     literals = _literals(call)
     if literals is None or len(literals) != 1 or not literals[0].value:
-        return computed(call, text)
+        return compute_constant(call, text)
     m, flow = call.m, call.flow
     term = m.scalar(flow, text, call.node, AttributeError).term
     if call.name == "index":
@@ -189,7 +189,7 @@ def split(call: ModelCall, text: Scalar) -> Value | None:
     """``text.split(separator)`` of a constant, of which one part is used; of parts that are counted
     off (``split("-", 1)``) the first.
     """
-    computed_value = computed(call, text)
+    computed_value = compute_constant(call, text)
     if computed_value is not None or not 1 <= len(call.args) <= 2:
         return computed_value
     separator, most = constant_of(call.args[0], STRING), None
@@ -216,7 +216,7 @@ def part_at(m: SymbolicMachine, flow: Flow, parts: SplitV, key: Value, node: ast
 
 
 @method(Scalar, "join", owner=_text)
-def joined(call: ModelCall, text: Scalar) -> Value | None:
+def join_texts(call: ModelCall, text: Scalar) -> Value | None:
     """``text.join([a, b])`` of texts that are written out."""
     of = call.flow.opened(call.args[0]) if len(call.args) == 1 else None
     if not isinstance(of, ListV | TupleV):
@@ -340,7 +340,7 @@ def character(
 @method(Scalar, "startswith", owner=_text)
 def startswith(call: ModelCall, text: Scalar) -> Value | None:
     """``text.startswith(prefix)`` of a string with constants, also with a tuple of them."""
-    computed_value = computed(call, text)
+    computed_value = compute_constant(call, text)
     if computed_value is not None or len(call.args) != 1:
         return computed_value
     term = call.m.scalar(call.flow, text, call.node, AttributeError).term

@@ -25,7 +25,7 @@ _RESULTS = (BOOL, STRING, DATE, *_NUMBERS)
 
 
 @method(SeriesV | VectorV, "apply", "map", unevaluated=True, fresh=True)
-def applied(call: ModelCall, owner: SeriesV | VectorV) -> VectorV:
+def apply_to_elements(call: ModelCall, owner: SeriesV | VectorV) -> VectorV:
     """``column.apply(f)`` and ``column.map(f)`` of a function of one value, where each row is by
     itself.
     """

@@ -52,7 +52,7 @@ def write(m: SymbolicMachine, flow: Flow, node: ast.Subscript, key: Value, value
 
 
 @table_method("assign", arguments=0, keywords=ANY, fresh=True)
-def assigned(call: ModelCall, table: PartV) -> PartV | None:
+def assign_columns(call: ModelCall, table: PartV) -> PartV | None:
     """``table.assign(c=value)`` of a column of the same table, or a constant."""
     if "**" in call.named:
         return None

@@ -41,7 +41,7 @@ def choose_elements(m: SymbolicMachine, v: VectorV, choice: Choice, node: ast.AS
     false.
     """
     condition = _condition(m, v, choice.mask, node)
-    replacement = _replacement(m, v, choice.other, node)
+    replacement = _replacement_term(m, v, choice.other, node)
     base, nothing = strip(v.term.sort), choice.other is None
     if base not in _CHOSEN or (base == BOOL and nothing):
         raise m.decline("unsupported-operation", "where() and mask() of such a column", node)
@@ -68,7 +68,7 @@ def _condition(m: SymbolicMachine, v: VectorV, mask: Value, node: ast.AST) -> Te
     return condition.term
 
 
-def _replacement(m: SymbolicMachine, v: VectorV, value: Value | None, node: ast.AST) -> Term:
+def _replacement_term(m: SymbolicMachine, v: VectorV, value: Value | None, node: ast.AST) -> Term:
     """Return the replacement of an element, which must be of the column's own type."""
     base = strip(v.term.sort)
     if value is None:
@@ -132,7 +132,7 @@ def numpy_where(call: ModelCall) -> VectorV:
 
 
 @function("numpy.maximum", "numpy.minimum", arguments=2, fresh=True)
-def bounded(call: ModelCall) -> VectorV:
+def larger_or_smaller(call: ModelCall) -> VectorV:
     """``numpy.maximum`` and ``numpy.minimum`` of columns of doubles, or of one and a constant other
     than zero.
     """

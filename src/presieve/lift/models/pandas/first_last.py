@@ -17,7 +17,7 @@ from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.reductions import at_end, element_value
 from presieve.lift.models.pandas.series import column_of, missing, small
 from presieve.lift.values.symbolic import PartV, TableV, Value, VectorV
-from presieve.semantics.smart_constructors import and_, default, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_, some
 
 
 def row_table(m: SymbolicMachine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST) -> TableV:
@@ -37,7 +37,7 @@ def end_of(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool, node: ast.
     has_row, better = _better(m, v, last, node)
     name = m.reduction_name(f"end({v.name or ''})", ("end", better, v.term))
     acc = Var(Scope.ACC, name, v.term.sort)
-    end_element = field(m, name, default(v.term.sort), ite(better, v.term, acc), node)
+    end_element = field(m, name, any_value(v.term.sort), ite(better, v.term, acc), node)
     if v.rows != TRUE:
         m.fail(flow, negate(has_row))
     return element_value(m, v, end_element)

@@ -63,7 +63,7 @@ def attribute(m: SymbolicMachine, value: Value, name: str, node: ast.AST) -> Val
     raise m.decline("unsupported-expression", f".{name} of {describe(value)}", node)
 
 
-def subscript(m: SymbolicMachine, value: Value, key: Value, node: ast.AST) -> Value:
+def evaluate_subscript(m: SymbolicMachine, value: Value, key: Value, node: ast.AST) -> Value:
     """Evaluate ``value[key]`` for rows, tables and the key tuple. Declines other values."""
     match value:
         case RowV():

@@ -72,10 +72,10 @@ def _is_missing(call: ModelCall) -> Term:
 
 
 @function(*(f"numpy.{n}" for n in ("max", "min", "sum", "mean", "any", "all")), arguments=1)
-def reduced(call: ModelCall) -> Value:
+def reduce_by_method(call: ModelCall) -> Value:
     """``numpy.max`` and the like of a column, which call the column's own method."""
     v = series.vector(call.m, call.args[0])
-    reduction = None if v is None else reductions.reduced(call, v)
+    reduction = None if v is None else reductions.reduce_column(call, v)
     if reduction is None:
         raise call.decline("unknown-call", f"numpy.{call.name} of {describe(call.args[0])}")
     return reduction

@@ -15,7 +15,7 @@ import tokenize
 from presieve.ir.sorts import BOOL
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.pandas import series
-from presieve.lift.python.names import constant
+from presieve.lift.python.names import as_constant
 from presieve.lift.values.symbolic import ListV, PartV, Scalar, TupleV, Value, VectorV, constant_of
 
 _LOCAL = "__at_"
@@ -111,11 +111,11 @@ class _Query:
             case ast.Name(name) if name in self.frame.columns:
                 return series.column_of(self.m, self.frame, name)
             case ast.Constant(int() | float() | str() as value):
-                return constant(value, repr(value), zone)
+                return as_constant(value, repr(value), zone)
             case ast.UnaryOp(ast.USub(), ast.Constant(int() | float() as value)) if (
                 type(value) is not bool
             ):
-                return constant(-value, repr(value), zone)
+                return as_constant(-value, repr(value), zone)
             case ast.List(items) | ast.Tuple(items):
                 return ListV(tuple(self._value(i) for i in items))
         raise self._unknown_error(node)

@@ -17,7 +17,7 @@ from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import missing, present_rows, small, there
 from presieve.lift.models.pandas.signed_zeros import either_zero, one_zero
 from presieve.lift.values.symbolic import Scalar, TopV, VectorV
-from presieve.semantics.smart_constructors import and_, default, get, is_none, ite, or_, some
+from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_, some
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def _beside_keys(m: SymbolicMachine, of: VectorV, top: TopV, node: ast.AST) -> P
             m, full.name, FALSE, or_(full, of.rows if i == 0 else and_(of.rows, occupied[-1])), node
         )
         field(m, best.name, none_lit(x.sort), ite(takes, new[0], best), node)
-        field(m, name, default(of.term.sort), ite(takes, new[1], value), node)
+        field(m, name, any_value(of.term.sort), ite(takes, new[1], value), node)
         occupied.append(full)
         values.append(value)
         above = beats, best, value

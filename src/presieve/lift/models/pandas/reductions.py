@@ -33,8 +33,8 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.assumptions import SUM_WITHIN
 from presieve.semantics.smart_constructors import (
     and_,
+    any_value,
     as_float,
-    default,
     get,
     is_none,
     ite,
@@ -46,7 +46,7 @@ _OBJECTS: tuple[Sort, ...] = (*TEXTS, DATE)
 _EXACT = 2**53
 
 
-def reduced(call: ModelCall, v: VectorV) -> Value | None:
+def reduce_column(call: ModelCall, v: VectorV) -> Value | None:
     """Evaluate ``column.name()``; None if the reduction is not supported."""
     m, flow, name, _, _, node = call
     if v.array and not _same_on_array(v, name):
@@ -223,7 +223,7 @@ def at_end(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool, node: ast.
     takes = v.rows if last else and_(v.rows, negate(had))
     if not last:
         field(m, flag, FALSE, or_(had, v.rows), node)
-    end_element = field(m, name, default(v.term.sort), ite(takes, v.term, acc), node)
+    end_element = field(m, name, any_value(v.term.sort), ite(takes, v.term, acc), node)
     if any_seen != TRUE:
         m.fail(flow, negate(any_seen))
     return element_value(m, v, end_element)
@@ -277,6 +277,6 @@ def at_label(m: SymbolicMachine, flow: Flow, cell: LabelledElement, node: ast.AS
     what = f"{best.name}:{column}"
     name = m.reduction_name(what, (label.op, keys.term, and_(keys.rows, better), target.term))
     acc = Var(Scope.ACC, name, target.term.sort)
-    cell_term = field(m, name, default(target.term.sort), ite(better, target.term, acc), node)
+    cell_term = field(m, name, any_value(target.term.sort), ite(better, target.term, acc), node)
     m.fail(flow, is_none(best))
     return element_value(m, target, cell_term)

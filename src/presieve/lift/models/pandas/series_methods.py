@@ -70,7 +70,7 @@ def isin(call: ModelCall, v: VectorV) -> VectorV | None:
 
 
 @column_method("between", arguments=2, fresh=True)
-def between(call: ModelCall, v: VectorV) -> VectorV:
+def between_bounds(call: ModelCall, v: VectorV) -> VectorV:
     """``column.between(low, high)``."""
     low, high = call.args
     a = series.compare_vectors(call.m, ast.GtE(), v, low, call.node)
@@ -131,11 +131,11 @@ reduction = partial(method, SeriesV | VectorV, owner=lambda call, owner: vector(
 
 
 @reduction("count", "nunique", "any", "all", arguments=0)
-def count(call: ModelCall, v: VectorV) -> Value | None:
+def count_rows(call: ModelCall, v: VectorV) -> Value | None:
     """``column.count()``; ``any()`` and ``all()`` of conditions; ``nunique()``, compared with 0 or
     1.
     """
-    return reductions.reduced(call, v)
+    return reductions.reduce_column(call, v)
 
 
 _SKIPPING = ("min", "max", "sum", "mean", "std", "var", "median", "idxmin", "idxmax")
@@ -148,4 +148,4 @@ def reduce(call: ModelCall, v: VectorV) -> Value | None:
     """
     if call.named and (v.array or constant_of(call.named["skipna"]) is not True):
         return None
-    return reductions.reduced(call, v)
+    return reductions.reduce_column(call, v)

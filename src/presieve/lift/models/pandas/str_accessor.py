@@ -50,9 +50,9 @@ def _call_on_each(call: ModelCall, v: VectorV, model: Model) -> VectorV | None:
 
 
 @method(AccessV, "str.upper", "str.lower", arguments=0, fresh=True, owner=_texts)
-def cased(call: ModelCall, v: VectorV) -> VectorV | None:
+def change_case(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.upper()`` and ``column.str.lower()``."""
-    return _call_on_each(call, v, strings.cased)
+    return _call_on_each(call, v, strings.change_case)
 
 
 @method(
@@ -62,9 +62,9 @@ def cased(call: ModelCall, v: VectorV) -> VectorV | None:
     fresh=True,
     owner=_texts,
 )
-def stripped(call: ModelCall, v: VectorV) -> VectorV | None:
+def strip_texts(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.strip()``, ``lstrip`` and ``rstrip``, also of constant characters."""
-    return _call_on_each(call, v, strings.stripped)
+    return _call_on_each(call, v, strings.strip_text)
 
 
 @method(AccessV, "str.removeprefix", arguments=1, fresh=True, owner=_texts)
@@ -74,11 +74,11 @@ def without_prefix(call: ModelCall, v: VectorV) -> VectorV | None:
 
 
 @method(AccessV, "str.replace", arguments=2, keywords=("regex",), fresh=True, owner=_texts)
-def replaced(call: ModelCall, v: VectorV) -> VectorV | None:
+def replace_in_texts(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.str.replace(part, by)`` of constants, without regular expressions."""
     if "regex" in call.named and not _is_false(call.named["regex"]):
         return None
-    return _call_on_each(call, v, strings.replaced)
+    return _call_on_each(call, v, strings.replace_text)
 
 
 @method(AccessV, "str.len", arguments=0, fresh=True, owner=_texts)

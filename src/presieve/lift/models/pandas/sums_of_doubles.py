@@ -37,21 +37,21 @@ def reduce_doubles(m: SymbolicMachine, flow: Flow, v: VectorV, name: str, node: 
     rows = v.rows if name == "sum" else present_rows(v)
     nothing = float_lit(0.0) if name == "sum" else NAN
     if rows != TRUE or least > 1:  # a proof can use counts, but not the sequence
-        few = app(Op.PY_LT, _count(m, flow, rows, node), int_lit(least))
+        few = app(Op.PY_LT, _count_rows(m, flow, rows, node), int_lit(least))
         reduction = ite(few, nothing, reduction)
     return Scalar(reduction, Traits(maybe_nan=True, numpy=True, wide=name == "sum"))
 
 
 def mean(m: SymbolicMachine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     """Evaluate ``column.mean()`` of doubles: NaN if all are missing."""
-    count = _count(m, flow, present_rows(v), node)
+    count = _count_rows(m, flow, present_rows(v), node)
     top = app(Op.SEQ_SUM, _sequence(m, v, node, skips=False))
     quotient = app(Op.FLOAT_DIV, top, as_float(count))
     empty = app(Op.PY_EQ, count, int_lit(0))
     return Scalar(ite(empty, NAN, quotient), Traits(maybe_nan=True, numpy=True))
 
 
-def _count(m: SymbolicMachine, flow: Flow, rows: Term, node: ast.AST) -> Term:
+def _count_rows(m: SymbolicMachine, flow: Flow, rows: Term, node: ast.AST) -> Term:
     count = rows_of(m, flow, rows, node)
     if not isinstance(count, Scalar):
         raise m.decline("group-size", "the number of rows is not known here", node)

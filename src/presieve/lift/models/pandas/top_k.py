@@ -92,7 +92,7 @@ def largest(call: ModelCall, of: VectorV | PartV) -> TopV | None:
 
 
 @ranked("head", arguments=range(2), keywords=("n",))
-def head(call: ModelCall, of: VectorV | PartV) -> Value | None:
+def first_rows(call: ModelCall, of: VectorV | PartV) -> Value | None:
     """``sorted.head(k)`` of a table or column that is sorted by one column, with at most eight
     rows; ``table.head(1)`` and ``table.tail(1)`` also of others.
     """
@@ -264,7 +264,7 @@ def total(call: ModelCall, top: TopV) -> Value | None:
     if top.listed or isinstance(of, PartV) or strip(of.term.sort) not in _NUMBERS:
         return None
     places = places_of(call.m, call.flow, top, call.node)
-    count = _count(places)
+    count = _count_places(places)
     if call.name == "count":
         return Scalar(count, NUMPY)
     none = and_(*(negate(p) for p in places.present()))
@@ -286,7 +286,7 @@ def total(call: ModelCall, top: TopV) -> Value | None:
     return Scalar(quotient, Traits(maybe_nan=True, numpy=True))
 
 
-def _count(places: Places) -> Term:
+def _count_places(places: Places) -> Term:
     count: Term = int_lit(0)
     for present in places.present():
         count = app(Op.INT_ADD, count, ite(present, int_lit(1), int_lit(0)))

@@ -34,7 +34,7 @@ _COUNTED = (STRING, INT, FLOAT, BOOL, DATE)
 
 
 @column_method("value_counts", arguments=0, keywords=("normalize", "dropna", "sort", "ascending"))
-def counted(call: ModelCall, v: VectorV) -> FrequencyV | None:
+def count_values(call: ModelCall, v: VectorV) -> FrequencyV | None:
     """``column.value_counts()``, also with ``normalize=True``, if constants are looked up."""
     words = {k: constant_of(x) for k, x in call.named.items()}
     if not all(type(w) is bool for w in words.values()) or words.get("dropna") is False:

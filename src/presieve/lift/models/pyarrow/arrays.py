@@ -42,7 +42,7 @@ def array(m: SymbolicMachine, value: Value) -> ArrayV | None:
     return ArrayV(term, TRUE, type_)
 
 
-def element(m: SymbolicMachine, value: Value, node: ast.AST) -> Value | None:
+def loop_variable(m: SymbolicMachine, value: Value, node: ast.AST) -> Value | None:
     """Return the loop variable of a loop over an array; None for other values."""
     a = array(m, value)
     if a is None:

@@ -59,7 +59,7 @@ def extreme(call: ModelCall) -> CellV:
 
 
 @function("pyarrow.compute.count", arguments=1)
-def count(call: ModelCall) -> CellV:
+def count_present(call: ModelCall) -> CellV:
     """``count(array)`` of what is not null."""
     return CellV(_number(call, array_of(call.m, call.args[0], call.node)), "bigint")
 
