@@ -121,7 +121,7 @@ def test_searches_stay_with_their_boundaries() -> None:
     searches = (lambda: first, lambda: second)
     data = replace(MIXED, boundaries=(SPLIT, replace(SPLIT, function="f")), searches=searches)
     ((kept, _),) = distinct([CollectedReport(data, None), CollectedReport(data, None)])
-    traced = kept.data.traced(1).traced(0)
+    traced = kept.data.trace_lines(1).trace_lines(0)
     assert [(b.function, b.trace) for b in traced.boundaries] == [
         ("top_two", first),
         ("f", second),

@@ -29,7 +29,7 @@ ORDERS = 64
 def in_other_orders(df: DataFrame) -> Iterator[DataFrame]:
     """The pipeline with its rows in orders drawn at random; nothing where none can matter."""
     gateway = ClassicGateway(df.sparkSession)
-    plan = gateway.inlined(gateway.analyzed(df))
+    plan = gateway.inline_definitions(gateway.analyzed(df))
     root = gateway.tree(plan)
     if not any(_inputs(root)):
         return

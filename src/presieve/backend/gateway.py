@@ -98,30 +98,30 @@ class Gateway(Protocol):
     def refers(self, plan: Handle) -> bool:
         """Whether there may be a reference to a definition (WITH) in the plan."""
 
-    def condensed(self, plan: Handle) -> Handle | None:
+    def condense(self, plan: Handle) -> Handle | None:
         """Return a large plan's condensed form, which gives the same rows and is read faster, if
         there is one. It is only inspected: if no boundary in it has something to gain, none in the
         plan has.
         """
 
-    def inlined(self, plan: Handle) -> Handle:
+    def inline_definitions(self, plan: Handle) -> Handle:
         """Replace references to definitions (WITH) by the definitions, if Spark itself does so.
         Return the plan itself if there are none.
         """
 
-    def simplified(self, plan: Handle) -> Handle:
+    def simplify_plan(self, plan: Handle) -> Handle:
         """Apply rules of Spark's optimizer that change no rows: remove columns that nobody reads,
         if something is not deterministic, and compute constants. Return the plan itself if that
         changes nothing. Expressions that depend on the time are not computed.
         """
 
-    def projected(self, plan: Handle, root: Node) -> Handle:
+    def project_computations(self, plan: Handle, root: Node) -> Handle:
         """Move the computations of aggregates below filters, on the results of their functions, to
         projections above them. ``root`` is the plan's tree. Return the plan itself if there are
         none.
         """
 
-    def separated(self, plan: Handle, root: Node, *, everywhere: bool = False) -> Handle:
+    def separate_functions(self, plan: Handle, root: Node, *, everywhere: bool = False) -> Handle:
         """Turn scalar UDFs inside filters and larger expressions into columns of projections of
         their own: in filters and operators below them, or ``everywhere``. ``root`` is the plan's
         tree. Return the plan itself if there are none.

@@ -144,7 +144,7 @@ def open_plan(df: DataFrame, reading: Reading) -> Opened:
         return _open_sites(opened)
     if not gateway.glance(plan, skip_hopeless=reading.skip_hopeless):
         return opened
-    condensed = gateway.condensed(plan) if reading.skip_hopeless else None
+    condensed = gateway.condense(plan) if reading.skip_hopeless else None
     if condensed is None:
         return _open_sites(opened)
     return _open_sites(replace(opened, plan=condensed, written=plan))
@@ -215,8 +215,8 @@ def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tup
     them, and scalar UDFs and results of aggregate functions are columns of their own. The plan is
     left as it is if anything is cached, because Spark finds cached data by the plan as written.
     """
-    steps: list[Callable[[Handle, Node], Handle]] = [lambda p, _: gateway.inlined(p)]
-    steps += [gateway.projected, *([gateway.separated] if python else [])]
+    steps: list[Callable[[Handle, Node], Handle]] = [lambda p, _: gateway.inline_definitions(p)]
+    steps += [gateway.project_computations, *([gateway.separate_functions] if python else [])]
     try:
         for step in steps:
             apart = step(plan, root)
@@ -232,7 +232,7 @@ def _simplify(gateway: Gateway, plan: Handle) -> Handle:
     anything is cached, as above, or if its schema would change: a constant is not nullable.
     """
     try:
-        simplified_plan = gateway.simplified(plan)
+        simplified_plan = gateway.simplify_plan(plan)
         if simplified_plan is plan or not gateway.cache_is_empty():
             return plan
         return simplified_plan if gateway.same_output(plan, simplified_plan) else plan
@@ -429,7 +429,7 @@ def peer_orders(opened: Opened, written: DataFrame, rewritten: DataFrame) -> tup
     """Find places where another order of peers may show in the ``rewritten`` DataFrame."""
     gateway = opened.gateway
     try:
-        plans = (gateway.inlined(gateway.analyzed(df)) for df in (written, rewritten))
+        plans = (gateway.inline_definitions(gateway.analyzed(df)) for df in (written, rewritten))
         return changed_peer_orders(*map(gateway.tree, plans))
     except (DeclineSignal, GatewayError):
         return ()

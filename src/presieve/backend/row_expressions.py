@@ -113,7 +113,7 @@ def with_calls_apart(opened: Opened, df: DataFrame, *, changed: bool) -> tuple[H
     if changed or opened.written is not None:
         plan = gateway.analyzed(df)
         root = gateway.tree(plan)
-    apart = gateway.separated(plan, root, everywhere=True)
+    apart = gateway.separate_functions(plan, root, everywhere=True)
     if apart is not plan and gateway.cache_is_empty():
         plan, root = apart, gateway.tree(apart)
     against = session_declines(gateway, plan) or _too_large(root)

@@ -112,7 +112,7 @@ def run_dry(
 def _with_traces(data: ReportData) -> ReportData:
     """Add the trace of every boundary for which there was a search."""
     for index in range(len(data.boundaries)):
-        data = data.traced(index)
+        data = data.trace_lines(index)
     return data
 
 

@@ -184,12 +184,12 @@ class _Interpreter:
     """The evaluator that models call back."""
 
     evaluate = staticmethod(expressions.evaluate)
-    consumed = staticmethod(literals.evaluate_consumed)
+    consume = staticmethod(literals.evaluate_consumed)
     block = staticmethod(statements.block)
     callback = staticmethod(calls.callback)
 
     @staticmethod
-    def inlined(call: EvaluatedCall, function: Function, arguments: Given) -> Value:
+    def follow_call(call: EvaluatedCall, function: Function, arguments: Given) -> Value:
         return calls.inline_call(call.a, call.s, function, arguments)
 
 

@@ -70,9 +70,9 @@ def call(a: Analysis, s: AnalysisState, node: ast.Call) -> Value:
     callee = a.evaluator.evaluate(a, node.func, s)
     starred = any(isinstance(x, ast.Starred) for x in node.args)
     args = [
-        a.evaluator.consumed(a, x.value if isinstance(x, ast.Starred) else x, s) for x in node.args
+        a.evaluator.consume(a, x.value if isinstance(x, ast.Starred) else x, s) for x in node.args
     ]
-    named = {k.arg or "**": a.evaluator.consumed(a, k.value, s) for k in node.keywords}
+    named = {k.arg or "**": a.evaluator.consume(a, k.value, s) for k in node.keywords}
     listed = not starred and "**" not in named
     match callee:
         case Function() if listed:

@@ -113,10 +113,10 @@ class Evaluator(Protocol):
     def evaluate(self, a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
         """Evaluate an expression."""
 
-    def consumed(self, a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
+    def consume(self, a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
         """Evaluate an argument that the called function consumes at once."""
 
-    def inlined(self, call: EvaluatedCall, function: Function, arguments: Given) -> Value:
+    def follow_call(self, call: EvaluatedCall, function: Function, arguments: Given) -> Value:
         """Evaluate a user's function that a model calls."""
 
     def callback(self, call: EvaluatedCall, value: Value) -> None:

@@ -407,7 +407,7 @@ def _assign(call: EvaluatedCall) -> Value | None:
     for name, argument in call.named.items():
         value = argument
         if isinstance(argument, Function):
-            value = call.a.evaluator.inlined(call, argument, Given([copy], {}, call.node))
+            value = call.a.evaluator.follow_call(call, argument, Given([copy], {}, call.node))
         set_column(call.a, call.s, copy, name, (value, call.node))
     return copy
 
@@ -512,7 +512,7 @@ def _pipe(call: EvaluatedCall) -> Value | None:
     if not isinstance(first, Function):
         return None
     arguments = Given([call.owner, *call.args[1:]], call.named, call.node)
-    return call.a.evaluator.inlined(call, first, arguments)
+    return call.a.evaluator.follow_call(call, first, arguments)
 
 
 @of_table("duplicated")

@@ -142,7 +142,7 @@ class Report:
         """
         if not 0 <= index < len(self.boundaries):
             raise UsageError(f"the report has {len(self.boundaries)} boundaries, counted from 0")
-        self.data = self.data.traced(index)
+        self.data = self.data.trace_lines(index)
         boundary_trace = self.boundaries[index].trace
         if boundary_trace is None:
             raise UsageError("there was no search for this boundary: see why it was declined")

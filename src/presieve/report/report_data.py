@@ -204,7 +204,7 @@ class ReportData:
     taken_back: tuple[Declined, ...] = ()
     peer_orders: tuple[PeerOrder, ...] = ()
 
-    def traced(self, index: int) -> ReportData:
+    def trace_lines(self, index: int) -> ReportData:
         """Add the trace of one boundary, by a new search unless the trace exists already."""
         boundary = self.boundaries[index]
         search = self.searches[index] if index < len(self.searches) else None

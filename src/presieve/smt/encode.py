@@ -283,7 +283,7 @@ class Encoder:
         """Encode a function of values: equal arguments give equal results."""
         values = encs[: len(SIGNATURES[node.op].arguments)]
         pairs = [e if isinstance(e, OptionEnc) else OptionEnc(TRUE, e) for e in values]
-        result, lines = self._functions.applied(node, [p.value for p in pairs], self._bounded)
+        result, lines = self._functions.apply(node, [p.value for p in pairs], self._bounded)
         self.lines += lines
         if isinstance(node.sort, Option):
             return OptionEnc(s_and(p.present for p in pairs), result)

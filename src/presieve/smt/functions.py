@@ -109,7 +109,7 @@ class FunctionSymbols:
                 self.facts[node] = own_facts = tuple(_own_facts(node))
                 self._note(own_facts)
 
-    def applied(self, node: App, values: Sequence[Enc], bounded: bool) -> tuple[Enc, list[str]]:
+    def apply(self, node: App, values: Sequence[Enc], bounded: bool) -> tuple[Enc, list[str]]:
         """Return the function's value and the lines to write before it. ``bounded``: the script
         names infinity.
         """

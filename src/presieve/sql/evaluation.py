@@ -159,7 +159,7 @@ class Evaluation:
             possible_values.intervals, null=all(child_values.null for child_values in every)
         )
 
-    def compared(self, node: ExprNode, test: Callable[[Interval, Interval], Truths]) -> Truths:
+    def compare(self, node: ExprNode, test: Callable[[Interval, Interval], Truths]) -> Truths:
         """The truth values of a comparison that is NULL if an operand is NULL."""
         left, right = (self.value(c) for c in node.children)
         truths: Truths = frozenset((None,) if left.null or right.null else ())
@@ -227,7 +227,7 @@ class Evaluation:
         truth_and_possible = ((True, most >= wanted), (False, least < wanted))
         return frozenset(truth for truth, possible in truth_and_possible if possible)
 
-    def matched(self, node: ExprNode) -> Truths:
+    def match_text(self, node: ExprNode) -> Truths:
         """The truth values of a text match. It is not true if no value has the prefix of all
         matching texts.
         """
@@ -355,7 +355,7 @@ _Truth: TypeAlias = Callable[[Evaluation, ExprNode], Truths]
 
 
 def _comparison(test: Callable[[Interval, Interval], Truths]) -> _Truth:
-    return lambda e, node: e.compared(node, test)
+    return lambda e, node: e.compare(node, test)
 
 
 _TRUTHS: Mapping[str, _Truth] = {
@@ -373,7 +373,7 @@ _TRUTHS: Mapping[str, _Truth] = {
     "IsNotNull": lambda e, node: _not(e.is_null(node)),
     "IsNaN": Evaluation.is_nan,
     "AtLeastNNonNulls": Evaluation.filled,
-    **dict.fromkeys(BEGINNINGS, Evaluation.matched),
+    **dict.fromkeys(BEGINNINGS, Evaluation.match_text),
 }
 _VALUES: Mapping[str, Callable[[Evaluation, ExprNode], ValueSet]] = {
     "CaseWhen": Evaluation.chosen,

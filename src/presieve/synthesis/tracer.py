@@ -25,7 +25,7 @@ class Tracer:
         self._known = frozenset()
         self.record(events.CountsScaled(problem))
 
-    def explored(self, space: Space, finding: Finding) -> None:
+    def explore(self, space: Space, finding: Finding) -> None:
         """Record the findings from running tables."""
         self.record(events.Explored(len(finding.accepted), space.size, self._needs(space, finding)))
 
@@ -38,7 +38,7 @@ class Tracer:
         if why:
             self.record(events.Weaker(why))
 
-    def proposed(self, space: Space, finding: Finding, prefilter: Term) -> None:
+    def propose(self, space: Space, finding: Finding, prefilter: Term) -> None:
         """Record the next candidate, after the findings against the last one."""
         self.put_back(space, finding)
         self.record(events.Proposed(prefilter))

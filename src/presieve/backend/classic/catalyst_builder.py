@@ -48,7 +48,7 @@ class Parts:
         return list(each(plan.output()))
 
     @translate_errors
-    def rebuilt(self, node: Handle, expressions: Sequence[Handle], child: Handle) -> Handle:
+    def rebuild(self, node: Handle, expressions: Sequence[Handle], child: Handle) -> Handle:
         """Rebuild a filter, projection, sort or aggregate with these expressions, in order."""
         expression_list, kind = list(expressions), str(node.nodeName())
         # The fields after the child differ between versions.

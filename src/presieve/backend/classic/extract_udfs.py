@@ -138,7 +138,7 @@ def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
         child = parts.project([*parts.output(child), *columns], child)
         known_columns = list(zip(wanted, map(parts.attribute, columns), strict=True))
         expressions = [replace_expressions(parts, e, known_columns) for e in expressions]
-    new_node = parts.rebuilt(node, expressions, child)
+    new_node = parts.rebuild(node, expressions, child)
     return parts.project(output, new_node) if kind in _PASSING else new_node
 
 

@@ -393,7 +393,7 @@ class ClassicGateway:
         return ClassicDataFrame(self.dataset(plan), self.spark)
 
     @translate_errors
-    def inlined(self, plan: Java) -> Java:
+    def inline_definitions(self, plan: Java) -> Java:
         """Implement :class:`Gateway`, by the optimizer's own rule (``InlineCTE``)."""
         if not self.refers(plan):
             return plan
@@ -403,7 +403,7 @@ class ClassicGateway:
         return plan if self.same(plan, inlined_plan) else inlined_plan
 
     @translate_errors
-    def simplified(self, plan: Java) -> Java:
+    def simplify_plan(self, plan: Java) -> Java:
         """Implement :class:`Gateway`. A plan may be kept and run later, so expressions that depend
         on the time of the run (``ComputeCurrentTime``) must not become constants now. The
         projection above the join of a table function reads the function; pruning could take this
@@ -424,22 +424,22 @@ class ClassicGateway:
         )
 
     @translate_errors
-    def replaced(self, plan: Java) -> Java:
+    def replace_calls(self, plan: Java) -> Java:
         """Replace functions such as ``left`` by the expressions that they stand for, to read the
         plan.
         """
         return java_class(self.spark._jvm, f"{_OPTIMIZER}.ReplaceExpressions").apply(plan)
 
     @translate_errors
-    def condensed(self, plan: Java) -> Java | None:
+    def condense(self, plan: Java) -> Java | None:
         """Implement :class:`Gateway`, by rules of the optimizer."""
         return condense(self, plan)
 
-    def projected(self, plan: Java, root: Node) -> Java:
+    def project_computations(self, plan: Java, root: Node) -> Java:
         paths = to_project(root)
         return with_projections(Parts(self), plan, paths) if paths else plan
 
-    def separated(self, plan: Java, root: Node, *, everywhere: bool = False) -> Java:
+    def separate_functions(self, plan: Java, root: Node, *, everywhere: bool = False) -> Java:
         paths = to_separate(root, everywhere=everywhere)
         return separate_calls(Parts(self), plan, paths) if paths else plan
 

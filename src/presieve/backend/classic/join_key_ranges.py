@@ -346,7 +346,7 @@ def _filter_side(ranges: KeyRanges, parts: Parts, side: Handle, of: KeyRange) ->
     """Put the filter on a side of a join."""
     gateway = ranges.gateway
     utils = java_class(gateway.spark._jvm, "org.apache.spark.sql.classic.ExpressionUtils")
-    other_side = gateway.replaced(gateway.node(ranges.plan, of.other))
+    other_side = gateway.replace_calls(gateway.node(ranges.plan, of.other))
     least, keys = (_keys(parts, other_side, of.key) for _ in range(2))
     first = gateway.seq([keys.col("key").desc()])
     least = least.selectExpr(gateway.seq(["min(key)"])).scalar()

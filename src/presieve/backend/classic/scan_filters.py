@@ -230,12 +230,12 @@ def open_functions(df: DataFrame) -> RowSources | None:
         return None
     if not gateway.cache_is_empty() or not gateway.deterministic(plan):
         return None
-    simplified = plan = gateway.simplified(gateway.inlined(plan))
+    simplified = plan = gateway.simplify_plan(gateway.inline_definitions(plan))
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     if _AGGREGATED.search(gateway.text(plan)):
-        plan = gateway.projected(plan, gateway.tree(plan))
+        plan = gateway.project_computations(plan, gateway.tree(plan))
         plan = _with_columns(gateway, plan, timezone)
-    read = gateway.replaced(plan)
+    read = gateway.replace_calls(plan)
     root = gateway.tree(read)
     conditions = _Conditions(gateway, read, root)
     row_sources = (_function(conditions, plan, timezone, *a) for a in facts_above(root, _is_proved))
@@ -448,7 +448,7 @@ def _fact(gateway: ClassicGateway, leaf: Handle, text: str) -> Tree | None:
     other columns.
     """
     try:
-        filtered = gateway.simplified(gateway.replaced(gateway.filter_sql(text, leaf)))
+        filtered = gateway.simplify_plan(gateway.replace_calls(gateway.filter_sql(text, leaf)))
         condition = gateway.condition(filtered)
     except GatewayError:
         return None

@@ -126,7 +126,7 @@ def _separate_arguments(
     columns = [parts.alias(e, _name(parts, e, names)) for e in moved]
     attribute_pairs = list(zip(moved, map(parts.attribute, columns), strict=True))
     below = parts.project([*parts.output(child), *columns], child)
-    return parts.rebuilt(
+    return parts.rebuild(
         node,
         [replace_expressions(parts, e, attribute_pairs) if t else e for e, t in outputs_with_trees],
         below,

@@ -92,7 +92,7 @@ def _project_outputs(parts: Parts, node: Handle, child: Handle) -> Handle | None
     if any(can_raise(tree) for tree in shown):
         return None
     below = [*plain_outputs, *_missing(parts, grouping, plain_outputs, shown), *columns]
-    return parts.project(above, parts.rebuilt(node, [*grouping, *below], child))
+    return parts.project(above, parts.rebuild(node, [*grouping, *below], child))
 
 
 def _calls(parts: Parts, plain_outputs: list[Handle]) -> Iterator[tuple[Handle, Handle]]:

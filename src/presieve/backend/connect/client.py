@@ -138,7 +138,7 @@ class Client:
         return bool(level.useMemory or level.useDisk or level.useOffHeap)
 
     @_guard_errors
-    def explained(self, relation: Relation, mode: str) -> str:
+    def explain_plan(self, relation: Relation, mode: str) -> str:
         """Return the text of ``explain``."""
         key = (mode, relation.SerializeToString(deterministic=True))
         if key not in self._texts:

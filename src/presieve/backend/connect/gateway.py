@@ -280,22 +280,24 @@ class ConnectGateway:
         assert self._origin is not None
         return self._client.dataframe(plan.message, self._origin)
 
-    def condensed(self, plan: Operator) -> None:
+    def condense(self, plan: Operator) -> None:
         """Return None: messages are read directly."""
 
-    def inlined(self, plan: Operator) -> Operator:
+    def inline_definitions(self, plan: Operator) -> Operator:
         """Return the plan unchanged: definitions occur only in SQL text, which is not read here."""
         return plan
 
-    def simplified(self, plan: Operator) -> Operator:
+    def simplify_plan(self, plan: Operator) -> Operator:
         """Return the plan unchanged: there is no optimizer on this side."""
         return plan
 
-    def projected(self, plan: Operator, root: Node) -> Operator:
+    def project_computations(self, plan: Operator, root: Node) -> Operator:
         """Return the plan unchanged: only the server could say what the calls return."""
         return plan
 
-    def separated(self, plan: Operator, root: Node, *, everywhere: bool = False) -> Operator:
+    def separate_functions(
+        self, plan: Operator, root: Node, *, everywhere: bool = False
+    ) -> Operator:
         """Return the plan with calls as columns of their own, if there are any."""
         relation, changed = separate_calls(plan, self._resolver.timezone)
         return self._resolve(relation) if changed else plan
@@ -345,7 +347,7 @@ class ConnectGateway:
         """Whether Spark's text of the plan mentions the cache. A column of such a name does no
         harm.
         """
-        text = self._client.explained(plan.message, "extended")
+        text = self._client.explain_plan(plan.message, "extended")
         return "InMemoryRelation" in text or "InMemoryTableScan" in text
 
     def is_cached(self, plan: Operator) -> bool:
@@ -406,11 +408,11 @@ class ConnectGateway:
 
     def scan_metadata(self, plan: Operator) -> list[tuple[str, dict[str, str]]]:
         """Return what Spark's text of the physical plan says about scans."""
-        text = self._client.explained(plan.message, "formatted")
+        text = self._client.explain_plan(plan.message, "formatted")
         return [(name, dict(_FACT.findall(facts))) for name, facts in _SCAN.findall(text)]
 
     def optimized_text(self, plan: Operator) -> str:
-        text = self._client.explained(plan.message, "extended")
+        text = self._client.explain_plan(plan.message, "extended")
         _, _, after = text.partition("== Optimized Logical Plan ==\n")
         return after.partition("\n== Physical Plan ==")[0]
 

@@ -53,7 +53,7 @@ class AnalysisServer(Protocol):
     def is_stored(self, table: str) -> bool:
         """Whether the name belongs to a table, not to a view."""
 
-    def explained(self, relation: Relation, mode: str) -> str:
+    def explain_plan(self, relation: Relation, mode: str) -> str:
         """Return the text of ``explain``."""
 
 
@@ -138,7 +138,7 @@ class Resolver:
             table = str(body.named_table.unparsed_identifier)
             if body.HasField("data_source") or self.server.is_stored(table):
                 return None
-            if shows_a_table(self.server.explained(relation, "extended")):
+            if shows_a_table(self.server.explain_plan(relation, "extended")):
                 return None
             reason = f"{table} is a view that computes something, by a plan that is on the server"
             return Declined("view", f"{reason}; use its DataFrame instead")

@@ -59,7 +59,7 @@ def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
         return FilteredOperators(opened, plan)
     if gateway.cache_is_empty():
         # A definition (WITH) that is not inlined stays as it is.
-        plan = gateway.simplified(gateway.inlined(plan))
+        plan = gateway.simplify_plan(gateway.inline_definitions(plan))
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     context = SiteContext(gateway, plan, gateway.tree(plan), timezone)
     kinds = (*_KINDS, *_SOURCES) if alone else _KINDS

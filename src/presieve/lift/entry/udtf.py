@@ -60,7 +60,7 @@ def lift_state_class(cls: object, columns: LiftedColumns, returns: Returns) -> t
     checked = _check_class(cls)
     init, evaluate, terminate = (_Method(checked, name, columns) for name in _METHODS)
     methods = (init, evaluate, terminate)
-    state = frozenset(name for x in methods for name in x.assigned())
+    state = frozenset(name for x in methods for name in x.assigned_names())
     for name in state:
         if attribute(checked, name, methods) is not methods:
             raise _decline_class(checked, f"self.{name} is an attribute of the class, too")
@@ -204,7 +204,7 @@ class _Method:
             if isinstance(n, exit_kinds):
                 raise self._decline("terminate must yield one row at its end, on any path", last)
 
-    def assigned(self) -> Iterator[str]:
+    def assigned_names(self) -> Iterator[str]:
         """Yield the attributes of ``self`` that are assigned."""
         for n in ast.walk(self.node):
             match n:

@@ -92,7 +92,7 @@ class Derivation:
     problem: Problem
     computed: tuple[Computed, ...]
 
-    def restored(self, result: SearchResult) -> SearchResult:
+    def restore(self, result: SearchResult) -> SearchResult:
         """Restate the result for the smaller problem as a result for the original one."""
         if result.pushdown is None:
             return result

@@ -179,7 +179,7 @@ class _Claim:
         pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
         attempts = provers(evidence, prefilter, pairs, self.residual)
         prover = next(filter(None, attempts), None)
-        return Invariant(prover.terms(prover.minimised([FINAL]))) if prover else None
+        return Invariant(prover.terms(prover.minimise([FINAL]))) if prover else None
 
     def _by_walking(self) -> Wrong | None:
         """Refute by random walks, of the scaled problem first if there is one."""

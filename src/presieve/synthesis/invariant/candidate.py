@@ -116,10 +116,10 @@ class Evidence:
     def seen(self, pairs: Sequence[Pair]) -> list[int]:
         """For each literal, the pairs that tables went through on which it holds."""
         if self.scaling:
-            return masks(self.space, [self.sampled(leaf) for leaf in self.leaves], pairs)
+            return masks(self.space, [self.sample(leaf) for leaf in self.leaves], pairs)
         return self._masker(pairs)
 
-    def sampled(self, term: Term) -> Term:
+    def sample(self, term: Term) -> Term:
         """Rewrite a term over state or outputs for the problem of the tables."""
         return self.scaling.term(term) if self.scaling else term
 
@@ -295,7 +295,7 @@ def _finish(
             with clock.free():
                 for trial in trials:
                     evidence.record(_trial_event(evidence, prefilter, parts, trial))
-    invariant = prover.terms(prover.minimised(prover.choosing(chosen)))
+    invariant = prover.terms(prover.minimise(prover.choosing(chosen)))
     evidence.record(Minimised(len(prover.active), invariant))
     return CandidateProof(prefilter, weakening.assemble(parts, chosen), invariant)
 
@@ -304,7 +304,7 @@ def _trial_event(evidence: Evidence, prefilter: Term, parts: FilterPart, trial: 
     """Describe a trial, with the first group that refutes it, of the problem or the scaled one."""
     tried = weakening.assemble(parts, trial.whole)
     event = Tried(trial.part.term, trial.standin, prefilter, tried, trial.judged)
-    spaces = [(evidence.proved, tried), (evidence.space, evidence.sampled(tried))]
+    spaces = [(evidence.proved, tried), (evidence.space, evidence.sample(tried))]
     for space, post in spaces if trial.judged == "refuted" else ():
         accepted, where = accepts(space, post), accepts(space, space.problem.where)
         for outputs, rows, key in passing(space, keeps(space, prefilter), evidence.tables):
@@ -341,7 +341,7 @@ class Seen:
         """Evaluate all of them on all outputs, each with its key."""
         space = evidence.space
         each = [[*p.standins, p.term] for p in weakening.every(parts)]
-        terms = [app(Op.SQL_IS_TRUE, evidence.sampled(t)) for group in each for t in group]
+        terms = [app(Op.SQL_IS_TRUE, evidence.sample(t)) for group in each for t in group]
         terms.append(app(Op.SQL_IS_TRUE, space.problem.where))
         test = predicates(terms, post_names(space))
         masks = [0] * len(terms)

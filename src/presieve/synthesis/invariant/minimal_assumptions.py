@@ -98,7 +98,7 @@ def _candidates(
         yield minimize_assumptions(problem, optional, budget, record)
         return
     record(Searched(smaller.problem, computed=tuple((c.variable, c.sql) for c in smaller.computed)))
-    computed = smaller.restored(minimize_assumptions(smaller.problem, optional, budget, record))
+    computed = smaller.restore(minimize_assumptions(smaller.problem, optional, budget, record))
     if computed.pushdown is not None and computed.pushdown.strength != "optimal":
         record(Weaker("computed"))
     is_best = rank(computed) == max(_RANK.values()) or _is_best(computed, problem)

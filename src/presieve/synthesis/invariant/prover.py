@@ -207,7 +207,7 @@ class Prover:
         """Whether the goal is proved."""
         return isinstance(self._ask(goal), Unsat)
 
-    def minimised(self, goal: Sequence[str]) -> list[int]:
+    def minimise(self, goal: Sequence[str]) -> list[int]:
         """Clauses that suffice: those in the core of a proved goal, and those that their steps rest
         on.
 

@@ -43,7 +43,7 @@ class Proven:
 def refine(search: Search) -> Proven | None:
     """The first candidate that is proved, else the proved parts of the last candidate."""
     tracer, budget = search.tracer, search.budget
-    tracer.explored(search.space, search.finding)
+    tracer.explore(search.space, search.finding)
     for _ in range(_ROUNDS):
         if search.scaling:
             search.sweep()
@@ -54,7 +54,7 @@ def refine(search: Search) -> Proven | None:
         if prefilter == SQL_TRUE and not accepts_all(search.space):
             tracer.put_back(search.space, search.finding, "nothing")
             return None
-        tracer.proposed(search.space, search.finding, prefilter)
+        tracer.propose(search.space, search.finding, prefilter)
         result = _attempt_proof(search, prefilter)
         if isinstance(result, CandidateProof):
             if search.finding.witnessed:

@@ -75,14 +75,14 @@ class Sorter(NamedTuple):
             item_path = flow.branch(there(x))
             key(item_path, as_solid_item(m.force(x, item_path)))  # which may raise
         for x in unplaced:
-            items = self.inserted(items, x)
+            items = self.insert_row(items, x)
         terms = [t for i in items for t in _terms(i)]
         if any(size(t) > _LARGEST for t in terms):
             reason = "a list in no known order is sorted: keep it sorted, and sort it for each item"
             raise m.decline("too-large", reason, node)
         return GrowingV(items, frozenset([order]), place=list_value.place)
 
-    def inserted(self, items: Items, x: Value) -> Items:
+    def insert_row(self, items: Items, x: Value) -> Items:
         """Insert an item after all items that do not come after it, if the item is there."""
         goes = [or_(absence_of(y), self._before(x, y)) for y in items]
         shifted = []
@@ -199,7 +199,7 @@ def on_heap(call: ModelCall, heap: GrowingV) -> tuple[Value, GrowingV]:
     if name == "heapreplace":
         value = item(m, flow, heap, 0, node)
         items = growing_lists.shorten_to(flow, items, least)
-    items = Sorter(m, flow, DESCENDING, itself, node).inserted(items, x)
+    items = Sorter(m, flow, DESCENDING, itself, node).insert_row(items, x)
     new_heap = GrowingV(items, frozenset([DESCENDING]), kind="heap", place=heap.place)
     if name == "heappushpop":
         value = growing_lists.last(m, flow, items)
