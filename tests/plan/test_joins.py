@@ -28,7 +28,7 @@ from presieve.plan.algebra import (
 )
 from presieve.plan.join import implied_condition
 from presieve.plan.liveness import live, visible
-from presieve.plan.pushdown import descend, through
+from presieve.plan.reaching_conjuncts import descend, through
 
 K, M, L, N = (attribute_var(i, Option(INT)) for i in range(4))
 """The side of the fold: a key and a result. The other side: a key and another column."""

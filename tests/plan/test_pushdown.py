@@ -33,7 +33,7 @@ from presieve.plan.algebra import (
 from presieve.plan.alias import through_alias
 from presieve.plan.filter import through_filter
 from presieve.plan.project import through_project
-from presieve.plan.pushdown import arrives, descend
+from presieve.plan.reaching_conjuncts import arrives, descend
 
 A, B = INPUT[0], INPUT[1]
 RENAMED = Project(

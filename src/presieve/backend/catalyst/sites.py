@@ -44,7 +44,7 @@ from presieve.plan.algebra import (
     Reordered,
 )
 from presieve.plan.liveness import visible
-from presieve.plan.pushdown import Moved, arrives, descend
+from presieve.plan.reaching_conjuncts import Moved, arrives, descend
 from presieve.sql.catalyst import CALLED
 
 

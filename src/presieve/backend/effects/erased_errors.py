@@ -18,7 +18,7 @@ from presieve.backend.statistics.footers import within_python
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
 from presieve.plan.algebra import Attribute
-from presieve.plan.pushdown import Moved
+from presieve.plan.reaching_conjuncts import Moved
 from presieve.semantics.types import decimal_type
 from presieve.sql.expressions.raising import can_raise
 

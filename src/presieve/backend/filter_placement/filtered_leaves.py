@@ -1,7 +1,8 @@
 """Trusted. Sources with filters far above them, in sessions whose optimizer does not move these.
 
-A row of a source is used if what comes of it passes the filters (:mod:`presieve.plan.pushdown`). So
-a source is an operator that shows each of its rows as it is, and computes nothing from others.
+A row of a source is used if what comes of it passes the filters
+(:mod:`presieve.plan.reaching_conjuncts`). So a source is an operator that shows each of its rows as
+it is, and computes nothing from others.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ from presieve.lift.forms import Lifted
 from presieve.plan.algebra import attribute_id, struct_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Component, product
-from presieve.plan.pushdown import Moved
+from presieve.plan.reaching_conjuncts import Moved
 from presieve.semantics.assumptions import KEY_FORM
 from presieve.semantics.invalid_utf8 import NOT_UTF8, as_decoded, reads_bytes
 from presieve.semantics.thresholds import with_thresholds
