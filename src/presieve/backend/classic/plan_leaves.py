@@ -13,6 +13,7 @@ from presieve.cost.estimate import pick_spread
 SOURCES = "org.apache.spark.sql.execution.datasources."
 RELATION = SOURCES + "LogicalRelation"
 RELATION_V2 = SOURCES + "v2.DataSourceV2Relation"
+CACHED = "org.apache.spark.sql.execution.columnar.InMemoryRelation"
 FILES = SOURCES + "HadoopFsRelation"
 _PARQUET = SOURCES + "parquet.ParquetFileFormat"
 BY_FIELD_ID = "spark.sql.parquet.fieldId.read.enabled"

@@ -41,6 +41,7 @@ from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.display_names import print_unqualified, source_name
 from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.classic.plan_leaves import CACHED
 from presieve.backend.classic.py4j_errors import each, simple_class, translate_errors
 from presieve.backend.classic.scans import iceberg
 from presieve.backend.classic.split_aggregate_arguments import computed_arguments, with_columns
@@ -61,7 +62,6 @@ from presieve.sql.prefixes import LIKE
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
 
-_CACHED = "org.apache.spark.sql.execution.columnar.InMemoryRelation"
 _FORMATS = ("parquet.ParquetFileFormat", "orc.OrcFileFormat")
 _CONDITIONS = re.compile(r"^[ :+-]*(?:Filter|Join)\b(.*)", re.MULTILINE)
 _PROJECTIONS = re.compile(r"^[ :+-]*Project\b(.*)", re.MULTILINE)
@@ -183,7 +183,7 @@ def open_sources(opened: Opened, df: DataFrame, search: ScanFilterSearch) -> Row
     if optimized is None:
         return None
     root = gateway.tree(optimized)
-    if any(n.kind == _CACHED for n in walk(root)):
+    if any(n.kind == CACHED for n in walk(root)):
         return None
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     conditions = _Conditions(gateway, optimized, root)

@@ -188,10 +188,13 @@ class OptimizedCheck:
 
     @cached_property
     def _dropped_sources(self) -> frozenset[frozenset[int]]:
-        """The columns of each leaf of the plan as written that is not in its optimized form."""
-        if self._scans_as_written is None:
+        """The columns of each leaf of the plan as written that is not in its optimized form. Cached
+        data may stand for any of them.
+        """
+        written = self._scans_as_written
+        if written is None or any(scan.is_cached for scan in written):
             return frozenset()
-        read = {number for s in self._scans_as_written if s.is_scan for number in s.columns}
+        read = {number for scan in written if scan.is_scan for number in scan.columns}
         plan = self._gateway.analyzed(self._written)
         trees = map(self._gateway.tree, (plan, *self._gateway.subqueries(plan)))
         leaves = (frozenset(outputs(n) or ()) for t in trees for n in walk(t) if not n.children)

@@ -18,7 +18,7 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
     stable_text,
 )
-from presieve.backend.classic.plan_leaves import SOURCES, is_scan, reads_files
+from presieve.backend.classic.plan_leaves import CACHED, SOURCES, is_scan, reads_files
 from presieve.backend.classic.py4j_errors import translate_errors
 from presieve.backend.gateway import Handle
 from presieve.semantics.scan import may_lose_by
@@ -78,12 +78,13 @@ class ScanCondition:
 @dataclass(frozen=True, slots=True)
 class OptimizedScan:
     """A leaf of an optimized plan: the numbers of its ``columns``, whether it ``is_scan`` (and is
-    handed filters), and the conditions that are evaluated right above it. ``directories`` returns
-    the columns that are read from the names of directories.
+    handed filters) or reads cached data, and the conditions that are evaluated right above it.
+    ``directories`` returns the columns that are read from the names of directories.
     """
 
     columns: frozenset[int]
     is_scan: bool
+    is_cached: bool
     conditions: tuple[ScanCondition, ...]
     directories: Callable[[], frozenset[str]]
 
@@ -108,7 +109,8 @@ def _scans(
         columns = frozenset(expr_id(tree[0]) for tree in node.fields.get("output", []))
         at = gateway.node(plan, node.path)
         conditions = (c for filter_ in above for c in _conditions(gateway, plan, filter_))
-        yield OptimizedScan(columns, is_scan(at), tuple(conditions), partial(_directories, at))
+        kinds = is_scan(at), node.kind == CACHED
+        yield OptimizedScan(columns, *kinds, tuple(conditions), partial(_directories, at))
         return
     if node.kind == FILTER:
         above = (*above, node)
