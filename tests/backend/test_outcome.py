@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
 from pyspark.sql.functions import udf
-from pyspark.sql.types import LongType
+from pyspark.sql.types import BooleanType, LongType
 from tests.support.spark_version import is_before
 
 import presieve
@@ -268,6 +268,53 @@ def test_what_spark_does_not_read_is_not_read(
         better = presieve.optimize(df, cost=cost)
         assert _texts(better) == expected
         assert len(_rows_of_scans(better)) <= before, cost
+
+
+@pytest.fixture(scope="module")
+def days(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    """A table with a directory for each of ten keys."""
+    path = str(tmp_path_factory.mktemp("days") / "t")
+    rows = spark.range(1000).selectExpr("id", "CAST(id AS DOUBLE) AS w", "id % 10 AS k")
+    rows.write.partitionBy("k").parquet(path)
+    return spark.read.parquet(path)
+
+
+is_half = udf(lambda v: v == 300.0, BooleanType())
+
+PRUNED: dict[str, Make] = {
+    "HAVING": lambda t, o: _best(t).filter("best > 850").join(o, "k"),
+    "HAVING, swapped": lambda t, o: o.join(_best(t).filter("best > 850"), "k"),
+    "HAVING, semi": lambda t, o: o.join(_best(t).filter("best > 850"), "k", "semi"),
+    "HAVING, a view": lambda t, o: (
+        _best(t).filter("best > 850").selectExpr("k + 0 AS g").join(o, F.col("g") == F.col("k"))
+    ),
+    "a passed column": lambda t, o: _passed_on(t).filter("CAST(small AS INT) = 7").join(o, "k"),
+    "a passed key": lambda t, o: _passed_on(t).filter("k = 7").join(o, "k"),
+    "a function of groups": lambda t, o: _fitted(t).filter("k = 7 AND m > 3").join(o, "k"),
+    "a UDF's result": lambda t, o: _with_next(t).filter("k = 7").join(o, "k"),
+    "a UDF": lambda t, o: t.select("k", "v").filter(is_half("v")).join(o, "k"),
+    "a window": lambda t, o: (
+        t.selectExpr("k", "max(v) OVER (PARTITION BY k) AS most").filter("k = 7").join(o, "k")
+    ),
+    "below an aggregate": lambda t, o: (
+        _best(t).filter("best > 850").join(o, "k").groupBy("k").agg(F.max("w"))
+    ),
+}
+"""Joins at which Spark selects directories of one side by the keys of the other side while it runs.
+"""
+
+
+@pytest.mark.parametrize("name", PRUNED)
+def test_directories_are_still_selected_by_keys(
+    rows: DataFrame, days: DataFrame, name: str
+) -> None:
+    df = PRUNED[name](rows, days)
+    expected, before = _texts(df), sum(_rows_of_scans(df))
+    for cost in ("auto", "always"):
+        for compiles in ("never", "auto"):
+            better = presieve.optimize(df, cost=cost, compile=compiles)
+            assert _texts(better) == expected
+            assert sum(_rows_of_scans(better)) <= before, (cost, compiles)
 
 
 # --- the check itself -----------------------------------------------------------------------------
