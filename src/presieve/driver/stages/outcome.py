@@ -82,6 +82,7 @@ class OptimizedCheck:
             self._lossy_scan_objection(df, scans, list(certified))
             or self._lost_filter_objection(scans)
             or self._added_scan_objection(scans)
+            or self._lost_pruning_objection(scans)
         )
 
     @cached_property
@@ -174,6 +175,25 @@ class OptimizedCheck:
             everywhere = all(condition.key in {c.key for c in s.conditions} for s in before)
             if everywhere and not condition.tests_null and condition.key not in keys:
                 yield condition
+
+    # Directories that Spark skips when the plan runs
+
+    def _lost_pruning_objection(self, scans: tuple[OptimizedScan, ...]) -> Objection | None:
+        """Object to a scan whose directories Spark no longer selects by the keys of a join.
+
+        Spark selects them if the other side has a filter that looks selective
+        (``PartitionPruning.isLikelySelective``). A new filter on the same columns does as well.
+        """
+        for scan in scans:
+            before = [s.pruned_by for s in self._as_written(scan)]
+            lost = frozenset.intersection(*before) - scan.pruned_by if before else frozenset()
+            if lost and not any(lost <= c.names.keys() for c in self._new_conditions(scan)):
+                return Objection("read", "a scan would read directories that a join's keys exclude")
+        return None
+
+    def _new_conditions(self, scan: OptimizedScan) -> Iterator[ScanCondition]:
+        keys = {c.key for s in self._as_written(scan) for c in s.conditions}
+        return (c for c in scan.conditions if c.key not in keys and not c.tests_null)
 
     # Scans that Spark drops
 

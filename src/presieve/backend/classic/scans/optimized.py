@@ -79,13 +79,16 @@ class ScanCondition:
 class OptimizedScan:
     """A leaf of an optimized plan: the numbers of its ``columns``, whether it ``is_scan`` (and is
     handed filters) or reads cached data, and the conditions that are evaluated right above it.
-    ``directories`` returns the columns that are read from the names of directories.
+    ``pruned_by`` are the columns by whose values in another table Spark skips directories or files
+    when the plan runs (``PartitionPruning``). ``directories`` returns the columns that are read
+    from the names of directories.
     """
 
     columns: frozenset[int]
     is_scan: bool
     is_cached: bool
     conditions: tuple[ScanCondition, ...]
+    pruned_by: frozenset[int]
     directories: Callable[[], frozenset[str]]
 
 
@@ -108,9 +111,10 @@ def _scans(
     if not node.children:
         columns = frozenset(expr_id(tree[0]) for tree in node.fields.get("output", []))
         at = gateway.node(plan, node.path)
-        conditions = (c for filter_ in above for c in _conditions(gateway, plan, filter_))
+        conditions = tuple(c for filter_ in above for c in _conditions(gateway, plan, filter_))
+        pruned_by = frozenset(c for filter_ in above for c in _pruned_by(filter_))
         kinds = is_scan(at), node.kind == CACHED
-        yield OptimizedScan(columns, *kinds, tuple(conditions), partial(_directories, at))
+        yield OptimizedScan(columns, *kinds, conditions, pruned_by, partial(_directories, at))
         return
     if node.kind == FILTER:
         above = (*above, node)
@@ -139,10 +143,20 @@ def _directories(leaf: Handle) -> frozenset[str]:
 
 def _conditions(gateway: ClassicGateway, plan: Handle, filter_: Node) -> Iterator[ScanCondition]:
     for part in split_conjuncts(filter_.fields["condition"]):
-        if any(_PRUNED_AT_RUN in str(node["class"]) for node in part.tree):
+        if _is_evaluated_at_run(part.tree):
             continue
         offered = partial(_offer_condition, gateway, plan, filter_.path, part.route)
         yield ScanCondition(part.tree, stable_text(part.tree), offered)
+
+
+def _pruned_by(filter_: Node) -> Iterator[int]:
+    for part in split_conjuncts(filter_.fields["condition"]):
+        if _is_evaluated_at_run(part.tree):
+            yield from (expr_id(node) for node in part.tree if node["class"] == ATTRIBUTE)
+
+
+def _is_evaluated_at_run(tree: Tree) -> bool:
+    return any(_PRUNED_AT_RUN in str(node["class"]) for node in tree)
 
 
 def _offer_condition(
