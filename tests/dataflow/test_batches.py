@@ -6,8 +6,10 @@ from random import Random
 from types import FunctionType
 from typing import Any
 
+import pandas as pd
 import pytest
 from tests.dataflow.batch_idioms import KEEPING, SPOILED
+from tests.dataflow.batch_readers import READERS
 from tests.dataflow.grammar import NAMES
 from tests.dataflow.trial import table, wrong_rows
 from tests.support.frame_runs import outcome, row_that_matters
@@ -40,3 +42,17 @@ def test_how_batches_are_cut_matters(function: Any) -> None:
         if row_that_matters(function, batches, ("t", "t"), random.choice([0, 1, 2])):
             return
     raise AssertionError("it is the same however batches are cut")
+
+
+@pytest.mark.parametrize("function", READERS)
+def test_columns_that_are_not_read_are_not_missed(function: Any) -> None:
+    """The function gives the same for batches that have only the columns that it reads."""
+    reads = _said(function).reads
+    columns = list(NAMES if reads is None else reads)
+    random = Random(7)
+    batches = [table(random, "k0", count) for count in (3, 2)]
+    of_all, of_some = (
+        pd.concat(function(iter([b[names].copy() for b in batches])))
+        for names in (list(NAMES), sorted(columns, key=NAMES.index))
+    )
+    pd.testing.assert_frame_equal(of_all, of_some)
