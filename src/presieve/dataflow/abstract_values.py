@@ -172,7 +172,9 @@ class BoundMethod:
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """The iterator over tables that ``mapInPandas`` hands over."""
+    """The iterator over tables that ``mapInPandas`` hands over; ``table`` is any of them."""
+
+    table: Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +267,7 @@ def reach_of(value: Value | None) -> Places:
     match value:
         case AbstractColumn(memory=memory):
             return memory
-        case Ref(places) | Row(Ref(places)) | Grouped(Ref(places)):
+        case Ref(places) | Row(Ref(places)) | Grouped(Ref(places)) | Batches(Ref(places)):
             return places
         case AbstractTuple(items) | View(parts=items):
             return frozenset().union(*map(reach_of, items))

@@ -28,7 +28,6 @@ from presieve.dataflow.abstract_values import (
     AbstractScalar,
     AbstractTuple,
     AllocationSite,
-    Batches,
     Function,
     Table,
     Value,
@@ -45,7 +44,7 @@ from presieve.dataflow.context import (
     TableFacts,
 )
 from presieve.dataflow.free_names import open_owner
-from presieve.dataflow.iteration import first_table
+from presieve.dataflow.iteration import all_batches, first_table
 from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
@@ -107,7 +106,7 @@ def _bind_parameters(a: Analysis, s: AnalysisState) -> None:
     if request.form == "batches":
         if len(names) != 1:
             raise DeclineSignal("unknown-columns", "the function has further parameters")
-        s.env[names[0]] = Batches()
+        s.env[names[0]] = all_batches(a, s, node)
         return
     tables = 1 if request.beside is None else 2
     if len(names) not in (tables, tables + 1):

@@ -166,6 +166,12 @@ def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
     return s.make(a.site(node, 1), make)
 
 
+def all_batches(a: Analysis, s: AnalysisState, node: ast.AST) -> Batches:
+    """The iterator over batches, whose table stands for any of them."""
+    every = AbstractColumn(unread=frozenset(a.request.columns))
+    return Batches(s.make(a.site(node, 1), lambda _: Table((), None, every, sure=False)))
+
+
 def group_of(a: Analysis, s: AnalysisState, grouped: Grouped, node: ast.AST) -> Value:
     """The table of one group of ``groupby``."""
     return some_rows(s, grouped.table, a.site(node, 2), shared=False)

@@ -17,6 +17,7 @@ from presieve.dataflow.abstract_values import (
     AbstractScalar,
     AbstractTuple,
     AllocationSite,
+    Batches,
     BoundMethod,
     Grouped,
     Indexer,
@@ -246,7 +247,7 @@ def _rename_place(value: Value, old: AllocationSite, new: AllocationSite, *, man
             return replace(value, length=None if many else length._replace(rows=new))
         case Ref():
             return replace(value, places=places(value.places))
-        case Row(ref) | Grouped(ref):
+        case Row(ref) | Grouped(ref) | Batches(ref):
             return replace(value, table=replace(ref, places=places(ref.places)))
         case AbstractTuple(items):
             return AbstractTuple(tuple(_rename_place(i, old, new, many=many) for i in items))
