@@ -1,5 +1,6 @@
 """Functions of a group that read it in functions of their own, which they keep and call later."""
 
+# mypy: ignore-errors
 # ruff: noqa: C408, C409, C417, E731, RUF015
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ import collections
 import copy
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial, reduce
 from typing import Any
 

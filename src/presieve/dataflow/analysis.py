@@ -19,6 +19,7 @@ Effects: what a function may do besides returning rows.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,6 +33,7 @@ from presieve.dataflow.abstract_values import (
     Table,
     Value,
 )
+from presieve.dataflow.closures import is_every_closure_followed
 from presieve.dataflow.context import (
     ActiveCall,
     Analysis,
@@ -91,9 +93,15 @@ def dataflow(request: AnalysisRequest) -> Dataflow:
             for value, state in a.returns[-1]:
                 a.results.append(result_of(a, state, value, node))
     except (GaveUp, RecursionError):
-        effect = Effect("unknown", "the function is too large to be followed", a.span(node))
-        return Dataflow({}, None, None, None, (effect,), ())
+        return _nothing_known(a, "the function is too large to be followed", node)
+    if not is_every_closure_followed(a):
+        why = "a function inside of it uses its variables, and not all of its calls are followed"
+        return _nothing_known(a, why, node)
     return _answers(a)
+
+
+def _nothing_known(a: Analysis, reason: str, node: ast.AST) -> Dataflow:
+    return Dataflow({}, None, None, None, (Effect("unknown", reason, a.span(node)),), ())
 
 
 def _bind_parameters(a: Analysis, s: AnalysisState) -> None:

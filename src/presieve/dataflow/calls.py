@@ -377,11 +377,13 @@ def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Gi
         _bind_arguments(a, s, function, arguments) if len(a.stack) < _DEPTH and not inside else None
     )
     if frame is None:
+        a.unfollowed.add((node, function.node))
         for value in arguments.values:
             a.escapes(s, value, node, "a call that is not followed")
         if not inside:
             a.effect("unknown", f"{ast.unparse(node)} is not followed", node)
         return Opaque(s.reachable(frozenset().union(*map(reach_of, arguments.values))))
+    a.followed.add((node, function.node))
     parent = function.frame if function.frame >= 0 else None
     a.stack.append(ActiveCall(function.owner, parent, function.node, node))
     s.frames.append(frame)
@@ -392,6 +394,7 @@ def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Gi
         assert isinstance(body, ast.expr)
         a.returns[-1].append((a.evaluator.evaluate(a, body, s), s.copy()))
     elif _yields(function.node):
+        a.unfollowed.add((node, function.node))
         a.escapes(s, AbstractTuple(tuple(frame.values())), node, "a generator of the user's")
         a.effect("unknown", "a generator of the user's is not followed", node)
         a.returns[-1].append((Opaque(), s.copy()))

@@ -144,6 +144,10 @@ class Analysis:
     continues: list[list[AnalysisState]] = field(default_factory=list)
     handlers: list[tuple[int, list[AnalysisState]]] = field(default_factory=list)
     finals: list[list[ast.stmt]] = field(default_factory=list)
+    followed: set[tuple[ast.AST, ast.AST]] = field(default_factory=set)
+    """The calls whose function was followed, with the function's definition."""
+    unfollowed: set[tuple[ast.AST, ast.AST]] = field(default_factory=set)
+    """The calls whose function was not followed, at least once."""
     steps: int = 0
     alone: bool = True
     """Whether, as far as control flow goes, each result row depends on its own input row only."""
