@@ -10,6 +10,7 @@ from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.remarks import CompiledFunction, ConjunctFate, Reach, Remark, Remedy
 from presieve.report.row_order import Order
 from presieve.report.source.listing import Listing
+from presieve.report.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from presieve.backend.statistics.metrics import Measurement
     from presieve.backend.statistics.scan_contracts import ScanContract
     from presieve.backend.statistics.sizes import Size
-    from presieve.report.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)

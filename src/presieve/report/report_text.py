@@ -8,10 +8,7 @@ from collections.abc import Iterable, Iterator
 from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.report import invariant_text, sentences
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
-from presieve.report.small_tables import Grid, MarkedCell, cut
-
-WIDTH = 100
-"""The width of the text in columns, including labels."""
+from presieve.report.small_tables import WIDTH, Grid, MarkedCell, cut
 
 _LABEL = 14
 _ROOM = WIDTH - _LABEL - 2

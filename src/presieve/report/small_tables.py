@@ -10,6 +10,9 @@ from typing import Literal, TypeAlias
 
 from presieve.report.row_text import value_text
 
+WIDTH = 100
+"""The width of text in columns, including labels."""
+
 Mark: TypeAlias = Literal["", "differs", "dropped", "kept"]
 """The mark of a cell; text marks only cells that differ, with a star."""
 

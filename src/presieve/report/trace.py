@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from presieve.report.report_text import WIDTH
 from presieve.report.row_text import row_text, rows_text
+from presieve.report.small_tables import WIDTH
 from presieve.semantics.values import plain
 
 MAX_EXHIBITS = 3

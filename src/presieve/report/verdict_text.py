@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from presieve.report.report_text import WIDTH, field_text
+from presieve.report.report_text import field_text
 from presieve.report.row_text import rows_text
-from presieve.report.small_tables import Grid, MarkedCell, value_cell
+from presieve.report.small_tables import WIDTH, Grid, MarkedCell, value_cell
 from presieve.report.trace import TableRun
 from presieve.report.verdict_model import ClaimedPushdown, Counterexample, Repair, VerdictData
 
