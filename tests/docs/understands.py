@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from presieve.lift.execution import calls
+from presieve.lift.models.pandas import whole_columns
+from presieve.lift.models.pyarrow import arrow_values
 from presieve.lift.models.registry import FUNCTIONS, METHODS, SYNTAX, RegisteredModel
 from presieve.lift.values import symbolic
 from presieve.semantics.aggregates import FUNCTIONS as AGGREGATES
@@ -22,11 +24,14 @@ GENERATED = re.compile(
 AGGREGATE_ROW = re.compile(r"^(\| Spark's own aggregates \(HAVING\))[^|]*", re.MULTILINE)
 
 OWNERS: dict[str, tuple[type, ...]] = {
-    "columns": (symbolic.SeriesV, symbolic.VectorV, symbolic.AccessV),
-    "tables": (symbolic.FrameV, symbolic.PartV, symbolic.TableV),
-    "results of `value_counts`, `nlargest` and `head`": (symbolic.FrequencyV, symbolic.TopV),
+    "columns": (whole_columns.SeriesV, whole_columns.VectorV, whole_columns.AccessV),
+    "tables": (whole_columns.FrameV, whole_columns.PartV, symbolic.TableV),
+    "results of `value_counts`, `nlargest` and `head`": (
+        whole_columns.FrequencyV,
+        whole_columns.TopV,
+    ),
     "arrays, tables and scalars of pyarrow": (
-        *(symbolic.ArrowColumnV, symbolic.ArrayV, symbolic.BatchV, symbolic.CellV),
+        *(arrow_values.ArrowColumnV, arrow_values.ArrayV, arrow_values.BatchV, arrow_values.CellV),
     ),
     "strings": (symbolic.Scalar,),
     "lists and deques": (symbolic.ListV, symbolic.GrowingV),

@@ -32,15 +32,7 @@ from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.columns import LiftedColumns
-from presieve.lift.values.symbolic import (
-    NoneV,
-    RowV,
-    SelfV,
-    TupleV,
-    Unbound,
-    Value,
-    is_tagged,
-)
+from presieve.lift.values.symbolic import NoneV, RowV, SelfV, TupleV, Unbound, Value, is_tagged
 
 _METHODS = ("__init__", "eval", "terminate")
 _PLAIN = frozenset(

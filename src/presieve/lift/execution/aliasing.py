@@ -22,68 +22,20 @@ import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from presieve.lift.execution.stage import Stage
-from presieve.lift.values.symbolic import (
+from presieve.lift.execution.state import Flow, SymbolicMachine
+from presieve.lift.models.pandas.whole_columns import (
     UNKNOWN,
-    AccessV,
-    ArrayV,
-    ArrowColumnV,
-    ArrowKeyV,
-    ArrowTableV,
-    ArrowTypeV,
-    BatchV,
-    BitsV,
-    CalendarV,
-    CellV,
-    Clash,
-    ColumnV,
-    CountsV,
-    DictV,
-    DistinctV,
     FrameV,
-    FrequencyV,
-    GrowingV,
-    IndexV,
-    KeyV,
-    Known,
-    LabelledV,
-    LabelV,
-    LengthV,
-    ListV,
-    MapV,
-    NoneV,
-    NullableV,
-    OptTupleV,
     PartV,
-    PerhapsV,
-    RefV,
-    RowV,
-    Scalar,
-    SelfV,
-    SeriesV,
-    SetV,
-    SizeV,
-    TableV,
-    TagV,
-    TopV,
-    TupleV,
-    Unbound,
-    Value,
     VectorV,
-    mixed_types_signal,
 )
-
-if TYPE_CHECKING:
-    from presieve.lift.execution.state import Flow, SymbolicMachine
-
-PandasObject = SeriesV | FrameV | VectorV | PartV
-
-_NUMBERS = Scalar | NullableV | DistinctV | LengthV | SizeV | IndexV | ColumnV | BitsV | LabelV
-_PLAIN = _NUMBERS | NoneV | KeyV | RowV | SetV | RefV | TagV
-_PYARROW = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTableV | ArrowTypeV
-_EMPTY = Known | SelfV | Unbound | Clash
+from presieve.lift.values.pandas_objects import PandasObject, pandas_objects
+from presieve.lift.values.symbolic import (
+    TupleV,
+    Value,
+)
 
 
 def fresh(m: SymbolicMachine, value: Value) -> Value:
@@ -95,41 +47,6 @@ def fresh(m: SymbolicMachine, value: Value) -> Value:
     return replace(value, own=frozenset((m.new_object(),)))
 
 
-def pandas_objects(value: Value) -> Iterator[PandasObject]:
-    """Yield the tables and columns in a value."""
-    match value:
-        case SeriesV() | FrameV() | VectorV() | PartV():
-            yield value
-        case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items):
-            yield from _all(items)
-        case MapV(_, items, _) | TableV(_, items):
-            yield from _all(items)
-        case GrowingV(items, _, pending):
-            yield from _all((*items, *pending))
-        case PerhapsV(_, item):
-            yield from pandas_objects(item)
-        case AccessV(of) | TopV(of) | FrequencyV(of) | CalendarV(of) | CountsV(of):
-            yield from pandas_objects(of)
-        case LabelledV(columns, _):
-            yield FrameV(columns)  # a row, which may belong to any table
-        case _ if not isinstance(value, _PLAIN | _PYARROW | _EMPTY):
-            yield FrameV((), UNKNOWN)
-
-
-def _all(items: tuple[Value, ...]) -> Iterator[PandasObject]:
-    for item in items:
-        yield from pandas_objects(item)
-
-
-def either(a: Value, b: Value) -> Value:
-    """Return one of two equal values. Declines if it depends on the rows which object it is."""
-    if isinstance(a, PandasObject) and isinstance(b, PandasObject):
-        return replace(a, own=a.own | b.own)
-    if [v.own for v in pandas_objects(a)] != [v.own for v in pandas_objects(b)]:
-        raise mixed_types_signal("a table or column is now one object, now another")
-    return a
-
-
 @contextmanager
 def waiting(flow: Flow, values: Sequence[Value]) -> Iterator[None]:
     """Keep the objects of values that Python has computed and assigns later marked as held."""
@@ -139,13 +56,6 @@ def waiting(flow: Flow, values: Sequence[Value]) -> Iterator[None]:
         flow.env[name] = TupleV(objects)
     yield
     flow.env.pop(name, None)
-
-
-def changes_in_place(value: Value) -> bool:
-    """Return whether ``value += 1`` may change an object; lists and the like handle this
-    themselves.
-    """
-    return not isinstance(value, _PLAIN | _PYARROW | TupleV | OptTupleV)
 
 
 def check_sole(

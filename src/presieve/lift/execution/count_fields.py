@@ -12,7 +12,8 @@ from presieve.ir.sorts import BOOL, INT
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, SymbolicMachine
-from presieve.lift.values.symbolic import Scalar, SizeV, Traits, Value, VectorV
+from presieve.lift.models.pandas.whole_columns import VectorV
+from presieve.lift.values.symbolic import Scalar, SizeV, Traits, Value
 from presieve.semantics.smart_constructors import ite, or_
 
 NUMPY = Traits(numpy=True, wide=True)

@@ -24,16 +24,14 @@ from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import dataframe, datetimes, series, str_accessor, value_counts
 from presieve.lift.models.pandas.input_and_output import attribute, evaluate_subscript
+from presieve.lift.models.pandas.whole_columns import AccessV, CalendarV, FrequencyV
 from presieve.lift.python.names import as_constant, member
 from presieve.lift.reason_words import syntax
 from presieve.lift.values.join_values import merge, without_length
 from presieve.lift.values.symbolic import (
-    AccessV,
-    CalendarV,
     Clash,
     CountsV,
     DictV,
-    FrequencyV,
     GrowingV,
     Known,
     ListV,

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, Option
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
-from presieve.lift.values.containers import GrowingV, LengthV, ListV, PerhapsV
+from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.values.join_values import (
     Items,
     Lists,
@@ -28,7 +27,11 @@ from presieve.lift.values.join_values import (
 )
 from presieve.lift.values.symbolic import (
     NONE,
+    GrowingV,
+    LengthV,
+    ListV,
     OptTupleV,
+    PerhapsV,
     RefV,
     Scalar,
     TupleV,
@@ -36,9 +39,6 @@ from presieve.lift.values.symbolic import (
     describe,
 )
 from presieve.semantics.smart_constructors import and_, get
-
-if TYPE_CHECKING:
-    from presieve.lift.execution.state import Flow, SymbolicMachine
 
 
 def as_solid_item(item: Value) -> Value:

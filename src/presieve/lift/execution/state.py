@@ -15,6 +15,7 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import FLOAT, INT, Option
 from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, float_lit, int_lit
 from presieve.lift.execution.stage import Stage
+from presieve.lift.models.pandas.whole_columns import NullableV
 from presieve.lift.python.names import OuterNames
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.checkpoint import Checkpoint, Restorable
@@ -29,7 +30,6 @@ from presieve.lift.values.symbolic import (
     IndexV,
     Known,
     NoneV,
-    NullableV,
     OptTupleV,
     RefV,
     Scalar,

@@ -18,7 +18,7 @@ from presieve.lift.execution import (
     outer_containers,
     unrolling,
 )
-from presieve.lift.execution.aliasing import changes_in_place, check_sole, fresh, waiting
+from presieve.lift.execution.aliasing import check_sole, fresh, waiting
 from presieve.lift.execution.dynamic_keys import OpenKeySignal
 from presieve.lift.execution.expressions import (
     combine_operands,
@@ -45,6 +45,7 @@ from presieve.lift.python.shipped import is_plain_error
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.reason_words import syntax
 from presieve.lift.values.columns import LiftedColumns
+from presieve.lift.values.pandas_objects import changes_in_place
 from presieve.lift.values.ranges import column_ranges
 from presieve.lift.values.symbolic import (
     NONE,

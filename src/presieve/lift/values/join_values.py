@@ -23,8 +23,8 @@ from presieve.ir.terms import (
     literal_value,
     none_lit,
 )
-from presieve.lift.execution.aliasing import either
-from presieve.lift.values.containers import Order
+from presieve.lift.models.pandas.whole_columns import NullableV
+from presieve.lift.values.pandas_objects import either
 from presieve.lift.values.symbolic import (
     LITERAL,
     NONE,
@@ -36,8 +36,8 @@ from presieve.lift.values.symbolic import (
     ListV,
     MapV,
     NoneV,
-    NullableV,
     OptTupleV,
+    Order,
     Scalar,
     SetV,
     Traits,

@@ -8,7 +8,6 @@ from typing import TypeAlias
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, FLOAT, Decimal, Option, Sort, option, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var, literal_value, none_lit
-from presieve.lift.values.containers import Order
 from presieve.lift.values.join_values import (
     as_bits,
     as_growing,
@@ -33,6 +32,7 @@ from presieve.lift.values.symbolic import (
     MissingKeyValue,
     NoneV,
     OptTupleV,
+    Order,
     Scalar,
     SetV,
     TagV,

@@ -6,54 +6,17 @@ that may be None carries the condition "it is there" beside the components.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from presieve.errors import DeclineSignal
+from presieve.errors import DeclineSignal, Span
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Sort, strip
 from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
-from presieve.lift.models.pandas.whole_columns import GIVEN as GIVEN
-from presieve.lift.models.pandas.whole_columns import TABLE as TABLE
-from presieve.lift.models.pandas.whole_columns import UNKNOWN as UNKNOWN
-from presieve.lift.models.pandas.whole_columns import AccessV as AccessV
-from presieve.lift.models.pandas.whole_columns import CalendarV as CalendarV
-from presieve.lift.models.pandas.whole_columns import DistinctV as DistinctV
-from presieve.lift.models.pandas.whole_columns import FrameV as FrameV
-from presieve.lift.models.pandas.whole_columns import FrequencyV as FrequencyV
-from presieve.lift.models.pandas.whole_columns import LabelledV as LabelledV
-from presieve.lift.models.pandas.whole_columns import LabelV as LabelV
-from presieve.lift.models.pandas.whole_columns import NullableV as NullableV
-from presieve.lift.models.pandas.whole_columns import PartV as PartV
-from presieve.lift.models.pandas.whole_columns import SeriesV as SeriesV
-from presieve.lift.models.pandas.whole_columns import Sorting as Sorting
-from presieve.lift.models.pandas.whole_columns import TopV as TopV
-from presieve.lift.models.pandas.whole_columns import VectorV as VectorV
-from presieve.lift.models.pandas.whole_columns import WholeV
-from presieve.lift.models.pyarrow.arrow_values import ArrayV as ArrayV
-from presieve.lift.models.pyarrow.arrow_values import ArrowColumnV as ArrowColumnV
-from presieve.lift.models.pyarrow.arrow_values import ArrowKeyV as ArrowKeyV
-from presieve.lift.models.pyarrow.arrow_values import ArrowTableV as ArrowTableV
-from presieve.lift.models.pyarrow.arrow_values import ArrowTypeV as ArrowTypeV
-from presieve.lift.models.pyarrow.arrow_values import ArrowV
-from presieve.lift.models.pyarrow.arrow_values import BatchV as BatchV
-from presieve.lift.models.pyarrow.arrow_values import CellV as CellV
+from presieve.lift.models.pandas.whole_columns import FrameV, PartV, SeriesV, VectorV, WholeV
+from presieve.lift.models.pyarrow.arrow_values import ArrayV, ArrowColumnV, ArrowV, BatchV, CellV
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.shipping import is_generated
-from presieve.lift.values.batches import BatchesV as BatchesV
-from presieve.lift.values.containers import CountsV as CountsV
-from presieve.lift.values.containers import DaysV as DaysV
-from presieve.lift.values.containers import DictV as DictV
-from presieve.lift.values.containers import GrowingV as GrowingV
-from presieve.lift.values.containers import LengthV as LengthV
-from presieve.lift.values.containers import ListV as ListV
-from presieve.lift.values.containers import MapV as MapV
-from presieve.lift.values.containers import MatchV as MatchV
-from presieve.lift.values.containers import MissingKeyValue as MissingKeyValue
-from presieve.lift.values.containers import PerhapsV as PerhapsV
-from presieve.lift.values.containers import RefV as RefV
-from presieve.lift.values.containers import SetV as SetV
-from presieve.lift.values.containers import SplitV as SplitV
 
 EXACT_INT = 2**53
 """Floats represent integers up to this magnitude exactly."""
@@ -238,6 +201,147 @@ class TableV:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrowTableV:
+    """A table of pyarrow with one row that the function creates."""
+
+    names: tuple[str, ...]
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchesV:
+    """Each batch holds some rows of the group, in order, with these columns."""
+
+    columns: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListV:
+    """A list display."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingV:
+    """A list whose length depends on the rows. Item i is None where the list is shorter, so no item
+    can be None itself.
+
+    ``orders``: the orders in which the items are known to stand; None for any order. ``pending``:
+    the values after them, each None where it is absent, as long as the others are in order.
+    ``kind``: the items of a heap are held in order, and nothing is known of the heap's own order.
+    ``most``: the maximum length of a deque. ``place``: where it grew last.
+    """
+
+    items: tuple[Value, ...]
+    orders: frozenset[Order] | None
+    pending: tuple[Value, ...] = ()
+    kind: GrowingKind = "list"
+    most: int | None = None
+    place: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LengthV:
+    """The length of a growing list: for each item, whether it exists."""
+
+    there: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitV:
+    """The result of ``text.split(separator)``. ``counted``: the number of parts is not bounded."""
+
+    text: Term
+    separator: Term
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatchV:
+    """The match of a regular expression in a text; it is None unless ``there`` holds."""
+
+    there: Term
+
+
+@dataclass(frozen=True, slots=True)
+class DaysV:
+    """A ``timedelta`` of whole days, the difference of two dates."""
+
+    days: Term
+
+
+GrowingKind = Literal["list", "heap", "deque"]
+Order: TypeAlias = tuple[str, str]
+"""``<`` or ``>``, and the text of the key function, which is empty for the items themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class PerhapsV:
+    """A round of a loop that runs only where the condition holds."""
+
+    there: Term
+    item: Value
+
+
+@dataclass(frozen=True, slots=True)
+class DictV:
+    """A dict with string keys, in this order."""
+
+    names: tuple[str, ...]
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MissingKeyValue:
+    """The value that a dict of a class gives for a missing key, and whether it then ``keeps`` the
+    key.
+    """
+
+    cls: type
+    value: Value
+    keeps: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MapV:
+    """A dict that may lack keys: it has a key where the term beside it holds. Nothing is known of
+    their order. ``missing``: the value that it gives instead of a KeyError.
+    """
+
+    names: tuple[str, ...]
+    items: tuple[Value, ...]
+    present: tuple[Term, ...]
+    missing: MissingKeyValue | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CountsV:
+    """``Counter(column)``: the number of times each value occurs in a column."""
+
+    of: VectorV
+
+
+@dataclass(frozen=True, slots=True)
+class SetV:
+    """A set: it holds a constant where the term beside it holds, and some other value where
+    ``others`` holds. ``fixed``: a frozenset.
+    """
+
+    members: tuple[Lit, ...]
+    present: tuple[Term, ...]
+    others: Term
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RefV:
+    """A list, dict or set in a variable: the number of the object. The path holds its contents."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unbound:
     """A variable that is not assigned, at least on some path."""
 
@@ -279,6 +383,7 @@ Value: TypeAlias = (
     | DaysV
     | RefV
     | TableV
+    | ArrowTableV
     | Unbound
     | Clash
 )

@@ -18,30 +18,30 @@ from presieve.lift.models.builtins import mathematics, sets, strings
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import top_k
 from presieve.lift.models.pandas.timestamps import CALENDAR
+from presieve.lift.models.pandas.whole_columns import (
+    FrameV,
+    NullableV,
+    PartV,
+    SeriesV,
+    TopV,
+    VectorV,
+)
+from presieve.lift.models.pyarrow.arrow_values import ArrayV, ArrowColumnV, BatchV
 from presieve.lift.models.registry import function
 from presieve.lift.python.names import module, scalar_constant
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     LITERAL,
-    ArrayV,
-    ArrowColumnV,
-    BatchV,
     DictV,
-    FrameV,
     GrowingV,
     ListV,
-    NullableV,
-    PartV,
     Scalar,
-    SeriesV,
     SetV,
     SizeV,
     SplitV,
-    TopV,
     Traits,
     TupleV,
     Value,
-    VectorV,
     describe,
     is_tagged,
 )

@@ -37,6 +37,7 @@ from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
 from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
+from presieve.lift.models.pandas.whole_columns import DistinctV, NullableV
 from presieve.lift.python.names import as_constant
 from presieve.lift.values.join_values import (
     as_number,
@@ -49,7 +50,6 @@ from presieve.lift.values.join_values import (
 from presieve.lift.values.symbolic import (
     BitsV,
     DictV,
-    DistinctV,
     GrowingV,
     Known,
     LengthV,
@@ -57,7 +57,6 @@ from presieve.lift.values.symbolic import (
     MapV,
     MatchV,
     NoneV,
-    NullableV,
     OptTupleV,
     Scalar,
     SetV,

@@ -15,7 +15,6 @@ from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins import sorted_and_heaps
 from presieve.lift.models.builtins.sorted_and_heaps import Sorter, key_of
 from presieve.lift.models.registry import function, method, reference
-from presieve.lift.values.containers import GrowingV
 from presieve.lift.values.join_values import (
     Items,
     as_growing,
@@ -25,6 +24,7 @@ from presieve.lift.values.join_values import (
 )
 from presieve.lift.values.symbolic import (
     NONE,
+    GrowingV,
     ListV,
     NoneV,
     RefV,

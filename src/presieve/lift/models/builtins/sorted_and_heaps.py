@@ -27,7 +27,6 @@ from presieve.lift.models.builtins.comparisons import compare
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.models.pandas.signed_zeros import one_zero
 from presieve.lift.values.columns import NUMBERS
-from presieve.lift.values.containers import GrowingV, Order
 from presieve.lift.values.join_values import (
     ASCENDING,
     DESCENDING,
@@ -43,7 +42,17 @@ from presieve.lift.values.join_values import (
     there,
     without_length,
 )
-from presieve.lift.values.symbolic import NONE, Known, ListV, Scalar, TupleV, Value, describe
+from presieve.lift.values.symbolic import (
+    NONE,
+    GrowingV,
+    Known,
+    ListV,
+    Order,
+    Scalar,
+    TupleV,
+    Value,
+    describe,
+)
 from presieve.semantics.smart_constructors import and_, or_
 
 _LARGEST = 3000

@@ -18,25 +18,27 @@ from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas import datetimes, first_last, query, series, top_k, value_counts
 from presieve.lift.models.pandas.reductions import LabelledElement, at_label
 from presieve.lift.models.pandas.series import table_method
-from presieve.lift.models.pyarrow import arrays
-from presieve.lift.models.registry import method, refuse_methods
-from presieve.lift.values.symbolic import (
-    LITERAL,
-    NONE,
+from presieve.lift.models.pandas.whole_columns import (
     AccessV,
     FrameV,
     FrequencyV,
     LabelledV,
     LabelV,
-    ListV,
     PartV,
-    Scalar,
     SeriesV,
-    TableV,
     TopV,
+    VectorV,
+)
+from presieve.lift.models.pyarrow import arrays
+from presieve.lift.models.registry import method, refuse_methods
+from presieve.lift.values.symbolic import (
+    LITERAL,
+    NONE,
+    ListV,
+    Scalar,
+    TableV,
     TupleV,
     Value,
-    VectorV,
     constant_of,
 )
 from presieve.semantics.smart_constructors import and_, is_none

@@ -14,15 +14,14 @@ from presieve.ir.terms import FALSE
 from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.heap import contents
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
+from presieve.lift.models.pandas.whole_columns import AccessV, FrameV, SeriesV
 from presieve.lift.models.registry import function
 from presieve.lift.python.attributes import instance_constant
 from presieve.lift.python.names import module
 from presieve.lift.reason_words import named_columns
 from presieve.lift.values.symbolic import (
-    AccessV,
     ColumnV,
     DictV,
-    FrameV,
     IndexV,
     KeyV,
     Known,
@@ -30,7 +29,6 @@ from presieve.lift.values.symbolic import (
     RowV,
     Scalar,
     SelfV,
-    SeriesV,
     TableV,
     TupleV,
     Value,

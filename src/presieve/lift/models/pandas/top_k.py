@@ -23,21 +23,17 @@ from presieve.lift.models.pandas.ranked_fields import Places, places_of
 from presieve.lift.models.pandas.reductions import Bounded, element_value, within
 from presieve.lift.models.pandas.series import NAN, as_double, column_of, missing, part, vector
 from presieve.lift.models.pandas.signed_zeros import either_zero
-from presieve.lift.models.registry import method
-from presieve.lift.values.symbolic import (
+from presieve.lift.models.pandas.whole_columns import (
     FrameV,
-    ListV,
     NullableV,
     PartV,
-    Scalar,
     SeriesV,
     Sorting,
     TopV,
-    Traits,
-    Value,
     VectorV,
-    constant_of,
 )
+from presieve.lift.models.registry import method
+from presieve.lift.values.symbolic import ListV, Scalar, Traits, Value, constant_of
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
 
 MOST = 8

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from presieve.ir.terms import Term
-
-if TYPE_CHECKING:
-    from presieve.lift.values.symbolic import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +52,10 @@ class ArrowKeyV:
 
 
 @dataclass(frozen=True, slots=True)
-class ArrowTableV:
-    """A table of pyarrow with one row that the function creates."""
-
-    names: tuple[str, ...]
-    items: tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ArrowTypeV:
     """A type of pyarrow, by its name in Spark."""
 
     type: str
 
 
-ArrowV: TypeAlias = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTableV | ArrowTypeV
+ArrowV: TypeAlias = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTypeV
