@@ -7,7 +7,7 @@ sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, NONEMPTY, App, Lit, Op, Scope, Term, Var
 from presieve.ir.walk import substitute, to_scope
 from presieve.ir.wellformed import output_var
+from presieve.report.row_text import list_texts
 from presieve.semantics.infix import visible
 from presieve.semantics.infix import words as infix
 
@@ -58,7 +59,7 @@ def sentences(problem: Problem, invariant: Sequence[Term]) -> tuple[Sentence, ..
     other_clauses = [c for c in invariant if _agreed_field(c) is None]
     ranked_sentences = []
     if agree:
-        fields = _list_texts([f"`{_agreed_field(c)}`" for c in agree])
+        fields = list_texts([f"`{_agreed_field(c)}`" for c in agree])
         ranked_sentences.append((0, Sentence(f"both runs agree on {fields}", tuple(agree))))
     for clauses in _pair_clauses(other_clauses):
         ranked_sentences.append(_sentence(clauses, names))
@@ -164,62 +165,39 @@ def _is_agreement(term: Term) -> bool:
     return _agreed_field(term) is not None
 
 
-def _holds(term: Term, names: Names, both: bool = False) -> str:
-    """Say that a condition holds. ``both``: its comparison means "at most" and "at least"."""
+def _holds(term: Term, names: Names, both: bool = False, *, fails: bool = False) -> str:
+    """Say that a condition holds, or ``fails``. ``both``: its comparison means "at most" and "at
+    least".
+    """
     if term in names:
-        return names[term][0]
+        return names[term][fails]
     if _is_agreement(term):
-        return f"both runs agree on `{_agreed_field(term)}`"
+        agreement = "the runs differ in" if fails else "both runs agree on"
+        return f"{agreement} `{_agreed_field(term)}`"
     match term:
         case App(Op.NOT, (inner,)):
-            return _fails(inner, names)
+            return _holds(inner, names, fails=not fails)
         case App((Op.AND | Op.OR) as op, args):
             parts = visible(op, args)
-            word = " and " if op is Op.AND else " or "
+            word = " and " if (op is Op.AND) is not fails else " or "
             if len(parts) == 1:
-                return _holds(parts[0], names, both)
-            return word.join(_bracket(a, _holds(a, names)) for a in parts)
-        case App(Op.IMPLIES, (condition, then)):
+                return _holds(parts[0], names, both, fails=fails)
+            return word.join(_bracket(a, _holds(a, names, fails=fails)) for a in parts)
+        case App(Op.IMPLIES, (condition, then)) if not fails:
             return f"({_holds(then, names)} if {_holds(condition, names)})"
         case App(Op.IS_NONE, (inner,)):
-            return f"{_noun(inner)} is not set"
+            return f"{_noun(inner)} is {'set' if fails else 'not set'}"
         case App(Op.IS_NAN, (inner,)):
-            return f"{_noun(inner)} is NaN"
+            return f"{_noun(inner)} is {'not NaN' if fails else 'NaN'}"
         case App(op, (left, right)) if op in _COMPARE:
-            verb = "equals" if both and op in _SIDES else _COMPARE[op][0]
+            verb = "equals" if both and op in _SIDES else _COMPARE[op][fails]
             return _compare(left, verb, right)
         case Var(scope, name, _) if name == NONEMPTY:
-            return "there is a row" if scope is Scope.ACC else "a row has passed"
+            if scope is Scope.ACC:
+                return f"there is {'no' if fails else 'a'} row"
+            return f"{'no' if fails else 'a'} row has passed"
         case Var(_, _, sort) if sort == BOOL:
-            return f"{_noun(term)} is true"
-    raise _NoSentenceError
-
-
-def _fails(term: Term, names: Names) -> str:
-    """Say that a condition does not hold."""
-    if term in names:
-        return names[term][1]
-    if _is_agreement(term):
-        return f"the runs differ in `{_agreed_field(term)}`"
-    match term:
-        case App(Op.NOT, (inner,)):
-            return _holds(inner, names)
-        case App((Op.AND | Op.OR) as op, args):
-            parts = visible(op, args)
-            if len(parts) == 1:
-                return _fails(parts[0], names)
-            word = " or " if op is Op.AND else " and "
-            return word.join(_bracket(a, _fails(a, names)) for a in parts)
-        case App(Op.IS_NONE, (inner,)):
-            return f"{_noun(inner)} is set"
-        case App(Op.IS_NAN, (inner,)):
-            return f"{_noun(inner)} is not NaN"
-        case App(op, (left, right)) if op in _COMPARE:
-            return _compare(left, _COMPARE[op][1], right)
-        case Var(scope, name, _) if name == NONEMPTY:
-            return "there is no row" if scope is Scope.ACC else "no row has passed"
-        case Var(_, _, sort) if sort == BOOL:
-            return f"{_noun(term)} is false"
+            return f"{_noun(term)} is {'false' if fails else 'true'}"
     raise _NoSentenceError
 
 
@@ -252,8 +230,3 @@ def _noun(term: Term) -> str:
         case Lit() as literal:
             return infix(literal)
     raise _NoSentenceError
-
-
-def _list_texts(texts: Iterable[str]) -> str:
-    *most, last = texts
-    return f"{', '.join(most)} and {last}" if most else last

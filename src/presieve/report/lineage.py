@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from presieve.report import lineage_text
+from presieve.report.json_fields import fields_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,13 +45,7 @@ class LineageSource:
 
     def to_json(self) -> dict[str, Any]:
         """Everything except the rows, as JSON types."""
-        return {
-            "name": self.name,
-            "columns": list(self.columns),
-            "filter": self.filter,
-            "exact": self.exact,
-            "reasons": list(self.reasons),
-        }
+        return fields_json(self, "dataframe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +88,7 @@ class Lineage:
 
     def to_json(self) -> dict[str, Any]:
         """Everything except the rows, as JSON types."""
-        return {
-            "where": self.where,
-            "sources": [source.to_json() for source in self.sources],
-            "assumptions": [dict(a) for a in self.assumptions],
-            "seconds": self.seconds,
-        }
+        return fields_json(self, "report")
 
     def save(self, path: str | Path) -> None:
         """Write a page or the data.

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from presieve.errors import Span, place_json
+from presieve.report.json_fields import fields_json
 
 Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays"]
 
@@ -46,7 +47,7 @@ class ConjunctFate:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON types."""
-        return {**asdict(self), "above": list(self.above)}
+        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)

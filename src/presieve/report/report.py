@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.errors import UsageError
 from presieve.report import html, report_text
+from presieve.report.json_fields import fields_json
 from presieve.report.report_data import (
     BoundaryReport,
     DerivedReport,
@@ -25,49 +26,8 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
     """A boundary as JSON types: names as in the dataclass, ``span`` as file, line and column;
     ``trace`` is included only if it was requested.
     """
-    plain = asdict(replace(boundary, trace=None))
-    del plain["trace"]
-    if boundary.trace is not None:
-        plain["trace"] = boundary.trace.to_json()
-    plain["declined"] = [d.to_json() for d in boundary.declined]
-    plain["assumptions"] = [dict(a) for a in boundary.assumptions]
-    plain["discharged"] = [dict(d) for d in boundary.discharged]
-    plain["order"] = boundary.order.to_json() if boundary.order else None
-    plain["listings"] = [x.to_json() for x in boundary.listings]
-    plain["conjuncts"] = [c.to_json() for c in boundary.conjuncts]
-    plain["sentences"] = list(boundary.sentences)
-    plain["reaches"] = [r.to_json() for r in boundary.reaches]
-    plain["remedies"] = [r.to_json() for r in boundary.remedies]
-    plain["pushed_to_scan"] = list(boundary.pushed_to_scan)
-    plain["keys"] = list(boundary.keys)
-    plain["columns"] = list(boundary.columns) if boundary.columns else None
-    return plain
-
-
-def function_json(function: FunctionReport) -> dict[str, Any]:
-    """A Python function as JSON types."""
-    plain = asdict(function)
-    plain["declined"] = [d.to_json() for d in function.declined]
-    plain["assumptions"] = [dict(a) for a in function.assumptions]
-    plain["effects"] = [e.to_json() for e in function.effects]
-    plain["notes"] = [n.to_json() for n in function.notes]
-    plain["columns"] = list(function.columns) if function.columns else None
-    lists = ("read", "keys", "passes")
-    return {**plain, **{name: list(plain[name]) for name in lists}}
-
-
-def derived_json(files: DerivedReport) -> dict[str, Any]:
-    """Files and the filter that is derived for them, as JSON types."""
-    plain = asdict(replace(files, certificates=()))
-    del plain["certificates"]
-    plain["declined"] = [d.to_json() for d in files.declined]
-    plain["assumptions"] = [dict(a) for a in files.assumptions]
-    return plain
-
-
-def scan_json(scan: ScanContract) -> dict[str, Any]:
-    """A scan as JSON types."""
-    return {**asdict(scan), "offered": [asdict(o) for o in scan.offered], "notes": list(scan.notes)}
+    trace = {} if boundary.trace is None else {"trace": boundary.trace.to_json()}
+    return {**fields_json(boundary, "trace"), **trace}
 
 
 class Report:
@@ -163,14 +123,14 @@ class Report:
             "changed": self.changed,
             "seconds": self.data.seconds,
             "boundaries": [boundary_json(b) for b in self.boundaries],
-            "functions": [function_json(f) for f in self.functions],
-            "derived": [derived_json(d) for d in self.derived],
-            "contract": [scan_json(s) for s in self.scans],
-            "peer_orders": [asdict(p) for p in self.data.peer_orders],
+            "functions": [fields_json(f) for f in self.functions],
+            "derived": [fields_json(d, "certificates") for d in self.derived],
+            "contract": [fields_json(s) for s in self.scans],
+            "peer_orders": [fields_json(p) for p in self.data.peer_orders],
             "plan_before": self.data.plan_before,
             "plan_after": self.data.plan_after,
-            "scans": [{**asdict(s), "columns": list(s.columns)} for s in self.data.sizes],
-            "measured": asdict(self.data.measured) if self.data.measured else None,
+            "scans": [fields_json(s) for s in self.data.sizes],
+            "measured": fields_json(self.data.measured) if self.data.measured else None,
         }
 
     def save(self, path: str | Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from presieve.report.json_fields import fields_json
 from presieve.report.row_text import row_text, rows_text
 from presieve.semantics.values import plain
 
@@ -74,12 +75,7 @@ class Order:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON types."""
-        return {
-            "status": self.status,
-            "text": self.text,
-            "witness": self.witness.to_json() if self.witness else None,
-            "assumptions": self.assumptions,
-        }
+        return fields_json(self)
 
     def lines(self) -> Iterator[str]:
         """The text, then the witness, with one line for each order."""

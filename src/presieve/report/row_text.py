@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
@@ -23,6 +23,12 @@ def rows_text(rows: Sequence[Row]) -> str:
 def row_text(row: Row) -> str:
     """The names and values of a row, in parentheses."""
     return "(" + ", ".join(f"{name} {value_text(v)}" for name, v in row.items()) + ")"
+
+
+def list_texts(texts: Iterable[str]) -> str:
+    """The texts as an enumeration in a sentence."""
+    *most, last = texts
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def value_text(value: object) -> str:

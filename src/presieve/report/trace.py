@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from presieve.report.json_fields import fields_json
 from presieve.report.row_text import row_text, rows_text
 from presieve.report.small_tables import WIDTH
 from presieve.semantics.values import plain
@@ -54,7 +55,7 @@ class Exhibit:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON types."""
-        return {"text": self.text, "runs": [r.to_json() for r in self.runs]}
+        return fields_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,7 @@ class Step:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON types."""
-        return {
-            "id": self.id,
-            "event": self.event,
-            "text": self.text,
-            "details": list(self.details),
-            "exhibits": [e.to_json() for e in self.exhibits],
-        }
+        return fields_json(self)
 
 
 TraceLine: TypeAlias = tuple[int, str, str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from presieve.errors import Span
@@ -114,12 +114,7 @@ class Repair:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON types."""
-        return {
-            "kind": self.kind,
-            "prefilter": self.prefilter,
-            "residual": self.residual,
-            "assumptions": self.assumptions,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import assert_never
 
 from presieve.report.report_text import field_text
-from presieve.report.row_text import rows_text
+from presieve.report.row_text import list_texts, rows_text
 from presieve.report.small_tables import WIDTH, Grid, MarkedCell, value_cell
 from presieve.report.trace import TableRun
 from presieve.report.verdict_model import ClaimedPushdown, Counterexample, Repair, VerdictData
@@ -144,17 +144,13 @@ def _describe_loss(example: Counterexample) -> str:
             return "no row is left, and a result row is missing"
         case "raises":
             return "the function raises an error, which it does not as written"
-    changed = f"{_list_names(example.differs)} differ{'s' if len(example.differs) == 1 else ''}"
+    names = list_texts(example.differs or ("the result",))
+    changed = f"{names} differ{'s' if len(example.differs) == 1 else ''}"
     if example.written.result != "kept":
         return f"{changed}, and the result has an extra row"
     if example.pushed.result == "kept":
         return f"{changed} in the result"
     return f"{changed}, and a result row is missing"
-
-
-def _list_names(names: Sequence[str]) -> str:
-    *most, last = names or ("the result",)
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def render(verdict: VerdictData) -> str:
