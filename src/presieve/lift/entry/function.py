@@ -59,11 +59,16 @@ def lift_function(
     loop = _loop(m, node, flow) if isinstance(node, ast.For) else Loop((), FALSE, {})
     m.begin(Stage.AFTER, before)
     m.set_fields((*loop.fields, count_rows()))
-    env = {**flow.env, **_after(node), **loop.after}
+    # After the loop, the variables that it assigns may not have a value.
+    assigned = assigned_names(body[at : at + 1] if loops else [])
+    env = {**flow.env, **{n: Unbound() for n in assigned}, **loop.after}
     after = Flow(env, (), flow.facts, heap=dict(flow.heap))
     boxed_variables(m, after)
     execute(m, body[at + 1 :] if loops else body, after)
-    return _finish(m, after, loop, before, returns)
+    exits = [e for e in m.frame.exits if e.kind is ExitKind.RETURN]
+    if not after.ended:
+        exits.append(Exit(ExitKind.RETURN, after, NONE, source.node.body[-1]))
+    return build_fold(m, exits, loop, before, returns)
 
 
 def parameter_values(
@@ -133,11 +138,6 @@ def _may_change(node: ast.For, name: str) -> bool:
     )
 
 
-def _after(node: ast.stmt | None) -> dict[str, Value]:
-    """Return the variables that the loop assigns: after it, they may not have a value."""
-    return {n: Unbound() for n in assigned_names([node])} if node is not None else {}
-
-
 def component_names(node: ast.AST) -> dict[str, str]:
     """Return names for the components of tuples, from code like ``first, second = best``."""
     names: dict[str, str] = {}
@@ -148,13 +148,6 @@ def component_names(node: ast.AST) -> dict[str, str]:
                     if isinstance(target, ast.Name):
                         names.setdefault(f"{name}.{i}", target.id)
     return names
-
-
-def _finish(m: SymbolicMachine, after: Flow, loop: Loop, before: Term, returns: Returns) -> Fold:
-    exits = [e for e in m.frame.exits if e.kind is ExitKind.RETURN]
-    if not after.ended:
-        exits.append(Exit(ExitKind.RETURN, after, NONE, m.source.node.body[-1]))
-    return build_fold(m, exits, loop, before, returns)
 
 
 def build_fold(

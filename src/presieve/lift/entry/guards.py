@@ -25,7 +25,7 @@ from presieve.lift.entry.result_classes import classes_of_results, fits
 from presieve.lift.entry.returns import Returns, outputs
 from presieve.lift.execution.expressions import condition
 from presieve.lift.execution.stage import Stage
-from presieve.lift.execution.state import Exit, ExitKind, Flow, SymbolicMachine
+from presieve.lift.execution.state import Exit, ExitKind, Flow, SymbolicMachine, merge_choices
 from presieve.lift.execution.statements import execute, machine
 from presieve.lift.forms import Lifted
 from presieve.lift.python.names import parameters
@@ -104,10 +104,9 @@ def _merge_known(known_outputs: list[tuple[Term, Output]]) -> tuple[Term | None,
     """Return the result where it is known, and the condition under which it is known."""
     if not known_outputs:
         return None, FALSE
-    result = known_outputs[-1][1].term
-    for reached, output in reversed(known_outputs[:-1]):
-        result = ite(reached, output.term, result)
-    return result, or_(*(reached for reached, _ in known_outputs))
+    reached = [condition for condition, _ in known_outputs]
+    term = merge_choices(reached[:-1], [output.term for _, output in known_outputs], ite)
+    return term, or_(*reached)
 
 
 class _Guards:

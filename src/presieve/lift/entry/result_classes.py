@@ -105,8 +105,7 @@ def classes_of_results(
     inference = _Inference(node, parameter_classes, names)
     returned = [n.value for n in _own_nodes(node) if isinstance(n, ast.Return)]
     classes = [frozenset((_NONE,)) if e is None else inference.of(e) for e in returned]
-    ends = frozenset((_NONE,))
-    return None if None in classes else ends.union(*(f for f in classes if f is not None))
+    return _either(frozenset((_NONE,)), *classes)
 
 
 def _own_nodes(node: ast.AST) -> Iterable[ast.AST]:
@@ -200,9 +199,8 @@ class _Inference:
     def _of_comparison(self, node: ast.Compare) -> Classes | None:
         if all(isinstance(o, ast.Is | ast.IsNot | ast.In | ast.NotIn) for o in node.ops):
             return frozenset((bool,))
-        parts = [self.of(p) for p in (node.left, *node.comparators)]
-        are_known = all(p is not None and p <= _COMPARED for p in parts)
-        return frozenset((bool,)) if are_known else None
+        classes = _either(*map(self.of, (node.left, *node.comparators)))
+        return frozenset((bool,)) if classes is not None and classes <= _COMPARED else None
 
     def _of_operation(self, op: ast.operator, left: ast.expr, right: ast.expr) -> Classes | None:
         if isinstance(op, ast.Pow):
@@ -273,9 +271,9 @@ def _assignments(node: ast.FunctionDef) -> tuple[list[tuple[str, ast.expr]], set
                         assigned.append((target.id, value))
                     else:
                         unknown |= _bound_names(target)
-            case ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
-                assigned.append((name, value))
-            case ast.NamedExpr(ast.Name(name), value):
+            case ast.AnnAssign(ast.Name(name), _, ast.expr() as value) | ast.NamedExpr(
+                ast.Name(name), value
+            ):
                 assigned.append((name, value))
             case ast.AugAssign(ast.Name(name) as target, op, value):
                 read = ast.copy_location(ast.Name(name, ast.Load()), target)
@@ -284,15 +282,13 @@ def _assignments(node: ast.FunctionDef) -> tuple[list[tuple[str, ast.expr]], set
                 unknown |= _bound_names(target)
             case ast.withitem(optional_vars=ast.expr() as target):
                 unknown |= _bound_names(target)
-            case ast.ExceptHandler(name=str(name)) | ast.FunctionDef(name=name):
-                unknown.add(name)
-            case ast.ClassDef(name=name):
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 unknown.add(name)
             case ast.Import(aliases) | ast.ImportFrom(_, aliases):
                 unknown |= {a.asname or a.name.partition(".")[0] for a in aliases}
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
                 unknown.add(name)
-            case ast.MatchMapping(rest=str(name)):
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
                 unknown.add(name)
     return assigned, unknown
 

@@ -218,7 +218,7 @@ def _coerce(
             raise m.decline("return-type", reason, e.node)
         if sort.of == INT and not m.ranges.fits(value.term, column.type):
             m.fail(e.flow, _misfit(value.term, column.type))
-            assumptions[column.name] = _fits(column)
+            assumptions[column.name] = RESULT_FITS.of(name=column.name, type=column.type)
         term = value.term
         if returns.pandas and sort.of == FLOAT and value.traits.maybe_nan:
             term = _nan_to_null(term)
@@ -261,10 +261,6 @@ def _misfit(term: Term, type_: str) -> Term:
     inner = get(term)
     outside = or_(app(Op.PY_LT, inner, int_lit(low)), app(Op.PY_GT, inner, int_lit(high)))
     return and_(negate(is_none(term)), outside)
-
-
-def _fits(column: SchemaColumn) -> Assumption:
-    return RESULT_FITS.of(name=column.name, type=column.type)
 
 
 def _nan_to_null(term: Term) -> Term:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import FunctionType
 
-from presieve.errors import DeclineSignal, Span
+from presieve.errors import DeclineSignal
 from presieve.ir.fold import Fold
 from presieve.ir.terms import FALSE, Term
 from presieve.lift.entry.function import build_fold, component_names
@@ -19,10 +19,9 @@ from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Exit, ExitKind, Flow
 from presieve.lift.execution.statements import execute, machine
 from presieve.lift.models.pandas.input_and_output import row_attributes
-from presieve.lift.python.attributes import needs_init
+from presieve.lift.python.attributes import is_builtin_new, needs_init
 from presieve.lift.python.names import as_constant, own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source
-from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.symbolic import NONE, RowV, SelfV, Unbound, Value
 
@@ -49,8 +48,8 @@ def lift_class(obj: object, columns: LiftedColumns, returns: Returns) -> tuple[F
     cls = obj if isinstance(obj, type) else type(obj)
     methods = [x for x in (zero, reduce, finish) if x is not None]
     text = "\n".join(x.machine.source.text for x in methods)
-    fold = replace(fold, name=cls.__name__, span=_class_span(reduce.machine.source))
-    return fold, text
+    source = reduce.machine.source
+    return replace(fold, name=cls.__name__, span=source.span(source.node)), text
 
 
 def instance(obj: object) -> object:
@@ -80,10 +79,6 @@ def state_loop(
     with reduce.machine.at(reduce.machine.source.node):
         loop = run_loop({"acc": start}, step, _component_names(reduce, finish))
     return zero, reduce, finish, loop
-
-
-def _class_span(source: FunctionSource) -> Span:
-    return source.span(source.node)
 
 
 def _has_method(obj: object, name: str) -> bool:
@@ -167,8 +162,7 @@ def _build_instance(cls: type) -> object:
     """
     init = attribute(checked_class(cls), "__init__")
     reason = f"{cls.__name__}.__init__ does more than keep constants: pass an instance"
-    new = attribute(cls, "__new__")
-    plain = new is object.__new__ or getattr(new, "__func__", None) is object.__new__
+    plain = is_builtin_new(attribute(cls, "__new__"))
     if not plain or not isinstance(init, FunctionType) or inspect.isabstract(cls):
         raise DeclineSignal("needs-instance", reason)
     source = function_source(init)

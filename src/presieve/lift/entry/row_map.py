@@ -38,6 +38,7 @@ from presieve.ir.sorts import FLOAT, INT, Decimal, Option, strip
 from presieve.ir.terms import TRUE, Scope, Term, none_lit
 from presieve.ir.walk import variables
 from presieve.lift.entry.attempt import LiftAttempt, collect_lifted
+from presieve.lift.execution.batch_loop import is_text
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.execution.statements import bind, execute, machine
@@ -101,7 +102,8 @@ def lift_rows(attempt: LiftAttempt) -> Lifted:
     m.begin(Stage.AFTER)
     names = tuple(c.name for c in request.schema)
     table: Value = BatchV(names, TRUE) if form.arrow else FrameV(names, TABLE)
-    flow = Flow(_parameters(m, function, form, table))
+    key = (Clash("the key of a group is not followed here"),) if form.takes_key else ()
+    flow = Flow(_bind_parameters(m, function, (*key, table)))
     result, place = (_result_of_yield if form.batches else _result_of_return)(m, flow, table)
     cells, is_kept = _cells(m, result, request, place)
     outputs = tuple(
@@ -163,13 +165,6 @@ def _of_one_row(
     return collect_lifted(m.columns, fold, source.text)
 
 
-def _parameters(
-    m: SymbolicMachine, function: FunctionType, form: RowsFunction, table: Value
-) -> dict[str, Value]:
-    key = Clash("the key of a group is not followed here")
-    return _bind_parameters(m, function, (key, table) if form.takes_key else (table,))
-
-
 def _bind_parameters(
     m: SymbolicMachine, function: FunctionType, values: tuple[Value, ...]
 ) -> dict[str, Value]:
@@ -196,7 +191,7 @@ def _result_of_yield(m: SymbolicMachine, flow: Flow, table: Value) -> tuple[Valu
 
     Nothing is passed from one batch to the next: variables start without a value.
     """
-    body = [s for s in m.source.node.body if not _is_text(s)]
+    body = [s for s in m.source.node.body if not is_text(s)]
     match body:
         case [ast.Expr(ast.YieldFrom(ast.Name(name))) as only] if flow.env.get(name) == table:
             return table, only
@@ -219,10 +214,6 @@ def _result_of_yield(m: SymbolicMachine, flow: Flow, table: Value) -> tuple[Valu
     return _value(m, yielded, flow), last
 
 
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
 def _value(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the table of the expression; its index is not used from here on."""
     match node:
@@ -241,38 +232,27 @@ def _cells(
 ) -> tuple[dict[str, Term], Term]:
     """Return the outputs by name, except columns of unknown types, and the condition for rows."""
     names = tuple(c.name for c in request.returns)
-    table = series.part(result)
-    if table is None and not isinstance(result, BatchV):
+    table = series.part(result) or result
+    if not isinstance(table, PartV | BatchV):
         reason = f"{describe(result)} is returned, but the table's own rows are expected"
         raise m.decline("return-shape", reason, place)
-    actual = table.columns if table is not None else _columns_of(result)
-    by_place = isinstance(result, BatchV)
+    actual, by_place = table.columns, isinstance(table, BatchV)
     if (actual != names) if by_place else (sorted(actual) != sorted(names)):
         reason = (
             f"the columns {', '.join(actual)} are returned, but {', '.join(names)} are declared"
         )
         raise m.decline("return-shape", reason, place)
     with m.at(place):
-        if table is not None:
-            cells = {c.name: _pandas_cell(m, table, c) for c in request.returns}
-            return {n: t for n, t in cells.items() if t is not None}, table.rows
-        assert isinstance(result, BatchV)
-        cells = {c.name: _arrow_cell(m, c) for c in request.returns}
-    return {n: t for n, t in cells.items() if t is not None}, result.rows
-
-
-def _columns_of(result: Value) -> tuple[str, ...]:
-    assert isinstance(result, BatchV)
-    return result.columns
-
-
-def _is_passed(m: SymbolicMachine, name: str, column: SchemaColumn) -> bool:
-    return m.columns.type_of(name) == column.type in _PASSED
+        cells = {
+            c.name: _arrow_cell(m, c) if isinstance(table, BatchV) else _pandas_cell(m, table, c)
+            for c in request.returns
+        }
+    return {n: t for n, t in cells.items() if t is not None}, table.rows
 
 
 def _pandas_cell(m: SymbolicMachine, table: PartV, column: SchemaColumn) -> Term | None:
     own = column.name not in dict(table.made)
-    if own and _is_passed(m, column.name, column):
+    if own and m.columns.type_of(column.name) == column.type in _PASSED:
         return None
     return _pandas_value(m, series.column_of(m, table, column.name), column)
 

@@ -31,7 +31,7 @@ def rows_loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> ast.For:
     if not isinstance(batches, BatchesV):
         return node
     loops = [s for s in node.body if isinstance(s, ast.For)]
-    counts = [s for s in node.body if not isinstance(s, ast.For | ast.Pass) and not _is_text(s)]
+    counts = [s for s in node.body if not isinstance(s, ast.For | ast.Pass) and not is_text(s)]
     if len(loops) > 1 or not (loops or counts):
         raise _decline(m, node)
     several = len(batches.columns) != 1
@@ -46,7 +46,8 @@ def rows_loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> ast.For:
     return ast.copy_location(loop, inner)
 
 
-def _is_text(node: ast.stmt) -> bool:
+def is_text(node: ast.stmt) -> bool:
+    """Return whether the statement is a constant, which does nothing."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

@@ -144,11 +144,7 @@ def _forget(m: SymbolicMachine, flow: Flow, node: ast.AST) -> None:
 
 def _forget_in_value(m: SymbolicMachine, value: Value, node: ast.AST) -> Value:
     match value:
-        case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items):
-            return replace(value, items=tuple(_forget_in_value(m, i, node) for i in items))
-        case MapV(names, items, present):
-            if OTHER not in names:
-                return replace(value, items=tuple(_forget_in_value(m, i, node) for i in items))
+        case MapV(names, items, present) if OTHER in names:
             at = names.index(OTHER)
             if holds_objects(items[at]):
                 reason = "lists or dicts under keys that are not constant: keep tuples instead"
@@ -159,6 +155,8 @@ def _forget_in_value(m: SymbolicMachine, value: Value, node: ast.AST) -> Value:
                 items=(*items[:at], unknown, *items[at + 1 :]),
                 present=(*present[:at], is_present, *present[at + 1 :]),
             )
+        case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items) | MapV(_, items):
+            return replace(value, items=tuple(_forget_in_value(m, i, node) for i in items))
     return value
 
 

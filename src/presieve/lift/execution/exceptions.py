@@ -15,8 +15,8 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import Decimal
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.execution import growing_lists
-from presieve.lift.execution.heap import unite
-from presieve.lift.execution.state import Exit, Flow, RaisedError, SymbolicMachine, join_flows
+from presieve.lift.execution.heap import join_branches
+from presieve.lift.execution.state import Exit, Flow, RaisedError, SymbolicMachine
 from presieve.lift.python.shipped import is_plain_error
 from presieve.lift.reason_words import syntax
 from presieve.lift.values.symbolic import (
@@ -259,7 +259,7 @@ def _run_handlers(m: SymbolicMachine, attempt: _Try, caught: list[_Caught], flow
         m.execute(attempt.node.orelse, flow)
         return
     first, *later_handlers = caught
-    conds, condition = flow.conds, first.condition
+    condition = first.condition
     then, otherwise = flow.branch(condition), flow.branch(negate(condition))
     then.env, then.heap = dict(first.path.env), dict(first.path.heap)
     then.facts |= first.path.facts
@@ -271,9 +271,4 @@ def _run_handlers(m: SymbolicMachine, attempt: _Try, caught: list[_Caught], flow
         flow.become(then)
         return
     _run_handlers(m, attempt, later_handlers, otherwise)
-    if not (then.ended or otherwise.ended):
-        unite(m, then, otherwise)
-    join_flows(flow, condition, then, otherwise)
-    if len(m.frame.exits) == attempt.exits and then.ended != otherwise.ended:
-        # The other path can only have raised, and conditions already presuppose that nothing has.
-        flow.conds = conds
+    join_branches(m, flow, condition, then, otherwise, exits=attempt.exits)

@@ -122,9 +122,9 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.Name(name):
             return _name(m, name, flow, node)
         case ast.Tuple(items):
-            return TupleV(tuple(_as_item(evaluate(m, i, flow)) for i in items))
+            return TupleV(tuple(without_length(evaluate(m, i, flow)) for i in items))
         case ast.List(items):
-            return ListV(tuple(_as_item(evaluate(m, i, flow)) for i in items))
+            return ListV(tuple(without_length(evaluate(m, i, flow)) for i in items))
         case ast.Set(items):
             return sets.display(m, flow, [evaluate(m, i, flow) for i in items], node)
         case ast.Dict(keys, items):
@@ -160,11 +160,6 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
             return comprehensions.comprehension(m, node, flow)
         case _:
             raise m.decline("unsupported-expression", f"{syntax(node)} is not read", node)
-
-
-def _as_item(value: Value) -> Value:
-    """Return a value as an item of a display: the length of a list as a number."""
-    return without_length(value)
 
 
 def combine_operands(operation: Operation) -> Value:
@@ -208,7 +203,7 @@ def _dict(
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
             raise m.decline("unsupported-expression", "a dict with keys that are not strings", node)
         names.append(key.value)
-        values.append(_as_item(evaluate(m, item, flow)))
+        values.append(without_length(evaluate(m, item, flow)))
     if len(set(names)) != len(names):
         raise m.decline("unsupported-expression", "a dict that names a key twice", node)
     return DictV(tuple(names), tuple(values))

@@ -22,7 +22,7 @@ from presieve.lift.execution.dynamic_keys import (
     check_tracked,
     name_of,
 )
-from presieve.lift.execution.state import Flow, SymbolicMachine
+from presieve.lift.execution.state import Flow, SymbolicMachine, join_flows, merge_choices
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.values.join_values import as_map, merge, without_length
 from presieve.lift.values.symbolic import (
@@ -53,21 +53,13 @@ def box_contents(m: SymbolicMachine, flow: Flow, value: Value) -> Value:
     match value:
         case TupleV((TagV(_, _, False), *_) as items):
             contents: Value = TupleV(_all_boxed(m, flow, tuple(items)))
-        case TupleV(items):
-            return TupleV(_all_boxed(m, flow, items))
         case OptTupleV(_, (TagV(_, _, False), *_)):
             raise m.decline("mutation", f"{describe(value)} may be None here", m.source.node)
-        case OptTupleV(present, items):
-            return OptTupleV(present, _all_boxed(m, flow, items))
-        case ListV(items):
-            contents = ListV(_all_boxed(m, flow, items))
-        case GrowingV():
-            contents = value
-        case DictV(names, items):
-            contents = DictV(names, _all_boxed(m, flow, items))
-        case MapV(_, items, _):
+        case TupleV(items) | OptTupleV(_, items):
+            return replace(value, items=_all_boxed(m, flow, items))
+        case ListV(items) | DictV(_, items) | MapV(_, items):
             contents = replace(value, items=_all_boxed(m, flow, items))
-        case SetV(_, _, _, False):
+        case GrowingV() | SetV(_, _, _, False):
             contents = value
         case _:
             return value
@@ -97,10 +89,6 @@ def freeze_contents(
     """Return the value with contents in place of its objects. Declines ``mutation`` for an object
     whose number is in ``used``.
     """
-
-    def inner(items: tuple[Value, ...]) -> tuple[Value, ...]:
-        return tuple(freeze_contents(m, flow, i, node, used) for i in items)
-
     match value:
         case RefV(number):
             if number in used:
@@ -110,16 +98,9 @@ def freeze_contents(
             return freeze_contents(m, flow, flow.heap[number], node, used)
         case LengthV():
             return without_length(value)
-        case TupleV(items):
-            return TupleV(inner(items))
-        case OptTupleV(present, items):
-            return OptTupleV(present, inner(items))
-        case ListV(items):
-            return ListV(inner(items))
-        case DictV(names, items):
-            return DictV(names, inner(items))
-        case MapV(_, items, _):
-            return replace(value, items=inner(items))
+        case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items) | MapV(_, items):
+            frozen_items = tuple(freeze_contents(m, flow, i, node, used) for i in items)
+            return replace(value, items=frozen_items)
     return value
 
 
@@ -144,9 +125,7 @@ def numbers_in(value: Value) -> set[int]:
 def parts(value: Value) -> tuple[Value, ...]:
     """Return the parts of a tuple, or of the contents of an object."""
     match value:
-        case TupleV(items) | OptTupleV(_, items) | ListV(items):
-            return items
-        case DictV(_, items) | MapV(_, items, _):
+        case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items) | MapV(_, items):
             return items
         case GrowingV(items, _, pending):
             return (*items, *pending)
@@ -165,7 +144,22 @@ def uses(flow: Flow, of: RefV) -> int:
     return sum(count(v) for v in (*flow.env.values(), *flow.heap.values()))
 
 
-def unite(m: SymbolicMachine, then: Flow, orelse: Flow) -> None:
+def join_branches(
+    m: SymbolicMachine, flow: Flow, condition: Term, then: Flow, otherwise: Flow, *, exits: int
+) -> None:
+    """Continue ``flow`` after two branches; the first is taken where the condition holds.
+    ``exits``: the number of exits before them.
+    """
+    conds = flow.conds
+    if not (then.ended or otherwise.ended):
+        _unite(m, then, otherwise)
+    join_flows(flow, condition, then, otherwise)
+    if len(m.frame.exits) == exits and then.ended != otherwise.ended:
+        # The other branch can only have raised, and conditions already presuppose that nothing has.
+        flow.conds = conds
+
+
+def _unite(m: SymbolicMachine, then: Flow, orelse: Flow) -> None:
     """Before two paths are joined, unite two different objects of one variable if nothing else
     refers to them. Inside calls and loops it does nothing, because the variables of callers are not
     visible there.
@@ -240,10 +234,7 @@ def item(m: SymbolicMachine, flow: Flow, mapping: DictV | MapV, key: Value, node
         return NONE
     if not possible:
         raise m.decline("always-raises", "the dict has no such key", node)
-    value = possible[-1][1]
-    for hit, item_value in reversed(possible[:-1]):
-        value = merge(hit, item_value, value)
-    return value
+    return merge_choices([h for h, _ in possible[:-1]], [i for _, i in possible], merge)
 
 
 def dict_get(

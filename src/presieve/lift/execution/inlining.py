@@ -21,6 +21,7 @@ from presieve.lift.execution.state import (
     ModelCall,
     SymbolicMachine,
     join_heaps,
+    merge_choices,
     path_conditions,
 )
 from presieve.lift.python.names import as_constant, names_of, own_names, parameters
@@ -156,15 +157,9 @@ def _merge_returns(m: SymbolicMachine, flow: Flow, exits: Sequence[Exit], node: 
     paths = [replace(e.flow, conds=e.flow.conds[start:]) for e in exits]
     taken = path_conditions(paths)
     values = _mergeable_values(m, flow, exits, node)
-    value, heap = values[-1], paths[-1].heap
-    for condition, v, p in zip(
-        reversed(taken), reversed(values[:-1]), reversed(paths[:-1]), strict=True
-    ):
-        value = merge(condition, v, value)
-        heap = join_heaps(condition, p.heap, heap)
-    flow.heap = heap
-    facts = paths[0].facts.intersection(*(p.facts for p in paths[1:]))
-    flow.facts |= facts
+    value = merge_choices(taken, values, merge)
+    flow.heap = merge_choices(taken, [p.heap for p in paths], join_heaps)
+    flow.facts |= paths[0].facts.intersection(*(p.facts for p in paths[1:]))
     return value
 
 

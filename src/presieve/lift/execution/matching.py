@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, TRUE, Term
+from presieve.lift.execution.dynamic_keys import Fork
 from presieve.lift.execution.heap import box_contents
 from presieve.lift.execution.inlining import settled_branch
 from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
@@ -15,8 +14,6 @@ from presieve.lift.models.builtins.comparisons import compare, equal
 from presieve.lift.python.names import as_constant
 from presieve.lift.values.symbolic import NONE, ListV, Scalar, TupleV, Value, describe, is_tagged
 from presieve.semantics.smart_constructors import and_, or_
-
-Fork = Callable[[SymbolicMachine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
 
 
 def match(
@@ -33,7 +30,7 @@ def match(
             return
         case = node.cases[number]
         names: dict[str, Value] = {}
-        with _at(m, case.pattern):
+        with m.at(case.pattern):
             fits = _fits(m, path, case.pattern, subject, names)
         if case.guard is not None:
             if names and fits != TRUE:
@@ -51,12 +48,6 @@ def match(
         fork(m, fits, run_case, lambda otherwise: from_case(number + 1, otherwise), path)
 
     from_case(0, flow)
-
-
-@contextmanager
-def _at(m: SymbolicMachine, pattern: ast.pattern) -> Iterator[None]:
-    with m.at(pattern):
-        yield
 
 
 def _fits(

@@ -7,8 +7,8 @@ from __future__ import annotations
 import ast
 
 from presieve.ir.ops import negate
-from presieve.ir.terms import FALSE, TRUE, Term
-from presieve.lift.execution.state import Flow, SymbolicMachine
+from presieve.ir.terms import FALSE, Term
+from presieve.lift.execution.state import Flow, SymbolicMachine, merge_choices
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.python.names import as_constant
 from presieve.lift.values.join_values import merge
@@ -17,11 +17,6 @@ from presieve.semantics.smart_constructors import or_
 
 _MOST = 200
 """Maximum number of keys of a dict that a row is compared with."""
-
-
-def is_list(value: Value) -> bool:
-    """Return whether this is a list from outside."""
-    return isinstance(value, Known) and type(value.target) is list
 
 
 def is_dict(value: Value) -> bool:
@@ -36,32 +31,28 @@ def is_container(value: Value) -> bool:
 
 def length(value: Value) -> int | None:
     """Return how many items it holds; None if it is no such container."""
-    if not is_container(value):
-        return None
-    assert isinstance(value, Known)
-    assert isinstance(value.target, list | dict | set | frozenset)
-    return len(value.target)
+    match value:
+        case Known(_, (list() | dict() | set() | frozenset()) as target) if is_container(value):
+            return len(target)
+    return None
 
 
 def items_of(m: SymbolicMachine, value: Value) -> ListV | None:
     """Return a list from outside with its items; None for everything else."""
-    if not is_list(value):
-        return None
-    assert isinstance(value, Known)
-    assert isinstance(value.target, list)
-    return ListV(tuple(as_constant(x, f"{value.name}[...]", m.columns.zone) for x in value.target))
+    match value:
+        case Known(name, list() as target) if type(target) is list:
+            return ListV(tuple(as_constant(x, f"{name}[...]", m.columns.zone) for x in target))
+    return None
 
 
 def pairs(m: SymbolicMachine, value: Value) -> list[tuple[Value, Value]] | None:
     """Return the keys and items of a dict from outside, in its order; None for everything else."""
-    if not is_dict(value):
-        return None
-    assert isinstance(value, Known)
-    assert isinstance(value.target, dict)
-    zone, name = m.columns.zone, f"{value.name}[...]"
-    return [
-        (as_constant(k, name, zone), as_constant(v, name, zone)) for k, v in value.target.items()
-    ]
+    match value:
+        case Known(owner, dict() as target) if is_dict(value):
+            zone, name = m.columns.zone, f"{owner}[...]"
+            entries = target.items()
+            return [(as_constant(k, name, zone), as_constant(v, name, zone)) for k, v in entries]
+    return None
 
 
 def _hits(m: SymbolicMachine, value: Value, key: Value, node: ast.AST) -> list[tuple[Term, Value]]:
@@ -99,15 +90,10 @@ def item(m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.AST
     m.fail(flow, negate(flow.decided(or_(*(hit for hit, _ in hits)))), KeyError)
     if not hits:
         raise m.decline("always-raises", "the dict has no such key", node)
-    return _merge_hits(hits[:-1], hits[-1][1])
+    return merge_choices([hit for hit, _ in hits[:-1]], [v for _, v in hits], merge)
 
 
 def get(m: SymbolicMachine, value: Value, key: Value, default: Value, node: ast.AST) -> Value:
     """Return ``value.get(key, default)`` for a dict from outside."""
-    return _merge_hits(_hits(m, value, key, node), default)
-
-
-def _merge_hits(hits: list[tuple[Term, Value]], last: Value) -> Value:
-    for hit, value in reversed(hits):
-        last = value if hit == TRUE else merge(hit, value, last)
-    return last
+    hits = _hits(m, value, key, node)
+    return merge_choices([hit for hit, _ in hits], [*(v for _, v in hits), default], merge)

@@ -21,6 +21,7 @@ from presieve.lift.execution.state import (
     Exit,
     Flow,
     SymbolicMachine,
+    merge_choices,
     merge_envs,
     path_conditions,
 )
@@ -128,12 +129,7 @@ def merge_exits(m: SymbolicMachine, exits: Sequence[Exit], flow: Flow) -> dict[s
     if not paths:
         raise m.decline("always-raises", "every row raises an error", m.source.node)
     envs = [frozen_variables(m, path, m.source.node) for path in paths]
-    env = envs[-1]
-    for condition, earlier_env in zip(
-        reversed(path_conditions(paths)), reversed(envs[:-1]), strict=True
-    ):
-        env = merge_envs(condition, earlier_env, env)
-    return env
+    return merge_choices(path_conditions(paths), envs, merge_envs)
 
 
 def merge_values(m: SymbolicMachine, exits: Sequence[Exit]) -> Value:
@@ -142,11 +138,7 @@ def merge_values(m: SymbolicMachine, exits: Sequence[Exit]) -> Value:
         raise m.decline(
             "always-raises", "every path of the function raises an error", m.source.node
         )
-    value = exits[-1].value
-    taken = path_conditions([e.flow for e in exits])
-    for condition, e in zip(reversed(taken), reversed(exits[:-1]), strict=True):
-        value = merge(condition, e.value, value)
-    return value
+    return merge_choices(path_conditions([e.flow for e in exits]), [e.value for e in exits], merge)
 
 
 def count_rows() -> Field:

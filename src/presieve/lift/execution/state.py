@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -419,6 +419,7 @@ class ModelCall(NamedTuple):
 
 
 Sign = TypeVar("Sign", ast.operator, ast.cmpop)
+Choice = TypeVar("Choice")
 
 
 class BinaryOperation(NamedTuple, Generic[Sign]):
@@ -471,6 +472,20 @@ def _merge(condition: Term, a: Value, b: Value) -> Value:
         return merge(condition, a, b)
     except DeclineSignal as signal:
         return Clash(signal.declined.reason)
+
+
+def merge_choices(
+    conditions: Sequence[Term],
+    choices: Sequence[Choice],
+    merge: Callable[[Term, Choice, Choice], Choice],
+) -> Choice:
+    """Merge the choices into one: each where its condition holds and no earlier one does, and the
+    last elsewhere.
+    """
+    *earlier, merged = choices
+    for condition, choice in zip(reversed(conditions), reversed(earlier), strict=True):
+        merged = merge(condition, choice, merged)
+    return merged
 
 
 def path_conditions(paths: Sequence[Flow]) -> list[Term]:

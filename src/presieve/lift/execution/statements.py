@@ -27,7 +27,7 @@ from presieve.lift.execution.expressions import (
     evaluate_returned,
     item_at,
 )
-from presieve.lift.execution.heap import Item, box_contents, freeze_contents, store, unite
+from presieve.lift.execution.heap import Item, box_contents, freeze_contents, join_branches, store
 from presieve.lift.execution.state import (
     ExecutionState,
     Exit,
@@ -36,7 +36,6 @@ from presieve.lift.execution.state import (
     Interpreter,
     Operation,
     SymbolicMachine,
-    join_flows,
 )
 from presieve.lift.models.builtins import lists, records
 from presieve.lift.models.pandas import assign
@@ -221,15 +220,10 @@ def _fork(
     then, otherwise = flow.branch(chosen), flow.branch(negate(chosen))
     growing_lists.cut(then)
     growing_lists.cut(otherwise)
-    conds, exits = flow.conds, len(m.frame.exits)
+    exits = len(m.frame.exits)
     body(then)
     orelse(otherwise)
-    if not (then.ended or otherwise.ended):
-        unite(m, then, otherwise)
-    join_flows(flow, chosen, then, otherwise)
-    if len(m.frame.exits) == exits and then.ended != otherwise.ended:
-        # The other branch can only have raised, and conditions already presuppose that nothing has.
-        flow.conds = conds
+    join_branches(m, flow, chosen, then, otherwise, exits=exits)
 
 
 def _augmented_assignment(m: SymbolicMachine, flow: Flow, node: ast.AugAssign) -> None:

@@ -21,6 +21,7 @@ from presieve.lift.execution.state import (
     Flow,
     SymbolicMachine,
     join_heaps,
+    merge_choices,
     merge_envs,
     path_conditions,
 )
@@ -85,15 +86,10 @@ def _elements(m: SymbolicMachine, node: ast.expr, flow: Flow, watched: Watched) 
         case DictV() | MapV() as contents:
             _watch(watched, value, keys=True)
             return [key for key, _ in _pairs(m, flow, contents, node) or ()]
-        case Known() as contents if outer_containers.is_list(contents) or outer_containers.is_dict(
-            contents
-        ):
-            listed = outer_containers.items_of(m, contents)
-            return (
-                list(listed.items)
-                if listed
-                else [k for k, _ in outer_containers.pairs(m, contents) or ()]
-            )
+        case contents if (listed := outer_containers.items_of(m, contents)) is not None:
+            return list(listed.items)
+        case contents if (entries := outer_containers.pairs(m, contents)) is not None:
+            return [key for key, _ in entries]
     what = describe(flow.opened(value))
     reason = f"only one loop, over the rows, is supported, and loops over constants: {what}"
     raise m.decline("nested-loop", reason, node)
@@ -213,10 +209,8 @@ def _join_paths(base: Flow, paths: Sequence[Flow]) -> Flow:
     start = len(base.conds)
     own = [replace(p, conds=p.conds[start:]) for p in paths]
     taken = path_conditions(own)
-    env, heap = own[-1].env, own[-1].heap
-    for i in reversed(range(len(taken))):
-        env = merge_envs(taken[i], own[i].env, env)
-        heap = join_heaps(taken[i], own[i].heap, heap)
+    env = merge_choices(taken, [p.env for p in own], merge_envs)
+    heap = merge_choices(taken, [p.heap for p in own], join_heaps)
     facts = own[0].facts.intersection(*(p.facts for p in own[1:]))
     reached = or_(*(and_(*p.conds) for p in own))
     conds = base.conds if reached == TRUE else (*base.conds, reached)

@@ -37,8 +37,9 @@ def instance_constant(owner: object, name: str, zone: Zone) -> Value:
 def needs_init(cls: type) -> bool:
     """Return whether building the class runs an ``__init__`` or ``__new__`` of its own."""
     init, new = attribute(cls, "__init__"), attribute(cls, "__new__")
-    return isinstance(init, FunctionType) or not _is_builtin_new(new)
+    return isinstance(init, FunctionType) or not is_builtin_new(new)
 
 
-def _is_builtin_new(new: object) -> bool:
+def is_builtin_new(new: object) -> bool:
+    """Return whether this ``__new__`` is Python's own."""
     return new is object.__new__ or getattr(new, "__func__", None) is object.__new__

@@ -158,19 +158,18 @@ def module(name: str) -> ModuleType | None:
 
 def member(owner: Known, name: str, zone: Zone) -> Value | None:
     """Return ``owner.name`` for a known module or class; None if it is not one."""
-    if owner.target is sys:
-        return (
-            as_constant(NUMBERS[name], "sys.maxsize", zone) if name == "maxsize" else _limits(name)
-        )
+    if owner.target is sys and name == "maxsize":
+        return as_constant(NUMBERS[name], "sys.maxsize", zone)
+    if owner.target is sys:  # its floats are the same wherever Python runs on doubles
+        return Known("sys.float_info", sys.float_info) if name == "float_info" else None
     if name == "value" and is_broadcast(owner.target):
         return as_constant(getattr(owner.target, name), f"{owner.name}.value", zone)
     if owner.target is sys.float_info and name in ("max", "min", "epsilon"):
         return as_constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
     loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)
     tables = getattr(module("pyarrow"), "Table", None)
-    if not any(owner.target is k for k in (*loaded, tables) if k is not None):
-        return None
-    if not hasattr(owner.target, name):
+    is_loaded = any(owner.target is k for k in (*loaded, tables) if k is not None)
+    if not is_loaded or not hasattr(owner.target, name):
         return None
     target_value = getattr(owner.target, name)
     value = as_constant(target_value, f"{owner.name}.{name}", zone)
@@ -195,11 +194,6 @@ def _is_genuine(target: object, name: str, value: Value) -> bool:
     if isinstance(value, Known):
         return not isinstance(target, BuiltinFunctionType) or target.__name__ == name
     return name in NUMBERS and same(NUMBERS[name], target)
-
-
-def _limits(name: str) -> Value | None:
-    """Return ``sys.float_info``, which is the same wherever Python runs on doubles."""
-    return Known("sys.float_info", sys.float_info) if name == "float_info" else None
 
 
 def resolve_object(path: str) -> object:

@@ -86,10 +86,7 @@ def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
     if a.base != b.base:
         if isinstance(a.base, Decimal) and isinstance(b.base, Decimal):
             scale = max(a.base.scale, b.base.scale)
-            a, b = (
-                Scalar(widen_decimal(a.term, scale), a.traits),
-                Scalar(widen_decimal(b.term, scale), b.traits),
-            )
+            a, b = (Scalar(widen_decimal(v.term, scale), v.traits) for v in (a, b))
         elif can_promote(a.base, a.traits, b.base):
             a = promote(a)
         elif can_promote(b.base, b.traits, a.base):
@@ -159,16 +156,12 @@ def _default_value(value: Value) -> Value:
         case Scalar(term, traits):
             same = Traits(numpy=traits.numpy, literal=traits.literal, ahead=traits.ahead)
             return Scalar(any_value(term.sort), same)
-        case TupleV(items):
-            return TupleV(_default_items(items))
+        case TupleV(items) | ListV(items) | DictV(_, items):
+            return replace(value, items=_default_items(items))
         case OptTupleV(_, items):
             return OptTupleV(FALSE, _default_items(items))
-        case ListV(items):
-            return ListV(_default_items(items))
         case GrowingV():
             return replace(value, items=(), pending=(), orders=None)
-        case DictV(names, items):
-            return DictV(names, _default_items(items))
         case MapV(names, items, _, missing):
             return MapV(names, _default_items(items), (FALSE,) * len(names), missing)
         case SetV(members, present, _, fixed):
@@ -332,14 +325,8 @@ def members_of(value: SetV, members: tuple[Lit, ...]) -> tuple[Term, ...]:
 
 
 Items: TypeAlias = tuple[Value, ...]
-
-
 Lists: TypeAlias = ListV | GrowingV
-
-
 ASCENDING: Order = ("<", "")
-
-
 DESCENDING: Order = (">", "")
 
 

@@ -8,7 +8,7 @@ within its other values plus k * n.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -77,7 +77,8 @@ class Ranges:
                 limits = self.interval(inner)
                 return None if limits is None else (-limits[1], -limits[0])
             case App(Op.ITE, (_, a, b)):
-                return _hull(self.interval(a), self.interval(b))
+                x, y = self.interval(a), self.interval(b)
+                return None if x is None or y is None else _hull(x, y)
             case App(Op.INT_ADD | Op.INT_SUB | Op.INT_MUL as op, (a, b)):
                 x, y = self.interval(a), self.interval(b)
                 return None if x is None or y is None else _combine(op, x, y)
@@ -86,18 +87,20 @@ class Ranges:
                 return None if y is None else (min(y[0] + 1, 0), max(y[1] - 1, 0))
             case App(Op.INT_FLOORDIV, (a, Lit(_, int() as divisor))) if divisor:
                 x = self.interval(a)
-                return None if x is None else _sort_ends(x[0] // divisor, x[1] // divisor)
+                return None if x is None else _range_of(end // divisor for end in x)
             case App(op, _):
                 return _OF_PYTHON.get(op) or EXTENTS.get(op)
         return None
 
 
-def _sort_ends(a: int, b: int) -> Interval:
-    return (a, b) if a <= b else (b, a)
+def _range_of(numbers: Iterable[int]) -> Interval:
+    ends = tuple(numbers)
+    return min(ends), max(ends)
 
 
-def _hull(a: Interval | None, b: Interval | None) -> Interval | None:
-    return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+def _hull(*intervals: Interval) -> Interval:
+    """Return the least interval with all of these in it."""
+    return _range_of(end for interval in intervals for end in interval)
 
 
 def _combine(op: Op, x: Interval, y: Interval) -> Interval:
@@ -105,8 +108,7 @@ def _combine(op: Op, x: Interval, y: Interval) -> Interval:
         return x[0] + y[0], x[1] + y[1]
     if op is Op.INT_SUB:
         return x[0] - y[1], x[1] - y[0]
-    products = [a * b for a in x for b in y]
-    return min(products), max(products)
+    return _range_of(a * b for a in x for b in y)
 
 
 def column_ranges(schema: Sequence[SchemaColumn], extent: Extent = EVERYTHING) -> Ranges:
@@ -138,7 +140,7 @@ def _field_bound(f: Field, ranges: Ranges) -> Interval | None:
     if start is None or step is None:
         return None
     growth, reset = step
-    base = start if reset is None else (min(start[0], reset[0]), max(start[1], reset[1]))
+    base = start if reset is None else _hull(start, reset)
     return base[0] + ranges.rows * min(growth[0], 0), base[1] + ranges.rows * max(growth[1], 0)
 
 
@@ -172,8 +174,5 @@ def _either(
 ) -> tuple[Interval, Interval | None] | None:
     if a is None or b is None:
         return None
-    growth = min(a[0][0], b[0][0]), max(a[0][1], b[0][1])
-    others = [o for o in (a[1], b[1]) if o is not None]
-    if not others:
-        return growth, None
-    return growth, (min(o[0] for o in others), max(o[1] for o in others))
+    resets = [reset for _, reset in (a, b) if reset is not None]
+    return _hull(a[0], b[0]), _hull(*resets) if resets else None

@@ -282,9 +282,7 @@ def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
             return ((name, sort),)
         case BitsShape(width):
             return tuple((f"{name}.bit{i}", BOOL) for i in range(width))
-        case ListShape(items):
-            return tuple(leaf for i, s in enumerate(items) for leaf in leaves(s, f"{name}.{i}"))
-        case GrowingShape(items, _):
+        case ListShape(items) | GrowingShape(items, _):
             return tuple(leaf for i, s in enumerate(items) for leaf in leaves(s, f"{name}.{i}"))
         case DictShape(names, items, certain, _, _):
             presence_fields = [] if certain else [(f"{name}.{n}.present", BOOL) for n in names]
@@ -293,21 +291,15 @@ def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
             ]
             return (*presence_fields, *inner)
         case SetShape(members, closed, _):
-            member_fields = tuple((f"{name}.{i}.{_word(x)}", BOOL) for i, x in enumerate(members))
+            words = (f"{name}.{i}.{literal_value(x)}" for i, x in enumerate(members))
+            member_fields = tuple((word, BOOL) for word in words)
             return member_fields if closed else (*member_fields, (f"{name}.others", BOOL))
         case TupleShape(items, optional):
             own = ((f"{name}.present", TRUE.sort),) if optional else ()
             first = items[0] if items else None
-            words = tuple(str(i) for i in range(len(items)))
-            if isinstance(first, TagShape):
-                words = ("", *first.tag.names)
-            parts = (leaves(s, f"{name}.{w}") for w, s in zip(words, items, strict=True))
-            return own + tuple(leaf for each in parts for leaf in each)
-
-
-def _word(member: Lit) -> str:
-    """Return a constant as a part of a field's name."""
-    return str(literal_value(member))
+            parts = ("", *first.tag.names) if isinstance(first, TagShape) else range(len(items))
+            pairs = zip(parts, items, strict=True)
+            return own + tuple(leaf for p, s in pairs for leaf in leaves(s, f"{name}.{p}"))
 
 
 def symbol(shape: Shape, names: list[str]) -> Value:
@@ -378,8 +370,7 @@ def field_terms(value: Value, shape: Shape) -> tuple[Term, ...]:
             return member_flags if closed else (*member_flags, value.others)
         case TupleShape(items, optional):
             if isinstance(value, NoneV):
-                blank = tuple(t for s in items for t in _blank(s))
-                return (FALSE, *blank)
+                return (FALSE, *(t for s in items for t in _blank(s)))
             assert isinstance(value, TupleV | OptTupleV)
             inner = zip(value.items, items, strict=True)
             terms = tuple(t for v, s in inner for t in field_terms(v, s))
