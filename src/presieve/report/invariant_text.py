@@ -61,8 +61,7 @@ def sentences(problem: Problem, invariant: Sequence[Term]) -> tuple[Sentence, ..
     if agree:
         fields = list_texts([f"`{_agreed_field(c)}`" for c in agree])
         ranked_sentences.append((0, Sentence(f"both runs agree on {fields}", tuple(agree))))
-    for clauses in _pair_clauses(other_clauses):
-        ranked_sentences.append(_sentence(clauses, names))
+    ranked_sentences += [_sentence(clauses, names) for clauses in _pair_clauses(other_clauses)]
     return tuple(s for _, s in sorted(ranked_sentences, key=lambda f: f[0]))
 
 

@@ -206,13 +206,7 @@ def _split_at_commas(text: str) -> list[str]:
     return [*parts, text[start:].strip()]
 
 
-_SIGNS = {
-    Op.SQL_EQ: "=",
-    Op.SQL_LT: "<",
-    Op.SQL_LE: "<=",
-    Op.SQL_GT: ">",
-    Op.SQL_GE: ">=",
-}
+_SIGNS = {Op.SQL_EQ: "=", Op.SQL_LT: "<", Op.SQL_LE: "<=", Op.SQL_GT: ">", Op.SQL_GE: ">="}
 
 
 def _partition_condition(term: Term, names: Mapping[Var, str]) -> str | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
@@ -33,6 +34,7 @@ from presieve.semantics.smart_constructors import and_, or_
 EXTREMES = ("min", "max")
 
 
+@dataclass(slots=True)
 class _Rounds:
     """The rounds of a comprehension on the path ``flow``.
 
@@ -40,16 +42,12 @@ class _Rounds:
     conditions under which an earlier round has ended the whole loop.
     """
 
-    def __init__(
-        self,
-        m: SymbolicMachine,
-        generators: Sequence[ast.comprehension],
-        flow: Flow,
-    ) -> None:
-        self.m, self.generators, self.flow = m, generators, flow
-        self.over: list[Term] = []
-        self.count = 0
-        self.watched: dict[int, Value] = {}
+    m: SymbolicMachine
+    generators: Sequence[ast.comprehension]
+    flow: Flow
+    over: list[Term] = field(default_factory=list)
+    count: int = 0
+    watched: dict[int, Value] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[tuple[Flow, Term]]:
         """Yield each round's path, and the condition under which the tests before it hold."""
@@ -114,11 +112,7 @@ class _Rounds:
         return path.branch(condition)
 
 
-def comprehension(
-    m: SymbolicMachine,
-    node: ast.ListComp | ast.DictComp,
-    flow: Flow,
-) -> Value:
+def comprehension(m: SymbolicMachine, node: ast.ListComp | ast.DictComp, flow: Flow) -> Value:
     """Return a list, or a dict with strings for keys, whose size does not depend on the row."""
     items: list[Value] = []
     keys: dict[str, Value] = {}

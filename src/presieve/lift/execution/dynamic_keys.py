@@ -83,11 +83,7 @@ def check_tracked(m: SymbolicMachine, names: tuple[str, ...], node: ast.AST) -> 
 
 
 def split(
-    m: SymbolicMachine,
-    body: list[ast.stmt],
-    flow: Flow,
-    signal: OpenKeySignal,
-    fork: Fork,
+    m: SymbolicMachine, body: list[ast.stmt], flow: Flow, signal: OpenKeySignal, fork: Fork
 ) -> None:
     """Execute the statements for each constant that the key may be, and for all other keys."""
     names = [str(literal_value(x)) for x in m.columns.tracked if x.sort == STRING]

@@ -141,7 +141,7 @@ def nonempty(growing: GrowingV) -> Term:
     return there(growing.items[0]) if growing.items else FALSE
 
 
-def rounds(growing: GrowingV, node: ast.AST) -> list[Value]:
+def rounds(growing: GrowingV) -> list[Value]:
     """Return the items for the rounds of a loop over the list."""
     if growing.kind == "heap":
         raise DeclineSignal("not-a-fold", "the order of a heap's items is not specified: sort it")

@@ -16,12 +16,7 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Term, string_lit
 from presieve.lift.execution import growing_lists
-from presieve.lift.execution.dynamic_keys import (
-    NO_CONSTANT,
-    OpenKeySignal,
-    check_tracked,
-    name_of,
-)
+from presieve.lift.execution.dynamic_keys import NO_CONSTANT, OpenKeySignal, check_tracked, name_of
 from presieve.lift.execution.state import Flow, SymbolicMachine, join_flows, merge_choices
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.values.join_values import as_map, merge, without_length

@@ -16,12 +16,7 @@ from presieve.lift.values.symbolic import NONE, ListV, Scalar, TupleV, Value, de
 from presieve.semantics.smart_constructors import and_, or_
 
 
-def match(
-    m: SymbolicMachine,
-    node: ast.Match,
-    flow: Flow,
-    fork: Fork,
-) -> None:
+def match(m: SymbolicMachine, node: ast.Match, flow: Flow, fork: Fork) -> None:
     """Try the cases in order, and execute the first that fits."""
     subject = box_contents(m, flow, m.evaluate(node.subject, flow))
 
@@ -51,11 +46,7 @@ def match(
 
 
 def _fits(
-    m: SymbolicMachine,
-    flow: Flow,
-    pattern: ast.pattern,
-    subject: Value,
-    names: dict[str, Value],
+    m: SymbolicMachine, flow: Flow, pattern: ast.pattern, subject: Value, names: dict[str, Value]
 ) -> Term:
     """Return the condition under which the subject fits; add the names that the pattern binds to
     ``names``.

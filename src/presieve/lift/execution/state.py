@@ -358,11 +358,7 @@ class SymbolicMachine:
         return value
 
     def scalar(
-        self,
-        flow: Flow,
-        value: Value,
-        node: ast.AST,
-        error: type[BaseException] | None = TypeError,
+        self, flow: Flow, value: Value, node: ast.AST, error: type[BaseException] | None = TypeError
     ) -> Scalar:
         """Return the value as a scalar that is not None; where it is None, Python raises ``error``.
 

@@ -82,7 +82,7 @@ def _elements(m: SymbolicMachine, node: ast.expr, flow: Flow, watched: Watched) 
             return list(items)
         case GrowingV() as contents:
             _watch(watched, value, keys=False)
-            return growing_lists.rounds(contents, node)
+            return growing_lists.rounds(contents)
         case DictV() | MapV() as contents:
             _watch(watched, value, keys=True)
             return [key for key, _ in _pairs(m, flow, contents, node) or ()]

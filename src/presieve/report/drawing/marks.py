@@ -109,10 +109,7 @@ def _mark_scan(boundary: Pair, report: BoundaryReport, marks: Marks) -> None:
 def changes(pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The conjuncts of a filter that are gone, and those that are new."""
     old, new = _conjuncts(pair.before), _conjuncts(pair.after)
-    return (
-        tuple(c for c in old if c not in new),
-        tuple(c for c in new if c not in old),
-    )
+    return (tuple(c for c in old if c not in new), tuple(c for c in new if c not in old))
 
 
 def _conjuncts(op: PlanNode | None) -> tuple[str, ...]:

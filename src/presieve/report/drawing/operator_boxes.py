@@ -120,7 +120,7 @@ class BoxContents:
     def _lines(self, op: PlanNode, pair: Pair, side: Side, room: float) -> Iterator[BoxLine]:
         report = self._marks.boundaries.get(pair)
         if report is not None:
-            yield from _wrap_parts([(_operator_text(op, report), "")], room, 3)
+            yield from _wrap_parts([(_operator_text(op), "")], room, 3)
         elif op.name == FILTER:
             yield from self._filter(op, pair, side, room)
         else:
@@ -196,7 +196,7 @@ def _without_brackets(detail: str) -> str:
     return f"{', '.join(listed[1].split(','))}{listed[2]}".replace(",  ", ", ")
 
 
-def _operator_text(op: PlanNode, report: BoundaryReport) -> str:
+def _operator_text(op: PlanNode) -> str:
     """The operator, and its grouping columns if its text begins with them."""
     keys = re.match(r"\[([^\[\]]+)\], ", op.detail)
     if keys is None or op.name.endswith("EvalPython"):

@@ -170,12 +170,8 @@ def _definition(span: Span, *, exact: bool) -> Definition | None:
         return None
     inner = max(chosen, key=lambda n: n.lineno)
     owner = owners.get(inner)
-    return owner if exact and owner is not None and _is_fold(owner, inner) else inner
-
-
-def _is_fold(owner: ast.ClassDef, method: ast.AST) -> bool:
-    """Whether a method is the step of a class that is a fold."""
-    return isinstance(method, ast.FunctionDef) and method.name in ("reduce", "eval")
+    is_step = isinstance(inner, ast.FunctionDef) and inner.name in ("reduce", "eval")
+    return owner if exact and owner is not None and is_step else inner
 
 
 def _first_and_last_line(node: Definition) -> tuple[int, int]:
