@@ -17,7 +17,7 @@ from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, NONEMPTY, App, Lit, Op, Scope, Term, Var
 from presieve.ir.walk import substitute, to_scope
 from presieve.ir.wellformed import output_var
-from presieve.report.row_text import list_texts
+from presieve.report.small_tables import list_texts
 from presieve.semantics.infix import visible
 from presieve.semantics.infix import words as infix
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from presieve.report.json_fields import fields_json
-from presieve.report.row_text import row_text, rows_text
+from presieve.report.small_tables import row_text, rows_text
 from presieve.semantics.values import plain
 
 Rows: TypeAlias = Sequence[Mapping[str, object]]

@@ -1,14 +1,15 @@
-"""Untrusted. Small tables for people, with marked cells: as text, and for page and terminal, which
-have their own marks.
+"""Untrusted. Small tables for people: in one line, or with marked cells, for text, page and
+terminal, which have their own marks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal, TypeAlias
 
-from presieve.report.row_text import value_text
+from presieve.semantics.values import plain
 
 WIDTH = 100
 """The width of text in columns, including labels."""
@@ -16,7 +17,10 @@ WIDTH = 100
 Mark: TypeAlias = Literal["", "differs", "dropped", "kept"]
 """The mark of a cell; text marks only cells that differ, with a star."""
 
+Row: TypeAlias = Mapping[str, object]
+
 _LONGEST = 60
+_MAX_ROWS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +66,30 @@ def value_cell(value: object, mark: Mark = "") -> MarkedCell:
 def cut(text: str, longest: int = _LONGEST) -> str:
     """Cut off the end of a long text."""
     return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+# --- rows and values in one line ------------------------------------------------------------------
+
+
+def rows_text(rows: Sequence[Row]) -> str:
+    """The rows in order, with equal neighbours counted."""
+    runs = [(row, sum(1 for _ in same)) for row, same in groupby(map(row_text, rows))]
+    texts = [row if n == 1 else f"{row} {n} times" for row, n in runs[:_MAX_ROWS]]
+    return ", ".join([*texts, *(["..."] if len(runs) > _MAX_ROWS else [])])
+
+
+def row_text(row: Row) -> str:
+    """The names and values of a row, in parentheses."""
+    return "(" + ", ".join(f"{name} {value_text(v)}" for name, v in row.items()) + ")"
+
+
+def list_texts(texts: Iterable[str]) -> str:
+    """The texts as an enumeration in a sentence."""
+    *most, last = texts
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def value_text(value: object) -> str:
+    """The value as text: NULL as such, strings in quotes."""
+    data = plain(value)
+    return "NULL" if data is None else repr(data) if isinstance(value, str) else str(data)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from presieve.report.json_fields import fields_json
-from presieve.report.row_text import row_text, rows_text
-from presieve.report.small_tables import WIDTH
+from presieve.report.small_tables import WIDTH, row_text, rows_text
 from presieve.semantics.values import plain
 
 MAX_EXHIBITS = 3

@@ -9,7 +9,7 @@ from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.pushdown import Pushdown, ResidualStrength, residual_strength
 from presieve.ir.terms import SQL_TRUE, Scope, Term
 from presieve.report import sentences
-from presieve.report.row_text import value_text
+from presieve.report.small_tables import value_text
 from presieve.report.trace import Exhibit, Step, TableRun, Trace
 from presieve.semantics.fast_interpreter import State
 from presieve.semantics.infix import words as infix

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from presieve.report.report_text import field_text
-from presieve.report.row_text import list_texts, rows_text
-from presieve.report.small_tables import WIDTH, Grid, MarkedCell, value_cell
+from presieve.report.small_tables import WIDTH, Grid, MarkedCell, list_texts, rows_text, value_cell
 from presieve.report.trace import TableRun
 from presieve.report.verdict_model import ClaimedPushdown, Counterexample, Repair, VerdictData
 
