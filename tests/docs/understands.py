@@ -10,10 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from presieve.lift.execution import calls
-from presieve.lift.models.pandas import whole_columns
-from presieve.lift.models.pyarrow import arrow_values
 from presieve.lift.models.registry import FUNCTIONS, METHODS, SYNTAX, RegisteredModel
-from presieve.lift.values import symbolic
+from presieve.lift.values import arrow_values, symbolic, whole_columns
 from presieve.semantics.aggregates import FUNCTIONS as AGGREGATES
 
 ROOT = Path(__file__).parent.parent.parent

@@ -43,15 +43,15 @@ from presieve.lift.forms import (
     TableFunction,
 )
 from presieve.lift.models.builtins.sets import UntrackedSignal
-from presieve.lift.models.pandas.whole_columns import GIVEN, TABLE, FrameV, SeriesV
-from presieve.lift.models.pyarrow.arrow_values import ArrowColumnV, ArrowKeyV, BatchV
 from presieve.lift.python.names import parameters
 from presieve.lift.python.positions import definition_of
 from presieve.lift.python.shipped import BY_REFERENCE, function_source, read_as_on_driver
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.reason_words import add_advice
+from presieve.lift.values.arrow_values import ArrowColumnV, ArrowKeyV, BatchV
 from presieve.lift.values.columns import NARROW, Nulls
 from presieve.lift.values.symbolic import BatchesV, ColumnV, KeyV, Value
+from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, SeriesV
 
 _MOST_TRACKED = 32
 """Maximum number of constants for which sets are tested."""

@@ -38,9 +38,8 @@ from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.entry.row_value import row_value
 from presieve.lift.execution.state import Exit, SymbolicMachine, path_conditions
 from presieve.lift.forms import RowFunction
-from presieve.lift.models.pandas.whole_columns import NullableV
 from presieve.lift.models.pyarrow.arrow_results import arrow_value
-from presieve.lift.models.pyarrow.arrow_values import CellV
+from presieve.lift.values.arrow_values import CellV
 from presieve.lift.values.join_values import as_number, can_promote, promote
 from presieve.lift.values.symbolic import (
     EXACT_INT,
@@ -59,6 +58,7 @@ from presieve.lift.values.symbolic import (
     is_tagged,
     without_tag,
 )
+from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics.assumptions import RESULT_FITS
 from presieve.semantics.smart_constructors import (
     and_,

@@ -45,13 +45,13 @@ from presieve.lift.execution.statements import bind, execute, machine
 from presieve.lift.forms import ColumnsFunction, Lifted, LiftRequest, RowsFunction
 from presieve.lift.models.pandas import series
 from presieve.lift.models.pandas.series import missing
-from presieve.lift.models.pandas.whole_columns import GIVEN, TABLE, FrameV, PartV, SeriesV, VectorV
 from presieve.lift.models.pyarrow.arrays import array
-from presieve.lift.models.pyarrow.arrow_values import ArrowColumnV, BatchV
 from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import function_source
+from presieve.lift.values.arrow_values import ArrowColumnV, BatchV
 from presieve.lift.values.columns import BesideNull
 from presieve.lift.values.symbolic import Clash, TupleV, Unbound, Value, describe
+from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, PartV, SeriesV, VectorV
 from presieve.semantics.smart_constructors import get, ite, some
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn, display_type, sort_of
 

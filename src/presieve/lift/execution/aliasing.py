@@ -25,9 +25,9 @@ from dataclasses import replace
 
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, SymbolicMachine
-from presieve.lift.models.pandas.whole_columns import UNKNOWN, FrameV, PartV, VectorV
 from presieve.lift.values.pandas_objects import PandasObject, pandas_objects
 from presieve.lift.values.symbolic import TupleV, Value
+from presieve.lift.values.whole_columns import UNKNOWN, FrameV, PartV, VectorV
 
 
 def fresh(m: SymbolicMachine, value: Value) -> Value:

@@ -17,10 +17,10 @@ import ast
 
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.execution.statements import bind
-from presieve.lift.models.pandas.whole_columns import SeriesV
-from presieve.lift.models.pyarrow.arrow_values import ArrowColumnV
 from presieve.lift.python.names import is_function
+from presieve.lift.values.arrow_values import ArrowColumnV
 from presieve.lift.values.symbolic import BatchesV, Known, TupleV
+from presieve.lift.values.whole_columns import SeriesV
 
 
 def rows_loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> ast.For:

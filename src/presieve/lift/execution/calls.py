@@ -7,6 +7,8 @@ classes are executed where they are called.
 from __future__ import annotations
 
 import ast
+import re
+from types import ModuleType
 
 from presieve.errors import DeclineSignal
 from presieve.lift.execution import (
@@ -17,6 +19,7 @@ from presieve.lift.execution import (
     inlining,
     opaque_calls,
 )
+from presieve.lift.execution.outer_containers import is_container
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.forms import Pure
@@ -45,7 +48,7 @@ from presieve.lift.models.pandas import (
 from presieve.lift.models.pandas import numpy_functions as pandas_functions
 from presieve.lift.models.pyarrow import arrays, arrow_results, compute
 from presieve.lift.models.registry import RegisteredModel
-from presieve.lift.python.callables import is_known, is_method
+from presieve.lift.python.names import is_broadcast, member
 from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
 
 MODELS = (
@@ -77,7 +80,7 @@ def call(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
     pure = opaque_calls.find_declaration(m, node.func, flow)
     if pure is not None:
         return _pure_call(m, node, pure, flow)
-    if is_method(m, node.func, flow):
+    if _is_method(m, node.func, flow):
         return _call_method(m, node, flow)
     function = _function(m, node.func, flow)
     if not isinstance(function, Known):
@@ -137,7 +140,7 @@ def _unknown_function(m: SymbolicMachine, node: ast.Call) -> DeclineSignal:
 
 def _function(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value | None:
     """Return the function that is called; None if it is not known."""
-    if is_known(m, node, flow):
+    if _is_known(m, node, flow):
         return m.evaluate(node, flow)
     target = flow.env.get(node.id) if isinstance(node, ast.Name) else None
     # A user's function must be called by its own name, so that the workers' function is checked.
@@ -149,6 +152,56 @@ def _pure_call(m: SymbolicMachine, node: ast.Call, pure: Pure, flow: Flow) -> Va
     args, named = inlining.arguments(m, flow, node)
     all_args = {**{str(i): a for i, a in enumerate(args)}, **named}
     return opaque_calls.call(m, flow, pure, all_args, node)
+
+
+# --- the target of a call -------------------------------------------------------------------------
+
+
+def _is_known(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
+    """Return whether a called name leads to a module or function from outside of the function."""
+    match node:
+        case ast.Name(name):
+            return name not in flow.env or _is_module(flow.env[name])
+        case ast.Attribute(ast.Name() | ast.Attribute() as owner, name):
+            if not _is_known(m, owner, flow):
+                return False
+            value = m.evaluate(owner, flow)
+            return isinstance(value, Known) and member(value, name, m.columns.zone) is not None
+    return False
+
+
+def _is_module(value: Value) -> bool:
+    """Return whether the value is a module, which the function itself imports."""
+    return isinstance(value, Known) and isinstance(value.target, ModuleType)
+
+
+def _is_constant(m: SymbolicMachine, name: str) -> bool:
+    """Return whether a name leads to a text, number, container, pattern or broadcast variable from
+    outside of the function.
+    """
+    if not any(name in scope for scope in (m.names.closure, m.names.globals)):
+        return False
+    value = m.names.resolve(name)
+    if not isinstance(value, Known):
+        return True
+    is_supported = type(value.target) is re.Pattern or is_broadcast(value.target)
+    return is_supported or is_container(value)
+
+
+def _is_method(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
+    """Return whether the called attribute belongs to a value of the function."""
+    match node:
+        case ast.Attribute(ast.Name(name)):
+            if name in flow.env:
+                return not _is_module(flow.env[name])
+            return _is_constant(m, name)
+        case ast.Attribute(ast.Attribute() as owner):
+            return _is_method(m, owner, flow)
+        case ast.Attribute(ast.Constant() | ast.Dict() | ast.Subscript() | ast.Call()):
+            return True
+        case ast.Attribute(ast.Compare() | ast.BinOp() | ast.UnaryOp()):
+            return True
+    return False
 
 
 # --- methods --------------------------------------------------------------------------------------

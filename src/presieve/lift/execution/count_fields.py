@@ -12,8 +12,8 @@ from presieve.ir.sorts import BOOL, INT
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, SymbolicMachine
-from presieve.lift.models.pandas.whole_columns import VectorV
 from presieve.lift.values.symbolic import Scalar, SizeV, Traits, Value
+from presieve.lift.values.whole_columns import VectorV
 from presieve.semantics.smart_constructors import ite, or_
 
 NUMPY = Traits(numpy=True, wide=True)

@@ -192,7 +192,6 @@ def _handler(m: SymbolicMachine, node: ast.ExceptHandler, flow: Flow) -> _Handle
         if bound or not isinstance(error_value, Known) or not is_plain_error(error_value.target):
             reason = f"except {ast.unparse(item)}: which errors are caught is not known"
             raise m.decline("unsupported-statement", reason, node)
-        assert isinstance(error_value.target, type)
         classes.append(error_value.target)
     return _Handler(tuple(classes), node.name, node.body)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import TypeGuard
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import STRING
@@ -24,7 +25,6 @@ from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import dataframe, datetimes, series, str_accessor, value_counts
 from presieve.lift.models.pandas.input_and_output import attribute, evaluate_subscript
-from presieve.lift.models.pandas.whole_columns import AccessV, CalendarV, FrequencyV
 from presieve.lift.python.names import as_constant, member
 from presieve.lift.reason_words import syntax
 from presieve.lift.values.join_values import merge, without_length
@@ -45,6 +45,7 @@ from presieve.lift.values.symbolic import (
     Value,
     is_tagged,
 )
+from presieve.lift.values.whole_columns import AccessV, CalendarV, FrequencyV
 from presieve.semantics.smart_constructors import and_, or_
 
 
@@ -228,15 +229,13 @@ def _bool_op(
     if goes_on == TRUE:
         return later_value
     if _is_boolean(first) and _is_boolean(later_value):
-        assert isinstance(first, Scalar)
-        assert isinstance(later_value, Scalar)
         joined = and_ if conjunctive else or_
         return boolean(flow.decided(joined(first.term, later_value.term)), first, later_value)
     stays = m.force(first, flow.branch(negate(goes_on)))
     return merge(goes_on, later_value, stays)
 
 
-def _is_boolean(value: Value) -> bool:
+def _is_boolean(value: Value) -> TypeGuard[Scalar]:
     return isinstance(value, Scalar) and value.term.sort == TRUE.sort
 
 

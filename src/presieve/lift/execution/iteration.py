@@ -11,11 +11,11 @@ from presieve.ir.terms import TRUE
 from presieve.lift.execution.expressions import evaluate
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.input_and_output import row_attributes
-from presieve.lift.models.pandas.whole_columns import FrameV, SeriesV
 from presieve.lift.models.pyarrow import arrays
-from presieve.lift.models.pyarrow.arrow_values import ArrayV, ArrowColumnV, BatchV
 from presieve.lift.python.names import is_function
+from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, BatchV
 from presieve.lift.values.symbolic import ColumnV, IndexV, Known, RowV, TupleV, Value, describe
+from presieve.lift.values.whole_columns import FrameV, SeriesV
 from presieve.semantics.types import UNSUPPORTED, sort_of
 
 

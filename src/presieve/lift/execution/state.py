@@ -15,7 +15,6 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import FLOAT, INT, Option
 from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, float_lit, int_lit
 from presieve.lift.execution.stage import Stage
-from presieve.lift.models.pandas.whole_columns import NullableV
 from presieve.lift.python.names import OuterNames
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.checkpoint import Checkpoint, Restorable
@@ -41,6 +40,7 @@ from presieve.lift.values.symbolic import (
     describe,
     without_tag,
 )
+from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_
 
 SIZE_FIELD = "len()"

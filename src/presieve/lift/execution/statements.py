@@ -356,7 +356,6 @@ def _check_error(
     if not isinstance(error_value, Known) or not is_plain_error(error_value.target):
         reason = f"raising {name}: only builtin errors, and plain subclasses of them"
         raise m.decline("unsupported-statement", reason, node)
-    assert isinstance(error_value.target, type)
     return error_value.target if _makes_exactly(error_value.target, args) else None
 
 

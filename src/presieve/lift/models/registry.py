@@ -15,9 +15,9 @@ from types import MethodType, UnionType
 from typing import TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from presieve.lift.execution.state import ModelCall
-from presieve.lift.models.pandas.whole_columns import AccessV
 from presieve.lift.python.names import is_function, resolve_object
 from presieve.lift.values.symbolic import Known, RefV, Value
+from presieve.lift.values.whole_columns import AccessV
 
 Model: TypeAlias = Callable[..., Value | None]
 ANY = ("*",)

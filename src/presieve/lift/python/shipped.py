@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FunctionType, ModuleType
+from typing import TypeGuard
 
 from presieve.errors import DeclineSignal, Span
 from presieve.lift.python.bindings import UndecidedSignal
@@ -93,7 +94,7 @@ def checked_class(cls: type) -> type:
     return cls
 
 
-def is_plain_error(cls: object) -> bool:
+def is_plain_error(cls: object) -> TypeGuard[type[BaseException]]:
     """Return whether this is an exception class whose construction runs no code of its own."""
     if type(cls) is not type or not issubclass(cls, BaseException):
         return False

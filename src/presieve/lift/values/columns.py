@@ -19,10 +19,10 @@ from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.lift.forms import HiddenCall, LiftRequest
-from presieve.lift.models.pandas.whole_columns import NullableV
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.checkpoint import Restorable
 from presieve.lift.values.symbolic import EXACT_INT, Scalar, Traits
+from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics import types
 from presieve.semantics.assumptions import assumption_of
 

@@ -23,7 +23,6 @@ from presieve.ir.terms import (
     literal_value,
     none_lit,
 )
-from presieve.lift.models.pandas.whole_columns import NullableV
 from presieve.lift.values.pandas_objects import either
 from presieve.lift.values.symbolic import (
     LITERAL,
@@ -48,6 +47,7 @@ from presieve.lift.values.symbolic import (
     holds_objects,
     mixed_types_signal,
 )
+from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics.smart_constructors import (
     any_value,
     as_float,

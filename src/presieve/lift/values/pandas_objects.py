@@ -7,22 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from presieve.lift.models.pandas.whole_columns import (
-    UNKNOWN,
-    AccessV,
-    CalendarV,
-    DistinctV,
-    FrameV,
-    FrequencyV,
-    LabelledV,
-    LabelV,
-    NullableV,
-    PartV,
-    SeriesV,
-    TopV,
-    VectorV,
-)
-from presieve.lift.models.pyarrow.arrow_values import (
+from presieve.lift.values.arrow_values import (
     ArrayV,
     ArrowColumnV,
     ArrowKeyV,
@@ -59,6 +44,21 @@ from presieve.lift.values.symbolic import (
     Unbound,
     Value,
     mixed_types_signal,
+)
+from presieve.lift.values.whole_columns import (
+    UNKNOWN,
+    AccessV,
+    CalendarV,
+    DistinctV,
+    FrameV,
+    FrequencyV,
+    LabelledV,
+    LabelV,
+    NullableV,
+    PartV,
+    SeriesV,
+    TopV,
+    VectorV,
 )
 
 PandasObject = SeriesV | FrameV | VectorV | PartV

@@ -13,10 +13,10 @@ from typing import Literal, TypeAlias
 from presieve.errors import DeclineSignal, Span
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Sort, strip
 from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
-from presieve.lift.models.pandas.whole_columns import FrameV, PartV, SeriesV, VectorV, WholeV
-from presieve.lift.models.pyarrow.arrow_values import ArrayV, ArrowColumnV, ArrowV, BatchV, CellV
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.shipping import is_generated
+from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowV, BatchV, CellV
+from presieve.lift.values.whole_columns import FrameV, PartV, SeriesV, VectorV, WholeV
 
 EXACT_INT = 2**53
 """Floats represent integers up to this magnitude exactly."""

@@ -18,17 +18,9 @@ from presieve.lift.models.builtins import mathematics, sets, strings
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import top_k
 from presieve.lift.models.pandas.timestamps import CALENDAR
-from presieve.lift.models.pandas.whole_columns import (
-    FrameV,
-    NullableV,
-    PartV,
-    SeriesV,
-    TopV,
-    VectorV,
-)
-from presieve.lift.models.pyarrow.arrow_values import ArrayV, ArrowColumnV, BatchV
 from presieve.lift.models.registry import function
 from presieve.lift.python.names import module, scalar_constant
+from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, BatchV
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import (
     LITERAL,
@@ -44,6 +36,14 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
     is_tagged,
+)
+from presieve.lift.values.whole_columns import (
+    FrameV,
+    NullableV,
+    PartV,
+    SeriesV,
+    TopV,
+    VectorV,
 )
 from presieve.semantics.smart_constructors import apply_function, as_int, get, is_none
 

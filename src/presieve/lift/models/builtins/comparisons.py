@@ -37,7 +37,6 @@ from presieve.lift.execution.state import Comparison, Flow, SymbolicMachine
 from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
-from presieve.lift.models.pandas.whole_columns import DistinctV, NullableV
 from presieve.lift.python.names import as_constant
 from presieve.lift.values.join_values import (
     as_number,
@@ -70,6 +69,7 @@ from presieve.lift.values.symbolic import (
     is_tagged,
     without_tag,
 )
+from presieve.lift.values.whole_columns import DistinctV, NullableV
 from presieve.semantics.preimages import of_arguments
 from presieve.semantics.smart_constructors import (
     and_,

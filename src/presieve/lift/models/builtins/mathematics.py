@@ -9,9 +9,9 @@ from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins import strings
 from presieve.lift.models.builtins.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.models.builtins.comparisons import boolean
-from presieve.lift.models.pandas.whole_columns import NullableV
 from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import PLAIN, Scalar, Traits, constant_of, describe
+from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics.smart_constructors import (
     apply_function,
     as_int,

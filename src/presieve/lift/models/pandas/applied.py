@@ -17,9 +17,9 @@ from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, strip
 from presieve.ir.terms import TRUE
 from presieve.lift.execution import inlining
 from presieve.lift.execution.state import Flow, ModelCall
-from presieve.lift.models.pandas.whole_columns import SeriesV, VectorV
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import Known, Scalar, Value, describe
+from presieve.lift.values.whole_columns import SeriesV, VectorV
 
 _NUMBERS = (INT, FLOAT)
 _RESULTS = (BOOL, STRING, DATE, *_NUMBERS)

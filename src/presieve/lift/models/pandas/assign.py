@@ -17,9 +17,9 @@ from presieve.lift.execution.aliasing import check_sole
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.elementwise import Choice, choose_elements
 from presieve.lift.models.pandas.series import column_of, part, scalar_operand, table_method, vector
-from presieve.lift.models.pandas.whole_columns import FrameV, PartV, VectorV
 from presieve.lift.models.registry import ANY
 from presieve.lift.values.symbolic import TupleV, Value, constant_of
+from presieve.lift.values.whole_columns import FrameV, PartV, VectorV
 
 
 def is_write(owner: ast.expr, flow: Flow) -> bool:

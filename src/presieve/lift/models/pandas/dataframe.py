@@ -18,17 +18,6 @@ from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas import datetimes, first_last, query, series, top_k, value_counts
 from presieve.lift.models.pandas.reductions import LabelledElement, at_label
 from presieve.lift.models.pandas.series import table_method
-from presieve.lift.models.pandas.whole_columns import (
-    AccessV,
-    FrameV,
-    FrequencyV,
-    LabelledV,
-    LabelV,
-    PartV,
-    SeriesV,
-    TopV,
-    VectorV,
-)
 from presieve.lift.models.pyarrow import arrays
 from presieve.lift.models.registry import method, refuse_methods
 from presieve.lift.values.symbolic import (
@@ -40,6 +29,17 @@ from presieve.lift.values.symbolic import (
     TupleV,
     Value,
     constant_of,
+)
+from presieve.lift.values.whole_columns import (
+    AccessV,
+    FrameV,
+    FrequencyV,
+    LabelledV,
+    LabelV,
+    PartV,
+    SeriesV,
+    TopV,
+    VectorV,
 )
 from presieve.semantics.smart_constructors import and_, is_none
 

@@ -18,9 +18,9 @@ from presieve.ir.terms import FALSE
 from presieve.lift.execution.count_fields import any_row
 from presieve.lift.execution.state import Comparison, SymbolicMachine
 from presieve.lift.models.pandas.series import compare_vectors, like, missing, present_rows
-from presieve.lift.models.pandas.whole_columns import CalendarV, VectorV
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
+from presieve.lift.values.whole_columns import CalendarV, VectorV
 from presieve.semantics.smart_constructors import and_
 from presieve.semantics.values import date_of
 

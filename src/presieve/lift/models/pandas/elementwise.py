@@ -18,10 +18,10 @@ from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit, none_lit
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.series import as_double, scalar_operand, small, vector
 from presieve.lift.models.pandas.signed_zeros import one_zero
-from presieve.lift.models.pandas.whole_columns import VectorV
 from presieve.lift.models.registry import function
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import Value, constant_of, describe
+from presieve.lift.values.whole_columns import VectorV
 from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.smart_constructors import as_float, get, is_none, ite, or_, some
 from presieve.semantics.values import INT_RANGES

@@ -16,8 +16,8 @@ from presieve.lift.execution.count_fields import field
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.reductions import at_end, element_value
 from presieve.lift.models.pandas.series import column_of, missing, small
-from presieve.lift.models.pandas.whole_columns import PartV, VectorV
 from presieve.lift.values.symbolic import TableV, Value
+from presieve.lift.values.whole_columns import PartV, VectorV
 from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_, some
 
 

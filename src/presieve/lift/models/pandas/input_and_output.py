@@ -14,7 +14,6 @@ from presieve.ir.terms import FALSE
 from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.heap import contents
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
-from presieve.lift.models.pandas.whole_columns import AccessV, FrameV, SeriesV
 from presieve.lift.models.registry import function
 from presieve.lift.python.attributes import instance_constant
 from presieve.lift.python.names import module
@@ -35,6 +34,7 @@ from presieve.lift.values.symbolic import (
     constant_of,
     describe,
 )
+from presieve.lift.values.whole_columns import AccessV, FrameV, SeriesV
 
 
 def attribute(m: SymbolicMachine, value: Value, name: str, node: ast.AST) -> Value:

@@ -11,9 +11,9 @@ from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins import mathematics
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.pandas import elementwise, reductions, series
-from presieve.lift.models.pandas.whole_columns import NullableV
 from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import NoneV, Scalar, Value, describe
+from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics.smart_constructors import and_, get, is_none, or_
 
 

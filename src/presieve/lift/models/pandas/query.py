@@ -15,9 +15,9 @@ import tokenize
 from presieve.ir.sorts import BOOL
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.pandas import series
-from presieve.lift.models.pandas.whole_columns import PartV, VectorV
 from presieve.lift.python.names import as_constant
 from presieve.lift.values.symbolic import ListV, Scalar, TupleV, Value, constant_of
+from presieve.lift.values.whole_columns import PartV, VectorV
 
 _LOCAL = "__at_"
 """Prefix of the names of variables in the text that is parsed."""

@@ -16,8 +16,8 @@ from presieve.lift.execution.count_fields import any_row, field, rows_of
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import missing, present_rows, small, there
 from presieve.lift.models.pandas.signed_zeros import either_zero, one_zero
-from presieve.lift.models.pandas.whole_columns import TopV, VectorV
 from presieve.lift.values.symbolic import Scalar
+from presieve.lift.values.whole_columns import TopV, VectorV
 from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_, some
 
 

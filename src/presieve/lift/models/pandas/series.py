@@ -21,13 +21,13 @@ from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.timestamps import time_of_text
-from presieve.lift.models.pandas.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
-from presieve.lift.models.pyarrow.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.models.registry import method
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.reason_words import operator
+from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.values.join_values import can_promote, promote
 from presieve.lift.values.symbolic import EXACT_INT, Scalar, Value, constant_of, describe
+from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_
 
 NAN = float_lit(float("nan"))

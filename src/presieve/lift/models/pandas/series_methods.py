@@ -10,9 +10,9 @@ from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.pandas import applied as applied
 from presieve.lift.models.pandas import elementwise, reductions, series, top_k
 from presieve.lift.models.pandas.series import column_method, vector
-from presieve.lift.models.pandas.whole_columns import SeriesV, VectorV
 from presieve.lift.models.registry import method, refuse_methods
 from presieve.lift.values.symbolic import ListV, TupleV, Value, constant_of
+from presieve.lift.values.whole_columns import SeriesV, VectorV
 
 refuse_methods(
     SeriesV | VectorV,

@@ -15,9 +15,9 @@ from presieve.ir.terms import FALSE, Lit, Op, Term, none_lit, string_lit
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.builtins import strings
 from presieve.lift.models.pandas.series import missing, vector
-from presieve.lift.models.pandas.whole_columns import AccessV, VectorV
 from presieve.lift.models.registry import Model, method
 from presieve.lift.values.symbolic import Scalar, Value, constant_of
+from presieve.lift.values.whole_columns import AccessV, VectorV
 from presieve.semantics.smart_constructors import (
     and_,
     apply_function,

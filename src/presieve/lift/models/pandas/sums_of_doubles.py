@@ -18,8 +18,8 @@ from presieve.ir.terms import TRUE, Op, Scope, Term, Var, float_lit, int_lit
 from presieve.lift.execution.count_fields import field, field_name, rows_of
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import NAN, as_double, present_rows, small
-from presieve.lift.models.pandas.whole_columns import VectorV
 from presieve.lift.values.symbolic import Scalar, Traits, Value
+from presieve.lift.values.whole_columns import VectorV
 from presieve.semantics.smart_constructors import as_float, ite
 
 _OPS = {

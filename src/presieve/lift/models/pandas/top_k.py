@@ -23,7 +23,9 @@ from presieve.lift.models.pandas.ranked_fields import Places, places_of
 from presieve.lift.models.pandas.reductions import Bounded, element_value, within
 from presieve.lift.models.pandas.series import NAN, as_double, column_of, missing, part, vector
 from presieve.lift.models.pandas.signed_zeros import either_zero
-from presieve.lift.models.pandas.whole_columns import (
+from presieve.lift.models.registry import method
+from presieve.lift.values.symbolic import ListV, Scalar, Traits, Value, constant_of
+from presieve.lift.values.whole_columns import (
     FrameV,
     NullableV,
     PartV,
@@ -32,8 +34,6 @@ from presieve.lift.models.pandas.whole_columns import (
     TopV,
     VectorV,
 )
-from presieve.lift.models.registry import method
-from presieve.lift.values.symbolic import ListV, Scalar, Traits, Value, constant_of
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
 
 MOST = 8

@@ -16,10 +16,10 @@ from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit
 from presieve.lift.execution.count_fields import NARROW, any_row, rows_of
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.series import column_method, compare_vectors, present_rows
-from presieve.lift.models.pandas.whole_columns import FrequencyV, VectorV
 from presieve.lift.models.registry import ANY, method
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import NONE, Scalar, Traits, Value, constant_of, describe
+from presieve.lift.values.whole_columns import FrequencyV, VectorV
 from presieve.semantics.smart_constructors import and_, as_float, ite
 
 _COUNTED = (STRING, INT, FLOAT, BOOL, DATE)

@@ -18,8 +18,8 @@ from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, float_lit, none_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.count_fields import rows_of
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
-from presieve.lift.models.pyarrow.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.models.registry import FUNCTIONS, function, method
+from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.values.symbolic import EXACT_INT, Scalar, Traits, Value, constant_of, describe
 from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import sort_of

@@ -16,8 +16,8 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, Sort
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
-from presieve.lift.models.pyarrow.arrow_values import ArrowTypeV, CellV
 from presieve.lift.models.registry import function
+from presieve.lift.values.arrow_values import ArrowTypeV, CellV
 from presieve.lift.values.symbolic import (
     EXACT_INT,
     ArrowTableV,

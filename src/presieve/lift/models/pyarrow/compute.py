@@ -16,8 +16,8 @@ from presieve.lift.execution.count_fields import field, rows_of
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.models.pyarrow.arrays import array_of
-from presieve.lift.models.pyarrow.arrow_values import ArrayV, CellV
 from presieve.lift.models.registry import function
+from presieve.lift.values.arrow_values import ArrayV, CellV
 from presieve.lift.values.symbolic import EXACT_INT, Scalar
 from presieve.semantics.assumptions import SUM_WITHIN
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
