@@ -133,17 +133,13 @@ def each_once(placed: Placed, *, whole: bool = False) -> list[CollectedEntry]:
     boundaries: dict[object, CollectedEntry] = {}
     functions: dict[object, CollectedEntry] = {}
     for report, places in placed:
-        data = report.data
+        data, lines = report.data, dict.fromkeys(places)
         for b in data.boundaries:
-            entry = boundaries.setdefault(
-                _boundary_key(b, data.changed), CollectedEntry(b, data.changed, {})
-            )
-            entry.places.update(dict.fromkeys(places))
+            entry = CollectedEntry(b, data.changed, {})
+            boundaries.setdefault(_boundary_key(b, data.changed), entry).places.update(lines)
         for f in data.functions if whole else sentences.functions_apart(data):
-            entry = functions.setdefault(
-                sentences.function_line(f), CollectedEntry(f, data.changed, {})
-            )
-            entry.places.update(dict.fromkeys(places))
+            entry = CollectedEntry(f, data.changed, {})
+            functions.setdefault(sentences.function_line(f), entry).places.update(lines)
     return [*boundaries.values(), *functions.values()]
 
 

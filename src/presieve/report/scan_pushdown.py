@@ -36,14 +36,10 @@ def reaches(prefilter: Term, scans: Scans, names: Mapping[Var, str]) -> tuple[Re
     chosen = {re.sub(r"#\d+L?", "", text) for text in scans.choosing}
     conjunct_reaches = []
     for conjunct in dict.fromkeys(sql_conjuncts(prefilter)):
-        text = sql(conjunct)
-        form = _filter_form(conjunct, names)
-        if (form is not None and form in printed) or _partition_condition(
-            conjunct, names
-        ) in chosen:
-            conjunct_reaches.append(Reach(text, True))
-        else:
-            conjunct_reaches.append(Reach(text, False, _first_reason(conjunct, scans, names)))
+        reached = _filter_form(conjunct, names) in printed
+        reached = reached or _partition_condition(conjunct, names) in chosen
+        why = "" if reached else _first_reason(conjunct, scans, names)
+        conjunct_reaches.append(Reach(sql(conjunct), reached, why))
     return tuple(conjunct_reaches)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from presieve.ir.fold import Assumption, Mode, Problem
-from presieve.ir.pushdown import Pushdown, ResidualStrength, residual_strength
+from presieve.ir.pushdown import Pushdown, residual_strength
 from presieve.ir.terms import SQL_TRUE, Scope, Term
 from presieve.report import sentences
 from presieve.report.small_tables import value_text
@@ -212,14 +212,11 @@ def _describe_conjunct(event: events.Stays) -> tuple[str, tuple[str, ...], tuple
 def _describe_end(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     if pushdown is None:
         return f"none. {sentences.KINDS['none']}", (), ()
-    strength = sentences.strength(pushdown.strength)
     text = f"{pushdown.kind}. {sentences.KINDS[pushdown.kind]}"
-    residual = sentences.RESIDUAL_STRENGTHS[_residual_strength(pushdown)]
-    return text, (*_predicates(pushdown), f"strength {strength}", f"in the residual {residual}"), ()
-
-
-def _residual_strength(pushdown: Pushdown) -> ResidualStrength:
-    return residual_strength(pushdown.kind, pushdown.residual, pushdown.residual_witnesses)
+    strength = f"strength {sentences.strength(pushdown.strength)}"
+    needed = residual_strength(pushdown.kind, pushdown.residual, pushdown.residual_witnesses)
+    residual = f"in the residual {sentences.RESIDUAL_STRENGTHS[needed]}"
+    return text, (*_predicates(pushdown), strength, residual), ()
 
 
 def _predicates(pushdown: Pushdown) -> tuple[str, ...]:

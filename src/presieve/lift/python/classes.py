@@ -115,7 +115,7 @@ def check_class(cls: type) -> ModuleScope | None:
     path = path_of(cls)
     if path is None or not is_own_module(path.module):
         return None
-    scope = scope_of(_module(path))
+    scope = scope_of(sys.modules[path.module])
     node: ast.ClassDef | None = None
     for name in path.names:
         text = scope.text
@@ -134,10 +134,6 @@ def check_class(cls: type) -> ModuleScope | None:
     if _is_data(node):
         _check_fields(class_scope, node, cls)
     return class_scope
-
-
-def _module(path: Path) -> ModuleType:
-    return sys.modules[path.module]
 
 
 def _source_name(node: ast.ClassDef, name: str) -> str:

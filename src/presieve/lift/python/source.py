@@ -167,7 +167,8 @@ def _compile_apart(text: str, file: str, flags: int) -> tuple[CodeType, ...]:
 
 def _matching(code: CodeType, codes: tuple[CodeType, ...]) -> list[CodeType]:
     """Return the code objects that are the same as this one, and in the same place."""
-    return [c for c in codes if _is_same_place(c, code) and same_code(c, code)]
+    place = code.co_name, code.co_firstlineno
+    return [c for c in codes if (c.co_name, c.co_firstlineno) == place and same_code(c, code)]
 
 
 def _functions_with_class(
@@ -222,10 +223,6 @@ def _as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     value = ast.copy_location(ast.Return(node.body), node.body)
     definition = ast.FunctionDef("<lambda>", node.args, [value], [])
     return ast.copy_location(definition, node)
-
-
-def _is_same_place(a: CodeType, b: CodeType) -> bool:
-    return a.co_name == b.co_name and a.co_firstlineno == b.co_firstlineno
 
 
 def _codes(code: CodeType) -> list[CodeType]:

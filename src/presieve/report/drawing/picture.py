@@ -114,8 +114,8 @@ class _Drawing:
         x = _EDGE + _STEP * min(steps, _MOST_STEPS)
         row_number = parent
         if pair.before is not None or pair.after is not None:
-            gap = 0 if parent is None else self._gap(pair)
-            y = self._end + gap
+            gap = _LABELLED if any(self._boxes.label(pair, s) for s in _SIDES) else _GAP
+            y = self._end if parent is None else self._end + gap
             row_number = len(self._rows)
             self._rows.append(_Row(pair, parent, x, y))
             self._end = y + max(
@@ -128,9 +128,6 @@ class _Drawing:
                 self.place(child, steps + (number < len(pair.slots)), row_number)
                 end = max(end, self._end)
             self._end = end
-
-    def _gap(self, pair: Pair) -> float:
-        return _LABELLED if any(self._boxes.label(pair, s) for s in _SIDES) else _GAP
 
     def _box_content(self, row: _Row, side: Side) -> Content | None:
         return self._boxes.content(row.pair, side, WIDTH - _EDGE - row.x)

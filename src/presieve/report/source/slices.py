@@ -48,7 +48,7 @@ def lines_for(node: Definition, wanted: Set[str], outputs: Sequence[str]) -> fro
         case ast.FunctionDef():
             function_slice = _Slice(node, positions)
             function_slice.close(parts)
-            return frozenset(function_slice.lines) | _name_line(node)
+            return frozenset({*function_slice.lines, node.lineno})
         case ast.ClassDef():
             return _lines_of_class(node, parts, positions)
 
@@ -60,7 +60,9 @@ def _lines_of_class(
     methods = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
     for names in _METHODS:
         if names[1] in methods:
-            first, step, last = (_slice_of(methods.get(n), positions) for n in names)
+            first, step, last = (
+                _Slice(methods[n], positions) if n in methods else None for n in names
+            )
             break
     else:
         return _lines_of(node)
@@ -82,13 +84,7 @@ def _lines_of_class(
         if (shared, needed) == before:
             break
     slices = [m for m in (first, step, last) if m is not None]
-    return frozenset({n for m in slices for n in (*m.lines, *_name_line(m.node))}) | _name_line(
-        node
-    )
-
-
-def _slice_of(node: ast.FunctionDef | None, positions: Mapping[str, int]) -> _Slice | None:
-    return None if node is None else _Slice(node, positions)
+    return frozenset({node.lineno, *(n for m in slices for n in (*m.lines, m.node.lineno))})
 
 
 class _Slice:
@@ -252,8 +248,3 @@ def _header_lines(statement: ast.stmt) -> frozenset[int]:
         return _lines_of(statement)
     ends = [getattr(n, "end_lineno", 0) or 0 for n in headers(statement)]
     return frozenset(range(statement.lineno, max(statement.lineno, *ends, 0) + 1))
-
-
-def _name_line(node: ast.FunctionDef | ast.ClassDef) -> frozenset[int]:
-    """The line of the name."""
-    return frozenset({node.lineno})
