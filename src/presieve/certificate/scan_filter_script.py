@@ -12,11 +12,10 @@ the constants of the script are in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
 
 from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
 from presieve.certificate.scan_filters import DerivedCertificate, VerifiedDerived, turns
@@ -25,22 +24,20 @@ from presieve.smt.smtlib import s_and, s_eq, s_implies, s_int, s_ite, s_not, s_o
 from presieve.smt.solver import Effort
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode, build
+from presieve.sql.condition_fold import ConditionFold
 from presieve.sql.evaluation import field_of
-from presieve.sql.monotone import describe_monotone
+from presieve.sql.expressions import basics, predicates
 from presieve.sql.piecewise import (
-    GENERATED,
     Monotone,
     Piece,
     domain,
     is_null,
     literal_in_order,
-    short,
     type_name,
 )
-from presieve.sql.prefixes import BEGINNINGS, beginning_of, beginning_with
+from presieve.sql.prefixes import beginning_of, beginning_with
 
 _INTEGERS, _TEXTS = "Int", "Real"
-_ONE_OF, _BETWEEN = GENERATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +61,6 @@ class _Truth:
     true: str
     false: str
 
-    @property
-    def opposite(self) -> _Truth:
-        return _Truth(self.false, self.true)
-
 
 def check_by_solver(verified: VerifiedDerived, name: SolverName) -> VerifiedDerived | Rejected:
     """Decide again, by a solver, what the checker has accepted."""
@@ -89,8 +82,10 @@ def write_script(certificate: DerivedCertificate, clause: Mapping[int, ValueSet]
     return encoder.text()
 
 
-class _Encoder:
-    """Expressions as terms, with the facts that define them."""
+class _Encoder(ConditionFold[_Value | None, _Truth]):
+    """Expressions as terms, with the facts that define them. A value is None if nothing is known of
+    it, not even that it is not NULL.
+    """
 
     def __init__(
         self,
@@ -98,14 +93,14 @@ class _Encoder:
         certificate: DerivedCertificate,
         clause: Mapping[int, ValueSet],
     ) -> None:
-        self._zones = certificate.zones
+        super().__init__(certificate.zones)
         self._declared: list[str] = []
         self._facts: list[str] = []
         self._texts: dict[str, str] = {}
         self._variables: list[str] = []
         self._columns: dict[int, _Value] = {}
         self._points: dict[int, set[Point]] = {}
-        for number, points in (*turns(node, self._zones), *certificate.cuts.items()):
+        for number, points in (*turns(node, self.zones), *certificate.cuts.items()):
             self._points.setdefault(number, set()).update(points)
         for number, allowed in clause.items():
             self._points.setdefault(number, set()).update(_ends(allowed.intervals))
@@ -178,22 +173,7 @@ class _Encoder:
 
     # Values
 
-    def value(self, node: ExprNode) -> _Value | None:
-        """Encode an expression; None if nothing is known of it, not even that it is not NULL."""
-        name = short(node)
-        if name == "AttributeReference":
-            return self._attribute(node)
-        if name == "Literal":
-            return self._literal(node)
-        if name in _TRUTHS:
-            return self._of_truth(self.truth(node))
-        rule = _VALUES.get(name)
-        if rule is not None:
-            return rule(self, node)
-        function = describe_monotone(node, self._zones)
-        return None if function is None else self._function(function)
-
-    def _attribute(self, node: ExprNode) -> _Value:
+    def attribute(self, node: ExprNode) -> _Value:
         number, type_ = number_of(node), type_name(node)
         if number not in self._columns:
             sort = _TEXTS if type_ == "string" else _INTEGERS
@@ -205,8 +185,8 @@ class _Encoder:
                 self.fact(s_implies(value.there, self._inside(value.term, within)))
         return self._columns[number]
 
-    def _literal(self, node: ExprNode) -> _Value | None:
-        point = literal_in_order(node, self._zones)
+    def literal(self, node: ExprNode) -> _Value | None:
+        point = literal_in_order(node, self.zones)
         if is_null(node):
             sort = _TEXTS if type_name(node) == "string" else _INTEGERS
             return _Value(self._term(sort), "true", sort)
@@ -215,13 +195,13 @@ class _Encoder:
         sort = _TEXTS if isinstance(point, str) else _INTEGERS
         return _Value(self.point(point), "false", sort, frozenset((point,)))
 
-    def _of_truth(self, truth: _Truth) -> _Value:
+    def of_truth(self, truth: _Truth) -> _Value:
         null = s_not(s_or((truth.true, truth.false)))
         return _Value(s_ite(truth.true, "1", "0"), null, _INTEGERS, frozenset((0, 1)))
 
-    def _function(self, function: Monotone) -> _Value | None:
-        argument = self.value(function.argument)
-        if argument is None:
+    def image(self, function: Monotone | None) -> _Value | None:
+        argument = None if function is None else self.value(function.argument)
+        if function is None or argument is None:
             return None
         steps = [(piece, list(_steps(piece, argument.points))) for piece in function.pieces]
         points = {p for _, step_bounds in steps for _, *bounds in step_bounds for p in bounds}
@@ -270,7 +250,6 @@ class _Encoder:
         return [self._any(sort) if v is None else v for v in operands]
 
     def case_value(self, node: ExprNode) -> _Value | None:
-        """The value of a CASE or an IF."""
         parts = list(node.children)
         else_branch = [parts.pop()] if len(parts) % 2 else []
         tests = [self.truth(test).true for test in parts[::2]]
@@ -286,7 +265,6 @@ class _Encoder:
         return end
 
     def first(self, node: ExprNode) -> _Value | None:
-        """The first operand that is not NULL."""
         operands = self.each(node)
         if operands is None:
             return None
@@ -297,13 +275,13 @@ class _Encoder:
             end = _Value(term, s_and((value.null, end.null)), value.sort, points)
         return end
 
-    def extreme(self, node: ExprNode, sign: str) -> _Value | None:
-        """The least or the greatest of the operands that are not NULL."""
+    def extreme(self, node: ExprNode, *, greatest: bool) -> _Value | None:
         operands = self.each(node)
         if operands is None:
             return None
         extremum = self._any(operands[0].sort, _points(operands))
         self.fact(s_eq(extremum.null, s_and(v.null for v in operands)))
+        sign = ">=" if greatest else "<="
         for v in operands:
             self.fact(s_implies(v.there, f"({sign} {extremum.term} {v.term})"))
         equals_operand = s_or(s_and((v.there, s_eq(extremum.term, v.term))) for v in operands)
@@ -311,9 +289,10 @@ class _Encoder:
         return extremum
 
     def one_of(self, node: ExprNode) -> _Value | None:
-        """The value of one of the children."""
         parts = [
-            self._between(child) if short(child) == _BETWEEN else (self.value(child), "true")
+            self._between(child)
+            if child.entry is basics.IN_BETWEEN
+            else (self.value(child), "true")
             for child in node.children
         ]
         alternatives = self._alike([value for value, _ in parts])
@@ -346,35 +325,33 @@ class _Encoder:
 
     # Predicates
 
-    def truth(self, node: ExprNode) -> _Truth:
-        rule = _TRUTHS.get(short(node))
-        if rule is not None:
-            return rule(self, node)
-        value = self.value(node)
+    def as_truth(self, value: _Value | None) -> _Truth:
         if value is None or value.sort != _INTEGERS:
             return self._unknown()
         is_ = (s_and((value.there, s_eq(value.term, n))) for n in ("1", "0"))
         return _Truth(*is_)
 
     def all(self, node: ExprNode) -> _Truth:
-        parts = [self.truth(child) for child in node.children]
+        parts = self.each_truth(node)
         return _Truth(s_and(p.true for p in parts), s_or(p.false for p in parts))
 
     def some(self, node: ExprNode) -> _Truth:
-        parts = [self.truth(child) for child in node.children]
+        parts = self.each_truth(node)
         return _Truth(s_or(p.true for p in parts), s_and(p.false for p in parts))
 
-    def comparison(self, node: ExprNode, sign: str) -> _Truth:
-        """A comparison that is NULL if an operand is NULL."""
+    def opposite(self, truth: _Truth) -> _Truth:
+        return _Truth(truth.false, truth.true)
+
+    def comparison(self, node: ExprNode) -> _Truth:
         operands = self.each(node)
         if operands is None:
             return self._unknown()
         left, right = operands
-        both_present, holds = s_and((left.there, right.there)), f"({sign} {left.term} {right.term})"
+        both_present = s_and((left.there, right.there))
+        holds = f"({_SIGNS[node.entry]} {left.term} {right.term})"
         return _Truth(s_and((both_present, holds)), s_and((both_present, s_not(holds))))
 
     def same(self, node: ExprNode) -> _Truth:
-        """The comparison ``<=>``."""
         operands = self.each(node)
         if operands is None:
             return _two_valued(self._new("Bool"))
@@ -383,7 +360,6 @@ class _Encoder:
         return _two_valued(s_or((s_and((left.null, right.null)), equal)))
 
     def member(self, node: ExprNode) -> _Truth:
-        """``IN``, which may look a double up by its hash, and then the two zeros are not equal."""
         operands = self.each(node)
         if operands is None:
             return self._unknown()
@@ -397,12 +373,10 @@ class _Encoder:
         return _Truth(s_and((value.there, among)), s_and((value.there, no_other)))
 
     def is_null(self, node: ExprNode) -> _Truth:
-        """The test ``IS NULL``."""
         value = self.value(node.children[0])
         return _two_valued(self._new("Bool") if value is None else value.null)
 
     def is_nan(self, node: ExprNode) -> _Truth:
-        """The test ``isnan``."""
         (operand,) = node.children
         value = self.value(operand) if type_name(operand) == "double" else None
         if value is None:
@@ -410,7 +384,6 @@ class _Encoder:
         return _two_valued(s_and((value.there, s_eq(value.term, s_int(NAN)))))
 
     def at_least_n(self, node: ExprNode) -> _Truth:
-        """At least ``n`` of the operands are neither NULL nor NaN."""
         wanted = node.fields["n"]
         if not isinstance(wanted, int):
             return self._unknown()
@@ -426,9 +399,8 @@ class _Encoder:
         return s_and((value.there, *((s_not(s_eq(value.term, s_int(NAN))),) if number else ())))
 
     def text_match(self, node: ExprNode) -> _Truth:
-        """A text does not match a pattern if it does not begin as all matching texts do."""
         text, pattern = node.children
-        value, start = self.value(text), beginning_of(node, literal_in_order(pattern, self._zones))
+        value, start = self.value(text), beginning_of(node, literal_in_order(pattern, self.zones))
         unknown = self._unknown()
         if not start or value is None or value.sort != _TEXTS:
             return unknown
@@ -436,7 +408,6 @@ class _Encoder:
         return _Truth(s_and((unknown.true, value.there, begins)), unknown.false)
 
     def field(self, node: ExprNode) -> _Value | None:
-        """A field of a struct."""
         field_node = field_of(node)
         return None if field_node is None else self.value(field_node)
 
@@ -478,37 +449,10 @@ def _points(operands: Sequence[_Value]) -> frozenset[Point]:
     return frozenset().union(*(v.points for v in operands))
 
 
-_Rule: TypeAlias = Callable[[_Encoder, ExprNode], _Truth]
-
-
-def _comparison(sign: str) -> _Rule:
-    return lambda e, node: e.comparison(node, sign)
-
-
-_TRUTHS: Mapping[str, _Rule] = {
-    "And": _Encoder.all,
-    "Or": _Encoder.some,
-    "Not": lambda e, node: e.truth(node.children[0]).opposite,
-    "EqualTo": _comparison("="),
-    "LessThan": _comparison("<"),
-    "LessThanOrEqual": _comparison("<="),
-    "GreaterThan": _comparison(">"),
-    "GreaterThanOrEqual": _comparison(">="),
-    "EqualNullSafe": _Encoder.same,
-    "In": _Encoder.member,
-    "IsNull": _Encoder.is_null,
-    "IsNotNull": lambda e, node: e.is_null(node).opposite,
-    "IsNaN": _Encoder.is_nan,
-    "AtLeastNNonNulls": _Encoder.at_least_n,
-    **dict.fromkeys(BEGINNINGS, _Encoder.text_match),
-}
-_VALUES: Mapping[str, Callable[[_Encoder, ExprNode], _Value | None]] = {
-    "CaseWhen": _Encoder.case_value,
-    "If": _Encoder.case_value,
-    "Coalesce": _Encoder.first,
-    "Greatest": lambda e, node: e.extreme(node, ">="),
-    "Least": lambda e, node: e.extreme(node, "<="),
-    "GetStructField": _Encoder.field,
-    _ONE_OF: _Encoder.one_of,
-    _BETWEEN: _Encoder.between,
+_SIGNS = {
+    predicates.EQUAL: "=",
+    predicates.LESS: "<",
+    predicates.LESS_OR_EQUAL: "<=",
+    predicates.GREATER: ">",
+    predicates.GREATER_OR_EQUAL: ">=",
 }

@@ -27,9 +27,11 @@ from presieve.semantics.intervals import (
 )
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode, build
-from presieve.sql.evaluation import TRUTH_VALUED, Box, may_hold
+from presieve.sql.condition_fold import TRUTH_VALUED
+from presieve.sql.evaluation import Box, may_hold
+from presieve.sql.expressions import basics
 from presieve.sql.monotone import describe_monotone
-from presieve.sql.piecewise import Zones, short
+from presieve.sql.piecewise import Zones
 
 KIND = "derived"
 MAX_BOXES = 256
@@ -168,9 +170,9 @@ class _Refutation:
 
 def turns(node: ExprNode, zones: Zones) -> Iterator[tuple[int, Collection[Point]]]:
     """Yield the columns and values at which functions change pieces; the pieces are unrelated."""
-    if node.children and short(node) not in TRUTH_VALUED:
+    if node.children and node.entry not in TRUTH_VALUED:
         function = describe_monotone(node, zones)
-        if function is not None and short(function.argument) == "AttributeReference":
+        if function is not None and function.argument.entry is basics.ATTRIBUTE:
             ends = [end for p in function.pieces for end in p.within if end is not None]
             yield number_of(function.argument), ends
     for child in node.children:

@@ -20,6 +20,7 @@ from presieve.ir.walk import subterms, variables
 from presieve.report.remarks import Reach
 from presieve.report.trace_steps import sql
 from presieve.semantics.values import to_python
+from presieve.sql.expressions import predicates
 
 Form: TypeAlias = "str | tuple[str, frozenset[Form]]"
 """A condition as a scan prints it; AND and OR hold sets, because order does not matter."""
@@ -54,13 +55,10 @@ _ARITHMETIC = frozenset(
     )
 )
 _COMPARE = {
-    Op.SQL_EQ: "EqualTo",
-    Op.SQL_EQ_NULLSAFE: "EqualNullSafe",
-    Op.SQL_LT: "LessThan",
-    Op.SQL_LE: "LessThanOrEqual",
-    Op.SQL_GT: "GreaterThan",
-    Op.SQL_GE: "GreaterThanOrEqual",
+    entry.operator: entry.name for entry in (*predicates.COMPARISONS, predicates.EQUAL_NULL_SAFE)
 }
+_AND, _OR, _NOT = (entry.name for entry in predicates.LOGIC)
+_IN = predicates.IN.name
 
 
 def _first_reason(conjunct: Term, scans: Scans, names: Mapping[Var, str]) -> str:
@@ -120,7 +118,7 @@ def _filter_form(term: Term, names: Mapping[Var, str]) -> Form | None:
             known_parts = [p for p in parts if p is not None]
             if len(known_parts) < len(parts):
                 return None
-            return _set_form("Or" if op is Op.SQL_OR else "And", known_parts)
+            return _set_form(_OR if op is Op.SQL_OR else _AND, known_parts)
         case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL, (Var() as v,)),)):
             return f"IsNotNull({_scan_name(v, names)})"
         case App(Op.SQL_IS_NULL, (Var() as v,)):
@@ -180,12 +178,12 @@ def _parse_printed(text: str) -> Form:
     if match is None:
         return re.sub(r"(\d)T(\d\d:\d\d:\d\d)Z\)$", r"\1 \2.0)", text)
     name, inner = match[1], match[2]
-    if name == "In":
+    if name == _IN:
         column, _, listed = inner.partition(", [")
         equal: list[Form] = [f"EqualTo({column},{v})" for v in _split_at_commas(listed[:-1])]
-        return _set_form("Or", equal)
+        return _set_form(_OR, equal)
     parts = [_parse_printed(p) for p in _split_at_commas(inner)]
-    if name == "Not":
+    if name == _NOT:
         return f"Not({parts[0]})" if isinstance(parts[0], str) else text
     return _set_form(name, parts)
 

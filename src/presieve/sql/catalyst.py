@@ -22,7 +22,6 @@ from presieve.sql import coerce, conditional, functions, whole_decimals
 from presieve.sql.case_values import CaseValue, Value
 from presieve.sql.catalyst_tree import (
     MEANING,
-    PACKAGE,
     ExprNode,
     ReadingContext,
     Rule,
@@ -34,6 +33,16 @@ from presieve.sql.catalyst_tree import (
 )
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
+from presieve.sql.expressions import (
+    basics,
+    choices,
+    composites,
+    numeric,
+    predicates,
+    textual,
+    times,
+)
+from presieve.sql.expressions.entry import PACKAGE, Entry
 from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant, Operand
 from presieve.sql.sql_literals import FUNCTIONS, cast, decimal
 from presieve.sql.temporal import parse_date, parse_timestamp
@@ -103,16 +112,15 @@ _PYTHON = frozenset(("PythonUDF", "PythonUDAF"))
 
 def meaning(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate one node of a tree. Raises :class:`DeclineSignal`."""
-    short = node.name.removeprefix(PACKAGE)
-    rule = context.rules.get(short) if node.name.startswith(PACKAGE) else None
+    entry, short = node.entry, node.name.removeprefix(PACKAGE)
+    rule = context.rules.get(entry)
     if rule is None:
         name = short.rsplit(".", 1)[-1]
         what = CALLED if name in _PYTHON else f"{name} is not supported"
         raise DeclineSignal("sql-unsupported", what)
-    arity, convert = rule
-    if arity is not None and len(node.children) != arity:
+    if entry.arity not in (None, len(node.children)):
         raise shape(f"{short} has {len(node.children)} children")
-    return convert(node, context)
+    return rule(node, context)
 
 
 # --- leaves ---------------------------------------------------------------------------------
@@ -193,30 +201,26 @@ def _pair(node: ExprNode, context: ReadingContext) -> tuple[Typed, Typed]:
     return left, right
 
 
-def _comparison(op: Op) -> Rule:
-    def convert(node: ExprNode, context: ReadingContext) -> Typed:
-        left, right = _pair(node, context)
-        return Typed(compare(op, left.operand, right.operand, context.timezone), "boolean")
-
-    return 2, convert
+def _comparison(node: ExprNode, context: ReadingContext) -> Typed:
+    left, right = _pair(node, context)
+    term = compare(node.entry.operator, left.operand, right.operand, context.timezone)
+    return Typed(term, "boolean")
 
 
-def _arithmetic(op: Op) -> Rule:
-    def convert(node: ExprNode, context: ReadingContext) -> Typed:
-        left, right = (meaning(child, context) for child in node.children)
-        if left.type == right.type == "double":
-            return Typed(arithmetic(op, left.operand, right.operand, context.timezone), "double")
-        if op is Op.SQL_FLOAT_DIV:
-            raise DeclineSignal("sql-unsupported", "only division of doubles is supported")
-        if not isinstance(left.operand, AsDecimal) and not isinstance(right.operand, AsDecimal):
-            raise DeclineSignal(
-                "sql-unsupported",
-                f"arithmetic on {left.type} is not supported, since it can raise or round",
-            )
-        result = whole_decimals.arithmetic(op, left.operand, right.operand)
-        return Typed(result, f"decimal({result.digits},0)")
-
-    return 2, convert
+def _arithmetic(node: ExprNode, context: ReadingContext) -> Typed:
+    op = node.entry.operator
+    left, right = (meaning(child, context) for child in node.children)
+    if left.type == right.type == "double":
+        return Typed(arithmetic(op, left.operand, right.operand, context.timezone), "double")
+    if op is Op.SQL_FLOAT_DIV:
+        raise DeclineSignal("sql-unsupported", "only division of doubles is supported")
+    if not isinstance(left.operand, AsDecimal) and not isinstance(right.operand, AsDecimal):
+        raise DeclineSignal(
+            "sql-unsupported",
+            f"arithmetic on {left.type} is not supported, since it can raise or round",
+        )
+    result = whole_decimals.arithmetic(op, left.operand, right.operand)
+    return Typed(result, f"decimal({result.digits},0)")
 
 
 def _negative(node: ExprNode, context: ReadingContext) -> Typed:
@@ -224,12 +228,10 @@ def _negative(node: ExprNode, context: ReadingContext) -> Typed:
     return Typed(coerce.negative(value.operand), value.type)
 
 
-def _logic(op: Op, arity: int) -> Rule:
-    def convert(node: ExprNode, context: ReadingContext) -> Typed:
-        terms = [truth(meaning(child, context).operand) for child in node.children]
-        return Typed(app(op, *terms) if op is Op.SQL_NOT else flat(op, terms), "boolean")
-
-    return arity, convert
+def _logic(node: ExprNode, context: ReadingContext) -> Typed:
+    op = node.entry.operator
+    terms = [truth(meaning(child, context).operand) for child in node.children]
+    return Typed(app(op, *terms) if op is Op.SQL_NOT else flat(op, terms), "boolean")
 
 
 def _is_null(node: ExprNode, context: ReadingContext) -> Typed:
@@ -319,27 +321,20 @@ def _null_if(node: ExprNode, context: ReadingContext) -> Typed:
     return Typed(meant, value.type)
 
 
-def _function(name: str, type_: str) -> Rule:
+def _constant_function(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate a function of a literal that names a value, which the optimizer folds later."""
-
-    def convert(node: ExprNode, context: ReadingContext) -> Typed:
-        return Typed(FUNCTIONS[name](meaning(node.children[0], context).operand), type_)
-
-    return 1, convert
+    operand = meaning(node.children[0], context).operand
+    return Typed(FUNCTIONS[node.entry.sql](operand), node.entry.result)
 
 
-def _value_function(name: str) -> Rule:
+def _value_function(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate a function of single values, with the same arguments as in SQL text."""
-
-    def convert(node: ExprNode, context: ReadingContext) -> Typed:
-        operands = [meaning(child, context) for child in node.children]
-        term = functions.read_call(name, [f.operand for f in operands])
-        base = strip(term.sort)
-        return Typed(
-            term, operands[0].type if base == INT == sort_of(operands[0].type) else NAMES[base]
-        )
-
-    return None, convert
+    operands = [meaning(child, context) for child in node.children]
+    term = functions.read_call(node.entry.sql, [f.operand for f in operands])
+    base = strip(term.sort)
+    return Typed(
+        term, operands[0].type if base == INT == sort_of(operands[0].type) else NAMES[base]
+    )
 
 
 def _trim(word: str) -> Rule:
@@ -351,7 +346,7 @@ def _trim(word: str) -> Rule:
         text, characters = (meaning(child, context) for child in node.children)
         return Typed(functions.read_trim(word, characters.operand, text.operand), "string")
 
-    return 2, convert
+    return convert
 
 
 def _read_replacement(node: ExprNode, context: ReadingContext) -> Typed:
@@ -364,8 +359,8 @@ def _aside(node: ExprNode, context: ReadingContext) -> Typed:
     (:func:`presieve.sql.emit.aside`).
     """
     array, value = node.children
-    has_one_element = array.name == PACKAGE + "CreateArray" and len(array.children) == 1
-    true = value.name == PACKAGE + "Literal" and value.fields.get("value") == "true"
+    has_one_element = array.entry is composites.CREATE_ARRAY and len(array.children) == 1
+    true = value.entry is basics.LITERAL and value.fields.get("value") == "true"
     if not has_one_element or not true or value.fields.get("dataType") != "boolean":
         raise DeclineSignal("sql-unsupported", "ArrayContains is only supported for a boolean")
     return meaning(array.children[0], context)
@@ -376,7 +371,7 @@ def _with(node: ExprNode, context: ReadingContext) -> Typed:
     be only one.
     """
     child, definition = node.children
-    if definition.name != PACKAGE + "CommonExpressionDef" or context.common is not None:
+    if definition.entry is not basics.COMMON_DEFINITION or context.common is not None:
         raise shape("With defines several expressions")
     common = meaning(definition.children[0], context)
     return meaning(child, replace(context, common=common))
@@ -388,68 +383,40 @@ def _reference(node: ExprNode, context: ReadingContext) -> Typed:
     return context.common
 
 
-_VALUE_FUNCTIONS = {
-    "Length": "length",
-    "Left": "left",
-    "Substring": "substring",
-    "Contains": "contains",
-    "StartsWith": "startswith",
-    "EndsWith": "endswith",
-    "StringReplace": "replace",
-    "StringTranslate": "translate",
-    "SplitPart": "split_part",
-    "Concat": "concat",
-    "Pmod": "pmod",
-    "UnixDate": "unix_date",
-    "Year": "year",
-    "Month": "month",
-    "DayOfMonth": "day",
-    "WeekDay": "weekday",
-    "Hour": "hour",
-    "Minute": "minute",
-    "Second": "second",
-}
-"""By class, the name in SQL text (:mod:`presieve.sql.functions`)."""
+_VALUE_FUNCTIONS = (
+    *(textual.LENGTH, textual.LEFT, textual.SUBSTRING, textual.CONTAINS, textual.STARTS_WITH),
+    *(textual.ENDS_WITH, textual.REPLACE, textual.TRANSLATE, textual.SPLIT_PART, textual.CONCAT),
+    *(numeric.PMOD, times.UNIX_DATE, times.YEAR, times.MONTH, times.DAY_OF_MONTH, times.WEEKDAY),
+    *(times.HOUR, times.MINUTE, times.SECOND),
+)
+"""These are read by their names in SQL text (:mod:`presieve.sql.functions`)."""
 
-RULES: dict[str, Rule] = {
-    "AttributeReference": (0, attribute),
-    "Literal": (0, _literal),
-    "Cast": (1, _cast),
-    "EqualTo": _comparison(Op.SQL_EQ),
-    "EqualNullSafe": _comparison(Op.SQL_EQ_NULLSAFE),
-    "LessThan": _comparison(Op.SQL_LT),
-    "LessThanOrEqual": _comparison(Op.SQL_LE),
-    "GreaterThan": _comparison(Op.SQL_GT),
-    "GreaterThanOrEqual": _comparison(Op.SQL_GE),
-    "And": _logic(Op.SQL_AND, 2),
-    "Or": _logic(Op.SQL_OR, 2),
-    "Not": _logic(Op.SQL_NOT, 1),
-    "IsNull": (1, _is_null),
-    "IsNotNull": (1, _is_not_null),
-    "IsNaN": (1, _is_nan),
-    "In": (None, _in),
-    "Between": (1, _read_replacement),
-    "Nvl": (1, _read_replacement),
-    "Nvl2": (1, _read_replacement),
-    "NullIf": (1, _read_replacement),
-    "NullIfResult": (2, _null_if),
-    "CaseWhen": (None, _case),
-    "If": (3, _case),
-    "ArrayContains": (2, _aside),
-    "Coalesce": (None, _coalesce),
-    "With": (2, _with),
-    "CommonExpressionRef": (0, _reference),
-    **{name: _value_function(called) for name, called in _VALUE_FUNCTIONS.items()},
-    "StringTrim": _trim("BOTH"),
-    "StringTrimLeft": _trim("LEADING"),
-    "StringTrimRight": _trim("TRAILING"),
-    "DateFromUnixDate": _function("date_from_unix_date", "date"),
-    "Unhex": _function("unhex", "binary"),
-    "MicrosToTimestamp": _function("timestamp_micros", "timestamp"),
-    "Add": _arithmetic(Op.SQL_FLOAT_ADD),
-    "Subtract": _arithmetic(Op.SQL_FLOAT_SUB),
-    "Multiply": _arithmetic(Op.SQL_FLOAT_MUL),
-    "Divide": _arithmetic(Op.SQL_FLOAT_DIV),
-    "UnaryMinus": (1, _negative),
+_ARITHMETIC = (numeric.ADD, numeric.SUBTRACT, numeric.MULTIPLY, numeric.DIVIDE)
+_CONSTANTS = (times.DATE_FROM_UNIX_DATE, times.MICROS_TO_TIMESTAMP, textual.UNHEX)
+
+RULES: dict[Entry, Rule] = {
+    basics.ATTRIBUTE: attribute,
+    basics.LITERAL: _literal,
+    basics.CAST: _cast,
+    basics.WITH: _with,
+    basics.COMMON_REFERENCE: _reference,
+    **dict.fromkeys((*predicates.COMPARISONS, predicates.EQUAL_NULL_SAFE), _comparison),
+    **dict.fromkeys(predicates.LOGIC, _logic),
+    predicates.IS_NULL: _is_null,
+    predicates.IS_NOT_NULL: _is_not_null,
+    predicates.IS_NAN: _is_nan,
+    predicates.IN: _in,
+    **dict.fromkeys((predicates.BETWEEN, *choices.REPLACED), _read_replacement),
+    choices.NULL_IF_RESULT: _null_if,
+    **dict.fromkeys(choices.CASES, _case),
+    choices.COALESCE: _coalesce,
+    composites.ARRAY_CONTAINS: _aside,
+    **dict.fromkeys(_VALUE_FUNCTIONS, _value_function),
+    **dict.fromkeys(_CONSTANTS, _constant_function),
+    textual.TRIM: _trim("BOTH"),
+    textual.TRIM_LEFT: _trim("LEADING"),
+    textual.TRIM_RIGHT: _trim("TRAILING"),
+    **dict.fromkeys(_ARITHMETIC, _arithmetic),
+    numeric.UNARY_MINUS: _negative,
 }
-"""Every class of Catalyst that is supported."""
+"""Every expression that is supported."""

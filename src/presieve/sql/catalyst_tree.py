@@ -13,21 +13,15 @@ from typing import TypeAlias
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import TRUE, Term
 from presieve.semantics.types import decimal_type
+from presieve.sql.expressions.catalogue import find_entry
+from presieve.sql.expressions.entry import Entry
 from presieve.sql.operands import Operand
-
-PACKAGE = "org.apache.spark.sql.catalyst.expressions."
 
 MEANING = "presieve.Meaning"
 """Class of an expression that is not a Catalyst tree, because it is not analyzed here. ``term`` is
 its meaning, or why the meaning is not known; ``ids`` maps its variables to the numbers of columns;
 ``total`` says whether it never raises; the children are the columns that it reads.
 """
-
-ONE_OF = PACKAGE + "presieve.OneOf"
-"""Stands for a column that has the value of one of the children; which one is not known."""
-
-BETWEEN = PACKAGE + "presieve.Between"
-"""Stands for a column whose value is one of the two children's or between them; neither is NULL."""
 
 JSON_TYPES = {
     "boolean": "boolean",
@@ -54,6 +48,11 @@ class ExprNode:
     children: tuple[ExprNode, ...]
     fields: Mapping[str, object]
 
+    @property
+    def entry(self) -> Entry:
+        """What the catalogue says of the class."""
+        return find_entry(self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Typed:
@@ -76,21 +75,21 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class ReadingContext:
-    """The meanings of names and of Catalyst's classes (``rules``). ``common`` is the definition in
+    """The meanings of names and of expressions (``rules``). ``common`` is the definition in
     the enclosing ``With``. ``found`` collects conditions under ``path``, the condition under which
     the expression is evaluated.
     """
 
     attributes: Mapping[int, Term]
     timezone: str
-    rules: Mapping[str, Rule]
+    rules: Mapping[Entry, Rule]
     common: Typed | None = None
     path: Term = TRUE
     found: Conditions = field(default_factory=Conditions)
 
 
-Rule: TypeAlias = tuple[int | None, Callable[[ExprNode, ReadingContext], Typed]]
-"""The number of children of a class (None: any number), and its translation."""
+Rule: TypeAlias = Callable[[ExprNode, ReadingContext], Typed]
+"""The translation of a node that has as many children as its class."""
 
 
 MAX_DEPTH = 100

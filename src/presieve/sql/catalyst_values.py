@@ -27,7 +27,6 @@ from presieve.sql import catalyst, whole_decimals
 from presieve.sql.case_values import CaseValue
 from presieve.sql.catalyst import WIDTHS, meaning
 from presieve.sql.catalyst_tree import (
-    PACKAGE,
     ExprNode,
     ReadingContext,
     Rule,
@@ -37,6 +36,8 @@ from presieve.sql.catalyst_tree import (
     type_of,
 )
 from presieve.sql.coerce import fit, truth
+from presieve.sql.expressions import basics, choices, numeric
+from presieve.sql.expressions.entry import Entry
 from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant
 
 
@@ -143,27 +144,25 @@ def _fitting(term: Term, type_: str, context: ReadingContext) -> Typed:
 # --- arithmetic -----------------------------------------------------------------------------------
 
 
-def _arithmetic(op: Op) -> Rule:
-    """The rule of an operator; ``op`` is the one for doubles in SQL."""
-    of_integers = {
-        Op.SQL_FLOAT_ADD: Op.INT_ADD,
-        Op.SQL_FLOAT_SUB: Op.INT_SUB,
-        Op.SQL_FLOAT_MUL: Op.INT_MUL,
-    }
+_OF_INTEGERS = {
+    Op.SQL_FLOAT_ADD: Op.INT_ADD,
+    Op.SQL_FLOAT_SUB: Op.INT_SUB,
+    Op.SQL_FLOAT_MUL: Op.INT_MUL,
+}
 
-    def convert(node: ExprNode, context: ReadingContext) -> Typed:
-        left, right = (meaning(child, context) for child in node.children)
-        if left.type == right.type == "double":
-            return Typed(app(op, _term(left, context), _term(right, context)), "double")
-        if left.type == right.type and left.type in WIDTHS:
-            a, b = _term(left, context), _term(right, context)
-            return _fitting(_strict(of_integers[op], a, b), left.type, context)
-        decimals = whole_decimals.arithmetic(op, _decimal(left), _decimal(right))
-        numbers = (_option(whole_decimals.whole(x.operand)) for x in (left, right))
-        term = _strict(of_integers[op], *numbers)
-        return Typed(AsDecimal(term, decimals.digits), f"decimal({decimals.digits},0)")
 
-    return 2, convert
+def _arithmetic(node: ExprNode, context: ReadingContext) -> Typed:
+    op = node.entry.operator
+    left, right = (meaning(child, context) for child in node.children)
+    if left.type == right.type == "double":
+        return Typed(app(op, _term(left, context), _term(right, context)), "double")
+    if left.type == right.type and left.type in WIDTHS:
+        a, b = _term(left, context), _term(right, context)
+        return _fitting(_strict(_OF_INTEGERS[op], a, b), left.type, context)
+    decimals = whole_decimals.arithmetic(op, _decimal(left), _decimal(right))
+    numbers = (_option(whole_decimals.whole(x.operand)) for x in (left, right))
+    term = _strict(_OF_INTEGERS[op], *numbers)
+    return Typed(AsDecimal(term, decimals.digits), f"decimal({decimals.digits},0)")
 
 
 def _decimal(typed: Typed) -> AsDecimal | Constant:
@@ -196,7 +195,7 @@ def _rounded_down(op: Op, type_: str | None) -> Rule:
             _require(context, [a], app(Op.PY_GE, get(a), int_lit(0)))
         return Typed(_strict(op, a, _option(int_lit(divisor))), type_ or left.type)
 
-    return 2, convert
+    return convert
 
 
 def _negative(node: ExprNode, context: ReadingContext) -> Typed:
@@ -229,7 +228,7 @@ def _to_integer(op: Op) -> Rule:
             raise DeclineSignal("sql-unsupported", f"rounding of {inner.type}")
         return _of_double(op, _term(inner, context), "bigint", context)
 
-    return 1, convert
+    return convert
 
 
 def _of_double(op: Op, term: Term, type_: str, context: ReadingContext) -> Typed:
@@ -358,19 +357,17 @@ def _twice(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate the greatest of a value and itself, which Spark returns unchanged: the first of
     equal values.
     """
+    if len(node.children) != 2:
+        raise shape(f"{node.entry.name} has {len(node.children)} children")
     left, right = (meaning(child, context) for child in node.children)
     if left != right:
         raise DeclineSignal("sql-unsupported", "the greatest of several values")
     return left
 
 
-_ERROR = PACKAGE + "RaiseError"
-_CHOICES = (PACKAGE + "CaseWhen", PACKAGE + "If")
-
-
 def _errors(node: ExprNode) -> Iterator[ExprNode]:
     """Yield all calls of ``raise_error``."""
-    if node.name == _ERROR:
+    if node.entry is basics.RAISE_ERROR:
         yield node
     for child in node.children:
         yield from _errors(child)
@@ -380,14 +377,14 @@ def _reached_errors(node: ExprNode) -> Iterator[ExprNode]:
     """Yield the calls that are evaluated wherever their branches are chosen. As an operand, a call
     may not be evaluated: Spark evaluates nothing after a NULL, or after an operand that decides.
     """
-    if node.name == _ERROR:
+    if node.entry is basics.RAISE_ERROR:
         yield node
-    elif node.name in _CHOICES:
+    elif node.entry in choices.CASES:
         last = len(node.children) - 1
         for i, child in enumerate(node.children):
             if i % 2 or i == last:
                 yield from _reached_errors(child)
-    elif node.name == PACKAGE + "Cast":
+    elif node.entry is basics.CAST:
         yield from _reached_errors(node.children[0])
 
 
@@ -397,23 +394,20 @@ def _raise_error(node: ExprNode, context: ReadingContext) -> Typed:
     return Typed(NULL, "void")
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[Entry, Rule] = {
     **catalyst.RULES,
-    "AttributeReference": (0, _attribute),
-    "Add": _arithmetic(Op.SQL_FLOAT_ADD),
-    "Subtract": _arithmetic(Op.SQL_FLOAT_SUB),
-    "Multiply": _arithmetic(Op.SQL_FLOAT_MUL),
-    "Divide": (2, _divide),
-    "IntegralDivide": _rounded_down(Op.INT_FLOORDIV, "bigint"),
-    "Pmod": _rounded_down(Op.INT_MOD, None),
-    "UnaryMinus": (1, _negative),
-    "Sqrt": (1, _root),
-    "Floor": _to_integer(Op.FLOAT_FLOOR),
-    "Ceil": _to_integer(Op.FLOAT_CEIL),
-    "Cast": (1, _cast),
-    "CaseWhen": (None, _case),
-    "If": (3, _case),
-    "Greatest": (2, _twice),
-    "RaiseError": (None, _raise_error),
+    basics.ATTRIBUTE: _attribute,
+    **dict.fromkeys((numeric.ADD, numeric.SUBTRACT, numeric.MULTIPLY), _arithmetic),
+    numeric.DIVIDE: _divide,
+    numeric.INTEGRAL_DIVIDE: _rounded_down(Op.INT_FLOORDIV, "bigint"),
+    numeric.PMOD: _rounded_down(Op.INT_MOD, None),
+    numeric.UNARY_MINUS: _negative,
+    numeric.SQRT: _root,
+    numeric.FLOOR: _to_integer(Op.FLOAT_FLOOR),
+    numeric.CEIL: _to_integer(Op.FLOAT_CEIL),
+    basics.CAST: _cast,
+    **dict.fromkeys(choices.CASES, _case),
+    choices.GREATEST: _twice,
+    basics.RAISE_ERROR: _raise_error,
 }
-"""Every class of Catalyst that is supported in a value."""
+"""Every expression that is supported in a value."""

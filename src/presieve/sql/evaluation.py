@@ -24,22 +24,22 @@ from presieve.semantics.intervals import (
     values,
 )
 from presieve.sql.catalyst import number_of
-from presieve.sql.catalyst_tree import ONE_OF, PACKAGE, ExprNode
-from presieve.sql.monotone import describe_monotone
+from presieve.sql.catalyst_tree import ExprNode
+from presieve.sql.condition_fold import ConditionFold
+from presieve.sql.expressions import basics, composites, predicates
+from presieve.sql.expressions.entry import Entry
 from presieve.sql.piecewise import (
-    GENERATED,
+    Monotone,
     Piece,
     Zones,
     domain,
     is_null,
     literal_in_order,
-    short,
     type_name,
 )
-from presieve.sql.prefixes import BEGINNINGS, beginning_of, beginning_with
+from presieve.sql.prefixes import beginning_of, beginning_with
 
 Truths: TypeAlias = frozenset[bool | None]
-STRUCT = PACKAGE + "CreateNamedStruct"
 UNKNOWN: Truths = frozenset((True, False, None))
 
 Box: TypeAlias = Mapping[int, ValueSet]
@@ -58,49 +58,38 @@ def may_hold(condition: ExprNode, zones: Zones, box: Box) -> bool:
         return False
 
 
-class Evaluation:
+class Evaluation(ConditionFold[ValueSet, Truths]):
     """Evaluates expressions over a box."""
 
     def __init__(self, zones: Zones, box: Box) -> None:
-        self._zones = zones
+        super().__init__(zones)
         self._box = box
 
-    def truth(self, node: ExprNode) -> Truths:
-        """The possible truth values of a predicate."""
-        rule = _TRUTHS.get(short(node))
-        if rule is not None:
-            return rule(self, node)
-        return _as_truths(self.value(node))
-
-    def value(self, node: ExprNode) -> ValueSet:
-        """The possible values of an expression."""
-        name = short(node)
-        if name == "AttributeReference":
-            within = values([domain(type_name(node))], null=True)
-            column_values = self._box.get(number_of(node), ALL).intersection(within)
-            if column_values.is_nothing:
-                raise NoRowError
-            return column_values
-        if name == "Literal":
-            point = literal_in_order(node, self._zones)
-            return NULL if is_null(node) else ALL if point is None else values([only(point)])
-        if name in _TRUTHS:
-            return _of_truths(self.truth(node))
-        rule = _VALUES.get(name)
-        if rule is not None:
-            return rule(self, node)
-        pieces_known = describe_monotone(node, self._zones)
-        return (
-            ALL
-            if pieces_known is None
-            else _image(pieces_known.pieces, self.value(pieces_known.argument))
+    def as_truth(self, value: ValueSet) -> Truths:
+        missing: Truths = frozenset((None,) if value.null else ())
+        return missing.union(
+            b for b in (True, False) if value.intersection(values([only(int(b))])).intervals
         )
 
-    def each(self, node: ExprNode) -> list[Truths]:
-        return [self.truth(child) for child in node.children]
+    def of_truth(self, truth: Truths) -> ValueSet:
+        return values((only(int(t)) for t in truth if t is not None), null=None in truth)
 
-    def chosen(self, node: ExprNode) -> ValueSet:
-        """The values of a CASE or IF: those of its branches up to the first one that is certain."""
+    def image(self, function: Monotone | None) -> ValueSet:
+        return ALL if function is None else _image(function.pieces, self.value(function.argument))
+
+    def attribute(self, node: ExprNode) -> ValueSet:
+        within = values([domain(type_name(node))], null=True)
+        column_values = self._box.get(number_of(node), ALL).intersection(within)
+        if column_values.is_nothing:
+            raise NoRowError
+        return column_values
+
+    def literal(self, node: ExprNode) -> ValueSet:
+        point = literal_in_order(node, self.zones)
+        return NULL if is_null(node) else ALL if point is None else values([only(point)])
+
+    def case_value(self, node: ExprNode) -> ValueSet:
+        """The values of the branches up to the first one that is certain."""
         parts = list(node.children)
         otherwise = parts.pop() if len(parts) % 2 else None
         possible_values = NOTHING
@@ -113,7 +102,6 @@ class Evaluation:
         return possible_values.union(NULL if otherwise is None else self.value(otherwise))
 
     def first(self, node: ExprNode) -> ValueSet:
-        """The values of COALESCE: the first operand that is not NULL."""
         possible_values = NOTHING
         for child in node.children:
             child_values = self.value(child)
@@ -123,19 +111,16 @@ class Evaluation:
         return possible_values.union(NULL)
 
     def one_of(self, node: ExprNode) -> ValueSet:
-        """The values of one of the children."""
         possible_values = NOTHING
         for child in node.children:
             possible_values = possible_values.union(self.value(child))
         return possible_values
 
     def field(self, node: ExprNode) -> ValueSet:
-        """The values of a struct's field."""
         field_node = field_of(node)
         return ALL if field_node is None else self.value(field_node)
 
     def between(self, node: ExprNode) -> ValueSet:
-        """The values between those of the two children, whichever is less."""
         every = [self.value(child).intersection(PRESENT) for child in node.children]
         if any(child_values.is_nothing for child_values in every):
             return NOTHING
@@ -143,9 +128,7 @@ class Evaluation:
         return values([(intervals[0][0], intervals[-1][1])])
 
     def extreme(self, node: ExprNode, *, greatest: bool) -> ValueSet:
-        """The greatest or least of the operands that are not NULL: it is one of them, and at least
-        as far out as each operand that is never NULL.
-        """
+        """It is one of the operands, and at least as far out as each operand that is never NULL."""
         every = [self.value(child) for child in node.children]
         possible_values = NOTHING
         for child_values in every:
@@ -159,14 +142,22 @@ class Evaluation:
             possible_values.intervals, null=all(child_values.null for child_values in every)
         )
 
-    def compare(self, node: ExprNode, test: Callable[[Interval, Interval], Truths]) -> Truths:
-        """The truth values of a comparison that is NULL if an operand is NULL."""
+    def all(self, node: ExprNode) -> Truths:
+        return _all(self.each_truth(node))
+
+    def some(self, node: ExprNode) -> Truths:
+        return _not(_all([_not(t) for t in self.each_truth(node)]))
+
+    def opposite(self, truth: Truths) -> Truths:
+        return _not(truth)
+
+    def comparison(self, node: ExprNode) -> Truths:
+        compare = _COMPARE[node.entry]
         left, right = (self.value(c) for c in node.children)
         truths: Truths = frozenset((None,) if left.null or right.null else ())
-        return truths.union(*(test(a, b) for a in left.intervals for b in right.intervals))
+        return truths.union(*(compare(a, b) for a in left.intervals for b in right.intervals))
 
     def same(self, node: ExprNode) -> Truths:
-        """The truth values of ``<=>``."""
         left, right = (self.value(c) for c in node.children)
         truths: set[bool | None] = set()
         if left.null and right.null:
@@ -178,9 +169,7 @@ class Evaluation:
         )
 
     def member(self, node: ExprNode) -> Truths:
-        """The truth values of ``IN``. False is impossible if every value is one of the constants.
-        Spark may look a double up in a hash table, where the two zeros are not equal.
-        """
+        """False is impossible if every value is one of the constants."""
         value, *others = (self.value(c) for c in node.children)
         type_ = type_name(node.children[0])
         sure = (i for o in others for i in o.intervals if len(o.intervals) == 1 and _is_point(i))
@@ -195,7 +184,6 @@ class Evaluation:
         return frozenset(truths)
 
     def is_null(self, node: ExprNode) -> Truths:
-        """The truth values of ``IS NULL``."""
         operand_values = self.value(node.children[0])
         return frozenset(
             (
@@ -205,7 +193,6 @@ class Evaluation:
         )
 
     def is_nan(self, node: ExprNode) -> Truths:
-        """The truth values of ``isnan``, which is false for NULL."""
         operand = node.children[0]
         if type_name(operand) != "double":
             return frozenset((True, False))
@@ -214,10 +201,7 @@ class Evaluation:
         truth_and_part = ((True, operand_values.intersection(values([only(NAN)]))), (False, others))
         return frozenset(truth for truth, part in truth_and_part if not part.is_nothing)
 
-    def filled(self, node: ExprNode) -> Truths:
-        """The truth values of ``AtLeastNNonNulls``: at least n operands are neither
-        NULL nor NaN.
-        """
+    def at_least_n(self, node: ExprNode) -> Truths:
         wanted = node.fields["n"]
         if not isinstance(wanted, int):
             return UNKNOWN
@@ -227,14 +211,11 @@ class Evaluation:
         truth_and_possible = ((True, most >= wanted), (False, least < wanted))
         return frozenset(truth for truth, possible in truth_and_possible if possible)
 
-    def match_text(self, node: ExprNode) -> Truths:
-        """The truth values of a text match. It is not true if no value has the prefix of all
-        matching texts.
-        """
+    def text_match(self, node: ExprNode) -> Truths:
         text, pattern = node.children
         text_values, start = (
             self.value(text),
-            beginning_of(node, literal_in_order(pattern, self._zones)),
+            beginning_of(node, literal_in_order(pattern, self.zones)),
         )
         if start and text_values.intersection(values([beginning_with(start)])).is_nothing:
             return frozenset((False, None))
@@ -246,9 +227,13 @@ def field_of(node: ExprNode) -> ExprNode | None:
     expressions.
     """
     (struct,), place = node.children, node.fields.get("ordinal")
-    if struct.name == STRUCT and isinstance(place, int) and 2 * place + 1 < len(struct.children):
+    if (
+        struct.entry is composites.CREATE_NAMED_STRUCT
+        and isinstance(place, int)
+        and 2 * place + 1 < len(struct.children)
+    ):
         return struct.children[2 * place + 1]
-    if struct.name != ONE_OF:
+    if struct.entry is not basics.ONE_OF:
         return None
     fields = [field_of(replace(node, children=(child,))) for child in struct.children]
     known_fields = tuple(f for f in fields if f is not None)
@@ -264,17 +249,6 @@ def missing_and_there(node: ExprNode) -> tuple[ValueSet, ValueSet]:
         missing = NULL.union(values([only(NAN)]))
         return missing, missing.complement()
     return ALL if type_ in ("", "float") else NULL, PRESENT
-
-
-def _as_truths(value_set: ValueSet) -> Truths:
-    """The truth values in a set of a boolean column's values."""
-    missing: Truths = frozenset((None,) if value_set.null else ())
-    present = (b for b in (True, False) if value_set.intersection(values([only(int(b))])).intervals)
-    return missing.union(present)
-
-
-def _of_truths(truths: Truths) -> ValueSet:
-    return values((only(int(t)) for t in truths if t is not None), null=None in truths)
 
 
 def _image(pieces: Sequence[Piece], arguments: ValueSet) -> ValueSet:
@@ -351,40 +325,11 @@ def _all(parts: Sequence[Truths]) -> Truths:
     return frozenset(truths)
 
 
-_Truth: TypeAlias = Callable[[Evaluation, ExprNode], Truths]
-
-
-def _comparison(test: Callable[[Interval, Interval], Truths]) -> _Truth:
-    return lambda e, node: e.compare(node, test)
-
-
-_TRUTHS: Mapping[str, _Truth] = {
-    "And": lambda e, node: _all(e.each(node)),
-    "Or": lambda e, node: _not(_all([_not(t) for t in e.each(node)])),
-    "Not": lambda e, node: _not(e.truth(node.children[0])),
-    "EqualTo": _comparison(_equal),
-    "LessThan": _comparison(_less),
-    "LessThanOrEqual": _comparison(lambda a, b: _not(_less(b, a))),
-    "GreaterThan": _comparison(lambda a, b: _less(b, a)),
-    "GreaterThanOrEqual": _comparison(lambda a, b: _not(_less(a, b))),
-    "EqualNullSafe": Evaluation.same,
-    "In": Evaluation.member,
-    "IsNull": Evaluation.is_null,
-    "IsNotNull": lambda e, node: _not(e.is_null(node)),
-    "IsNaN": Evaluation.is_nan,
-    "AtLeastNNonNulls": Evaluation.filled,
-    **dict.fromkeys(BEGINNINGS, Evaluation.match_text),
+_COMPARE: Mapping[Entry, Callable[[Interval, Interval], Truths]] = {
+    predicates.EQUAL: _equal,
+    predicates.LESS: _less,
+    predicates.LESS_OR_EQUAL: lambda a, b: _not(_less(b, a)),
+    predicates.GREATER: lambda a, b: _less(b, a),
+    predicates.GREATER_OR_EQUAL: lambda a, b: _not(_less(a, b)),
 }
-_VALUES: Mapping[str, Callable[[Evaluation, ExprNode], ValueSet]] = {
-    "CaseWhen": Evaluation.chosen,
-    "If": Evaluation.chosen,
-    "Coalesce": Evaluation.first,
-    "Greatest": lambda e, node: e.extreme(node, greatest=True),
-    "Least": lambda e, node: e.extreme(node, greatest=False),
-    "GetStructField": Evaluation.field,
-    **dict(zip(GENERATED, (Evaluation.one_of, Evaluation.between), strict=True)),
-}
-
-
-TRUTH_VALUED = frozenset(_TRUTHS)
-"""Expressions that are true, false or NULL."""
+"""The possible truth values of a comparison of values in two intervals."""

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from presieve.semantics.intervals import NAN, Interval, Point, number, place
 from presieve.semantics.types import decimal_type
 from presieve.sql.catalyst_tree import ExprNode
+from presieve.sql.expressions import basics, numeric, textual, times
+from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone_times import (
     cut_seconds,
     date_trunc,
@@ -50,7 +52,6 @@ from presieve.sql.piecewise import (
     integers,
     linear,
     literal_in_order,
-    short,
     type_name,
 )
 
@@ -62,7 +63,7 @@ def describe_monotone(node: ExprNode, zones: Zones) -> Monotone | None:
     """Describe an expression as a monotone function of one other; None if it is not known to be
     one.
     """
-    reader = READERS.get(short(node))
+    reader = READERS.get(node.entry)
     return None if reader is None else reader(node, zones)
 
 
@@ -122,7 +123,7 @@ def _monotone_division(node: ExprNode, zones: Zones) -> Monotone | None:
     fixed = literal_in_order(right, zones)
     if not isinstance(fixed, int) or fixed == 0:
         return None
-    if short(node) == "Divide":
+    if node.entry is numeric.DIVIDE:
         divisor = number(fixed)
         if type_name(right) != "double" or not math.isfinite(divisor):
             return None
@@ -259,36 +260,33 @@ _CASTS: dict[tuple[str, str], Callable[[ExprNode, Offsets], Monotone]] = {
     ("date", "string"): lambda a, _: texts_of_times(a, 1, (0, 0), printed_day),
 }
 
-READERS: dict[str, Reader] = {
-    "Add": _sum(1),
-    "Subtract": _sum(-1),
-    "Multiply": _product,
-    "Divide": _monotone_division,
-    "IntegralDivide": _monotone_division,
-    "UnaryMinus": _opposite,
-    "Abs": _absolute,
-    "Floor": _rounding_reader(math.floor),
-    "Ceil": _rounding_reader(math.ceil),
-    "Year": year,
-    "TruncDate": date_trunc,
-    "TruncTimestamp": timestamp_trunc,
-    "DateAdd": moved_days(1),
-    "DateSub": moved_days(-1),
-    "DateDiff": days_between,
-    "AddMonths": months_later,
-    "LastDay": last_day,
-    "TimestampAddInterval": interval_later,
-    "TimeAdd": interval_later,
-    "UnixTimestamp": seconds(cut_seconds),
-    "ToUnixTimestamp": seconds(cut_seconds),
-    "UnixSeconds": seconds(whole_seconds),
-    "UnixMicros": keep_unchanged,
-    "UnixDate": keep_unchanged,
-    "SecondsToTimestamp": scale_by(SECOND),
-    "MillisToTimestamp": scale_by(1000),
-    "MicrosToTimestamp": scale_by(1),
-    "DateFormatClass": format_parts,
-    "Substring": first_characters,
-    "Cast": _cast,
+READERS: dict[Entry, Reader] = {
+    numeric.ADD: _sum(1),
+    numeric.SUBTRACT: _sum(-1),
+    numeric.MULTIPLY: _product,
+    numeric.DIVIDE: _monotone_division,
+    numeric.INTEGRAL_DIVIDE: _monotone_division,
+    numeric.UNARY_MINUS: _opposite,
+    numeric.ABS: _absolute,
+    numeric.FLOOR: _rounding_reader(math.floor),
+    numeric.CEIL: _rounding_reader(math.ceil),
+    times.YEAR: year,
+    times.TRUNC_DATE: date_trunc,
+    times.TRUNC_TIMESTAMP: timestamp_trunc,
+    times.DATE_ADD: moved_days(1),
+    times.DATE_SUB: moved_days(-1),
+    times.DATE_DIFF: days_between,
+    times.ADD_MONTHS: months_later,
+    times.LAST_DAY: last_day,
+    times.ADD_INTERVAL: interval_later,
+    times.UNIX_TIMESTAMP: seconds(cut_seconds),
+    times.UNIX_SECONDS: seconds(whole_seconds),
+    times.UNIX_MICROS: keep_unchanged,
+    times.UNIX_DATE: keep_unchanged,
+    times.SECONDS_TO_TIMESTAMP: scale_by(SECOND),
+    times.MILLIS_TO_TIMESTAMP: scale_by(1000),
+    times.MICROS_TO_TIMESTAMP: scale_by(1),
+    times.DATE_FORMAT: format_parts,
+    textual.SUBSTRING: first_characters,
+    basics.CAST: _cast,
 }
-"""By class."""

@@ -19,6 +19,7 @@ from presieve.semantics.functions import first_day
 from presieve.semantics.intervals import EVERYTHING, Interval, Point
 from presieve.semantics.values import INT_RANGES, date_of, days_of
 from presieve.sql.catalyst_tree import ExprNode
+from presieve.sql.expressions import textual, times
 from presieve.sql.piecewise import (
     DAY,
     DAYS,
@@ -37,7 +38,6 @@ from presieve.sql.piecewise import (
     exactly,
     linear,
     literal_in_order,
-    short,
     type_name,
 )
 
@@ -308,6 +308,9 @@ def first_characters(node: ExprNode, zones: Zones) -> Monotone | None:
     first, size = literal_in_order(start, zones), literal_in_order(count, zones)
     if first not in (0, 1) or not isinstance(size, int) or size < 1:
         return None
-    if type_name(argument) != "string" and short(argument) not in ("Substring", "DateFormatClass"):
+    if type_name(argument) != "string" and argument.entry not in (
+        textual.SUBSTRING,
+        times.DATE_FORMAT,
+    ):
         return None  # binary values have other characters
     return exactly(argument, lambda s: s[:size], EVERYTHING)  # type: ignore[index]

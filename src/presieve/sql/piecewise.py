@@ -24,7 +24,8 @@ from presieve.semantics.scan import GREGORIAN, STANDARD_TIME
 from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.catalyst import expression
-from presieve.sql.catalyst_tree import BETWEEN, ONE_OF, PACKAGE, ExprNode, type_of
+from presieve.sql.catalyst_tree import ExprNode, type_of
+from presieve.sql.expressions import basics, choices, numeric
 
 Offsets: TypeAlias = tuple[int, int]
 """The least and the greatest offset from UTC of a time zone, in microseconds."""
@@ -70,16 +71,11 @@ class Zones:
 Reader: TypeAlias = Callable[[ExprNode, Zones], Monotone | None]
 
 
-def short(node: ExprNode) -> str:
-    """The name of a Catalyst expression class; "" for other classes."""
-    return node.name.removeprefix(PACKAGE) if node.name.startswith(PACKAGE) else ""
-
-
 def literal_in_order(node: ExprNode, zones: Zones) -> Point | None:
     """The value of a literal, in the order of its type; None if it is NULL, or not such
     a literal.
     """
-    if short(node) != "Literal":
+    if node.entry is not basics.LITERAL:
         return None
     term = expression([dict(node.fields)], {}, zones.session)
     if isinstance(term, Declined) or not isinstance(term, Lit) or term.sort == BINARY:
@@ -94,45 +90,29 @@ def literal_in_order(node: ExprNode, zones: Zones) -> Point | None:
 
 def is_null(node: ExprNode) -> bool:
     """Whether the expression is the literal NULL."""
-    return short(node) == "Literal" and node.fields.get("value") is None
+    return node.entry is basics.LITERAL and node.fields.get("value") is None
 
 
 def type_name(node: ExprNode) -> str:
     """Spark's type of an expression; "" for expressions and types that are not known."""
-    name = short(node)
-    if name in GENERATED:
+    if node.entry in basics.GENERATED:
         types = {type_name(child) for child in node.children if not is_null(child)}
         return types.pop() if len(types) == 1 else ""
-    if name in _OF_OPERANDS:
+    if node.entry in _OF_OPERANDS:
         types = {type_name(child) for child in node.children}
         return types.pop() if len(types) == 1 and types <= _CLOSED else ""
-    if name not in ("AttributeReference", "Literal", "Cast"):
-        return _RESULTS.get(name, "")
+    if node.entry not in _DECLARED:
+        return node.entry.result
     try:
         return type_of(node)
     except DeclineSignal:
         return ""
 
 
-GENERATED = (ONE_OF.removeprefix(PACKAGE), BETWEEN.removeprefix(PACKAGE))
-_OF_OPERANDS = frozenset(
-    (
-        *("Add", "Subtract", "Multiply", "Divide", "UnaryMinus", "Abs"),
-        *("Greatest", "Least", "Coalesce"),
-    )
-)
+_DECLARED = (basics.ATTRIBUTE, basics.LITERAL, basics.CAST)
+_OF_OPERANDS = (*numeric.OF_ONE_TYPE, choices.GREATEST, choices.LEAST, choices.COALESCE)
 _CLOSED = frozenset((*INT_RANGES, "double"))
 """Numeric types whose sums and products have the same type."""
-_RESULTS: Mapping[str, str] = {
-    **dict.fromkeys(("Year", "DateDiff", "UnixDate"), "int"),
-    **dict.fromkeys(("IntegralDivide", "UnixTimestamp", "ToUnixTimestamp"), "bigint"),
-    **dict.fromkeys(("UnixSeconds", "UnixMicros"), "bigint"),
-    **dict.fromkeys(("TruncDate", "DateAdd", "DateSub", "AddMonths", "LastDay"), "date"),
-    **dict.fromkeys(("SecondsToTimestamp", "MillisToTimestamp", "MicrosToTimestamp"), "timestamp"),
-    "TruncTimestamp": "timestamp",
-    **dict.fromkeys(("Substring", "DateFormatClass"), "string"),
-}
-"""The types of functions that always have the same type."""
 
 
 def domain(type_: str) -> Interval:

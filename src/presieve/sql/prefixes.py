@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from presieve.semantics.intervals import Interval
-from presieve.sql.catalyst_tree import PACKAGE, ExprNode
+from presieve.sql.catalyst_tree import ExprNode
+from presieve.sql.expressions import textual
+from presieve.sql.expressions.entry import Entry
 
-LIKE = PACKAGE + "Like"
 _ESCAPE = "\\"
 """The escape character of LIKE if none is named."""
 
@@ -50,13 +51,13 @@ def _of_expression(pattern: str) -> str:
     return start
 
 
-_OF_PATTERN: Mapping[str, Callable[[str], str]] = {
-    PACKAGE + "StartsWith": lambda text: text,
-    LIKE: _of_like,
-    PACKAGE + "RLike": _of_expression,
+_OF_PATTERN: Mapping[Entry, Callable[[str], str]] = {
+    textual.STARTS_WITH: lambda text: text,
+    textual.LIKE: _of_like,
+    textual.RLIKE: _of_expression,
 }
-BEGINNINGS = frozenset(name.removeprefix(PACKAGE) for name in _OF_PATTERN)
-"""The Catalyst expression classes that match texts."""
+BEGINNINGS = tuple(_OF_PATTERN)
+"""The expressions that match texts."""
 
 
 def beginning_of(node: ExprNode, pattern: object) -> str:
@@ -64,6 +65,6 @@ def beginning_of(node: ExprNode, pattern: object) -> str:
     known.
     """
     escape = node.fields.get("escapeChar")
-    if not isinstance(pattern, str) or (node.name == LIKE and escape != _ESCAPE):
+    if not isinstance(pattern, str) or (node.entry is textual.LIKE and escape != _ESCAPE):
         return ""
-    return _OF_PATTERN[node.name](pattern)
+    return _OF_PATTERN[node.entry](pattern)

@@ -32,17 +32,17 @@ from presieve.semantics.intervals import (
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.evaluation import Box, Evaluation, NoRowError, field_of, missing_and_there
+from presieve.sql.expressions import basics, choices, composites, predicates, textual
+from presieve.sql.expressions.entry import Entry, Nulls
 from presieve.sql.monotone import describe_monotone
 from presieve.sql.piecewise import (
     DOMAINS,
-    GENERATED,
     ORDINARY,
     Piece,
     Zones,
     domain,
     is_null,
     literal_in_order,
-    short,
     type_name,
 )
 from presieve.sql.prefixes import BEGINNINGS, beginning_of, beginning_with
@@ -103,12 +103,12 @@ class _Search:
 
     def true(self, node: ExprNode) -> Clauses:
         """The conditions if a predicate is true."""
-        rule = _TRUE_OF.get(short(node))
+        rule = _TRUE_OF.get(node.entry)
         return self.has(node, _YES) if rule is None else rule(self, node)
 
     def false(self, node: ExprNode) -> Clauses:
         """The conditions if a predicate is false."""
-        rule = _FALSE_OF.get(short(node))
+        rule = _FALSE_OF.get(node.entry)
         return self.has(node, _NO) if rule is None else rule(self, node)
 
     def has(self, node: ExprNode, wanted: ValueSet) -> Clauses:
@@ -117,8 +117,7 @@ class _Search:
             return _TRUE
         if wanted.is_nothing:
             return _FALSE
-        name = short(node)
-        if name == "AttributeReference" and type_name(node):
+        if node.entry is basics.ATTRIBUTE and type_name(node):
             every = values([domain(type_name(node))], null=True)
             if every.intersection(wanted) == every:
                 return _TRUE
@@ -126,12 +125,12 @@ class _Search:
             ends = {end for interval in allowed.intervals for end in interval if end is not None}
             self.ends.setdefault(number_of(node), set()).update(ends)
             return ({number_of(node): allowed},)
-        if name == "Literal":
+        if node.entry is basics.LITERAL:
             return self._literal(node, wanted)
-        rule = _VALUES_OF.get(name)
+        rule = _VALUES_OF.get(node.entry)
         if rule is not None:
             return rule(self, node, wanted)
-        if name in _TRUE_OF:
+        if node.entry in _TRUE_OF:
             return self._truth(node, wanted)
         function = describe_monotone(node, self._zones)
         if function is None:
@@ -153,9 +152,9 @@ class _Search:
             ways.append(self.true(node))
         if not wanted.intersection(_NO).is_nothing:
             ways.append(self.false(node))
-        if wanted.null and short(node) not in _NEVER_NULL:
-            strict = short(node) in _NULL_OF_NULL
-            ways.append(_or(self.has(c, NULL) for c in node.children) if strict else _TRUE)
+        if wanted.null and node.entry.nulls is not Nulls.NEVER:
+            unknown = node.entry.nulls is Nulls.UNKNOWN
+            ways.append(_TRUE if unknown else _or(self.has(c, NULL) for c in node.children))
         return _or(ways)
 
     def both(self, node: ExprNode) -> Clauses:
@@ -170,29 +169,28 @@ class _Search:
     def both_false(self, node: ExprNode) -> Clauses:
         return _and(self.false(c) for c in node.children)
 
-    def comparison(self, node: ExprNode, name: str) -> Clauses:
-        """``left name right`` is true."""
+    def comparison(self, node: ExprNode, entry: Entry) -> Clauses:
+        """A comparison, which may be the opposite of the node's own, is true of the operands."""
         left, right = node.children
         value = literal_in_order(right, self._zones)
         if value is not None:
-            return self.has(left, values([_COMPARED[name](value)]))
+            return self.has(left, values([_COMPARED[entry](value)]))
         value = literal_in_order(left, self._zones)
         if value is not None:
-            return self.has(right, values([_COMPARED[_MIRRORED[name]](value)]))
+            return self.has(right, values([_COMPARED[predicates.MIRRORED[entry]](value)]))
         if is_null(left) or is_null(right):
             return _FALSE
         self.compares_columns = True
-        return _and(
-            (self._by_bounds(left, name, right), self._by_bounds(right, _MIRRORED[name], left))
-        )
+        mirrored = predicates.MIRRORED[entry]
+        return _and((self._by_bounds(left, entry, right), self._by_bounds(right, mirrored, left)))
 
-    def _by_bounds(self, node: ExprNode, name: str, operand: ExprNode) -> Clauses:
-        """``node name operand``, from the known values of the operand."""
+    def _by_bounds(self, node: ExprNode, entry: Entry, operand: ExprNode) -> Clauses:
+        """A comparison with an operand is true, from the known values of the operand."""
         try:
             bounds = Evaluation(self._zones, self.known).value(operand).intervals
         except NoRowError:
             return _FALSE
-        return self.has(node, values(map(_BOUNDED[name], bounds)))
+        return self.has(node, values(map(_BOUNDED[entry], bounds)))
 
     def same(self, node: ExprNode, *, equal: bool) -> Clauses:
         """``left <=> right`` is true, or false."""
@@ -226,7 +224,7 @@ class _Search:
     def present(self, node: ExprNode) -> Clauses:
         """The only operand is not NULL."""
         (operand,) = node.children
-        if short(operand) in _STRICT:
+        if operand.entry.nulls is Nulls.STRICT:
             return _and(self.has(c, PRESENT) for c in operand.children)
         return self.has(operand, PRESENT)
 
@@ -319,39 +317,21 @@ class _Search:
         )
 
 
-_COMPARED: Mapping[str, Callable[[Point], Interval]] = {
-    "EqualTo": only,
-    "LessThan": lambda c: (None, c),
-    "LessThanOrEqual": lambda c: (None, after(c)),
-    "GreaterThan": lambda c: (after(c), None),
-    "GreaterThanOrEqual": lambda c: (c, None),
+_COMPARED: Mapping[Entry, Callable[[Point], Interval]] = {
+    predicates.EQUAL: only,
+    predicates.LESS: lambda c: (None, c),
+    predicates.LESS_OR_EQUAL: lambda c: (None, after(c)),
+    predicates.GREATER: lambda c: (after(c), None),
+    predicates.GREATER_OR_EQUAL: lambda c: (c, None),
 }
-_BOUNDED: Mapping[str, Callable[[Interval], Interval]] = {
-    "EqualTo": lambda i: i,
-    "LessThan": lambda i: (None, last(i[1])),
-    "LessThanOrEqual": lambda i: (None, i[1]),
-    "GreaterThan": lambda i: (None if i[0] is None else after(i[0]), None),
-    "GreaterThanOrEqual": lambda i: (i[0], None),
+_BOUNDED: Mapping[Entry, Callable[[Interval], Interval]] = {
+    predicates.EQUAL: lambda i: i,
+    predicates.LESS: lambda i: (None, last(i[1])),
+    predicates.LESS_OR_EQUAL: lambda i: (None, i[1]),
+    predicates.GREATER: lambda i: (None if i[0] is None else after(i[0]), None),
+    predicates.GREATER_OR_EQUAL: lambda i: (i[0], None),
 }
 """The values that satisfy the comparison with some value of an interval."""
-_MIRRORED = {
-    "EqualTo": "EqualTo",
-    "LessThan": "GreaterThan",
-    "LessThanOrEqual": "GreaterThanOrEqual",
-    "GreaterThan": "LessThan",
-    "GreaterThanOrEqual": "LessThanOrEqual",
-}
-_OPPOSITE = {
-    "LessThan": "GreaterThanOrEqual",
-    "LessThanOrEqual": "GreaterThan",
-    "GreaterThan": "LessThanOrEqual",
-    "GreaterThanOrEqual": "LessThan",
-}
-_STRICT = frozenset(_COMPARED)
-"""Predicates that are NULL if and only if an operand is NULL."""
-_NULL_OF_NULL = _STRICT | {"In", "And", "Or", "Not"}
-"""Predicates that are NULL only if an operand is NULL."""
-_NEVER_NULL = frozenset(("IsNull", "IsNotNull", "EqualNullSafe", "IsNaN", "AtLeastNNonNulls"))
 
 
 def _writable(allowed: ValueSet, type_: str) -> ValueSet:
@@ -379,45 +359,45 @@ def _unequal(search: _Search, node: ExprNode) -> Clauses:
 _Predicate: TypeAlias = Callable[[_Search, ExprNode], Clauses]
 
 
-def _comparing(name: str) -> _Predicate:
-    return lambda search, node: search.comparison(node, name)
+def _comparing(entry: Entry) -> _Predicate:
+    return lambda search, node: search.comparison(node, entry)
 
 
-_TRUE_OF: Mapping[str, _Predicate] = {
-    "And": _Search.both,
-    "Or": _Search.either,
-    "Not": lambda search, node: search.false(node.children[0]),
-    **{name: _comparing(name) for name in _COMPARED},
-    "EqualNullSafe": lambda search, node: search.same(node, equal=True),
-    "In": lambda search, node: search.member(node, among=True),
-    "IsNull": _Search.null,
-    "IsNotNull": _Search.present,
-    "IsNaN": lambda search, node: search.nan(node, wanted=True),
-    "AtLeastNNonNulls": lambda search, node: search.at_least_n(node, wanted=True),
+_TRUE_OF: Mapping[Entry, _Predicate] = {
+    predicates.AND: _Search.both,
+    predicates.OR: _Search.either,
+    predicates.NOT: lambda search, node: search.false(node.children[0]),
+    **{entry: _comparing(entry) for entry in predicates.COMPARISONS},
+    predicates.EQUAL_NULL_SAFE: lambda search, node: search.same(node, equal=True),
+    predicates.IN: lambda search, node: search.member(node, among=True),
+    predicates.IS_NULL: _Search.null,
+    predicates.IS_NOT_NULL: _Search.present,
+    predicates.IS_NAN: lambda search, node: search.nan(node, wanted=True),
+    predicates.AT_LEAST_N_NON_NULLS: lambda search, node: search.at_least_n(node, wanted=True),
     **dict.fromkeys(BEGINNINGS, _Search.text_match),
 }
-_FALSE_OF: Mapping[str, _Predicate] = {
-    "And": _Search.one_false,
-    "Or": _Search.both_false,
-    "Not": lambda search, node: search.true(node.children[0]),
-    **{name: _comparing(opposite) for name, opposite in _OPPOSITE.items()},
-    "EqualTo": _unequal,
-    "EqualNullSafe": lambda search, node: search.same(node, equal=False),
-    "In": lambda search, node: search.member(node, among=False),
-    "IsNull": _Search.present,
-    "IsNotNull": _Search.null,
-    "IsNaN": lambda search, node: search.nan(node, wanted=False),
-    "AtLeastNNonNulls": lambda search, node: search.at_least_n(node, wanted=False),
+_FALSE_OF: Mapping[Entry, _Predicate] = {
+    predicates.AND: _Search.one_false,
+    predicates.OR: _Search.both_false,
+    predicates.NOT: lambda search, node: search.true(node.children[0]),
+    **{entry: _comparing(opposite) for entry, opposite in predicates.OPPOSITE.items()},
+    predicates.EQUAL: _unequal,
+    predicates.EQUAL_NULL_SAFE: lambda search, node: search.same(node, equal=False),
+    predicates.IN: lambda search, node: search.member(node, among=False),
+    predicates.IS_NULL: _Search.present,
+    predicates.IS_NOT_NULL: _Search.null,
+    predicates.IS_NAN: lambda search, node: search.nan(node, wanted=False),
+    predicates.AT_LEAST_N_NON_NULLS: lambda search, node: search.at_least_n(node, wanted=False),
     **dict.fromkeys(BEGINNINGS, lambda *_: _TRUE),
 }
-_VALUES_OF: Mapping[str, Callable[[_Search, ExprNode, ValueSet], Clauses]] = {
-    "CaseWhen": _Search.case_value,
-    "If": _Search.case_value,
-    "Coalesce": _Search.first,
-    "Greatest": lambda search, node, wanted: search.extreme(node, wanted, greatest=True),
-    "Least": lambda search, node, wanted: search.extreme(node, wanted, greatest=False),
-    "GetStructField": _Search.field,
-    **dict(zip(GENERATED, (_Search.one_of, _Search.between), strict=True)),
+_VALUES_OF: Mapping[Entry, Callable[[_Search, ExprNode, ValueSet], Clauses]] = {
+    **dict.fromkeys(choices.CASES, _Search.case_value),
+    choices.COALESCE: _Search.first,
+    choices.GREATEST: lambda search, node, wanted: search.extreme(node, wanted, greatest=True),
+    choices.LEAST: lambda search, node, wanted: search.extreme(node, wanted, greatest=False),
+    composites.GET_STRUCT_FIELD: _Search.field,
+    basics.ONE_OF: _Search.one_of,
+    basics.IN_BETWEEN: _Search.between,
 }
 
 
@@ -550,22 +530,23 @@ def beyond(conditions: Sequence[ExprNode], zones: Zones) -> list[Clause]:
 
 
 def _conjuncts(condition: ExprNode) -> list[ExprNode]:
-    if short(condition) != "And":
+    if condition.entry is not predicates.AND:
         return [condition]
     return [part for child in condition.children for part in _conjuncts(child)]
 
 
-_COMBINING = frozenset(("And", "Or", "Not"))
-_DIRECT = frozenset((*_COMPARED, "EqualNullSafe", "In", "IsNull", "IsNotNull", "StartsWith"))
+_DIRECT = (
+    *(*predicates.COMPARISONS, predicates.EQUAL_NULL_SAFE, predicates.IN, predicates.IS_NULL),
+    *(predicates.IS_NOT_NULL, textual.STARTS_WITH),
+)
 
 
 def _is_direct(condition: ExprNode) -> bool:
     """Whether Spark hands the condition to a scan as it is."""
-    name = short(condition)
-    if name in _COMBINING:
+    if condition.entry in predicates.LOGIC:
         return all(_is_direct(c) for c in condition.children)
-    if name == "AttributeReference":
+    if condition.entry is basics.ATTRIBUTE:
         return True
-    return name in _DIRECT and all(
-        short(c) in ("AttributeReference", "Literal") for c in condition.children
+    return condition.entry in _DIRECT and all(
+        c.entry in (basics.ATTRIBUTE, basics.LITERAL) for c in condition.children
     )

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from presieve.backend.catalyst.operators import SUBQUERY_ALIAS
-from presieve.backend.catalyst.trees import Tree, walk
+from presieve.backend.catalyst.trees import LIKE, Tree, walk
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.effects.may_raise import trees
-from presieve.sql.catalyst_tree import BETWEEN, MEANING, ONE_OF, PACKAGE
-from presieve.sql.expressions.raising import TOTAL, can_raise
+from presieve.sql.expressions import basics, times
+from presieve.sql.expressions.catalogue import CATALOGUE
+from presieve.sql.expressions.entry import PACKAGE
+from presieve.sql.expressions.raising import CONDITIONS, can_raise
 from presieve.sql.monotone import READERS
-from presieve.sql.prefixes import LIKE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -327,16 +328,16 @@ def test_what_raises(ends: SparkSession, name: str, sql: str) -> None:
 
 
 def test_each_class_is_tried() -> None:
-    generated = {MEANING, ONE_OF, BETWEEN}
-    assert {
-        name.removeprefix(PACKAGE) for name in TOTAL.keys() - generated
-    } == TOTALS.keys() | OTHERS.keys()
+    total = {n for n, e in CATALOGUE.items() if e.total is not False or e in CONDITIONS}
+    generated = {entry.class_name for entry in basics.GENERATED}
+    tried = TOTALS.keys() | OTHERS.keys()
+    assert {name.removeprefix(PACKAGE) for name in total - generated} == tried
 
 
 def test_functions_that_are_followed_are_tried() -> None:
     """The catalogue of functions that never fall says nothing of errors."""
-    renamed = {"TimeAdd", "DateFormatClass"}  # on earlier versions of Spark
-    assert READERS.keys() - renamed <= TOTALS.keys() | RAISING.keys()
+    names = {entry.name for entry in READERS.keys() - {times.DATE_FORMAT}}
+    assert names <= TOTALS.keys() | RAISING.keys()
 
 
 def test_an_escape_character_must_be_known() -> None:

@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from presieve.backend.catalyst.native_aggregates import child_trees
 from presieve.backend.catalyst.trees import EXPRESSIONS, LITERAL, Node, Tree, expr_id
-from presieve.sql.catalyst_tree import BETWEEN, ONE_OF
+from presieve.sql.expressions import composites
+from presieve.sql.expressions.basics import IN_BETWEEN, ONE_OF
+from presieve.sql.expressions.entry import Entry, class_names
 
-ARRAY = EXPRESSIONS + "CreateArray"
+ARRAY = composites.CREATE_ARRAY.class_name
 SEQUENCE = EXPRESSIONS + "Sequence"
-STACK = EXPRESSIONS + "Stack"
-_OF_ARRAYS = frozenset(EXPRESSIONS + name for name in ("Explode", "PosExplode", "Inline"))
+STACK = composites.STACK.class_name
+_OF_ARRAYS = class_names((composites.EXPLODE, composites.POS_EXPLODE, composites.INLINE))
 
 OF_ONE_ROW = _OF_ARRAYS | {STACK}
 """Generators that make rows from one row alone. A table function in Python may keep a state."""
@@ -40,14 +42,14 @@ def read_generated_columns(node: Node) -> Mapping[int, Tree]:
 
 def _read_element(generator: Tree) -> Tree | None:
     """Return an element of an array as an expression. A NULL array makes no row."""
-    if generator[0]["class"] not in _OF_ARRAYS - {EXPRESSIONS + "Inline"}:
+    if generator[0]["class"] not in _OF_ARRAYS - {composites.INLINE.class_name}:
         return None
     array = generator[1]["class"]
     parts = child_trees(generator, 1)
     if array == ARRAY and parts:
         return _node(ONE_OF, parts)
     # Without a step the sequence goes up or down; a step in the wrong direction raises.
-    return _node(BETWEEN, parts[:2]) if array == SEQUENCE else None
+    return _node(IN_BETWEEN, parts[:2]) if array == SEQUENCE else None
 
 
 def _of_stack(generator: Tree, columns: int) -> list[Tree] | None:
@@ -63,8 +65,8 @@ def _or_null(value: Tree, output: Tree) -> Tree:
     return _node(ONE_OF, [value, [null]])
 
 
-def _node(name: str, parts: Sequence[Tree]) -> Tree:
-    return [{"class": name, "num-children": len(parts)}, *_flat(parts)]
+def _node(entry: Entry, parts: Sequence[Tree]) -> Tree:
+    return [{"class": entry.class_name, "num-children": len(parts)}, *_flat(parts)]
 
 
 def _flat(parts: Sequence[Tree]) -> Iterator[dict[str, object]]:

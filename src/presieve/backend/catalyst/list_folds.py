@@ -24,7 +24,15 @@ from presieve.backend.catalyst.native_aggregates import (
     columns_read,
     read_argument,
 )
-from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Tree, end_of, expr_id
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    EXPRESSIONS,
+    JsonNode,
+    Tree,
+    end_of,
+    expr_id,
+)
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Field, Fold, Output
 from presieve.ir.ops import app, negate
@@ -37,9 +45,12 @@ from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import JSON_TYPES
+from presieve.sql.expressions import aggregating, basics, choices, numeric, predicates
+from presieve.sql.expressions.catalogue import find_entry
+from presieve.sql.expressions.entry import Entry
 
 ARRAY_AGGREGATE = EXPRESSIONS + "ArrayAggregate"
-_COLLECT_LIST = EXPRESSIONS + "aggregate.CollectList"
+_COLLECT_LIST = aggregating.COLLECT_LIST.class_name
 _LAMBDA = EXPRESSIONS + "LambdaFunction"
 _VARIABLE = EXPRESSIONS + "NamedLambdaVariable"
 
@@ -164,20 +175,20 @@ class _Lambda:
         return self._read_tree(self.body, dict(zip(self.names, values, strict=True)))
 
     def _read_tree(self, tree: Tree, bindings: Mapping[int, Term]) -> _Value:
-        kind = _short(tree)
-        if not any(_short([n]) in _OWN for n in tree):
+        entry = _entry(tree[0])
+        if not any(_entry(n) in _OWN for n in tree):
             return self._plain(tree, bindings)
         parts = [self._read_tree(t, bindings) for t in child_trees(tree, 0)]
-        if kind in _ARITHMETIC:
+        if entry in _ARITHMETIC:
             return self._arithmetic(tree, *parts)
-        if kind in ("Greatest", "Least"):
-            return _extreme(kind, parts)
-        if kind == "Coalesce":
+        if entry in _EXTREMES:
+            return _extreme(entry, parts)
+        if entry is choices.COALESCE:
             return _coalesce(parts)
-        if kind in ("If", "CaseWhen"):
+        if entry in choices.CASES:
             return _choose_case(parts)
-        if kind in ("And", "Or", "Not"):
-            return _logic(kind, parts)
+        if entry in predicates.LOGIC:
+            return _logic(entry, parts)
         return self._over(tree, parts)
 
     def _plain(self, tree: Tree, bindings: Mapping[int, Term]) -> _Value:
@@ -185,7 +196,7 @@ class _Lambda:
         named = as_columns(tree)
         term = _require_term(expression(named, bindings, self.timezone))
         read = [bindings[expr_id(n)] for n in named if n["class"] == ATTRIBUTE]
-        strict = all(_short([n]) in _STRICT for n in named)
+        strict = all(_entry(n) in _STRICT for n in named)
         never = not any(n["class"].endswith(".Literal") and n["value"] is None for n in named)
         if strict and never and not any(isinstance(t.sort, Option) for t in read):
             term = _without_option(term)
@@ -195,18 +206,18 @@ class _Lambda:
         """Read an operator of conditions over values that are read here, as if these were
         columns.
         """
-        kind = _short(tree)
-        if kind in _COMPARISONS:
+        entry = _entry(tree[0])
+        if entry in predicates.COMPARISONS:
             left, right = parts
             raises = or_(left.raises, and_(negate(is_none(left.term)), right.raises))
             if raises != FALSE and left.term == right.term:
                 raise _decline("a lambda that compares what can raise with itself")
-        elif kind in ("Cast", "IsNull", "IsNotNull"):
+        elif entry in (basics.CAST, predicates.IS_NULL, predicates.IS_NOT_NULL):
             raises = parts[0].raises
         elif all(p.raises == FALSE for p in parts):
             raises = FALSE
         else:
-            raise _decline(f"{kind} of what can raise, in the lambda of a fold")
+            raise _decline(f"{_short(tree)} of what can raise, in the lambda of a fold")
         operands: dict[int, Term] = {}
         nodes: Tree = [tree[0]]
         for number, (part, below) in enumerate(zip(parts, child_trees(tree, 0), strict=True)):
@@ -214,7 +225,7 @@ class _Lambda:
                 nodes += below
                 continue
             if not part.type:
-                raise _decline(f"{kind} in the lambda of a fold")
+                raise _decline(f"{_short(tree)} in the lambda of a fold")
             operands[number] = part.term
             named = {"class": ATTRIBUTE, "num-children": 0, "name": "value", "nullable": True}
             nodes.append({**named, "dataType": part.type, "exprId": {"id": number}})
@@ -223,7 +234,7 @@ class _Lambda:
     def _arithmetic(self, tree: Tree, left: _Value, right: _Value) -> _Value:
         """Read arithmetic of integers of 32 and 64 bits, which may overflow, or of doubles."""
         a, b = left.term, right.term
-        op, of_floats = _ARITHMETIC[_short(tree)]
+        op, of_floats = _ARITHMETIC[_entry(tree[0])]
         both = and_(negate(is_none(a)), negate(is_none(b)))
         before = or_(left.raises, and_(negate(is_none(a)), right.raises))
         type_ = left.type
@@ -245,17 +256,23 @@ class _Lambda:
 
 
 _ARITHMETIC = {
-    "Add": (Op.INT_ADD, Op.FLOAT_ADD),
-    "Subtract": (Op.INT_SUB, Op.FLOAT_SUB),
-    "Multiply": (Op.INT_MUL, Op.FLOAT_MUL),
+    numeric.ADD: (Op.INT_ADD, Op.FLOAT_ADD),
+    numeric.SUBTRACT: (Op.INT_SUB, Op.FLOAT_SUB),
+    numeric.MULTIPLY: (Op.INT_MUL, Op.FLOAT_MUL),
 }
-_OWN = frozenset(
-    (*_ARITHMETIC, "Greatest", "Least", "Coalesce", "If", "CaseWhen", "And", "Or", "Not")
-)
+_EXTREMES = (choices.GREATEST, choices.LEAST)
+_OWN = (*_ARITHMETIC, *_EXTREMES, choices.COALESCE, *choices.CASES, *predicates.LOGIC)
 """Operators that are read here; the others are those of conditions."""
-_COMPARISONS = ("EqualTo", "LessThan", "LessThanOrEqual", "GreaterThan", "GreaterThanOrEqual")
-_STRICT = frozenset((*_COMPARISONS, "Cast", "Literal", "AttributeReference"))
+_STRICT = (*predicates.COMPARISONS, basics.CAST, basics.LITERAL, basics.ATTRIBUTE)
 """Expressions that give NULL only if an operand is NULL."""
+_BOOLEAN = (
+    *(*predicates.COMPARISONS, predicates.EQUAL_NULL_SAFE),
+    *(predicates.IS_NULL, predicates.IS_NOT_NULL),
+)
+
+
+def _entry(node: JsonNode) -> Entry:
+    return find_entry(str(node["class"]))
 
 
 def _short(tree: Tree) -> str:
@@ -267,8 +284,7 @@ def _declared_type(tree: Tree) -> str:
     declared = tree[0].get("dataType")
     if declared is not None:
         return declared if isinstance(declared, str) else ""
-    kind = _short(tree)
-    return "boolean" if kind in (*_COMPARISONS, "IsNull", "IsNotNull", "EqualNullSafe") else ""
+    return "boolean" if _entry(tree[0]) in _BOOLEAN else ""
 
 
 def _without_option(term: Term) -> Term:
@@ -334,7 +350,7 @@ def _coalesce(parts: list[_Value]) -> _Value:
     return _Value(term, raises, type_)
 
 
-def _extreme(kind: str, parts: list[_Value]) -> _Value:
+def _extreme(entry: Entry, parts: list[_Value]) -> _Value:
     """Read the first of the greatest (or least) values that are not NULL."""
     sort: Sort = strip(parts[0].term.sort)
     if sort != BOOL and not is_ordered(sort):
@@ -342,13 +358,13 @@ def _extreme(kind: str, parts: list[_Value]) -> _Value:
     _same_sort([p.term for p in parts])
     best = parts[0].term
     for part in parts[1:]:
-        best = _better(kind, best, part.term)
+        best = _better(entry, best, part.term)
     return _Value(best, or_(*(p.raises for p in parts)), _type(parts))
 
 
-def _better(kind: str, a: Term, b: Term) -> Term:
+def _better(entry: Entry, a: Term, b: Term) -> Term:
     x, y = get(a), get(b)
-    if kind == "Greatest":
+    if entry is choices.GREATEST:
         wins = greater(y, x)
     else:
         wins = greater(x, y) if x.sort in (BOOL, FLOAT) else app(Op.PY_LT, y, x)
@@ -362,16 +378,16 @@ def _better(kind: str, a: Term, b: Term) -> Term:
     return ite(or_(a_none, and_(negate(b_none), wins)), some(b), some(a))
 
 
-def _logic(kind: str, parts: list[_Value]) -> _Value:
+def _logic(entry: Entry, parts: list[_Value]) -> _Value:
     if any(p.raises != FALSE for p in parts):
         raise _decline("a condition that can raise, in the lambda of a fold")
     terms = [p.term for p in parts]
     if any(strip(t.sort) != BOOL for t in terms):
         raise _decline("a condition of another type, in the lambda of a fold")
     plain = all(t.sort == BOOL for t in terms)
-    if kind == "Not":
+    if entry is predicates.NOT:
         condition = negate(terms[0]) if plain else app(Op.SQL_NOT, terms[0])
-    elif kind == "And":
+    elif entry is predicates.AND:
         condition = and_(*terms) if plain else app(Op.SQL_AND, *terms)
     else:
         condition = or_(*terms) if plain else app(Op.SQL_OR, *terms)

@@ -25,23 +25,17 @@ from presieve.semantics.aggregates import Aggregate, Overflow, aggregate_fold, i
 from presieve.semantics.smart_constructors import get, is_none, ite, some
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.catalyst import expression
+from presieve.sql.expressions import aggregating, choices
+from presieve.sql.expressions.catalogue import find_entry
 from presieve.sql.expressions.raising import can_raise
 
-AGGREGATE_EXPRESSION = EXPRESSIONS + "aggregate.AggregateExpression"
+AGGREGATE_EXPRESSION = aggregating.CALL.class_name
 COMPLETE = EXPRESSIONS + "aggregate.Complete$"
 
-_NAMES = {
-    EXPRESSIONS + "aggregate." + name: function
-    for name, function in (
-        *(("Max", "max"), ("Min", "min"), ("Count", "count"), ("CountIf", "count_if")),
-        *(("BoolOr", "bool_or"), ("BoolAnd", "bool_and"), ("Sum", "sum")),
-        *(("MaxBy", "max_by"), ("MinBy", "min_by")),
-    )
-}
-KNOWN_FUNCTIONS = tuple(_NAMES)
+KNOWN_FUNCTIONS = tuple(function.class_name for function in aggregating.KNOWN)
 """The classes of the known functions."""
 
-_REPEATABLE = ("max", "min", "bool_or", "bool_and")
+_REPEATABLE = (aggregating.MAX, aggregating.MIN, aggregating.BOOL_OR, aggregating.BOOL_AND)
 """Functions whose result does not change if a value occurs more than once, so DISTINCT is
 harmless.
 """
@@ -83,7 +77,8 @@ def native_call(tree: Tree) -> NativeCall:
         why = "an output of this aggregate is neither a grouping column nor one aggregate function"
         return NativeCall("", (), [], False, "an expression", why)
     aggregate, function = tree[1], tree[2]
-    name = _sql_name(str(function["class"]))
+    entry = find_entry(str(function["class"]))
+    name = entry.sql or _sql_name(str(function["class"]))
     inside = child_trees(tree, 2)
     # The children of AggregateExpression are the function and, with FILTER, the condition.
     end = end_of(tree, 2)
@@ -93,25 +88,18 @@ def native_call(tree: Tree) -> NativeCall:
     if not complete or int(aggregate["num-children"]) != expected:
         return NativeCall("", (), [], False, name, "an aggregate function of an unusual shape")
     total = not can_raise(tree[1:])
-    function_name = _NAMES.get(str(function["class"]), "")
-    if not function_name:
+    if entry not in aggregating.KNOWN:
         why = f"filters are not pushed through the aggregate function {name}"
         return NativeCall("", (), [], total, name, why)
-    if aggregate["isDistinct"] and function_name not in _REPEATABLE:
-        why = f"filters are not pushed through {function_name}(DISTINCT ...)"
-        return NativeCall("", (), [], total, function_name, why)
-    return NativeCall(function_name, inside, condition, total, function_name)
+    if aggregate["isDistinct"] and entry not in _REPEATABLE:
+        why = f"filters are not pushed through {name}(DISTINCT ...)"
+        return NativeCall("", (), [], total, name, why)
+    return NativeCall(name, inside, condition, total, name)
 
 
 def _sql_name(function: str) -> str:
-    """Return the SQL name of a class (``collect_set`` for ``CollectSet``); a few names are
-    exceptions.
-    """
-    name = function.rsplit(".", 1)[-1]
-    return _SQL_NAMES.get(name, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
-
-
-_SQL_NAMES = {"Average": "avg", "HyperLogLogPlusPlus": "approx_count_distinct"}
+    """Return the usual SQL name of a class (``collect_set`` for ``CollectSet``)."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", function.rsplit(".", 1)[-1]).lower()
 
 
 def child_trees(tree: Tree, start: int) -> tuple[Tree, ...]:
@@ -164,7 +152,7 @@ def read_argument(tree: Tree, source: NativeInput) -> Term:
     ``sum(int(c))``.
     """
     kind, inside = tree[0]["class"], child_trees(tree, 0)
-    if kind in (_CASE, _IF):
+    if find_entry(kind) in choices.CASES:
         parts = [read_argument(t, source) for t in inside]
         return _choice(parts if len(parts) % 2 else [*parts, none_lit(strip(parts[1].sort))])
     if kind == CAST and tree[0]["dataType"] in _COUNTED:
@@ -177,7 +165,6 @@ def read_argument(tree: Tree, source: NativeInput) -> Term:
     return term
 
 
-_CASE, _IF = EXPRESSIONS + "CaseWhen", EXPRESSIONS + "If"
 _COUNTED = ("integer", "long")
 
 

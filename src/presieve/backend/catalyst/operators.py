@@ -13,7 +13,6 @@ from presieve.backend.catalyst.struct_fields import struct_fields, with_fields
 from presieve.backend.catalyst.trees import (
     ALIAS,
     ATTRIBUTE,
-    EXPRESSIONS,
     Conjunct,
     JsonNode,
     Node,
@@ -44,6 +43,8 @@ from presieve.plan.algebra import (
 )
 from presieve.sql import catalyst
 from presieve.sql.case_values import Value
+from presieve.sql.expressions import predicates
+from presieve.sql.expressions.entry import class_names
 
 FILTER = LOGICAL + "Filter"
 JOIN = LOGICAL + "Join"
@@ -185,7 +186,7 @@ def _pairs(above: tuple[int, ...], below: tuple[int, ...]) -> tuple[tuple[int, i
     return tuple(zip(above, below, strict=True))
 
 
-EQUALITIES = frozenset(EXPRESSIONS + name for name in ("EqualTo", "EqualNullSafe"))
+EQUALITIES = class_names((predicates.EQUAL, predicates.EQUAL_NULL_SAFE))
 
 
 def attribute_of(node: JsonNode) -> Attribute:

@@ -18,11 +18,12 @@ from dataclasses import replace
 
 from presieve.backend.catalyst.boundary import Boundary, BoundaryCall, is_attribute, is_pivoted
 from presieve.backend.catalyst.native_aggregates import NativeCall, native_call
-from presieve.backend.catalyst.trees import EXPRESSIONS, Node, Tree, expr_id, references
+from presieve.backend.catalyst.trees import Node, Tree, expr_id, references
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Mode
 from presieve.plan.algebra import MOST_FIELDS, Attribute, field_id
+from presieve.sql.expressions import predicates
 
 _COMPARED = ("string", "boolean", "tinyint", "smallint", "int", "bigint", "date")
 """Types whose values are equal in a hash map if and only if they are equal by ``<=>``."""
@@ -170,5 +171,6 @@ def _any(conditions: Sequence[Tree]) -> Tree:
 
 
 _SAME, _OR, _IN = (
-    {"class": EXPRESSIONS + name, "num-children": 2} for name in ("EqualNullSafe", "Or", "In")
+    {"class": entry.class_name, "num-children": 2}
+    for entry in (predicates.EQUAL_NULL_SAFE, predicates.OR, predicates.IN)
 )

@@ -14,19 +14,18 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 from presieve.errors import DeclineSignal
 from presieve.semantics.types import SORTS, UNSUPPORTED, decimal_type
 from presieve.sql.catalyst_tree import JSON_TYPES
-from presieve.sql.prefixes import LIKE
+from presieve.sql.expressions import basics, predicates, textual
+from presieve.sql.expressions.entry import PACKAGE
 
 JsonNode: TypeAlias = dict[str, Any]
 Tree: TypeAlias = list[JsonNode]
 """One expression: its nodes in pre-order."""
 
-EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
-AND = EXPRESSIONS + "And"
-OR = EXPRESSIONS + "Or"
-ATTRIBUTE = EXPRESSIONS + "AttributeReference"
-LITERAL = EXPRESSIONS + "Literal"
-ALIAS = EXPRESSIONS + "Alias"
-CAST = EXPRESSIONS + "Cast"
+EXPRESSIONS = PACKAGE
+AND, OR = predicates.AND.class_name, predicates.OR.class_name
+ATTRIBUTE, LITERAL = basics.ATTRIBUTE.class_name, basics.LITERAL.class_name
+ALIAS, CAST = basics.ALIAS.class_name, basics.CAST.class_name
+LIKE = textual.LIKE.class_name
 
 MAX_DEPTH = 300
 TOO_DEEP = f"the plan has more than {MAX_DEPTH} operators in a row; cut it with localCheckpoint()"
@@ -180,7 +179,7 @@ def _conjuncts(tree: Tree, ends: list[int], at: int, route: tuple[str, ...]) -> 
     yield from _conjuncts(tree, ends, ends[at + 1], (*route, "right"))
 
 
-_WITH, _SHARED = EXPRESSIONS + "With", EXPRESSIONS + "CommonExpressionRef"
+_WITH, _SHARED = basics.WITH.class_name, basics.COMMON_REFERENCE.class_name
 
 
 def inline_common_expressions(tree: Tree) -> Tree:

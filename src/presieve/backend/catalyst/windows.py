@@ -48,13 +48,14 @@ from presieve.semantics.windows import (
     WindowFrame,
 )
 from presieve.sql.catalyst import expression
+from presieve.sql.expressions import aggregating, basics, numeric
 from presieve.sql.expressions.raising import can_raise
 
 GLOBAL_LIMIT, LOCAL_LIMIT, SORT = (LOGICAL + n for n in ("GlobalLimit", "LocalLimit", "Sort"))
 
 _WINDOW_EXPRESSION = EXPRESSIONS + "WindowExpression"
-_SORT_ORDER = EXPRESSIONS + "SortOrder"
-_MINUS = EXPRESSIONS + "UnaryMinus"
+_SORT_ORDER = basics.SORT_ORDER.class_name
+_MINUS = numeric.UNARY_MINUS.class_name
 _UNBOUNDED = tuple(EXPRESSIONS + f"Unbounded{side}$" for side in ("Preceding", "Following"))
 _CURRENT_ROW = EXPRESSIONS + "CurrentRow$"
 
@@ -206,7 +207,7 @@ def names_of(node: Node) -> str:
     return ", ".join(dict.fromkeys(map(_name, trees)))
 
 
-_SUM, _SHORT = EXPRESSIONS + "aggregate.Sum", ("byte", "short", "integer")
+_SUM, _SHORT = aggregating.SUM.class_name, ("byte", "short", "integer")
 """A sum of such values never leaves 64 bits, because Spark counts the rows of a partition with 32
 bits (``ExternalAppendOnlyUnsafeRowArray``).
 """

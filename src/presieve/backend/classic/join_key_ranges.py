@@ -27,7 +27,15 @@ from presieve.backend.catalyst.operators import (
     equalities,
     outputs,
 )
-from presieve.backend.catalyst.trees import EXPRESSIONS, Node, expr_id, node_at, walk
+from presieve.backend.catalyst.trees import (
+    AND,
+    ATTRIBUTE,
+    EXPRESSIONS,
+    Node,
+    expr_id,
+    node_at,
+    walk,
+)
 from presieve.backend.catalyst.variable_columns import InputAttributes
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.display_names import source_name
@@ -53,6 +61,7 @@ from presieve.plan.algebra import Attribute, variable_of
 from presieve.semantics.joins import Join
 from presieve.semantics.scan import may_lose_by
 from presieve.semantics.types import column
+from presieve.sql.expressions import predicates
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -61,16 +70,11 @@ _PLANS = "org.apache.spark.sql.catalyst.plans."
 _KINDS = frozenset(_PLANS + name for name in ("Inner$", "LeftSemi$"))
 _TYPES = ("int", "bigint", "date", "timestamp")
 """Types on which ``=``, ``<=`` and the extremes agree, and by which scans skip row groups."""
-_EQUAL = EXPRESSIONS + "EqualTo"
+_EQUAL = predicates.EQUAL.class_name
 """Not ``<=>``, which is true if both sides are NULL."""
 _FILES = re.compile(r"^[ :+-]*Relation .*\] parquet$", re.MULTILINE)
-_FILTER = tuple(
-    EXPRESSIONS + name
-    for name in (
-        *("And", "GreaterThanOrEqual", "AttributeReference", "ScalarSubquery"),
-        *("LessThanOrEqual", "AttributeReference", "ScalarSubquery"),
-    )
-)
+_SIDES = (predicates.GREATER_OR_EQUAL.class_name, predicates.LESS_OR_EQUAL.class_name)
+_FILTER = (AND, *(c for side in _SIDES for c in (side, ATTRIBUTE, EXPRESSIONS + "ScalarSubquery")))
 
 MAX_ROWS = 100_000
 """Maximum number of rows in the other side's files, which are read once more."""

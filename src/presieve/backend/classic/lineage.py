@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.row_effects import reasons
-from presieve.backend.catalyst.trees import Node, walk
+from presieve.backend.catalyst.trees import AND, ATTRIBUTE, OR, Node, walk
 from presieve.backend.classic.catalyst_builder import conjuncts
 from presieve.backend.classic.display_names import print_unqualified, source_name
 from presieve.backend.classic.py4j_errors import each, java_class, simple_class, translate_errors
 from presieve.backend.gateway import Handle
+from presieve.sql.expressions import predicates, textual
+from presieve.sql.expressions.entry import class_names
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
@@ -35,18 +37,10 @@ _EXCLUDED = (
     _EXECUTION + "OptimizeMetadataOnlyQuery",
 )
 _RULES_OFF = "spark.sql.optimizer.excludedRules"
-_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
-_COMPARISONS = frozenset(
-    _EXPRESSIONS + name
-    for name in (
-        "EqualTo",
-        "LessThan",
-        "LessThanOrEqual",
-        "GreaterThan",
-        "GreaterThanOrEqual",
-        "In",
-    )
-) | {_EXPRESSIONS + name for name in ("InSet", "StartsWith", "EndsWith", "Contains", "Like")}
+_TEXT_TESTS = (textual.STARTS_WITH, textual.ENDS_WITH, textual.CONTAINS, textual.LIKE)
+_COMPARISONS = class_names(
+    (*predicates.COMPARISONS, predicates.IN, predicates.IN_SET, *_TEXT_TESTS)
+)
 """Conditions that are not true of NULL."""
 
 IN_SUBQUERY = "a subquery reads it"
@@ -224,7 +218,7 @@ def _condition(
             moved_parts.append(_move_columns(gateway, part, output, places))
         except _Unmovable:
             is_complete = False
-    return _combine(gateway, "And", moved_parts), is_complete
+    return _combine(gateway, AND, moved_parts), is_complete
 
 
 class _Unmovable(Exception):
@@ -235,7 +229,7 @@ def _is_implied(part: Handle, parts: Sequence[Handle]) -> bool:
     """Whether the conjunct says that an operand is not NULL, and a comparison with the operand
     implies it.
     """
-    if str(part.getClass().getName()) != _EXPRESSIONS + "IsNotNull":
+    if str(part.getClass().getName()) != predicates.IS_NOT_NULL.class_name:
         return False
     compared = (p for p in parts if str(p.getClass().getName()) in _COMPARISONS)
     return any(
@@ -251,7 +245,7 @@ def _move_columns(
     """Rewrite the expression over the columns of another place of the same relation."""
     if gateway.mentions(expression, "PLAN_EXPRESSION") or not bool(expression.deterministic()):
         raise _Unmovable
-    if str(expression.getClass().getName()) == _EXPRESSIONS + "AttributeReference":
+    if str(expression.getClass().getName()) == ATTRIBUTE:
         place = places.get(int(expression.exprId().id()))
         if place is None or str(output.apply(place).dataType()) != str(expression.dataType()):
             raise _Unmovable
@@ -261,7 +255,7 @@ def _move_columns(
 
 
 def _combine(gateway: ClassicGateway, name: str, parts: Sequence[Handle]) -> Handle | None:
-    operator = java_class(gateway.spark._jvm, _EXPRESSIONS + name)
+    operator = java_class(gateway.spark._jvm, name)
     combination = None
     for part in parts:
         combination = part if combination is None else operator(combination, part)
@@ -277,7 +271,7 @@ def _describe_source(gateway: ClassicGateway, source: _Source) -> NeededRows:
         return NeededRows(source_name(leaf), columns, "false", (), (), gateway.dataframe(none))
     conditions = [c for c in source.conditions if c is not None]
     needs_all_rows = len(conditions) < len(source.conditions)
-    condition = None if needs_all_rows else _combine(gateway, "Or", _drop_duplicates(conditions))
+    condition = None if needs_all_rows else _combine(gateway, OR, _drop_duplicates(conditions))
     rows = gateway.filter(condition, leaf, leaf)
     tree = gateway.condition_tree(rows)
     text = "true" if tree is None else print_unqualified(gateway, gateway.condition(rows), tree)

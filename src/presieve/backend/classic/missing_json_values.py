@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import PIVOT_FIRST, is_pivot, is_pivoted
 from presieve.backend.catalyst.trees import (
-    EXPRESSIONS,
     LITERAL,
     JsonNode,
     Node,
@@ -22,6 +21,7 @@ from presieve.backend.catalyst.trees import (
     walk,
 )
 from presieve.backend.classic.py4j_errors import each
+from presieve.sql.expressions import predicates
 
 if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
@@ -93,7 +93,7 @@ def _fill_pivot(node: JsonNode, type_: object, values: Handle) -> None:
     node["pivotColumnValues"] = [{**literal, "value": text} for text in texts]
 
 
-_IN_SET, _IN = EXPRESSIONS + "InSet", EXPRESSIONS + "In"
+_IN_SET, _IN = predicates.IN_SET.class_name, predicates.IN.class_name
 MOST_MEMBERS = 256
 """Sets with more members are left as they are, because the condition grows with its list."""
 

@@ -29,6 +29,7 @@ from presieve.backend.catalyst.leaf_conditions import (
 from presieve.backend.catalyst.operators import JOIN
 from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
+    LIKE,
     Conjunct,
     Node,
     Tree,
@@ -57,7 +58,6 @@ from presieve.ir.terms import Var
 from presieve.ir.walk import computes
 from presieve.sql.catalyst import expression
 from presieve.sql.piecewise import Zones
-from presieve.sql.prefixes import LIKE
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame

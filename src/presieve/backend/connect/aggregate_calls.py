@@ -22,6 +22,8 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import int_lit
 from presieve.lift import evaluation_types
 from presieve.sql.case_values import CaseValue, Value
+from presieve.sql.expressions import basics, choices
+from presieve.sql.expressions.entry import Entry
 from presieve.sql.split_sql import arguments as arguments_of
 
 PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
@@ -192,7 +194,7 @@ def _choice(value: Value, scope: OperatorScope) -> Tree:
         read_harmless(value.condition, scope),
         *(_choice(v, scope) for v in (value.then, value.other)),
     ]
-    return _structure("CaseWhen", parts)
+    return _structure(choices.CASE, parts)
 
 
 def _read_counted(expression: Expression, scope: OperatorScope) -> Tree:
@@ -206,11 +208,11 @@ def _read_counted(expression: Expression, scope: OperatorScope) -> Tree:
     inner = meaning(expression.cast.expr, scope)
     if type_ not in ("integer", "long") or isinstance(inner, Declined):
         return read_tree(expression, scope)
-    cast = _structure("Cast", [read_harmless(inner, scope)])
+    cast = _structure(basics.CAST, [read_harmless(inner, scope)])
     cast[0]["dataType"] = type_
     return cast
 
 
-def _structure(name: str, children: Sequence[Tree]) -> Tree:
-    head: JsonNode = {"class": EXPRESSIONS + name, "num-children": len(children)}
+def _structure(entry: Entry, children: Sequence[Tree]) -> Tree:
+    head: JsonNode = {"class": entry.class_name, "num-children": len(children)}
     return [head, *(n for c in children for n in c)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import JOIN, UNION
-from presieve.backend.catalyst.trees import AND, EXPRESSIONS, JsonNode, Tree
+from presieve.backend.catalyst.trees import AND, JsonNode, Tree
 from presieve.backend.connect.expression_trees import (
     alias,
     computed_tree,
@@ -22,6 +22,8 @@ from presieve.backend.connect.expression_trees import (
 from presieve.backend.connect.resolved_plan import Operator, Relation, ResolvedColumn
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import fold
+from presieve.sql.expressions import choices, predicates
+from presieve.sql.expressions.entry import Entry
 
 if TYPE_CHECKING:
     from presieve.backend.connect.relations import Resolver
@@ -62,7 +64,7 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
     sides = [{fold(f.name): f for f in side.output} for side in (left, right)]
     if kind not in _KINDS or any(n not in side for side in sides for n in using):
         return None
-    tree = [_of_both("EqualTo", sides[0][n], sides[1][n]) for n in using]
+    tree = [_of_both(predicates.EQUAL, sides[0][n], sides[1][n]) for n in using]
     if body.HasField("join_condition"):
         why = not_rowwise([body.join_condition])
         if why is not None:
@@ -90,20 +92,20 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
         if kind == "FULL_OUTER" and at < len(using):
             output.append(ResolvedColumn(next(resolver.numbers), old.name, schema, at))
             both = (side[fold(old.name)] for side in sides)
-            trees.append(alias(output[-1].id, old.name, _of_both("Coalesce", *both)))
+            trees.append(alias(output[-1].id, old.name, _of_both(choices.COALESCE, *both)))
         else:
             output.append(replace(old, schema=schema, position=at))
             trees.append(output[-1].tree)
     return Operator(PROJECT, {"projectList": trees}, (joined,), tuple(output), relation)
 
 
-def _of_both(name: str, left: ResolvedColumn, right: ResolvedColumn) -> Tree:
+def _of_both(entry: Entry, left: ResolvedColumn, right: ResolvedColumn) -> Tree:
     """Return an expression of two columns, as Catalyst writes it after analysis. Columns of
     different types are cast; of these only the inputs are known.
     """
     if left.json["type"] != right.json["type"]:
         return computed_tree([left.tree, right.tree])
-    return [{"class": EXPRESSIONS + name, "num-children": 2}, *left.tree, *right.tree]
+    return [{"class": entry.class_name, "num-children": 2}, *left.tree, *right.tree]
 
 
 def _all(trees: list[Tree]) -> Tree:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from presieve.backend.catalyst.boundary import LOGICAL, simple_kind
 from presieve.backend.catalyst.operators import JOIN, conditions
 from presieve.backend.catalyst.sites import Site
-from presieve.backend.catalyst.trees import EXPRESSIONS, Node
+from presieve.backend.catalyst.trees import Node
 from presieve.backend.effects.may_raise import trees_raise
 from presieve.backend.filter_placement.sides import FilteredSite, SiteContext, columns_of, over
 from presieve.errors import Declined, DeclineSignal
@@ -18,6 +18,7 @@ from presieve.ir.walk import variables
 from presieve.plan.algebra import Attribute
 from presieve.semantics.joins import Join
 from presieve.sql.catalyst import expression
+from presieve.sql.expressions import predicates
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ each row whether a left outer join shows it with a partner.
 _SETS = (LOGICAL + "Intersect", LOGICAL + "Except")
 """Set operations that are semi and anti joins by all columns (``ReplaceIntersectWithSemiJoin``)."""
 
-_NULL_SAFE = EXPRESSIONS + "EqualNullSafe"
+_NULL_SAFE = predicates.EQUAL_NULL_SAFE.class_name
 
 
 def is_paired(node: Node) -> bool:

@@ -9,7 +9,6 @@ from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
-    EXPRESSIONS,
     Node,
     Tree,
     end_of,
@@ -32,14 +31,10 @@ from presieve.ir.sorts import FLOAT, INT, Option, strip
 from presieve.ir.terms import Op, Term, Var, float_lit, int_lit
 from presieve.ir.walk import variables
 from presieve.sql.catalyst import expression
+from presieve.sql.expressions import predicates
+from presieve.sql.expressions.entry import class_names
 
-_NULL_REJECTING = frozenset(
-    EXPRESSIONS + name
-    for name in (
-        *("IsNotNull", "EqualTo", "LessThan", "LessThanOrEqual"),
-        *("GreaterThan", "GreaterThanOrEqual"),
-    )
-)
+_NULL_REJECTING = class_names((predicates.IS_NOT_NULL, *predicates.COMPARISONS))
 """Conditions that are not true if an operand is NULL."""
 
 

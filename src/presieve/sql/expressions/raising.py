@@ -1,8 +1,8 @@
 """Trusted. Decides which Catalyst expressions never raise an error.
 
-This is the only such table. An expression of a class that is not listed may raise; for some classes
-it depends on types and constants. A class must not raise with ANSI mode on or off, for any value of
-a type: a test evaluates each class on the ends of its types. An expression that is not evaluated
+The catalogue says it of most classes; for some it depends on types and constants. An expression of
+a class without an entry may raise. A class must not raise with ANSI mode on or off, for any value
+of a type: a test evaluates each class on the ends of its types. An expression that is not evaluated
 for some rows, as in a branch of CASE, counts like any other.
 
 Source: ``eval`` of each class in ``org.apache.spark.sql.catalyst.expressions``.
@@ -17,7 +17,9 @@ from typing import TypeAlias
 from presieve.errors import Declined
 from presieve.semantics.types import decimal_type
 from presieve.sql.catalyst import expression
-from presieve.sql.catalyst_tree import BETWEEN, MEANING, ONE_OF, PACKAGE, ExprNode
+from presieve.sql.catalyst_tree import MEANING, ExprNode
+from presieve.sql.expressions import basics, numeric, textual, times
+from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone_times import FORMAT, UNITS
 from presieve.sql.piecewise import INTEGERS, is_null, type_name
 
@@ -33,8 +35,13 @@ def can_raise(tree: Sequence[Mapping[str, object]]) -> bool:
 
 
 def _never_raises(node: ExprNode) -> bool:
-    condition = TOTAL.get(node.name)
-    return condition is not None and condition(node)
+    if node.name == MEANING:
+        # An expression whose meaning is known consists of expressions that do not raise.
+        return node.fields.get("total") is True
+    condition, total = CONDITIONS.get(node.entry), node.entry.total
+    if condition is not None:
+        return condition(node)
+    return total if isinstance(total, bool) else _has_operands_of(node, total)
 
 
 def _nodes(tree: Sequence[Mapping[str, object]]) -> Iterator[ExprNode]:
@@ -48,10 +55,6 @@ def _nodes(tree: Sequence[Mapping[str, object]]) -> Iterator[ExprNode]:
         node = ExprNode(str(fields["class"]), children, fields)
         yield node
         pending.append(node)
-
-
-def _always(_: ExprNode) -> bool:
-    return True
 
 
 # --- types and constants ------------------------------------------------------------------------
@@ -68,44 +71,35 @@ off or rounded, which is not an error.
 _INSTANTS = ("timestamp", "timestamp_ntz")
 
 
-def _name(node: ExprNode) -> str:
-    return node.name.removeprefix(PACKAGE)
-
-
 def _type(node: ExprNode) -> str:
     """Spark's type of an expression; "" if it is not visible."""
-    if _name(node) in _OF_DOUBLES:
+    if node.entry in numeric.OF_ONE_TYPE:
         # Both operands have the same type once a plan is analyzed.
         return _type(node.children[0])
     declared = node.fields.get("dataType")
-    plain = _name(node) in ("AttributeReference", "Literal", "Cast") and isinstance(declared, str)
-    return type_name(node) or (str(declared) if plain else "")
+    plain = node.entry in (basics.ATTRIBUTE, basics.LITERAL, basics.CAST)
+    return type_name(node) or (declared if plain and isinstance(declared, str) else "")
 
 
 def _number(node: ExprNode) -> float | None:
     """The value of a literal, or of a literal that is cast to another numeric type; None if it is
     not a literal, or not a number.
     """
-    if _name(node) == "Cast":
+    if node.entry is basics.CAST:
         (node,) = node.children
-    value = node.fields.get("value") if _name(node) == "Literal" else None
+    value = node.fields.get("value") if node.entry is basics.LITERAL else None
     try:
         return None if value is None else float(str(value))
     except ValueError:
         return None
 
 
-def _of_type(*types: str) -> Condition:
-    """A condition that holds if all operands have one of these types."""
-    return lambda node: all(_type(child) in types for child in node.children)
+def _has_operands_of(node: ExprNode, types: Sequence[str]) -> bool:
+    """Whether all operands have one of these types."""
+    return all(_type(child) in types for child in node.children)
 
 
 # --- arithmetic ---------------------------------------------------------------------------------
-
-_OF_DOUBLES = ("Add", "Subtract", "Multiply", "Divide", "UnaryMinus", "Abs")
-"""Arithmetic of one type. On doubles it has a result for all values, but a division by
-zero raises.
-"""
 
 
 def _divides_doubles(node: ExprNode) -> bool:
@@ -116,11 +110,11 @@ def _divides_integers(node: ExprNode) -> bool:
     """Whether integers are divided by a safe constant: division by zero has no result, and the
     least integer has no opposite.
     """
-    return _of_type(*INTEGERS)(node) and _number(node.children[1]) not in (None, 0, -1)
+    return _has_operands_of(node, INTEGERS) and _number(node.children[1]) not in (None, 0, -1)
 
 
 def _leaves_rest(node: ExprNode) -> bool:
-    return _of_type(*INTEGERS, *_DOUBLES)(node) and bool(_number(node.children[1]))
+    return _has_operands_of(node, _WIDER) and bool(_number(node.children[1]))
 
 
 # --- casts --------------------------------------------------------------------------------------
@@ -143,7 +137,7 @@ def _cast(node: ExprNode) -> bool:
     before, after = _type(child), _type(node)
     if after == "string" or is_null(child) or (before, after) in _CASTS:
         return True
-    if _name(child) == "AttributeReference" and child.fields["dataType"] == node.fields["dataType"]:
+    if child.entry is basics.ATTRIBUTE and child.fields["dataType"] == node.fields["dataType"]:
         return True
     if before in _WIDER and after in _WIDER:
         return _WIDER.index(before) <= _WIDER.index(after) or _has_result(node)
@@ -161,7 +155,7 @@ def _has_result(cast: ExprNode) -> bool:
     """Whether the cast is of a constant that has a value in the other type."""
     (child,) = cast.children
     zone = cast.fields.get("timeZoneId")
-    if _name(child) != "Literal" or not isinstance(zone, str):
+    if child.entry is not basics.LITERAL or not isinstance(zone, str):
         return False
     return not isinstance(expression([cast.fields, child.fields], {}, zone), Declined)
 
@@ -183,7 +177,7 @@ def _is_cut(node: ExprNode) -> bool:
 
 def _text(node: ExprNode) -> str | None:
     """The text of a literal."""
-    literal = _name(node) == "Literal" and node.fields.get("dataType") == "string"
+    literal = node.entry is basics.LITERAL and node.fields.get("dataType") == "string"
     value = node.fields.get("value") if literal else None
     return value if isinstance(value, str) else None
 
@@ -220,57 +214,18 @@ def _rlike(node: ExprNode) -> bool:
 
 # --- the table ----------------------------------------------------------------------------------
 
-_ALWAYS = (
-    *("Alias", "AttributeReference", "Literal", "SortOrder"),
-    *("And", "Or", "Not", "EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual"),
-    *("GreaterThan", "GreaterThanOrEqual", "Between", "In", "InSet", "IsNull", "IsNotNull"),
-    *("IsNaN", "AtLeastNNonNulls"),
-    *("CaseWhen", "If", "Coalesce", "Nvl", "Nvl2", "NullIf", "NullIfResult", "Greatest", "Least"),
-    *("With", "CommonExpressionDef", "CommonExpressionRef"),
-    *("ArrayContains", "CreateArray", "CreateNamedStruct", "GetStructField"),
-    *("Explode", "PosExplode", "Stack"),
-    *("Concat", "Contains", "EndsWith", "StartsWith", "IsValidUTF8", "Length", "Left", "Lower"),
-    *("StringReplace", "StringTranslate", "StringTrim", "StringTrimLeft", "StringTrimRight"),
-    *("Substring", "Upper"),
-    # These take dates; timestamps are cast.
-    *("Year", "Quarter", "Month", "DayOfMonth", "DayOfYear", "DayOfWeek", "WeekDay", "WeekOfYear"),
-    *("Hour", "Minute", "Second", "DateAdd", "DateSub", "DateDiff", "LastDay"),
-    *("DateFromUnixDate", "UnixDate", "UnixMicros", "UnixSeconds", "MicrosToTimestamp"),
-    *("aggregate.AggregateExpression", "aggregate.AnyValue", "aggregate.BoolAnd"),
-    *("aggregate.BoolOr", "aggregate.CollectList", "aggregate.CollectSet", "aggregate.Count"),
-    *("aggregate.CountIf", "aggregate.First", "aggregate.HyperLogLogPlusPlus", "aggregate.Last"),
-    *("aggregate.Max", "aggregate.MaxBy", "aggregate.Min", "aggregate.MinBy"),
-    *("aggregate.StddevPop", "aggregate.StddevSamp"),
-    *("aggregate.VariancePop", "aggregate.VarianceSamp"),
-)
-"""Classes that never raise, for any operands, or that stand for their only child."""
-
-_SOMETIMES: Mapping[str, Condition] = {
-    **dict.fromkeys(("Add", "Subtract", "Multiply", "UnaryMinus", "Abs"), _of_type(*_DOUBLES)),
-    "Divide": _divides_doubles,
-    "IntegralDivide": _divides_integers,
-    **dict.fromkeys(("Pmod", "Remainder"), _leaves_rest),
-    "Cast": _cast,
-    **dict.fromkeys(
-        ("UnixTimestamp", "ToUnixTimestamp"), lambda n: _type(n.children[0]) in _INSTANTS
-    ),
-    **dict.fromkeys(("SecondsToTimestamp", "MillisToTimestamp"), _of_type(*INTEGERS[:3])),
-    "DateFormatClass": _is_formatted,
-    "TruncDate": _is_cut,
-    "Like": _like,
-    "RLike": _rlike,
-    "SplitPart": _splits,
-    "Unhex": _ignores_other_digits,
-    "aggregate.Average": _of_type(*_WIDER),
-    "aggregate.Sum": _of_type(*_DOUBLES),
+CONDITIONS: Mapping[Entry, Condition] = {
+    numeric.DIVIDE: _divides_doubles,
+    numeric.INTEGRAL_DIVIDE: _divides_integers,
+    numeric.PMOD: _leaves_rest,
+    numeric.REMAINDER: _leaves_rest,
+    basics.CAST: _cast,
+    times.UNIX_TIMESTAMP: lambda node: _type(node.children[0]) in _INSTANTS,
+    times.DATE_FORMAT: _is_formatted,
+    times.TRUNC_DATE: _is_cut,
+    textual.LIKE: _like,
+    textual.RLIKE: _rlike,
+    textual.SPLIT_PART: _splits,
+    textual.UNHEX: _ignores_other_digits,
 }
-
-TOTAL: Mapping[str, Condition] = {
-    # An expression whose meaning is known consists of expressions that do not raise.
-    MEANING: lambda node: node.fields.get("total") is True,
-    # These stand for columns of an operator.
-    **dict.fromkeys((ONE_OF, BETWEEN), _always),
-    **{PACKAGE + name: _always for name in _ALWAYS},
-    **{PACKAGE + name: condition for name, condition in _SOMETIMES.items()},
-}
-"""By class, the condition under which an expression never raises."""
+"""When an expression never raises, if more than the types of its operands decides."""

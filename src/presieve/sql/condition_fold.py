@@ -1,0 +1,165 @@
+"""Trusted. Reads a condition of Catalyst's from its leaves up, with a meaning for each expression.
+
+A reader is a subclass. It says what its values and truth values are, and what each expression makes
+of them; an expression without an entry has an unknown value.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+from presieve.sql.catalyst_tree import ExprNode
+from presieve.sql.expressions import basics, choices, composites, predicates
+from presieve.sql.expressions.entry import Entry
+from presieve.sql.monotone import describe_monotone
+from presieve.sql.piecewise import Monotone, Zones
+from presieve.sql.prefixes import BEGINNINGS
+
+V = TypeVar("V")
+T = TypeVar("T")
+
+
+class ConditionFold(ABC, Generic[V, T]):
+    """A reader with values of type ``V`` and truth values of type ``T``."""
+
+    def __init__(self, zones: Zones) -> None:
+        self.zones = zones
+
+    def truth(self, node: ExprNode) -> T:
+        """The truth of a predicate."""
+        rule = _TRUTHS.get(node.entry)
+        return self.as_truth(self.value(node)) if rule is None else rule(self, node)
+
+    def value(self, node: ExprNode) -> V:
+        """The value of an expression."""
+        rule = _VALUES.get(node.entry)
+        if rule is not None:
+            return rule(self, node)  # type: ignore[no-any-return]
+        if node.entry in _TRUTHS:
+            return self.of_truth(self.truth(node))
+        return self.image(describe_monotone(node, self.zones))
+
+    def each_truth(self, node: ExprNode) -> list[T]:
+        """The truth values of the children."""
+        return [self.truth(child) for child in node.children]
+
+    @abstractmethod
+    def as_truth(self, value: V) -> T:
+        """The truth of a boolean value."""
+
+    @abstractmethod
+    def of_truth(self, truth: T) -> V:
+        """The boolean value of a truth."""
+
+    @abstractmethod
+    def image(self, function: Monotone | None) -> V:
+        """The value of a monotone function, or of something unknown."""
+
+    @abstractmethod
+    def attribute(self, node: ExprNode) -> V:
+        """The value of a column."""
+
+    @abstractmethod
+    def literal(self, node: ExprNode) -> V:
+        """The value of a constant."""
+
+    @abstractmethod
+    def case_value(self, node: ExprNode) -> V:
+        """The value of the first branch whose condition is true."""
+
+    @abstractmethod
+    def first(self, node: ExprNode) -> V:
+        """The first operand that is not NULL."""
+
+    @abstractmethod
+    def extreme(self, node: ExprNode, *, greatest: bool) -> V:
+        """The greatest or the least of the operands that are not NULL."""
+
+    @abstractmethod
+    def field(self, node: ExprNode) -> V:
+        """A field of a struct."""
+
+    @abstractmethod
+    def one_of(self, node: ExprNode) -> V:
+        """The value of one of the children."""
+
+    @abstractmethod
+    def between(self, node: ExprNode) -> V:
+        """A value between those of the two children, whichever is less."""
+
+    @abstractmethod
+    def all(self, node: ExprNode) -> T:
+        """The truth of a conjunction."""
+
+    @abstractmethod
+    def some(self, node: ExprNode) -> T:
+        """The truth of a disjunction."""
+
+    @abstractmethod
+    def opposite(self, truth: T) -> T:
+        """The truth of a negation."""
+
+    @abstractmethod
+    def comparison(self, node: ExprNode) -> T:
+        """The truth of a comparison that is NULL if an operand is NULL."""
+
+    @abstractmethod
+    def same(self, node: ExprNode) -> T:
+        """The truth of ``<=>``."""
+
+    @abstractmethod
+    def member(self, node: ExprNode) -> T:
+        """The truth of ``IN``. Spark may look a double up in a hash table, where the two zeros are
+        not equal.
+        """
+
+    @abstractmethod
+    def is_null(self, node: ExprNode) -> T:
+        """The truth of ``IS NULL``."""
+
+    @abstractmethod
+    def is_nan(self, node: ExprNode) -> T:
+        """The truth of ``isnan``, which is false for NULL."""
+
+    @abstractmethod
+    def at_least_n(self, node: ExprNode) -> T:
+        """The truth of ``AtLeastNNonNulls``: at least n operands are neither NULL nor NaN."""
+
+    @abstractmethod
+    def text_match(self, node: ExprNode) -> T:
+        """The truth of a match of a text. It is not true if the text does not begin as all matching
+        texts do.
+        """
+
+
+_Rule = Callable[[ConditionFold[Any, Any], ExprNode], Any]
+
+_TRUTHS: Mapping[Entry, _Rule] = {
+    predicates.AND: lambda f, node: f.all(node),
+    predicates.OR: lambda f, node: f.some(node),
+    predicates.NOT: lambda f, node: f.opposite(f.truth(node.children[0])),
+    **dict.fromkeys(predicates.COMPARISONS, lambda f, node: f.comparison(node)),
+    predicates.EQUAL_NULL_SAFE: lambda f, node: f.same(node),
+    predicates.IN: lambda f, node: f.member(node),
+    predicates.IS_NULL: lambda f, node: f.is_null(node),
+    predicates.IS_NOT_NULL: lambda f, node: f.opposite(f.is_null(node)),
+    predicates.IS_NAN: lambda f, node: f.is_nan(node),
+    predicates.AT_LEAST_N_NON_NULLS: lambda f, node: f.at_least_n(node),
+    **dict.fromkeys(BEGINNINGS, lambda f, node: f.text_match(node)),
+}
+_VALUES: Mapping[Entry, _Rule] = {
+    basics.ATTRIBUTE: lambda f, node: f.attribute(node),
+    basics.LITERAL: lambda f, node: f.literal(node),
+    **dict.fromkeys(choices.CASES, lambda f, node: f.case_value(node)),
+    choices.COALESCE: lambda f, node: f.first(node),
+    choices.GREATEST: lambda f, node: f.extreme(node, greatest=True),
+    choices.LEAST: lambda f, node: f.extreme(node, greatest=False),
+    composites.GET_STRUCT_FIELD: lambda f, node: f.field(node),
+    basics.ONE_OF: lambda f, node: f.one_of(node),
+    basics.IN_BETWEEN: lambda f, node: f.between(node),
+}
+
+TRUTH_VALUED = frozenset(_TRUTHS)
+"""Expressions that are true, false or NULL."""

@@ -1,0 +1,26 @@
+"""Trusted. Arithmetic. The operators in the IR are those of doubles."""
+
+from __future__ import annotations
+
+from presieve.ir.terms import Op
+from presieve.sql.expressions.entry import Entry
+
+_DOUBLES = ("float", "double")
+
+ADD = Entry("Add", 2, Op.SQL_FLOAT_ADD, total=_DOUBLES)
+SUBTRACT = Entry("Subtract", 2, Op.SQL_FLOAT_SUB, total=_DOUBLES)
+MULTIPLY = Entry("Multiply", 2, Op.SQL_FLOAT_MUL, total=_DOUBLES)
+DIVIDE = Entry("Divide", 2, Op.SQL_FLOAT_DIV)
+UNARY_MINUS = Entry("UnaryMinus", 1, total=_DOUBLES)
+ABS = Entry("Abs", 1, total=_DOUBLES)
+OF_ONE_TYPE = (ADD, SUBTRACT, MULTIPLY, DIVIDE, UNARY_MINUS, ABS)
+"""Arithmetic of one type, which the result has, too. On doubles it has a result for all values, but
+a division by zero raises.
+"""
+
+INTEGRAL_DIVIDE = Entry("IntegralDivide", 2, result="bigint")
+REMAINDER = Entry("Remainder", 2)
+PMOD = Entry("Pmod", 2, sql="pmod")
+FLOOR = Entry("Floor", 1)
+CEIL = Entry("Ceil", 1)
+SQRT = Entry("Sqrt", 1)
