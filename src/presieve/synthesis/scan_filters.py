@@ -33,7 +33,7 @@ from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.evaluation import Box, Evaluation, NoRowError, field_of, missing_and_there
 from presieve.sql.expressions import basics, choices, composites, predicates, textual
-from presieve.sql.expressions.entry import Entry, Nulls
+from presieve.sql.expressions.entry import Entry, WhenNull
 from presieve.sql.monotone import describe_monotone
 from presieve.sql.piecewise import (
     DOMAINS,
@@ -152,8 +152,8 @@ class _Search:
             ways.append(self.true(node))
         if not wanted.intersection(_NO).is_nothing:
             ways.append(self.false(node))
-        if wanted.null and node.entry.nulls is not Nulls.NEVER:
-            unknown = node.entry.nulls is Nulls.UNKNOWN
+        if wanted.null and node.entry.nulls is not WhenNull.NEVER:
+            unknown = node.entry.nulls is WhenNull.UNKNOWN
             ways.append(_TRUE if unknown else _or(self.has(c, NULL) for c in node.children))
         return _or(ways)
 
@@ -224,7 +224,7 @@ class _Search:
     def present(self, node: ExprNode) -> Clauses:
         """The only operand is not NULL."""
         (operand,) = node.children
-        if operand.entry.nulls is Nulls.STRICT:
+        if operand.entry.nulls is WhenNull.STRICT:
             return _and(self.has(c, PRESENT) for c in operand.children)
         return self.has(operand, PRESENT)
 

@@ -11,7 +11,7 @@ from presieve.ir.terms import Op
 PACKAGE = "org.apache.spark.sql.catalyst.expressions."
 
 
-class Nulls(Enum):
+class WhenNull(Enum):
     """When a predicate is NULL."""
 
     UNKNOWN = auto()
@@ -38,7 +38,7 @@ class Entry:
     op: Op | None = None
     sql: str = ""
     result: str = ""
-    nulls: Nulls = Nulls.UNKNOWN
+    nulls: WhenNull = WhenNull.UNKNOWN
     total: bool | tuple[str, ...] = False
     also: str = ""
 

@@ -6,15 +6,15 @@ The scan filters of Spark's data sources have the names of these classes.
 from __future__ import annotations
 
 from presieve.ir.terms import Op
-from presieve.sql.expressions.entry import Entry, Nulls, always
+from presieve.sql.expressions.entry import Entry, WhenNull, always
 
-AND = Entry("And", 2, Op.SQL_AND, nulls=Nulls.OF_NULL, total=True)
-OR = Entry("Or", 2, Op.SQL_OR, nulls=Nulls.OF_NULL, total=True)
-NOT = Entry("Not", 1, Op.SQL_NOT, nulls=Nulls.OF_NULL, total=True)
+AND = Entry("And", 2, Op.SQL_AND, nulls=WhenNull.OF_NULL, total=True)
+OR = Entry("Or", 2, Op.SQL_OR, nulls=WhenNull.OF_NULL, total=True)
+NOT = Entry("Not", 1, Op.SQL_NOT, nulls=WhenNull.OF_NULL, total=True)
 LOGIC = (AND, OR, NOT)
 
 
-def _comparison(name: str, op: Op, nulls: Nulls = Nulls.STRICT) -> Entry:
+def _comparison(name: str, op: Op, nulls: WhenNull = WhenNull.STRICT) -> Entry:
     return Entry(name, 2, op, nulls=nulls, total=True)
 
 
@@ -24,7 +24,7 @@ LESS_OR_EQUAL = _comparison("LessThanOrEqual", Op.SQL_LE)
 GREATER = _comparison("GreaterThan", Op.SQL_GT)
 GREATER_OR_EQUAL = _comparison("GreaterThanOrEqual", Op.SQL_GE)
 COMPARISONS = (EQUAL, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL)
-EQUAL_NULL_SAFE = _comparison("EqualNullSafe", Op.SQL_EQ_NULLSAFE, Nulls.NEVER)
+EQUAL_NULL_SAFE = _comparison("EqualNullSafe", Op.SQL_EQ_NULLSAFE, WhenNull.NEVER)
 
 MIRRORED = {
     EQUAL: EQUAL,
@@ -44,10 +44,10 @@ OPPOSITE = {
 
 BETWEEN = always("Between", 1)
 """Its only child is the two comparisons that it stands for."""
-IN = Entry("In", nulls=Nulls.OF_NULL, total=True)
+IN = Entry("In", nulls=WhenNull.OF_NULL, total=True)
 IN_SET = always("InSet", 1)
 """``In`` with a set of constants, which is not one of the children."""
-IS_NULL = Entry("IsNull", 1, nulls=Nulls.NEVER, total=True)
-IS_NOT_NULL = Entry("IsNotNull", 1, nulls=Nulls.NEVER, total=True)
-IS_NAN = Entry("IsNaN", 1, nulls=Nulls.NEVER, total=True)
-AT_LEAST_N_NON_NULLS = Entry("AtLeastNNonNulls", nulls=Nulls.NEVER, total=True)
+IS_NULL = Entry("IsNull", 1, nulls=WhenNull.NEVER, total=True)
+IS_NOT_NULL = Entry("IsNotNull", 1, nulls=WhenNull.NEVER, total=True)
+IS_NAN = Entry("IsNaN", 1, nulls=WhenNull.NEVER, total=True)
+AT_LEAST_N_NON_NULLS = Entry("AtLeastNNonNulls", nulls=WhenNull.NEVER, total=True)
