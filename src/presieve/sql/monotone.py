@@ -13,35 +13,21 @@ from collections.abc import Callable
 from presieve.semantics.intervals import NAN, Interval, Point, number, place
 from presieve.semantics.types import decimal_type
 from presieve.sql.catalyst_tree import ExprNode
-from presieve.sql.expressions import basics, numeric, textual, times
+from presieve.sql.expressions import basics, numeric
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone_times import (
-    cut_seconds,
-    date_trunc,
-    days_between,
-    first_characters,
-    format_parts,
-    interval_later,
-    keep_unchanged,
-    last_day,
-    months_later,
-    moved_days,
+    TIME_READERS,
     offsets_of,
     printed_day,
     printed_instant,
-    scale_by,
-    seconds,
     texts_of_times,
-    timestamp_trunc,
     whole_seconds,
-    year,
 )
 from presieve.sql.piecewise import (
     DAY,
     DAYS,
     INTEGERS,
     LONGS,
-    SECOND,
     Monotone,
     Offsets,
     Piece,
@@ -270,23 +256,6 @@ READERS: dict[Entry, Reader] = {
     numeric.ABS: _absolute,
     numeric.FLOOR: _rounding_reader(math.floor),
     numeric.CEIL: _rounding_reader(math.ceil),
-    times.YEAR: year,
-    times.TRUNC_DATE: date_trunc,
-    times.TRUNC_TIMESTAMP: timestamp_trunc,
-    times.DATE_ADD: moved_days(1),
-    times.DATE_SUB: moved_days(-1),
-    times.DATE_DIFF: days_between,
-    times.ADD_MONTHS: months_later,
-    times.LAST_DAY: last_day,
-    times.ADD_INTERVAL: interval_later,
-    times.UNIX_TIMESTAMP: seconds(cut_seconds),
-    times.UNIX_SECONDS: seconds(whole_seconds),
-    times.UNIX_MICROS: keep_unchanged,
-    times.UNIX_DATE: keep_unchanged,
-    times.SECONDS_TO_TIMESTAMP: scale_by(SECOND),
-    times.MILLIS_TO_TIMESTAMP: scale_by(1000),
-    times.MICROS_TO_TIMESTAMP: scale_by(1),
-    times.DATE_FORMAT: format_parts,
-    textual.SUBSTRING: first_characters,
+    **TIME_READERS,
     basics.CAST: _cast,
 }

@@ -20,6 +20,7 @@ from presieve.semantics.intervals import EVERYTHING, Interval, Point
 from presieve.semantics.values import INT_RANGES, date_of, days_of
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.expressions import textual, times
+from presieve.sql.expressions.entry import Entry
 from presieve.sql.piecewise import (
     DAY,
     DAYS,
@@ -83,7 +84,7 @@ def _week(day: int) -> int:
     return _of_32_bits(start + 1 + _of_32_bits(3 - start) % 7)
 
 
-def _last_day(day: int) -> int:
+def _month_end(day: int) -> int:
     year, month, _ = _civil(day)
     return _clamp_day(year, month, 31)
 
@@ -93,7 +94,7 @@ _DAYS: Mapping[str, Callable[[int], int]] = {
     "quarter": lambda day: _truncate_day(day, "quarter"),
     "month": lambda day: _of_32_bits(_truncate_day(day, "month")),
     "week": _week,
-    "last day": lambda day: _of_32_bits(_last_day(day)),
+    "last day": lambda day: _of_32_bits(_month_end(day)),
 }
 """Functions from a day to the one that belongs to it, with 32 bits as Spark computes them. For a
 quarter Spark raises instead (``DateTimeUtils.truncDate``).
@@ -122,11 +123,11 @@ UNITS = {
 _SPANS = {"DAY": DAY, "DD": DAY, "HOUR": 3600 * SECOND, "MINUTE": 60 * SECOND, "SECOND": SECOND}
 
 
-def year(node: ExprNode, _: Zones) -> Monotone | None:
+def _year(node: ExprNode, _: Zones) -> Monotone | None:
     return exactly(node.children[0], lambda d: _civil(d)[0], DAYS)  # type: ignore[arg-type]
 
 
-def date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
+def _date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
     argument, unit = node.children
     name = UNITS.get(str(literal_in_order(unit, zones)).upper())
     if name is None:
@@ -134,7 +135,7 @@ def date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
     return _belonging(argument, name)
 
 
-def timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
+def _timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
     """Truncate the local time and convert back: each way by some offset of the zone."""
     unit, argument = node.children
     offsets, name = offsets_of(node, zones), str(literal_in_order(unit, zones)).upper()
@@ -155,7 +156,7 @@ def timestamp_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
     )
 
 
-def moved_days(sign: int) -> Reader:
+def _moved_days(sign: int) -> Reader:
     def reader(node: ExprNode, zones: Zones) -> Monotone | None:
         argument, count = node.children
         fixed = literal_in_order(count, zones)
@@ -166,7 +167,7 @@ def moved_days(sign: int) -> Reader:
     return reader
 
 
-def days_between(node: ExprNode, zones: Zones) -> Monotone | None:
+def _days_between(node: ExprNode, zones: Zones) -> Monotone | None:
     end, start = node.children
     fixed = literal_in_order(start, zones)
     if isinstance(fixed, int):
@@ -175,7 +176,7 @@ def days_between(node: ExprNode, zones: Zones) -> Monotone | None:
     return linear(start, -1, fixed, DAYS) if isinstance(fixed, int) else None
 
 
-def months_later(node: ExprNode, zones: Zones) -> Monotone | None:
+def _months_later(node: ExprNode, zones: Zones) -> Monotone | None:
     """The same day of a later month, or that month's last day."""
     argument, count = node.children
     fixed = literal_in_order(count, zones)
@@ -196,14 +197,14 @@ def _clamp_day(year: int, month: int, day: int) -> int:
     return min(_day(year, month, 1) + day - 1, following - 1)
 
 
-def last_day(node: ExprNode, _: Zones) -> Monotone | None:
+def _last_day(node: ExprNode, _: Zones) -> Monotone | None:
     return _belonging(node.children[0], "last day")
 
 
 _DAY_TIME = re.compile(r"interval (?:day|hour|minute|second)(?: to \w+)?")
 
 
-def interval_later(node: ExprNode, zones: Zones) -> Monotone | None:
+def _interval_later(node: ExprNode, zones: Zones) -> Monotone | None:
     """Days in the interval are calendar days, which may be longer or shorter than 24 hours."""
     argument, interval = node.children
     offsets, type_ = offsets_of(node, zones), str(interval.fields.get("dataType"))
@@ -220,7 +221,7 @@ def interval_later(node: ExprNode, zones: Zones) -> Monotone | None:
     )
 
 
-def seconds(divided: Steps) -> Reader:
+def _seconds(divided: Steps) -> Reader:
     def reader(node: ExprNode, _: Zones) -> Monotone | None:
         argument = node.children[0]
         return exactly(argument, divided, LONGS) if type_name(argument) == "timestamp" else None
@@ -232,13 +233,13 @@ def whole_seconds(x: Point) -> Point:
     return x // SECOND  # type: ignore[operator]
 
 
-def cut_seconds(x: Point) -> Point:
+def _cut_seconds(x: Point) -> Point:
     """Divide towards zero, as ``UnixTime`` does."""
     assert isinstance(x, int)
     return x // SECOND if x >= 0 else -(-x // SECOND)
 
 
-def scale_by(factor: int) -> Reader:
+def _scale_by(factor: int) -> Reader:
     def reader(node: ExprNode, _: Zones) -> Monotone | None:
         argument = node.children[0]
         if type_name(argument) not in INTEGERS:
@@ -248,7 +249,7 @@ def scale_by(factor: int) -> Reader:
     return reader
 
 
-def keep_unchanged(node: ExprNode, _: Zones) -> Monotone | None:
+def _keep_unchanged(node: ExprNode, _: Zones) -> Monotone | None:
     return exactly(node.children[0], lambda x: x, LONGS)
 
 
@@ -292,7 +293,7 @@ def printed_day(day: Point) -> str:
     return "{:04d}-{:02d}-{:02d}".format(*_civil(day))
 
 
-def format_parts(node: ExprNode, zones: Zones) -> Monotone | None:
+def _format_parts(node: ExprNode, zones: Zones) -> Monotone | None:
     """The parts of an instant from the year on: their text has the same order."""
     argument, pattern = node.children
     offsets, text = offsets_of(node, zones), literal_in_order(pattern, zones)
@@ -302,7 +303,7 @@ def format_parts(node: ExprNode, zones: Zones) -> Monotone | None:
     return texts_of_times(argument, DAY, offsets, lambda x: _print_local(x, form))  # type: ignore[arg-type]
 
 
-def first_characters(node: ExprNode, zones: Zones) -> Monotone | None:
+def _first_characters(node: ExprNode, zones: Zones) -> Monotone | None:
     """The first characters, in the order of all texts."""
     argument, start, count = node.children
     first, size = literal_in_order(start, zones), literal_in_order(count, zones)
@@ -314,3 +315,25 @@ def first_characters(node: ExprNode, zones: Zones) -> Monotone | None:
     ):
         return None  # binary values have other characters
     return exactly(argument, lambda s: s[:size], EVERYTHING)  # type: ignore[index]
+
+
+TIME_READERS: Mapping[Entry, Reader] = {
+    times.YEAR: _year,
+    times.TRUNC_DATE: _date_trunc,
+    times.TRUNC_TIMESTAMP: _timestamp_trunc,
+    times.DATE_ADD: _moved_days(1),
+    times.DATE_SUB: _moved_days(-1),
+    times.DATE_DIFF: _days_between,
+    times.ADD_MONTHS: _months_later,
+    times.LAST_DAY: _last_day,
+    times.ADD_INTERVAL: _interval_later,
+    times.UNIX_TIMESTAMP: _seconds(_cut_seconds),
+    times.UNIX_SECONDS: _seconds(whole_seconds),
+    times.UNIX_MICROS: _keep_unchanged,
+    times.UNIX_DATE: _keep_unchanged,
+    times.SECONDS_TO_TIMESTAMP: _scale_by(SECOND),
+    times.MILLIS_TO_TIMESTAMP: _scale_by(1000),
+    times.MICROS_TO_TIMESTAMP: _scale_by(1),
+    times.DATE_FORMAT: _format_parts,
+    textual.SUBSTRING: _first_characters,
+}
