@@ -25,7 +25,6 @@ from presieve.smt.solver import Effort
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.condition_fold import ConditionFold
-from presieve.sql.evaluation import field_of
 from presieve.sql.expressions import basics, predicates
 from presieve.sql.piecewise import (
     Monotone,
@@ -406,10 +405,6 @@ class _Encoder(ConditionFold[_Value | None, _Truth]):
             return unknown
         begins = self._inside(value.term, beginning_with(start))
         return _Truth(s_and((unknown.true, value.there, begins)), unknown.false)
-
-    def field(self, node: ExprNode) -> _Value | None:
-        field_node = field_of(node)
-        return None if field_node is None else self.value(field_node)
 
 
 def _two_valued(true: str) -> _Truth:

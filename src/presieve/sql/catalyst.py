@@ -323,8 +323,9 @@ def _null_if(node: ExprNode, context: ReadingContext) -> Typed:
 
 def _constant_function(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate a function of a literal that names a value, which the optimizer folds later."""
-    operand = meaning(node.children[0], context).operand
-    return Typed(FUNCTIONS[node.entry.sql](operand), node.entry.result)
+    constant = FUNCTIONS[node.entry.sql](meaning(node.children[0], context).operand)
+    assert isinstance(constant, Constant)
+    return Typed(constant, constant.kind)
 
 
 def _value_function(node: ExprNode, context: ReadingContext) -> Typed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from presieve.sql.catalyst_tree import ExprNode
@@ -40,6 +41,11 @@ class ConditionFold(ABC, Generic[V, T]):
         if node.entry in _TRUTHS:
             return self.of_truth(self.truth(node))
         return self.image(describe_monotone(node, self.zones))
+
+    def field(self, node: ExprNode) -> V:
+        """The value of a struct's field."""
+        field_node = field_of(node)
+        return self.image(None) if field_node is None else self.value(field_node)
 
     def each_truth(self, node: ExprNode) -> list[T]:
         """The truth values of the children."""
@@ -76,10 +82,6 @@ class ConditionFold(ABC, Generic[V, T]):
     @abstractmethod
     def extreme(self, node: ExprNode, *, greatest: bool) -> V:
         """The greatest or the least of the operands that are not NULL."""
-
-    @abstractmethod
-    def field(self, node: ExprNode) -> V:
-        """A field of a struct."""
 
     @abstractmethod
     def one_of(self, node: ExprNode) -> V:
@@ -132,6 +134,24 @@ class ConditionFold(ABC, Generic[V, T]):
         """The truth of a match of a text. It is not true if the text does not begin as all matching
         texts do.
         """
+
+
+def field_of(node: ExprNode) -> ExprNode | None:
+    """The expression of a struct's field; for one of several structs, one of several such
+    expressions.
+    """
+    (struct,), place = node.children, node.fields.get("ordinal")
+    if (
+        struct.entry is composites.CREATE_NAMED_STRUCT
+        and isinstance(place, int)
+        and 2 * place + 1 < len(struct.children)
+    ):
+        return struct.children[2 * place + 1]
+    if struct.entry is not basics.ONE_OF:
+        return None
+    fields = [field_of(replace(node, children=(child,))) for child in struct.children]
+    known_fields = tuple(f for f in fields if f is not None)
+    return replace(struct, children=known_fields) if len(known_fields) == len(fields) else None
 
 
 _Rule = Callable[[ConditionFold[Any, Any], ExprNode], Any]

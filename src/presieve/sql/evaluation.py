@@ -5,7 +5,6 @@ sets.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from presieve.semantics.intervals import (
@@ -26,7 +25,7 @@ from presieve.semantics.intervals import (
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.condition_fold import ConditionFold
-from presieve.sql.expressions import basics, composites, predicates
+from presieve.sql.expressions import predicates
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.piecewise import (
     Monotone,
@@ -115,10 +114,6 @@ class Evaluation(ConditionFold[ValueSet, Truths]):
         for child in node.children:
             possible_values = possible_values.union(self.value(child))
         return possible_values
-
-    def field(self, node: ExprNode) -> ValueSet:
-        field_node = field_of(node)
-        return ALL if field_node is None else self.value(field_node)
 
     def between(self, node: ExprNode) -> ValueSet:
         every = [self.value(child).intersection(PRESENT) for child in node.children]
@@ -220,24 +215,6 @@ class Evaluation(ConditionFold[ValueSet, Truths]):
         if start and text_values.intersection(values([beginning_with(start)])).is_nothing:
             return frozenset((False, None))
         return UNKNOWN
-
-
-def field_of(node: ExprNode) -> ExprNode | None:
-    """The expression of a struct's field; for one of several structs, one of several such
-    expressions.
-    """
-    (struct,), place = node.children, node.fields.get("ordinal")
-    if (
-        struct.entry is composites.CREATE_NAMED_STRUCT
-        and isinstance(place, int)
-        and 2 * place + 1 < len(struct.children)
-    ):
-        return struct.children[2 * place + 1]
-    if struct.entry is not basics.ONE_OF:
-        return None
-    fields = [field_of(replace(node, children=(child,))) for child in struct.children]
-    known_fields = tuple(f for f in fields if f is not None)
-    return replace(struct, children=known_fields) if len(known_fields) == len(fields) else None
 
 
 def missing_and_there(node: ExprNode) -> tuple[ValueSet, ValueSet]:

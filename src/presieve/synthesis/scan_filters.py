@@ -10,6 +10,8 @@ proof is elsewhere (:mod:`presieve.certificate.scan_filters`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import TypeAlias
 
@@ -31,13 +33,14 @@ from presieve.semantics.intervals import (
 )
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
-from presieve.sql.evaluation import Box, Evaluation, NoRowError, field_of, missing_and_there
-from presieve.sql.expressions import basics, choices, composites, predicates, textual
+from presieve.sql.condition_fold import ConditionFold
+from presieve.sql.evaluation import Box, Evaluation, NoRowError, missing_and_there
+from presieve.sql.expressions import basics, predicates, textual
 from presieve.sql.expressions.entry import Entry, WhenNull
-from presieve.sql.monotone import describe_monotone
 from presieve.sql.piecewise import (
     DOMAINS,
     ORDINARY,
+    Monotone,
     Piece,
     Zones,
     domain,
@@ -45,7 +48,7 @@ from presieve.sql.piecewise import (
     literal_in_order,
     type_name,
 )
-from presieve.sql.prefixes import BEGINNINGS, beginning_of, beginning_with
+from presieve.sql.prefixes import beginning_of, beginning_with
 
 Clause: TypeAlias = Mapping[int, ValueSet]
 """By the number of a column: the row passes if one of them has a value of its set."""
@@ -92,90 +95,115 @@ def _any_value(allowed: ValueSet) -> bool:
     return len(allowed.intervals) == 1 and allowed.intervals[0] in _WHOLE
 
 
-class _Search:
+_Preimage: TypeAlias = Callable[[ValueSet], Clauses]
+"""The conditions if an expression has one of these values."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Truth:
+    """The conditions if a predicate is true, if it is false, and if it is NULL."""
+
+    true: Callable[[], Clauses]
+    false: Callable[[], Clauses]
+    null: Callable[[], Clauses]
+
+
+class _Search(ConditionFold[_Preimage, _Truth]):
     """The necessary conditions of expressions, if columns are known to have values in sets."""
 
     def __init__(self, zones: Zones, column_sets: Box) -> None:
-        self._zones = zones
+        super().__init__(zones)
         self.known = column_sets
         self.ends: dict[int, set[Point]] = {}
         self.compares_columns = False
 
     def true(self, node: ExprNode) -> Clauses:
         """The conditions if a predicate is true."""
-        rule = _TRUE_OF.get(node.entry)
-        return self.has(node, _YES) if rule is None else rule(self, node)
-
-    def false(self, node: ExprNode) -> Clauses:
-        """The conditions if a predicate is false."""
-        rule = _FALSE_OF.get(node.entry)
-        return self.has(node, _NO) if rule is None else rule(self, node)
+        return self.truth(node).true()
 
     def has(self, node: ExprNode, wanted: ValueSet) -> Clauses:
         """The conditions if an expression has one of these values."""
         if wanted.is_all:
             return _TRUE
-        if wanted.is_nothing:
-            return _FALSE
-        if node.entry is basics.ATTRIBUTE and type_name(node):
-            every = values([domain(type_name(node))], null=True)
-            if every.intersection(wanted) == every:
-                return _TRUE
-            allowed = _writable(every.intersection(wanted), type_name(node))
-            ends = {end for interval in allowed.intervals for end in interval if end is not None}
-            self.ends.setdefault(number_of(node), set()).update(ends)
-            return ({number_of(node): allowed},)
-        if node.entry is basics.LITERAL:
-            return self._literal(node, wanted)
-        rule = _VALUES_OF.get(node.entry)
-        if rule is not None:
-            return rule(self, node, wanted)
-        if node.entry in _TRUE_OF:
-            return self._truth(node, wanted)
-        function = describe_monotone(node, self._zones)
+        return _FALSE if wanted.is_nothing else self.value(node)(wanted)
+
+    def _predicate(
+        self, node: ExprNode, true: Callable[[], Clauses], false: Callable[[], Clauses]
+    ) -> _Truth:
+        """The truth of a predicate; when it is NULL the catalogue says."""
+
+        def null() -> Clauses:
+            match node.entry.nulls:
+                case WhenNull.NEVER:
+                    return _FALSE
+                case WhenNull.UNKNOWN:
+                    return _TRUE
+            return _or(self.has(c, NULL) for c in node.children)
+
+        return _Truth(true, false, null)
+
+    def as_truth(self, value: _Preimage) -> _Truth:
+        return _Truth(partial(value, _YES), partial(value, _NO), partial(value, NULL))
+
+    def of_truth(self, truth: _Truth) -> _Preimage:
+        ways = ((_YES, truth.true), (_NO, truth.false), (NULL, truth.null))
+        return lambda wanted: _or(
+            way() for own, way in ways if not own.intersection(wanted).is_nothing
+        )
+
+    def image(self, function: Monotone | None) -> _Preimage:
         if function is None:
+            return lambda _: _TRUE
+        return lambda wanted: self.has(function.argument, _preimage(function.pieces, wanted))
+
+    def attribute(self, node: ExprNode) -> _Preimage:
+        return partial(self._column, node) if type_name(node) else self.image(None)
+
+    def _column(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+        every = values([domain(type_name(node))], null=True)
+        if every.intersection(wanted) == every:
             return _TRUE
-        return self.has(function.argument, _preimage(function.pieces, wanted))
+        allowed = _writable(every.intersection(wanted), type_name(node))
+        ends = {end for interval in allowed.intervals for end in interval if end is not None}
+        self.ends.setdefault(number_of(node), set()).update(ends)
+        return ({number_of(node): allowed},)
 
-    def _literal(self, node: ExprNode, wanted: ValueSet) -> Clauses:
-        if is_null(node):
-            return _TRUE if wanted.null else _FALSE
-        value = literal_in_order(node, self._zones)
-        if value is None:
-            return _TRUE
-        return _FALSE if values([only(value)]).intersection(wanted).is_nothing else _TRUE
+    def literal(self, node: ExprNode) -> _Preimage:
+        value = literal_in_order(node, self.zones)
+        if value is None and not is_null(node):
+            return self.image(None)
+        own = NULL if value is None else values([only(value)])
+        return lambda wanted: _FALSE if own.intersection(wanted).is_nothing else _TRUE
 
-    def _truth(self, node: ExprNode, wanted: ValueSet) -> Clauses:
-        """The conditions if a predicate has one of the wanted truth values: true, false or NULL."""
-        ways = []
-        if not wanted.intersection(_YES).is_nothing:
-            ways.append(self.true(node))
-        if not wanted.intersection(_NO).is_nothing:
-            ways.append(self.false(node))
-        if wanted.null and node.entry.nulls is not WhenNull.NEVER:
-            unknown = node.entry.nulls is WhenNull.UNKNOWN
-            ways.append(_TRUE if unknown else _or(self.has(c, NULL) for c in node.children))
-        return _or(ways)
+    def all(self, node: ExprNode) -> _Truth:
+        parts = self.each_truth(node)
+        return self._predicate(
+            node, lambda: _and(p.true() for p in parts), lambda: _or(p.false() for p in parts)
+        )
 
-    def both(self, node: ExprNode) -> Clauses:
-        return _and(self.true(c) for c in node.children)
+    def some(self, node: ExprNode) -> _Truth:
+        parts = self.each_truth(node)
+        return self._predicate(
+            node, lambda: _or(p.true() for p in parts), lambda: _and(p.false() for p in parts)
+        )
 
-    def either(self, node: ExprNode) -> Clauses:
-        return _or(self.true(c) for c in node.children)
+    def opposite(self, truth: _Truth) -> _Truth:
+        return _Truth(truth.false, truth.true, truth.null)
 
-    def one_false(self, node: ExprNode) -> Clauses:
-        return _or(self.false(c) for c in node.children)
+    def comparison(self, node: ExprNode) -> _Truth:
+        opposite = predicates.OPPOSITE.get(node.entry)
+        false = partial(self._unequal, node)
+        if opposite is not None:
+            false = partial(self._compare, node, opposite)
+        return self._predicate(node, partial(self._compare, node, node.entry), false)
 
-    def both_false(self, node: ExprNode) -> Clauses:
-        return _and(self.false(c) for c in node.children)
-
-    def comparison(self, node: ExprNode, entry: Entry) -> Clauses:
+    def _compare(self, node: ExprNode, entry: Entry) -> Clauses:
         """A comparison, which may be the opposite of the node's own, is true of the operands."""
         left, right = node.children
-        value = literal_in_order(right, self._zones)
+        value = literal_in_order(right, self.zones)
         if value is not None:
             return self.has(left, values([_COMPARED[entry](value)]))
-        value = literal_in_order(left, self._zones)
+        value = literal_in_order(left, self.zones)
         if value is not None:
             return self.has(right, values([_COMPARED[predicates.MIRRORED[entry]](value)]))
         if is_null(left) or is_null(right):
@@ -187,28 +215,47 @@ class _Search:
     def _by_bounds(self, node: ExprNode, entry: Entry, operand: ExprNode) -> Clauses:
         """A comparison with an operand is true, from the known values of the operand."""
         try:
-            bounds = Evaluation(self._zones, self.known).value(operand).intervals
+            bounds = Evaluation(self.zones, self.known).value(operand).intervals
         except NoRowError:
             return _FALSE
         return self.has(node, values(map(_BOUNDED[entry], bounds)))
 
-    def same(self, node: ExprNode, *, equal: bool) -> Clauses:
+    def _unequal(self, node: ExprNode) -> Clauses:
+        left, right = node.children
+        value = literal_in_order(right, self.zones)
+        if value is None:
+            left, right, value = right, left, literal_in_order(left, self.zones)
+        if value is None:
+            return _TRUE
+        return self.has(left, values([only(value)]).complement().intersection(PRESENT))
+
+    def _either_way(self, node: ExprNode, rule: Callable[[ExprNode, bool], Clauses]) -> _Truth:
+        """The truth of a predicate by one rule for both of its values."""
+        return self._predicate(node, partial(rule, node, True), partial(rule, node, False))
+
+    def same(self, node: ExprNode) -> _Truth:
+        return self._either_way(node, self._same)
+
+    def _same(self, node: ExprNode, equal: bool) -> Clauses:
         """``left <=> right`` is true, or false."""
         left, right = node.children
-        if literal_in_order(left, self._zones) is not None or is_null(left):
+        if literal_in_order(left, self.zones) is not None or is_null(left):
             left, right = right, left
         if is_null(right):
             return self.has(left, NULL if equal else PRESENT)
-        value = literal_in_order(right, self._zones)
+        value = literal_in_order(right, self.zones)
         if value is None:
             return _TRUE
         wanted = values([only(value)])
         return self.has(left, wanted if equal else wanted.complement())
 
-    def member(self, node: ExprNode, *, among: bool) -> Clauses:
+    def member(self, node: ExprNode) -> _Truth:
+        return self._either_way(node, self._member)
+
+    def _member(self, node: ExprNode, among: bool) -> Clauses:
         """``value IN (...)`` is true, or false."""
         value, *others = node.children
-        points = [literal_in_order(o, self._zones) for o in others]
+        points = [literal_in_order(o, self.zones) for o in others]
         listed_values = values(only(p) for p in points if p is not None)
         if among:
             unknown = any(p is None and not is_null(o) for p, o in zip(points, others, strict=True))
@@ -217,25 +264,29 @@ class _Search:
             return _FALSE
         return self.has(value, listed_values.complement().intersection(PRESENT))
 
-    def null(self, node: ExprNode) -> Clauses:
-        """The only operand is NULL."""
-        return self.has(node.children[0], NULL)
+    def is_null(self, node: ExprNode) -> _Truth:
+        return self._either_way(node, self._is_null)
 
-    def present(self, node: ExprNode) -> Clauses:
-        """The only operand is not NULL."""
+    def _is_null(self, node: ExprNode, null: bool) -> Clauses:
         (operand,) = node.children
-        if operand.entry.nulls is WhenNull.STRICT:
+        if not null and operand.entry.nulls is WhenNull.STRICT:
             return _and(self.has(c, PRESENT) for c in operand.children)
-        return self.has(operand, PRESENT)
+        return self.has(operand, NULL if null else PRESENT)
 
-    def nan(self, node: ExprNode, *, wanted: bool) -> Clauses:
+    def is_nan(self, node: ExprNode) -> _Truth:
+        return self._either_way(node, self._is_nan)
+
+    def _is_nan(self, node: ExprNode, wanted: bool) -> Clauses:
         """``isnan(value)`` is true, or false."""
         (operand,) = node.children
         if type_name(operand) != "double":
             return self.has(operand, PRESENT) if wanted else _TRUE
         return self.has(operand, _NAN if wanted else _NAN.complement())
 
-    def at_least_n(self, node: ExprNode, *, wanted: bool) -> Clauses:
+    def at_least_n(self, node: ExprNode) -> _Truth:
+        return self._either_way(node, self._at_least_n)
+
+    def _at_least_n(self, node: ExprNode, wanted: bool) -> Clauses:
         """At least ``n`` operands are neither NULL nor NaN (``wanted``), or fewer are; known only
         if ``n`` is 1 or the number of operands.
         """
@@ -245,15 +296,16 @@ class _Search:
         parts = [self.has(c, missing_and_there(c)[wanted]) for c in node.children]
         return (_and if every is wanted else _or)(parts)
 
-    def text_match(self, node: ExprNode) -> Clauses:
-        """A text begins as a pattern does."""
+    def text_match(self, node: ExprNode) -> _Truth:
         text, pattern = node.children
-        start = beginning_of(node, literal_in_order(pattern, self._zones))
-        if not start:
-            return self.has(text, PRESENT)
-        return self.has(text, values([beginning_with(start)]))
+        start = beginning_of(node, literal_in_order(pattern, self.zones))
+        matching = values([beginning_with(start)]) if start else PRESENT
+        return self._predicate(node, lambda: self.has(text, matching), lambda: _TRUE)
 
-    def case_value(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+    def case_value(self, node: ExprNode) -> _Preimage:
+        return partial(self._case_value, node)
+
+    def _case_value(self, node: ExprNode, wanted: ValueSet) -> Clauses:
         """One of the branches of a CASE has such a value, and its condition is true. A second
         conjunct adds that the conditions before it are not true; it may have too many clauses, so
         it stands beside the first.
@@ -274,7 +326,10 @@ class _Search:
         )
         return _and((_or((*ways, last_)), _or((*first, _and((before, last_))))))
 
-    def first(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+    def first(self, node: ExprNode) -> _Preimage:
+        return partial(self._first, node)
+
+    def _first(self, node: ExprNode, wanted: ValueSet) -> Clauses:
         """The first operand that is not NULL has such a value."""
         *before, final = node.children
         ways = [self.has(final, wanted)]
@@ -284,16 +339,13 @@ class _Search:
             ways = [by_operand, _and((self.has(operand, NULL), _or(ways)))]
         return _or(ways)
 
-    def one_of(self, node: ExprNode, wanted: ValueSet) -> Clauses:
-        """One of the children has such a value."""
-        return _or(self.has(c, wanted) for c in node.children)
+    def one_of(self, node: ExprNode) -> _Preimage:
+        return lambda wanted: _or(self.has(c, wanted) for c in node.children)
 
-    def field(self, node: ExprNode, wanted: ValueSet) -> Clauses:
-        """A field of a struct has such a value."""
-        field_node = field_of(node)
-        return _TRUE if field_node is None else self.has(field_node, wanted)
+    def between(self, node: ExprNode) -> _Preimage:
+        return partial(self._between, node)
 
-    def between(self, node: ExprNode, wanted: ValueSet) -> Clauses:
+    def _between(self, node: ExprNode, wanted: ValueSet) -> Clauses:
         """Some value between those of two children is one of these values."""
         if not wanted.intervals:
             return _FALSE
@@ -302,7 +354,10 @@ class _Search:
         below, above, not_null = ([self.has(c, s) for c in node.children] for s in sides)
         return _and((_or(below), _or(above), *not_null))
 
-    def extreme(self, node: ExprNode, wanted: ValueSet, *, greatest: bool) -> Clauses:
+    def extreme(self, node: ExprNode, *, greatest: bool) -> _Preimage:
+        return partial(self._extreme, node, greatest)
+
+    def _extreme(self, node: ExprNode, greatest: bool, wanted: ValueSet) -> Clauses:
         """The greatest, or least, of the operands that are not NULL has such a value."""
         if wanted.null or not wanted.intervals:
             return _TRUE
@@ -344,61 +399,6 @@ def _writable(allowed: ValueSet, type_: str) -> ValueSet:
         if bound is not None and allowed.intersection(edge).intervals:
             wider = wider.union(edge)
     return wider
-
-
-def _unequal(search: _Search, node: ExprNode) -> Clauses:
-    left, right = node.children
-    value = literal_in_order(right, search._zones)
-    if value is None:
-        left, right, value = right, left, literal_in_order(left, search._zones)
-    if value is None:
-        return _TRUE
-    return search.has(left, values([only(value)]).complement().intersection(PRESENT))
-
-
-_Predicate: TypeAlias = Callable[[_Search, ExprNode], Clauses]
-
-
-def _comparing(entry: Entry) -> _Predicate:
-    return lambda search, node: search.comparison(node, entry)
-
-
-_TRUE_OF: Mapping[Entry, _Predicate] = {
-    predicates.AND: _Search.both,
-    predicates.OR: _Search.either,
-    predicates.NOT: lambda search, node: search.false(node.children[0]),
-    **{entry: _comparing(entry) for entry in predicates.COMPARISONS},
-    predicates.EQUAL_NULL_SAFE: lambda search, node: search.same(node, equal=True),
-    predicates.IN: lambda search, node: search.member(node, among=True),
-    predicates.IS_NULL: _Search.null,
-    predicates.IS_NOT_NULL: _Search.present,
-    predicates.IS_NAN: lambda search, node: search.nan(node, wanted=True),
-    predicates.AT_LEAST_N_NON_NULLS: lambda search, node: search.at_least_n(node, wanted=True),
-    **dict.fromkeys(BEGINNINGS, _Search.text_match),
-}
-_FALSE_OF: Mapping[Entry, _Predicate] = {
-    predicates.AND: _Search.one_false,
-    predicates.OR: _Search.both_false,
-    predicates.NOT: lambda search, node: search.true(node.children[0]),
-    **{entry: _comparing(opposite) for entry, opposite in predicates.OPPOSITE.items()},
-    predicates.EQUAL: _unequal,
-    predicates.EQUAL_NULL_SAFE: lambda search, node: search.same(node, equal=False),
-    predicates.IN: lambda search, node: search.member(node, among=False),
-    predicates.IS_NULL: _Search.present,
-    predicates.IS_NOT_NULL: _Search.null,
-    predicates.IS_NAN: lambda search, node: search.nan(node, wanted=False),
-    predicates.AT_LEAST_N_NON_NULLS: lambda search, node: search.at_least_n(node, wanted=False),
-    **dict.fromkeys(BEGINNINGS, lambda *_: _TRUE),
-}
-_VALUES_OF: Mapping[Entry, Callable[[_Search, ExprNode, ValueSet], Clauses]] = {
-    **dict.fromkeys(choices.CASES, _Search.case_value),
-    choices.COALESCE: _Search.first,
-    choices.GREATEST: lambda search, node, wanted: search.extreme(node, wanted, greatest=True),
-    choices.LEAST: lambda search, node, wanted: search.extreme(node, wanted, greatest=False),
-    composites.GET_STRUCT_FIELD: _Search.field,
-    basics.ONE_OF: _Search.one_of,
-    basics.IN_BETWEEN: _Search.between,
-}
 
 
 # --- preimages -------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ TRUNC_DATE = Entry("TruncDate", 2, result="date")
 TRUNC_TIMESTAMP = Entry("TruncTimestamp", 2, result="timestamp")
 ADD_INTERVAL = Entry("TimestampAddInterval", 2, also="TimeAdd")
 
-DATE_FROM_UNIX_DATE = always("DateFromUnixDate", 1, sql="date_from_unix_date", result="date")
+DATE_FROM_UNIX_DATE = always("DateFromUnixDate", 1, sql="date_from_unix_date")
 UNIX_DATE = always("UnixDate", 1, sql="unix_date", result="int")
 UNIX_MICROS = always("UnixMicros", 1, result="bigint")
 UNIX_SECONDS = always("UnixSeconds", 1, result="bigint")
