@@ -181,5 +181,5 @@ _VALUES: Mapping[Entry, _Rule] = {
     basics.IN_BETWEEN: lambda f, node: f.between(node),
 }
 
-TRUTH_VALUED = frozenset(_TRUTHS)
-"""Expressions that are true, false or NULL."""
+TRUTH_VALUED, VALUED = frozenset(_TRUTHS), frozenset(_VALUES)
+"""Expressions that are true, false or NULL, and others that are read."""

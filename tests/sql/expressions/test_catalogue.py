@@ -1,0 +1,122 @@
+"""The catalogue of expression classes, compared with its readers and Spark's own functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from presieve.sql import catalyst, catalyst_values, condition_fold
+from presieve.sql.expressions import aggregating, basics, predicates
+from presieve.sql.expressions.catalogue import CATALOGUE, UNLISTED, find_entry
+from presieve.sql.expressions.entry import PACKAGE, Entry
+from presieve.sql.monotone import READERS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from pyspark.sql import SparkSession
+
+ENTRIES = set(CATALOGUE.values())
+SCALAR = {e for e in ENTRIES if not e.name.startswith("aggregate.")}
+
+OF_OPERATORS = "Alias CommonExpressionDef Explode Inline PosExplode SortOrder Stack"
+"""Parts of operators, which are no conditions or values."""
+WITHOUT_MEANING = """
+    Abs AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateAdd DateDiff DateFormatClass
+    DateSub DayOfWeek DayOfYear GetStructField InSet IsValidUTF8 LastDay Least Like Lower
+    MillisToTimestamp Quarter RLike Remainder SecondsToTimestamp TimestampAddInterval TruncDate
+    TruncTimestamp UnixMicros UnixSeconds UnixTimestamp Upper WeekOfYear presieve.Between
+    presieve.OneOf
+"""
+"""Expressions that have no meaning in the IR: a filter with one of them is declined."""
+OF_ANY_VALUE = """
+    ArrayContains Between CommonExpressionRef Concat Contains CreateArray CreateNamedStruct
+    DateFromUnixDate DayOfMonth DayOfWeek DayOfYear EndsWith Hour InSet IsValidUTF8 Left Length
+    Lower Minute Month NullIf NullIfResult Nvl Nvl2 Pmod Quarter RaiseError Remainder Second
+    SplitPart Sqrt StringReplace StringTranslate StringTrim StringTrimLeft StringTrimRight Unhex
+    Upper WeekDay WeekOfYear With
+"""
+"""Expressions that may have any value for the readers of scan filters."""
+
+LATER = """
+    Between CommonExpressionDef CommonExpressionRef IsValidUTF8 NullIfResult TimestampAddInterval
+    With TimeAdd presieve.Between presieve.OneOf
+"""
+"""Classes that some versions of Spark do not have."""
+NOT_LISTED = {"EqualNull", "ILike", "NaNvl", "NullIfZero", "ZeroIfNull"}
+"""Spark's predicates and conditional functions without an entry."""
+
+
+def names(entries: Collection[Entry]) -> set[str]:
+    return {entry.name for entry in entries}
+
+
+def test_what_has_no_meaning() -> None:
+    unread = names(SCALAR - catalyst_values.RULES.keys())
+    assert unread == {*WITHOUT_MEANING.split(), *OF_OPERATORS.split()}
+    assert catalyst.RULES.keys() <= catalyst_values.RULES.keys() <= SCALAR
+
+
+def test_what_may_have_any_value() -> None:
+    predicates_known, values_known = condition_fold.TRUTH_VALUED, condition_fold.VALUED
+    assert not predicates_known & values_known
+    unread = names(SCALAR - predicates_known - values_known - READERS.keys())
+    assert unread == {*OF_ANY_VALUE.split(), *OF_OPERATORS.split()}
+
+
+def test_comparisons() -> None:
+    assert predicates.MIRRORED.keys() == set(predicates.COMPARISONS)
+    assert predicates.OPPOSITE.keys() == predicates.MIRRORED.keys() - {predicates.EQUAL}
+    for pairs in (predicates.MIRRORED, predicates.OPPOSITE):
+        assert all(pairs[value] is key for key, value in pairs.items())
+
+
+def test_classes_are_found_by_their_full_names() -> None:
+    assert find_entry(PACKAGE + "Literal") is basics.LITERAL
+    assert find_entry(PACKAGE + "aggregate.Max") is aggregating.MAX
+    for name in ("Literal", "org.example.Literal", PACKAGE, PACKAGE + "Uuid", ""):
+        assert find_entry(name) is UNLISTED
+    assert not UNLISTED.total
+
+
+def functions(spark: SparkSession) -> Iterator[Any]:
+    """What Spark says of its own functions."""
+    jvm: Any = spark._jvm
+    registry = jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin()
+    found = registry.listFunction().iterator()
+    while found.hasNext():
+        yield registry.lookupFunction(found.next()).get()
+
+
+def class_of(function: Any) -> str:
+    """The class that a function makes; for a few, a builder is named after it."""
+    return str(function.getClassName()).removesuffix("ExpressionBuilder").removesuffix("Builder")
+
+
+@pytest.mark.classic("classes are those of the JVM")
+def test_entries_are_classes_of_spark(spark: SparkSession) -> None:
+    jvm: Any = spark._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    missing = set()
+    for name in CATALOGUE:
+        try:
+            jvm.java.lang.Class.forName(name, False, loader)
+        except Exception:
+            missing.add(name.removeprefix(PACKAGE))
+    assert missing <= set(LATER.split())
+
+
+@pytest.mark.classic("classes are those of the JVM")
+def test_names_in_sql(spark: SparkSession) -> None:
+    called = {function.getName(): class_of(function) for function in functions(spark)}
+    for entry in ENTRIES:
+        assert not entry.sql or called[entry.sql] == entry.class_name
+
+
+@pytest.mark.classic("classes are those of the JVM")
+def test_predicates_of_spark_have_an_entry(spark: SparkSession) -> None:
+    groups = ("predicate_funcs", "conditional_funcs")
+    classes = {class_of(f) for f in functions(spark) if f.getGroup() in groups}
+    assert len(classes) > 15
+    assert {c.removeprefix(PACKAGE) for c in classes - CATALOGUE.keys()} <= NOT_LISTED
