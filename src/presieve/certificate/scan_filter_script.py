@@ -24,8 +24,8 @@ from presieve.smt.smtlib import s_and, s_eq, s_implies, s_int, s_ite, s_not, s_o
 from presieve.smt.solver import Effort
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode, build
-from presieve.sql.condition_fold import ConditionFold
 from presieve.sql.expressions import basics, predicates
+from presieve.sql.expressions.condition_fold import ConditionFold
 from presieve.sql.piecewise import (
     Monotone,
     Piece,

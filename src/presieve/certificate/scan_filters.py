@@ -27,9 +27,9 @@ from presieve.semantics.intervals import (
 )
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode, build
-from presieve.sql.condition_fold import TRUTH_VALUED
 from presieve.sql.evaluation import Box, may_hold
 from presieve.sql.expressions import basics
+from presieve.sql.expressions.condition_fold import TRUTH_VALUED
 from presieve.sql.monotone import describe_monotone
 from presieve.sql.piecewise import Zones
 

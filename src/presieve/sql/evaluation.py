@@ -24,8 +24,8 @@ from presieve.semantics.intervals import (
 )
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
-from presieve.sql.condition_fold import ConditionFold
 from presieve.sql.expressions import predicates
+from presieve.sql.expressions.condition_fold import ConditionFold
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.piecewise import (
     Monotone,

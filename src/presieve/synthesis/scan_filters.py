@@ -33,9 +33,9 @@ from presieve.semantics.intervals import (
 )
 from presieve.sql.catalyst import number_of
 from presieve.sql.catalyst_tree import ExprNode
-from presieve.sql.condition_fold import ConditionFold
 from presieve.sql.evaluation import Box, Evaluation, NoRowError, missing_and_there
 from presieve.sql.expressions import basics, predicates, textual
+from presieve.sql.expressions.condition_fold import ConditionFold
 from presieve.sql.expressions.entry import Entry, WhenNull
 from presieve.sql.piecewise import (
     DOMAINS,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from presieve.sql import catalyst, catalyst_values, condition_fold
-from presieve.sql.expressions import aggregating, basics, predicates
+from presieve.sql import catalyst, catalyst_values
+from presieve.sql.expressions import aggregating, basics, condition_fold, predicates
 from presieve.sql.expressions.catalogue import CATALOGUE, UNLISTED, find_entry
 from presieve.sql.expressions.entry import PACKAGE, Entry
 from presieve.sql.monotone import READERS

@@ -6,8 +6,9 @@ raise. To add an expression, add its entry and what each reader does with it:
 
 - its meaning in the IR: ``RULES`` of :mod:`presieve.sql.catalyst`, and of
   :mod:`presieve.sql.catalyst_values` where it may raise
-- its values over boxes: :mod:`presieve.sql.evaluation`; if it is monotone, its pieces instead, in
-  ``READERS`` of :mod:`presieve.sql.monotone`
+- its boxes, its script for a solver and its preimages: a method of
+  :class:`presieve.sql.expressions.condition_fold.ConditionFold`; if it is monotone, its pieces
+  instead, in ``READERS`` of :mod:`presieve.sql.monotone`
 - when it never raises, if types alone do not tell: :mod:`presieve.sql.expressions.raising`
 """
 

@@ -23,7 +23,11 @@ T = TypeVar("T")
 
 
 class ConditionFold(ABC, Generic[V, T]):
-    """A reader with values of type ``V`` and truth values of type ``T``."""
+    """A reader with values of type ``V`` and truth values of type ``T``.
+
+    ``as_truth`` and ``of_truth`` convert between a boolean value and a truth. ``all``, ``some`` and
+    ``opposite`` are AND, OR and NOT; ``same`` is ``<=>``.
+    """
 
     def __init__(self, zones: Zones) -> None:
         self.zones = zones
@@ -52,24 +56,20 @@ class ConditionFold(ABC, Generic[V, T]):
         return [self.truth(child) for child in node.children]
 
     @abstractmethod
-    def as_truth(self, value: V) -> T:
-        """The truth of a boolean value."""
+    def as_truth(self, value: V) -> T: ...
 
     @abstractmethod
-    def of_truth(self, truth: T) -> V:
-        """The boolean value of a truth."""
+    def of_truth(self, truth: T) -> V: ...
 
     @abstractmethod
     def image(self, function: Monotone | None) -> V:
         """The value of a monotone function, or of something unknown."""
 
     @abstractmethod
-    def attribute(self, node: ExprNode) -> V:
-        """The value of a column."""
+    def attribute(self, node: ExprNode) -> V: ...
 
     @abstractmethod
-    def literal(self, node: ExprNode) -> V:
-        """The value of a constant."""
+    def literal(self, node: ExprNode) -> V: ...
 
     @abstractmethod
     def case_value(self, node: ExprNode) -> V:
@@ -92,24 +92,20 @@ class ConditionFold(ABC, Generic[V, T]):
         """A value between those of the two children, whichever is less."""
 
     @abstractmethod
-    def all(self, node: ExprNode) -> T:
-        """The truth of a conjunction."""
+    def all(self, node: ExprNode) -> T: ...
 
     @abstractmethod
-    def some(self, node: ExprNode) -> T:
-        """The truth of a disjunction."""
+    def some(self, node: ExprNode) -> T: ...
 
     @abstractmethod
-    def opposite(self, truth: T) -> T:
-        """The truth of a negation."""
+    def opposite(self, truth: T) -> T: ...
 
     @abstractmethod
     def comparison(self, node: ExprNode) -> T:
         """The truth of a comparison that is NULL if an operand is NULL."""
 
     @abstractmethod
-    def same(self, node: ExprNode) -> T:
-        """The truth of ``<=>``."""
+    def same(self, node: ExprNode) -> T: ...
 
     @abstractmethod
     def member(self, node: ExprNode) -> T:
@@ -118,8 +114,7 @@ class ConditionFold(ABC, Generic[V, T]):
         """
 
     @abstractmethod
-    def is_null(self, node: ExprNode) -> T:
-        """The truth of ``IS NULL``."""
+    def is_null(self, node: ExprNode) -> T: ...
 
     @abstractmethod
     def is_nan(self, node: ExprNode) -> T:
