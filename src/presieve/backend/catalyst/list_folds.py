@@ -24,15 +24,7 @@ from presieve.backend.catalyst.native_aggregates import (
     columns_read,
     read_argument,
 )
-from presieve.backend.catalyst.trees import (
-    ALIAS,
-    ATTRIBUTE,
-    EXPRESSIONS,
-    JsonNode,
-    Tree,
-    end_of,
-    expr_id,
-)
+from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Tree, end_of, expr_id
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Field, Fold, Output
 from presieve.ir.ops import app, negate
@@ -175,8 +167,8 @@ class _Lambda:
         return self._read_tree(self.body, dict(zip(self.names, values, strict=True)))
 
     def _read_tree(self, tree: Tree, bindings: Mapping[int, Term]) -> _Value:
-        entry = _entry(tree[0])
-        if not any(_entry(n) in _OWN for n in tree):
+        entry = find_entry(tree[0]["class"])
+        if not any(find_entry(n["class"]) in _OWN for n in tree):
             return self._plain(tree, bindings)
         parts = [self._read_tree(t, bindings) for t in child_trees(tree, 0)]
         if entry in _ARITHMETIC:
@@ -196,7 +188,7 @@ class _Lambda:
         named = as_columns(tree)
         term = _require_term(expression(named, bindings, self.timezone))
         read = [bindings[expr_id(n)] for n in named if n["class"] == ATTRIBUTE]
-        strict = all(_entry(n) in _STRICT for n in named)
+        strict = all(find_entry(n["class"]) in _STRICT for n in named)
         never = not any(n["class"].endswith(".Literal") and n["value"] is None for n in named)
         if strict and never and not any(isinstance(t.sort, Option) for t in read):
             term = _without_option(term)
@@ -206,7 +198,7 @@ class _Lambda:
         """Read an operator of conditions over values that are read here, as if these were
         columns.
         """
-        entry = _entry(tree[0])
+        entry = find_entry(tree[0]["class"])
         if entry in predicates.COMPARISONS:
             left, right = parts
             raises = or_(left.raises, and_(negate(is_none(left.term)), right.raises))
@@ -234,7 +226,7 @@ class _Lambda:
     def _arithmetic(self, tree: Tree, left: _Value, right: _Value) -> _Value:
         """Read arithmetic of integers of 32 and 64 bits, which may overflow, or of doubles."""
         a, b = left.term, right.term
-        op, of_floats = _ARITHMETIC[_entry(tree[0])]
+        op, of_floats = _ARITHMETIC[find_entry(tree[0]["class"])]
         both = and_(negate(is_none(a)), negate(is_none(b)))
         before = or_(left.raises, and_(negate(is_none(a)), right.raises))
         type_ = left.type
@@ -271,10 +263,6 @@ _BOOLEAN = (
 )
 
 
-def _entry(node: JsonNode) -> Entry:
-    return find_entry(str(node["class"]))
-
-
 def _short(tree: Tree) -> str:
     return str(tree[0]["class"]).removeprefix(EXPRESSIONS)
 
@@ -284,7 +272,7 @@ def _declared_type(tree: Tree) -> str:
     declared = tree[0].get("dataType")
     if declared is not None:
         return declared if isinstance(declared, str) else ""
-    return "boolean" if _entry(tree[0]) in _BOOLEAN else ""
+    return "boolean" if find_entry(tree[0]["class"]) in _BOOLEAN else ""
 
 
 def _without_option(term: Term) -> Term:

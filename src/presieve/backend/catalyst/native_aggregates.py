@@ -77,8 +77,8 @@ def native_call(tree: Tree) -> NativeCall:
         why = "an output of this aggregate is neither a grouping column nor one aggregate function"
         return NativeCall("", (), [], False, "an expression", why)
     aggregate, function = tree[1], tree[2]
-    entry = find_entry(str(function["class"]))
-    name = entry.sql or _sql_name(str(function["class"]))
+    entry = find_entry(function["class"])
+    name = entry.sql or _sql_name(function["class"])
     inside = child_trees(tree, 2)
     # The children of AggregateExpression are the function and, with FILTER, the condition.
     end = end_of(tree, 2)
