@@ -17,10 +17,8 @@ from tests.support.group_folds import (
     rows,
 )
 
-from presieve.certificate.group_aggregates import (
-    AggregatedCertificate,
-    VerifiedAggregated,
-)
+from presieve.certificate.check import Verified
+from presieve.certificate.group_aggregates import AggregatedCertificate
 from presieve.certificate.stored import check_claim, parse
 from presieve.semantics.interpret import Raised
 
@@ -37,7 +35,7 @@ def test_what_is_found_is_accepted_by_both_solvers(case: Case) -> None:
     assert set(case.functions) <= {a.column.function for a in certificate.aggregates}
     for solver in ("z3", "cvc5"):
         verdict = check_claim(certificate, solver)
-        assert isinstance(verdict, VerifiedAggregated), (solver, verdict)
+        assert isinstance(verdict, Verified), (solver, verdict)
         assert verdict.solver == solver
         assert {"first", "next", "final m"} <= set(verdict.seconds)
 
@@ -65,7 +63,7 @@ def test_a_certificate_is_read_back_from_json(case: Case) -> None:
 def test_a_fold_that_raises_on_a_row() -> None:
     certificate = refusing()
     for solver in ("z3", "cvc5"):
-        assert isinstance(check_claim(certificate, solver), VerifiedAggregated)
+        assert isinstance(check_claim(certificate, solver), Verified)
     for group in GROUPS:
         given = by_fold(certificate.problem, rows(group))
         assert by_aggregates(certificate, rows(group)) == given

@@ -12,11 +12,9 @@ from tests.support.aggregates import Rows, by_aggregates, by_fold, claim, proble
 from tests.support.amount import amount
 
 from presieve.certificate import stored
-from presieve.certificate.check import Rejected
+from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
-    VerifiedAggregated,
-    check_aggregated,
     parse,
 )
 from presieve.errors import Declined
@@ -157,7 +155,7 @@ def test_both_solvers_accept_what_gives_the_same(name: str) -> None:
     assert {a.column.function for a in made.aggregates} == functions
     assert {a.column.reverse for a in made.aggregates} == reverse
     for solver in ("z3", "cvc5"):
-        assert isinstance(stored.check_claim(made, solver), VerifiedAggregated)
+        assert isinstance(stored.check_claim(made, solver), Verified)
     assert parse(made.to_json()) == made
     for rows in tables(amount(400)):
         assert by_fold(made.problem, rows) == by_aggregates(made, rows)
@@ -168,7 +166,7 @@ def test_the_other_order_is_rejected_and_differs(name: str) -> None:
     fold, returns, _, _ = CASES[name]
     made = searched(fold, returns)
     other = _changed(made, lambda c: replace(c, reverse=not c.reverse))
-    assert isinstance(check_aggregated(other), Rejected)
+    assert isinstance(check(other), Rejected)
     assert any(by_fold(made.problem, r) != by_aggregates(other, r) for r in tables(400))
 
 
@@ -178,7 +176,7 @@ def test_unless_it_is_said_order_matters(name: str) -> None:
     fold, returns, _, _ = CASES[name]
     made = searched(fold, returns)
     exact = replace(made, problem=problem_of(fold, SCHEMA, returns))
-    verdict = check_aggregated(exact)
+    verdict = check(exact)
     assert isinstance(verdict, Rejected)
     assert verdict.condition.startswith("order ")
 
@@ -187,7 +185,7 @@ def test_two_orders_at_once_are_no_claim() -> None:
     made = searched(Ends, CASES["ends"][1])
     first, *rest = made.aggregates
     mixed = replace(first, column=replace(first.column, reverse=False))
-    verdict = check_aggregated(replace(made, aggregates=(mixed, *rest)))
+    verdict = check(replace(made, aggregates=(mixed, *rest)))
     assert verdict == Rejected("form", "aggregates go over the rows in two orders")
 
 
@@ -229,8 +227,8 @@ def test_of_doubles_no_zero_may_be_negative() -> None:
     assert {c.function for c in found.calls} == {"max", "max_by"}
     assert {a.code for a in found.problem.assumptions} == {"row-order", "no-nan", "zero-sign"}
     made = claim(found)
-    assert isinstance(check_aggregated(made), VerifiedAggregated)
-    assert isinstance(check_aggregated(replace(made, problem=problem)), Rejected)
+    assert isinstance(check(made), Verified)
+    assert isinstance(check(replace(made, problem=problem)), Rejected)
     rows: Rows = [{"x": x, "v": i} for i, x in enumerate([-1.0, 0.0, -0.0])]
     assert repr(by_fold(problem, rows)) != repr(by_aggregates(made, rows))
 

@@ -11,8 +11,8 @@ import pytest
 from tests.support.aggregates import by_aggregates, by_fold, claim, problem_of, searched
 from tests.support.group_folds import Fold, Last, V, rows
 
-from presieve.certificate.check import Rejected
-from presieve.certificate.group_aggregates import AggregatedCertificate, VerifiedAggregated
+from presieve.certificate.check import Rejected, Verified
+from presieve.certificate.group_aggregates import AggregatedCertificate
 from presieve.certificate.stored import check_claim, parse
 from presieve.errors import Declined
 from presieve.ir.ops import app, negate
@@ -71,10 +71,10 @@ def rejected(certificate: AggregatedCertificate) -> str:
 def test_it_is_accepted(right: AggregatedCertificate, solver: Any) -> None:
     (one,) = right.lists
     assert one.column.fields
-    assert isinstance(check_claim(right, solver), VerifiedAggregated)
+    assert isinstance(check_claim(right, solver), Verified)
     again = parse(json.loads(right.text()))
     assert again == right
-    assert isinstance(check_claim(again, solver), VerifiedAggregated)
+    assert isinstance(check_claim(again, solver), Verified)
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -127,7 +127,7 @@ def test_what_depends_on_the_order_needs_to_be_said() -> None:
     assert isinstance(aggregates_of(problem), Declined)
     said = replace(problem, assumptions=(REORDERED.of(),))
     certificate = claim(aggregates_of(said))
-    assert isinstance(check_claim(certificate, "z3"), VerifiedAggregated)
+    assert isinstance(check_claim(certificate, "z3"), Verified)
     assert by_fold(problem, rows([1, 2])) != by_fold(problem, rows([2, 1]))
     unsaid = replace(certificate, problem=problem)
     assert rejected(unsaid) == "order"

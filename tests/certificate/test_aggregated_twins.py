@@ -27,12 +27,10 @@ from tests.support.group_folds import (
     rows,
 )
 
-from presieve.certificate.check import Rejected
+from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     AggregateText,
-    VerifiedAggregated,
-    check_aggregated,
 )
 from presieve.certificate.row_expressions import Expression
 from presieve.certificate.stored import check_claim
@@ -66,7 +64,7 @@ def differ(certificate: AggregatedCertificate, group: list[Any], name: str = "v"
 
 def of(fold: type[Fold]) -> AggregatedCertificate:
     (made,) = (found(c) for c in CASES if c.fold is fold)
-    assert isinstance(check_aggregated(made), VerifiedAggregated)
+    assert isinstance(check(made), Verified)
     return made
 
 
@@ -101,9 +99,7 @@ def test_another_argument() -> None:
 
 def test_at_least_for_more_than() -> None:
     right = of(NumberFromFive)
-    assert isinstance(
-        check_aggregated(with_column(right, "count_if", some(at_least(V, 4)))), VerifiedAggregated
-    )
+    assert isinstance(check(with_column(right, "count_if", some(at_least(V, 4)))), Verified)
     twin = with_column(right, "count_if", some(at_least(V, 3)))
     assert rejected(twin) == "first"
     assert differ(twin, [3])
@@ -185,7 +181,7 @@ def test_sums_that_may_not_fit(type_: str, rows_: int, most: int, wrong: str) ->
     other = replace(aggregate, column=replace(aggregate.column, type=type_), most=most)
     certificate = replace(right, aggregates=(other,), rows=rows_)
     if not wrong:
-        assert isinstance(check_aggregated(certificate), VerifiedAggregated)
+        assert isinstance(check(certificate), Verified)
     else:
         assert rejected(certificate).split()[0] == wrong
 
@@ -284,4 +280,4 @@ def test_what_is_no_claim_of_this_form() -> None:
 
 def test_only_the_checker_seals() -> None:
     with pytest.raises(PresieveError):
-        VerifiedAggregated(of(Number), "z3", {}, object())
+        Verified(of(Number), "z3", {}, None, object())

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 from tests.support.mutants import certificate_of
 
-from presieve.certificate import Rejected, Verified, check
+from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.smt.solver import Answer, Effort, Sat, Unknown, Unsat
 
 CHECKER = sys.modules[check.__module__]
@@ -40,7 +40,9 @@ class Scripted:
         raise AssertionError
 
 
-def checked_with(answers: list[Answer], monkeypatch: pytest.MonkeyPatch) -> Verified | Rejected:
+def checked_with(
+    answers: list[Answer], monkeypatch: pytest.MonkeyPatch
+) -> Verified[Certificate] | Rejected:
     certificate = certificate_of("errors at least 1")
     rest = iter(answers)
     monkeypatch.setattr(CHECKER, "make_solver", lambda name: Scripted(rest))

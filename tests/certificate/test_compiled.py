@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from presieve.certificate.check import Rejected
+from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.row_expressions import (
     CompiledCertificate,
     Expression,
-    VerifiedCompiled,
-    check_compiled,
     parse,
 )
 from presieve.driver.fold_inputs import Inputs, read_inputs
@@ -288,8 +286,8 @@ def accepted(spark: SparkSession, case: Case) -> CompiledCertificate:
 def test_the_right_expression_is_accepted_by_both_solvers(spark: SparkSession, case: Case) -> None:
     certificate = accepted(spark, case)
     for solver in ("z3", "cvc5"):
-        verdict = check_compiled(certificate, solver)
-        assert isinstance(verdict, VerifiedCompiled), (solver, verdict)
+        verdict = check(certificate, solver)
+        assert isinstance(verdict, Verified), (solver, verdict)
         assert verdict.solver == solver
         assert set(verdict.seconds) == {"safe out", "raises out", "equal out"}
 
@@ -298,7 +296,7 @@ def test_wrong_twins_are_rejected_and_do_differ(spark: SparkSession, case: Case)
     for text, row in case.twins.items():
         found = made(spark, case, text)
         if isinstance(found, CompiledCertificate):
-            assert isinstance(check_compiled(found), Rejected), text
+            assert isinstance(check(found), Rejected), text
         assert {by_python(case, row)} != by_spark(spark, case, text, row), text
         assert {by_python(case, row)} == by_spark(spark, case, case.right, row)
 
@@ -343,7 +341,7 @@ def test_every_twin_that_is_read_is_rejected_for_the_reason_it_is_wrong(
         for text in case.twins:
             claim = made(spark, case, text)
             if isinstance(claim, CompiledCertificate):
-                verdict = check_compiled(claim)
+                verdict = check(claim)
                 assert isinstance(verdict, Rejected)
                 found.add(verdict.condition)
     assert found == {"safe out", "raises out", "equal out"}
@@ -369,7 +367,7 @@ def test_what_is_no_claim_about_single_rows_is_rejected(spark: SparkSession) -> 
         "no column": (replace(expression, value=stray),),
     }
     for what, expressions in changed.items():
-        verdict = check_compiled(replace(certificate, expressions=expressions))
+        verdict = check(replace(certificate, expressions=expressions))
         assert isinstance(verdict, Rejected), what
         assert verdict.condition == "form", what
 
@@ -378,11 +376,11 @@ def test_a_claim_that_nothing_is_evaluated_safely_is_rejected(spark: SparkSessio
     certificate = accepted(spark, CASES[0])
     (expression,) = certificate.expressions
     for wrong in (replace(expression, safe=FALSE), replace(expression, raises=TRUE)):
-        verdict = check_compiled(replace(certificate, expressions=(wrong,)))
+        verdict = check(replace(certificate, expressions=(wrong,)))
         assert isinstance(verdict, Rejected)
         assert verdict.condition != "form"
 
 
 def test_only_the_checker_seals() -> None:
     with pytest.raises(PresieveError):
-        VerifiedCompiled(CompiledCertificate(None, ()), "z3", {}, object())  # type: ignore[arg-type]
+        Verified(CompiledCertificate(None, ()), "z3", {}, None, object())  # type: ignore[arg-type]

@@ -12,9 +12,8 @@ import pytest
 from tests.support.amount import amount
 
 from presieve.certificate import stored
-from presieve.certificate.check import Rejected, SolverName
+from presieve.certificate.check import Rejected, SolverName, Verified, check
 from presieve.certificate.joins import JoinCertificate, parse
-from presieve.certificate.two_rows import VerifiedFilters, check_filters
 from presieve.ir.terms import SQL_TRUE, Scope, Term, Var
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.joins import Join
@@ -168,15 +167,15 @@ def differing(case: Case, tables: int) -> int:
 @pytest.mark.costly
 @pytest.mark.parametrize("case", RIGHT, ids=repr)
 def test_what_is_accepted_is_right(case: Case) -> None:
-    found = check_filters(case.certificate)
-    assert isinstance(found, VerifiedFilters), found
+    found = check(case.certificate)
+    assert isinstance(found, Verified), found
     assert differing(case, amount(10_000, 20)) == 0
 
 
 @pytest.mark.costly
 @pytest.mark.parametrize("case", WRONG, ids=repr)
 def test_wrong_twins_differ_and_are_refuted(case: Case) -> None:
-    assert isinstance(check_filters(case.certificate), Rejected)
+    assert isinstance(check(case.certificate), Rejected)
     assert differing(case, 3000) > 0
 
 
@@ -185,7 +184,7 @@ def test_certificates_are_read_back_and_checked_again(solver: SolverName) -> Non
     for case in RIGHT:
         data = json.loads(case.certificate.text())
         assert stored.parse(data) == parse(data) == case.certificate
-        assert isinstance(stored.check_claim(case.certificate, solver), VerifiedFilters)
+        assert isinstance(stored.check_claim(case.certificate, solver), Verified)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +204,7 @@ def test_the_strongest_filters(kind: str, on: str, where: str, expected: tuple[s
 
     def accepted(sides: tuple[Term, Term]) -> bool:
         claim = replace(case.certificate, left=sides[0], right=sides[1])
-        return isinstance(check_filters(claim), VerifiedFilters)
+        return isinstance(check(claim), Verified)
 
     left, right = filters(term(on), term(where), accepted)
     assert left == term(expected[0])
@@ -214,12 +213,12 @@ def test_the_strongest_filters(kind: str, on: str, where: str, expected: tuple[s
 
 def test_no_new_rows_where_an_expression_above_may_raise() -> None:
     case = Case("full", KEYS, f"{KEY} >= 1", "l_k >= 1", "true")
-    assert isinstance(check_filters(case.certificate), VerifiedFilters)
+    assert isinstance(check(case.certificate), Verified)
     strict = replace(case.certificate, join=replace(case.join, raises=True))
-    assert isinstance(check_filters(strict), Rejected)
+    assert isinstance(check(strict), Rejected)
     both = replace(strict, right=term("r_k >= 1"))
-    assert isinstance(check_filters(both), VerifiedFilters)
-    assert isinstance(check_filters(replace(strict, left=SQL_TRUE)), VerifiedFilters)
+    assert isinstance(check(both), Verified)
+    assert isinstance(check(replace(strict, left=SQL_TRUE)), Verified)
 
 
 def test_what_is_no_claim() -> None:
@@ -227,6 +226,6 @@ def test_what_is_no_claim() -> None:
     of_another_side = replace(claim, left=claim.right)
     no_condition = replace(claim, right=VARS["r_k"])
     for wrong in (of_another_side, no_condition):
-        found = check_filters(wrong)
+        found = check(wrong)
         assert isinstance(found, Rejected)
         assert found.condition == "form"

@@ -153,7 +153,7 @@ def test_a_claim_with_the_wrong_zero_is_refused() -> None:
     no_nan = assumption_of("no-nan", negate(NAN))
     problem = Problem(fold, Var(Scope.OUT, "seen", BOOL), Mode.GROUPED, (no_nan,))
 
-    def verdict(zero: float) -> Verified | Rejected:
+    def verdict(zero: float) -> Verified[Certificate] | Rejected:
         made = claim(app(Op.SQL_GE, X, float_lit(zero)))
         return check(replace(made, problem=problem))
 

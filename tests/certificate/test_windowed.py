@@ -13,8 +13,7 @@ from tests.support.amount import amount
 from tests.support.windowed import By, Over, Row, frames
 
 from presieve.certificate import stored
-from presieve.certificate.check import Rejected, SolverName
-from presieve.certificate.two_rows import VerifiedFilters, check_filters
+from presieve.certificate.check import Rejected, SolverName, Verified, check
 from presieve.certificate.windows import WindowCertificate, parse
 from presieve.errors import PresieveError
 from presieve.ir.ops import sql_conjunction
@@ -172,13 +171,13 @@ def differs(case: Case, tables: int) -> bool:
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
 def test_right_filters_are_accepted_and_change_nothing(solver: SolverName) -> None:
     for case in RIGHT:
-        assert isinstance(check_filters(case.certificate(), solver), VerifiedFilters), case
+        assert isinstance(check(case.certificate(), solver), Verified), case
         assert not differs(case, amount(1200)), case
 
 
 @pytest.mark.parametrize("case", WRONG, ids=str)
 def test_wrong_twins_are_rejected_and_do_differ(case: Case) -> None:
-    assert isinstance(check_filters(case.certificate()), Rejected)
+    assert isinstance(check(case.certificate()), Rejected)
     assert differs(case, 3000)
 
 
@@ -203,7 +202,7 @@ def test_the_search_is_as_strong(case: Case) -> None:
 
     def accepted(clause: Term) -> bool:
         claim = replace(case.certificate(), prefilter=clause)
-        return isinstance(check_filters(claim), VerifiedFilters)
+        return isinstance(check(claim), Verified)
 
     found = sql_conjunction(clauses(case.window, case.certificate().where, accepted))
     assert accepted(found)
@@ -216,11 +215,11 @@ def test_the_search_is_as_strong(case: Case) -> None:
 def test_functions_that_raise_need_whole_frames() -> None:
     case = Case((By("o"),), (Over(-2, 0),), "o >= 3 AND o <= 5", "o >= 1 AND o <= 5")
     claim = replace(case.certificate(), window=replace(case.window, raises=True))
-    found = check_filters(claim)
+    found = check(claim)
     assert isinstance(found, Rejected)
     assert found.condition == "closed"
     closed = replace(claim, prefilter=term("o <= 5"))
-    assert isinstance(check_filters(closed), VerifiedFilters)
+    assert isinstance(check(closed), Verified)
 
 
 def test_bounds_that_wrap_around_have_influence_on_all() -> None:
@@ -228,9 +227,9 @@ def test_bounds_that_wrap_around_have_influence_on_all() -> None:
     limits = (-(2**31), 2**31 - 1)
     window = replace(case.window, limits=limits, wraps=True)
     claim = replace(case.certificate(), window=window)
-    assert isinstance(check_filters(claim), Rejected)
+    assert isinstance(check(claim), Rejected)
     near = replace(claim, prefilter=term("(o >= 1 OR o < -2147483646) AND o <= 5"))
-    assert isinstance(check_filters(near), VerifiedFilters)
+    assert isinstance(check(near), Verified)
 
 
 def test_an_upper_bound_that_leaps_over_all_rows() -> None:
@@ -243,10 +242,10 @@ def test_an_upper_bound_that_leaps_over_all_rows() -> None:
     ):
         case = Case((By("o"),), (over,), where, wrong)
         claim = case.certificate()
-        assert isinstance(check_filters(claim), VerifiedFilters)
+        assert isinstance(check(claim), Verified)
         claim = replace(claim, window=replace(case.window, **wraps))  # type: ignore[arg-type]
-        assert isinstance(check_filters(claim), Rejected)
-        assert isinstance(check_filters(replace(claim, prefilter=term(right))), VerifiedFilters)
+        assert isinstance(check(claim), Rejected)
+        assert isinstance(check(replace(claim, prefilter=term(right))), Verified)
 
 
 def test_it_is_read_back() -> None:
@@ -255,7 +254,7 @@ def test_it_is_read_back() -> None:
         data = json.loads(claim.text())
         assert parse(data) == claim
         assert stored.parse(data) == claim
-        assert isinstance(stored.check_claim(claim, "z3"), VerifiedFilters)
+        assert isinstance(stored.check_claim(claim, "z3"), Verified)
 
 
 KEYS = {
@@ -315,8 +314,8 @@ def test_days_of_dates() -> None:
         below = f"x >= DATE'2024-01-{first}' AND x <= DATE'2024-01-22'"
         claim = of_days(frame, where, below)
         for solver in ("z3", "cvc5"):
-            found = check_filters(claim, solver)
-            assert isinstance(found, VerifiedFilters) is accepted, first
+            found = check(claim, solver)
+            assert isinstance(found, Verified) is accepted, first
         assert stored.parse(json.loads(claim.text())) == claim
 
 

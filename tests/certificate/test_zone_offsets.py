@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from presieve.certificate import stored
-from presieve.certificate.check import Rejected
-from presieve.certificate.scan_filters import VerifiedDerived
+from presieve.certificate.check import Rejected, Verified
+from presieve.certificate.claim import Claim
 from presieve.cli.app import main
 
 if TYPE_CHECKING:
@@ -60,10 +60,8 @@ def certificate(zone: str, offsets: tuple[int, int], **more: tuple[int, int]) ->
     }
 
 
-def checked(data: dict[str, Any]) -> VerifiedDerived | Rejected:
-    found = stored.check_claim(stored.parse(data), "z3")
-    assert isinstance(found, VerifiedDerived | Rejected)
-    return found
+def checked(data: dict[str, Any]) -> Verified[Claim] | Rejected:
+    return stored.check_claim(stored.parse(data), "z3")
 
 
 def seconds(low: int, high: int) -> tuple[int, int]:
@@ -93,7 +91,7 @@ REAL = {
 def test_the_offsets_of_a_zone_are_accepted(zone: str) -> None:
     low, high = REAL[zone]
     for offsets in ((low, high), (low - HOUR, high), (low, high + HOUR), (low - HOUR, high + HOUR)):
-        assert isinstance(checked(certificate(zone, offsets)), VerifiedDerived), offsets
+        assert isinstance(checked(certificate(zone, offsets)), Verified), offsets
 
 
 FORGED = {
@@ -158,7 +156,7 @@ def test_a_zone_without_offsets_proves_nothing() -> None:
 def test_zones_that_nothing_is_read_in_do_not_matter() -> None:
     """A condition in UTC in a session elsewhere, with whatever is said of other zones."""
     data = certificate("UTC", (0, 0), **{"America/New_York": (0, 0), "Mars/Olympus": (1, 1)})
-    assert isinstance(checked({**data, "zone": "America/New_York"}), VerifiedDerived)
+    assert isinstance(checked({**data, "zone": "America/New_York"}), Verified)
 
 
 def test_each_of_two_zones_is_compared() -> None:
@@ -167,7 +165,7 @@ def test_each_of_two_zones_is_compared() -> None:
     both += [*condition("America/New_York"), *condition("Europe/Berlin", 8)]
     data = certificate("America/New_York", REAL["America/New_York"])
     data = {**data, "condition": both, "offsets": {n: list(o) for n, o in zones.items()}}
-    assert isinstance(checked(data), VerifiedDerived)
+    assert isinstance(checked(data), Verified)
     for zone in zones:
         forged = {**data, "offsets": {**data["offsets"], zone: [HOUR // 2, HOUR // 2]}}
         found = checked({**forged, "clauses": []})

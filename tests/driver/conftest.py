@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.driver.conditions import SOLVERS
 
-from presieve.certificate.check import Rejected
+from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.scan_filter_script import check_by_solver
-from presieve.certificate.scan_filters import DerivedCertificate, VerifiedDerived, check_derived
+from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.driver.stages import scan_filters
 
 if TYPE_CHECKING:
@@ -55,15 +55,15 @@ def settings(spark: SparkSession) -> Iterator[SparkSession]:
 @pytest.fixture(autouse=True)
 def replayed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Both solvers prove what the checker of derived filters accepts in a test."""
-    accepted: dict[str, VerifiedDerived] = {}
+    accepted: dict[str, Verified[DerivedCertificate]] = {}
 
-    def checked(certificate: DerivedCertificate) -> VerifiedDerived | Rejected:
-        proof = check_derived(certificate)
-        if isinstance(proof, VerifiedDerived):
+    def checked(certificate: DerivedCertificate) -> Verified[DerivedCertificate] | Rejected:
+        proof = check(certificate)
+        if isinstance(proof, Verified):
             accepted[json.dumps(certificate.to_json())] = proof
         return proof
 
-    monkeypatch.setattr(scan_filters, "check_derived", checked)
+    monkeypatch.setattr(scan_filters, "check", checked)
     yield
     for text, proof in accepted.items():
         for solver in SOLVERS:

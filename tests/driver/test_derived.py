@@ -17,12 +17,17 @@ from tests.support.amount import amount
 from typer.testing import CliRunner
 
 import presieve
-from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
+from presieve.certificate.check import (
+    Rejected,
+    SolverName,
+    Verified,
+    check,
+    decide_conditions,
+    make_solver,
+)
 from presieve.certificate.scan_filter_script import write_script
 from presieve.certificate.scan_filters import (
     DerivedCertificate,
-    VerifiedDerived,
-    check_derived,
     parse,
 )
 from presieve.certificate.stored import check_claim
@@ -312,16 +317,16 @@ def test_the_checker_refuses_anything_narrower(table: DataFrame, condition: str)
     tree = _tree(table.where(condition))
     node, _ = build(tree, 0, 0)
     (clause,) = necessary(node, UTC)
-    proved = check_derived(DerivedCertificate(tree, [clause], UTC))
-    assert isinstance(proved, VerifiedDerived)
+    proved = check(DerivedCertificate(tree, [clause], UTC))
+    assert isinstance(proved, Verified)
     again = parse(json.loads(json.dumps(proved.certificate.to_json())))
-    assert all(isinstance(check_claim(again, solver), VerifiedDerived) for solver in SOLVERS)
+    assert all(isinstance(check_claim(again, solver), Verified) for solver in SOLVERS)
     ((number, allowed),) = clause.items()
     twins = list(_narrower(allowed))
     assert twins
     domain_ends = 0
     for twin in twins:
-        refused = check_derived(DerivedCertificate(tree, [{number: twin}], UTC))
+        refused = check(DerivedCertificate(tree, [{number: twin}], UTC))
         domain_ends += not isinstance(refused, Rejected)
         if isinstance(refused, Rejected):
             claim = DerivedCertificate(tree, [{number: twin}], UTC)
@@ -335,11 +340,11 @@ def test_the_checker_refuses_anything_narrower(table: DataFrame, condition: str)
 def test_only_the_checker_makes_a_proof(table: DataFrame) -> None:
     tree = _tree(table.where("year(d) = 2024"))
     with pytest.raises(PresieveError):
-        VerifiedDerived(DerivedCertificate(tree, [], UTC), object())
+        Verified(DerivedCertificate(tree, [], UTC), "z3", {}, None, object())
     node, _ = build(tree, 0, 0)
     assert beyond([node], UTC)
     wrong = DerivedCertificate(tree[:-1], necessary(node, UTC), UTC)
-    assert isinstance(check_derived(wrong), Rejected)
+    assert isinstance(check(wrong), Rejected)
 
 
 TRAPS: dict[str, tuple[str, str]] = {

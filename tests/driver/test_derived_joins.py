@@ -15,8 +15,8 @@ from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.leaf_conditions import conjunction, facts_of
 from presieve.backend.catalyst.operators import JOIN
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node
-from presieve.certificate.check import Rejected
-from presieve.certificate.scan_filters import DerivedCertificate, check_derived
+from presieve.certificate.check import Rejected, check
+from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.semantics.intervals import values
 from presieve.sql.catalyst_tree import build
 from presieve.sql.piecewise import Zones
@@ -239,14 +239,14 @@ def test_the_checker_refuses_more(sides: list[DataFrame]) -> None:
     points = cuts(node, UTC)
     assert len([c for c in clauses if len(c) == 1]) >= 2
     whole = DerivedCertificate(conjunction(trees), clauses, UTC, points)
-    assert not isinstance(check_derived(whole), Rejected)
+    assert not isinstance(check(whole), Rejected)
     for clause in clauses:
         ((number, allowed),) = clause.items()
         low, high = allowed.intervals[-1]
         if isinstance(high, int):
             narrower = {number: values([(low, high - 1)])}
             twin = DerivedCertificate(conjunction(trees), [narrower], UTC, points)
-            assert isinstance(check_derived(twin), Rejected), narrower
+            assert isinstance(check(twin), Rejected), narrower
 
 
 _OPERANDS = {

@@ -13,9 +13,8 @@ from tests.support.spark_version import is_before
 
 import presieve
 from presieve.backend.classic import join_key_ranges
-from presieve.certificate.check import Rejected, SolverName
+from presieve.certificate.check import Rejected, SolverName, Verified, check
 from presieve.certificate.joins import JoinCertificate, parse
-from presieve.certificate.two_rows import VerifiedFilters, check_filters
 from presieve.ir.terms import SQL_TRUE
 from presieve.plan.algebra import Attribute
 
@@ -119,7 +118,7 @@ def test_row_groups_are_skipped(spark: SparkSession, form: str, key: str) -> Non
     assert found.skipped > 0.9
     assert not found.assumptions
     (claim,) = found.certificates
-    assert all(isinstance(check_filters(parse(claim), s), VerifiedFilters) for s in SOLVERS)
+    assert all(isinstance(check(parse(claim), s), Verified) for s in SOLVERS)
 
 
 def test_columns_keep_the_names_of_their_tables(spark: SparkSession) -> None:
@@ -275,18 +274,18 @@ def site(type_: str = "bigint") -> JoinCertificate:
 @pytest.mark.parametrize("type_", ["int", "bigint", "date", "timestamp"])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_both_solvers_prove_it(type_: str, solver: SolverName) -> None:
-    assert isinstance(check_filters(site(type_), solver), VerifiedFilters)
+    assert isinstance(check(site(type_), solver), Verified)
     assert parse(site(type_).to_json()) == site(type_)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_without_its_premises_it_is_refuted(solver: SolverName) -> None:
     claim = site()
-    assert isinstance(check_filters(replace(claim, where=SQL_TRUE), solver), Rejected)
+    assert isinstance(check(replace(claim, where=SQL_TRUE), solver), Rejected)
     preserved = replace(claim, join=replace(claim.join, left=True))
-    assert isinstance(check_filters(preserved, solver), Rejected)
+    assert isinstance(check(preserved, solver), Rejected)
     all_match = replace(claim, join=replace(claim.join, on=SQL_TRUE))
-    assert isinstance(check_filters(all_match, solver), Rejected)
+    assert isinstance(check(all_match, solver), Rejected)
 
 
 @pytest.mark.parametrize("writer", ["pyarrow", "spark"])

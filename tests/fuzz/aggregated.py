@@ -18,11 +18,8 @@ from tests.fuzz.pairs import Fuzzer
 from tests.fuzz.settings import PLAIN
 from tests.support.aggregates import by_aggregates, claim
 
-from presieve.certificate.check import Rejected
-from presieve.certificate.group_aggregates import (
-    AggregatedCertificate,
-    check_aggregated,
-)
+from presieve.certificate.check import Rejected, check
+from presieve.certificate.group_aggregates import AggregatedCertificate
 from presieve.driver.fold_inputs import Inputs
 from presieve.driver.solve import strictly
 from presieve.driver.stages.group_aggregates import that_fits
@@ -106,7 +103,7 @@ def _certificate(inputs: Inputs, tally: Tally) -> AggregatedCertificate | None:
         found = aggregates_of(tried, "column ")
         if isinstance(found, Aggregates):
             certificate = claim(found)
-            result = check_aggregated(certificate)
+            result = check(certificate)
             if not isinstance(result, Rejected):
                 return certificate
             tally.unproved[f"{result.condition.split()[0]}: {result.reason}"] += 1

@@ -1,18 +1,27 @@
-"""Trusted. A certificate: a claim about a problem, with everything needed to check it again.
-
-It is stored as JSON in which every term is in the IR's text form, so it is read back without loss.
-"""
+"""Trusted. Proves a pushdown: two filters that may replace the filter above a fold."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
-from presieve.errors import PresieveError, UsageError
+from presieve.certificate import obligations
+from presieve.certificate.claim import (
+    FORMAT,
+    Claim,
+    Decided,
+    Obligation,
+    Script,
+    read_claim,
+    read_file,
+)
+from presieve.certificate.required import check_statement
+from presieve.certificate.witness import check_residual_witnesses, check_witnesses
+from presieve.errors import PresieveError
 from presieve.ir.fold import Problem
+from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import (
     Kind,
     Pushdown,
@@ -20,19 +29,19 @@ from presieve.ir.pushdown import (
     ResidualWitness,
     Strength,
     Witness,
+    residual_conjuncts,
     residual_strength,
 )
-from presieve.ir.terms import FALSE, Term
+from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, Term
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
+from presieve.ir.wellformed import IllFormed, check_invariant, check_post, check_prefilter
 
-FORMAT = 2
-_Claim = TypeVar("_Claim")
 _BEFORE = 1
 """The previous format, which is still read: it had another word for ``optimal``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Claim):
     """``prefilter`` and ``residual`` may replace ``problem.where``, because ``invariant`` relates
     the original run (ACC) and the run over the pre-filtered rows (TWIN) at every moment.
     """
@@ -74,10 +83,9 @@ class Certificate:
             pushdown.residual_witnesses,
         )
 
-    def to_json(self) -> dict[str, object]:
-        """Plain data for ``json``; inverse of :func:`parse`."""
+    def fields(self) -> dict[str, object]:
+        """The statement; :func:`parse` reads it."""
         return {
-            "presieve": FORMAT,
             "kind": self.kind,
             "strength": self.strength,
             "prefilter": print_term(self.prefilter),
@@ -103,13 +111,74 @@ class Certificate:
             "problem": print_problem(self.problem).splitlines(),
         }
 
-    def save(self, path: str | Path) -> None:
-        """Write :meth:`text` to a file."""
-        Path(path).write_text(self.text(), encoding="utf-8")
+    def check_form(self) -> None:
+        """Check that the kind fits the predicates, that every term is over its own variables, and
+        that the witnesses show what they claim.
+        """
+        problem, residual = self.problem, self.residual
+        check_statement(problem)
+        check_prefilter(problem, self.prefilter)
+        check_post(problem, residual)
+        check_invariant(problem, self.invariant)
+        self._check_hidden()
+        fits = {
+            "exact": sql_conjuncts(residual) == (),
+            "partial": residual == problem.where,
+            "split": sql_conjuncts(residual) != () and residual != problem.where,
+            "empty": self.prefilter == SQL_FALSE and residual == SQL_FALSE,
+            "none": self.prefilter == SQL_TRUE,
+        }[self.kind]
+        if not fits:
+            raise IllFormed(f"the predicates are not those of kind {self.kind}")
+        check_witnesses(problem, self.witnesses)
 
-    def text(self) -> str:
-        """The certificate as JSON; equal certificates give equal text."""
-        return json.dumps(self.to_json(), indent=1) + "\n"
+    def _check_hidden(self) -> None:
+        """Reject witnesses for an unknown function: tables show nothing about it, because it may
+        never give the values that they hold.
+        """
+        if not self.problem.fold.hidden:
+            return
+        if self.strength != "universe" or self.witnesses or self.residual_witnesses:
+            raise IllFormed("tables with values of an unknown function show nothing")
+
+    def premises(self) -> str:
+        """Build a script that is satisfiable if there are rows that obey the assumptions."""
+        return obligations.premises(self)
+
+    def obligations(self) -> Iterator[Obligation]:
+        """Yield what has to hold of the two runs, of errors, of strength and of the residual."""
+        for name, build in obligations.OBLIGATIONS.items():
+            yield Script(name, build(self))
+        if not self.calls_stay:
+            yield Script(
+                "kept", obligations.kept_raises(self), "a row that is kept may lose its error"
+            )
+        if self.strength != "universe":
+            yield Script(
+                "strength", self._strength_script(), "rows are kept for which no witness speaks"
+            )
+        yield Decided("residual", self._doubt_residual())
+
+    def _strength_script(self) -> str:
+        """Build a script that is satisfiable if the claim of strength exceeds the witnesses."""
+        if self.strength == "optimal":
+            return obligations.without_need(self, self.witnesses)
+        return obligations.without_witness(self, [w.region for w in self.witnesses])
+
+    def _doubt_residual(self) -> str | None:
+        """Say which witness of the residual shows nothing; None if there is none."""
+        conjuncts = residual_conjuncts(self.kind, self.residual)
+        try:
+            check_residual_witnesses(
+                self.problem, self.prefilter, conjuncts, self.residual_witnesses
+            )
+        except PresieveError as problem:
+            return str(problem)
+        return None
+
+    def erases_error(self) -> str:
+        """Build a script that is satisfiable unless every error stays."""
+        return obligations.erases_error(self)
 
 
 def parse(data: object) -> Certificate:
@@ -122,18 +191,6 @@ def parse(data: object) -> Certificate:
             f" formats {_BEFORE} and {FORMAT}; use the presieve that wrote it, or search again"
         )
     return read_claim(_parse, data)
-
-
-def read_claim(how: Callable[[dict[str, Any]], _Claim], data: dict[str, Any]) -> _Claim:
-    """Read a claim from its stored form. Raises :class:`PresieveError` if ``data`` is malformed."""
-    try:
-        return how(data)
-    except KeyError as problem:
-        raise PresieveError(f"not a complete certificate: it has no {problem}") from problem
-    except (TypeError, AttributeError, ValueError, OverflowError) as problem:
-        raise PresieveError(f"not a certificate: {problem!r}") from problem
-    except RecursionError:
-        raise PresieveError("not a certificate: nested too deeply") from None
 
 
 def _parse(data: dict[str, Any]) -> Certificate:
@@ -186,17 +243,3 @@ def _list(data: object) -> list[Any]:
 def load(path: str | Path) -> Certificate:
     """Read a certificate from a file. Raises :class:`UsageError` if there is none."""
     return read_file(path, parse)
-
-
-def read_file(path: str | Path, how: Callable[[object], _Claim]) -> _Claim:
-    """Read a claim from a JSON file. Raises :class:`UsageError` if there is none."""
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise UsageError(f"{path}: {problem.strerror or problem}") from problem
-    except (ValueError, RecursionError) as problem:  # of bytes, of JSON, of a number's length
-        raise UsageError(f"{path}: not JSON, so not a certificate ({problem})") from problem
-    try:
-        return how(data)
-    except PresieveError as problem:
-        raise UsageError(f"{path}: {problem}") from problem

@@ -24,39 +24,28 @@ raises on a row, the group raises: a field records it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from presieve.certificate.certificate import FORMAT
-from presieve.certificate.check import (
-    Rejected,
-    SolverName,
-    check_types,
-    decide_conditions,
-    make_solver,
-)
-from presieve.certificate.required import check_required
+from presieve.certificate.claim import Claim, Obligation, Script
+from presieve.certificate.required import check_statement
 from presieve.certificate.row_expressions import Expression
-from presieve.errors import PresieveError
 from presieve.ir.fold import Field, Mode, Output, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 from presieve.ir.walk import rewrite, variables
-from presieve.ir.wellformed import IllFormed, check_problem
+from presieve.ir.wellformed import IllFormed
 from presieve.semantics.aggregates import FUNCTIONS, AggregateColumn, ListColumn
-from presieve.semantics.assumptions import REORDERED, check_words
+from presieve.semantics.assumptions import REORDERED
 from presieve.semantics.smart_constructors import and_, get, is_none, or_, some
 from presieve.semantics.types import bounds, sort_of
 from presieve.semantics.values import MOST_ROWS
 from presieve.smt.side_by_side import SideBySide
-from presieve.smt.solver import Effort
 
 KIND = "aggregated"
-_SEAL = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +123,7 @@ class ListText:
 
 
 @dataclass(frozen=True, slots=True)
-class AggregatedCertificate:
+class AggregatedCertificate(Claim):
     """The expressions over the aggregates may replace the outputs of the problem's fold.
 
     ``rows`` is the largest number of rows in a group. ``invariant`` is over ACC: the fields of the
@@ -149,10 +138,9 @@ class AggregatedCertificate:
     rows: int = MOST_ROWS
     lists: tuple[ListText, ...] = ()
 
-    def to_json(self) -> dict[str, object]:
-        """Plain data for ``json``; inverse of :func:`parse`."""
+    def fields(self) -> dict[str, object]:
+        """The statement; :func:`parse` reads it."""
         return {
-            "presieve": FORMAT,
             "kind": KIND,
             "rows": self.rows,
             "aggregates": [a.to_json() for a in self.aggregates],
@@ -173,9 +161,100 @@ class AggregatedCertificate:
         single = {a.column.result: a.column.state for a in self.aggregates}
         return {**single, **{v: v for a in self.lists for v in a.column.results}}
 
-    def text(self) -> str:
-        """The certificate as JSON; equal certificates give equal text."""
-        return json.dumps(self.to_json(), indent=1) + "\n"
+    def check_form(self) -> None:
+        """Check that the problem is a fold of groups, that the aggregates are over its columns, and
+        that each output has an expression of the right type over them.
+        """
+        problem, fold = self.problem, self.problem.fold
+        check_statement(problem)
+        if problem.mode is not Mode.GROUPED or fold.hidden:
+            raise IllFormed("only functions of groups, which are read as a whole, are replaced")
+        if self.rows < 1:
+            raise IllFormed("a group has rows")
+        rows = {Var(Scope.ROW, c.name, c.sort) for c in fold.columns}
+        keys = {fold.key(c.name) for c in fold.keys}
+        for a in self.aggregates:
+            _check_call(a, rows | keys, self.rows)
+        for list_text in self.lists:
+            _check_list(list_text.column, rows | keys, keys)
+        orders = {a.column.reverse for a in self.aggregates}
+        if len(orders) > 1 or (self.lists and True in orders):
+            raise IllFormed("aggregates go over the rows in two orders")
+        names = [c.name for c in self.columns]
+        both = SideBySide.of(problem, self.columns).problem.fold
+        states = {Var(Scope.ACC, f.name, f.sort) for f in both.fields}
+        if len({*names, *(v.name for v in states)}) != len(names) + len(both.fields):
+            raise IllFormed("two aggregates or fields are of one name")
+        for term in self.invariant:
+            if term.sort != BOOL or not (states | keys).issuperset(variables(term)):
+                raise IllFormed("the invariant speaks of what is no field")
+        self._check_expressions(keys | set(self.results))
+
+    def _check_expressions(self, allowed_variables: set[Var]) -> None:
+        outputs: Mapping[str, Output] = {o.name: o for o in self.problem.fold.outputs}
+        if [e.output for e in self.expressions] != list(outputs):
+            raise IllFormed("there must be one expression for each output")
+        for e in self.expressions:
+            if e.value.sort != Option(strip(outputs[e.output].sort)):
+                raise IllFormed(f"the expression for {e.output} is of another sort")
+            if e.safe.sort != BOOL or e.raises.sort != BOOL:
+                raise IllFormed(f"the conditions of {e.output} are none")
+            if not allowed_variables.issuperset(variables(e.value, e.safe, e.raises)):
+                raise IllFormed(f"the expression for {e.output} reads what is no column")
+
+    @property
+    def _relation(self) -> SideBySide:
+        return SideBySide.of(self.problem, self.columns, self.invariant)
+
+    def premises(self) -> str:
+        """Build a script that is satisfiable if there are rows."""
+        return self._relation.premises()
+
+    def obligations(self) -> Iterator[Obligation]:
+        """Yield the script of each condition."""
+        relation = self._relation
+        reordered = any(REORDERED.says(a) for a in self.problem.assumptions)
+        for a in self.aggregates:
+            column = a.column
+            yield Script(f"argument {column.name}", relation.of_row(and_(a.safe, negate(a.raises))))
+            if _is_whole(column):
+                yield Script(
+                    f"sums {column.name}", relation.of_row(_at_most(column.argument, a.most))
+                )
+            if not reordered:
+                yield Script(f"order {column.name}", relation.of_two_rows(column))
+        for list_text in self.lists:
+            name = list_text.column.name
+            for script in relation.of_steps(
+                and_(list_text.column.safe, negate(list_text.column.raises))
+            ):
+                yield Script(f"step {name}", script)
+            for script in () if reordered else relation.commuting(list_text.column):
+                yield Script(f"order {name}", script)
+        yield Script("first", relation.first(self.invariant))
+        yield Script("next", relation.next(self.invariant))
+        fold = relation.problem.fold
+        output_terms = {o.name: o.term for o in fold.outputs}
+        columns = self.results
+        for e in self.expressions:
+            value, safe, raises = (
+                rewrite(t, lambda v: columns.get(v, v)) for t in (e.value, e.safe, e.raises)
+            )
+            same = app(Op.SAME, value, some(output_terms[e.output]))
+            claims = [
+                safe,
+                app(Op.SAME, raises, fold.finish_raises),
+                or_(fold.finish_raises, same),
+            ]
+            yield Script(f"final {e.output}", relation.final(claims, tuple(self._totals())))
+
+    def _totals(self) -> Iterator[Term]:
+        """Bound the counts and sums over the largest group."""
+        for a in self.aggregates:
+            if _is_whole(a.column):
+                yield _at_most(a.column.state, a.most * self.rows)
+            elif a.column.function in ("count", "count_if"):
+                yield _at_most(a.column.state, self.rows)
 
 
 def parse(data: Mapping[str, Any]) -> AggregatedCertificate:
@@ -192,82 +271,6 @@ def parse(data: Mapping[str, Any]) -> AggregatedCertificate:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class VerifiedAggregated:
-    """A certificate that this checker has accepted; only :func:`check_aggregated` makes one.
-    ``seconds`` is the time per condition.
-    """
-
-    certificate: AggregatedCertificate
-    solver: SolverName
-    seconds: dict[str, float]
-    seal: object = field(repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.seal is not _SEAL:
-            raise PresieveError("only the checker makes a VerifiedAggregated")
-
-
-# --- the checker ----------------------------------------------------------------------------------
-
-
-def check_aggregated(
-    certificate: AggregatedCertificate, solver: SolverName = "z3", effort: Effort | None = None
-) -> VerifiedAggregated | Rejected:
-    """Rebuild the conditions from the IR and decide each. An unknown answer is not accepted."""
-    effort = effort or Effort()
-    try:
-        _check_form(certificate)
-    except PresieveError as problem:
-        return Rejected("form", str(problem))
-    like = make_solver(solver)
-    relation = SideBySide.of(certificate.problem, certificate.columns, certificate.invariant)
-    seconds = decide_conditions(
-        relation.premises(), _conditions(certificate, relation), like, effort
-    )
-    if isinstance(seconds, Rejected):
-        return seconds
-    return VerifiedAggregated(certificate, solver, seconds, _SEAL)
-
-
-def _conditions(
-    certificate: AggregatedCertificate, relation: SideBySide
-) -> Iterator[tuple[str, str]]:
-    """Yield the name and the script of each condition."""
-    reordered = any(REORDERED.says(a) for a in certificate.problem.assumptions)
-    for a in certificate.aggregates:
-        column = a.column
-        yield f"argument {column.name}", relation.of_row(and_(a.safe, negate(a.raises)))
-        if _is_whole(column):
-            yield f"sums {column.name}", relation.of_row(_at_most(column.argument, a.most))
-        if not reordered:
-            yield f"order {column.name}", relation.of_two_rows(column)
-    for list_text in certificate.lists:
-        name = list_text.column.name
-        for script in relation.of_steps(
-            and_(list_text.column.safe, negate(list_text.column.raises))
-        ):
-            yield f"step {name}", script
-        for script in () if reordered else relation.commuting(list_text.column):
-            yield f"order {name}", script
-    yield "first", relation.first(certificate.invariant)
-    yield "next", relation.next(certificate.invariant)
-    fold = relation.problem.fold
-    output_terms = {o.name: o.term for o in fold.outputs}
-    columns = certificate.results
-    for e in certificate.expressions:
-        value, safe, raises = (
-            rewrite(t, lambda v: columns.get(v, v)) for t in (e.value, e.safe, e.raises)
-        )
-        same = app(Op.SAME, value, some(output_terms[e.output]))
-        claims = [
-            safe,
-            app(Op.SAME, raises, fold.finish_raises),
-            or_(fold.finish_raises, same),
-        ]
-        yield f"final {e.output}", relation.final(claims, tuple(_totals(certificate)))
-
-
 def _is_whole(column: AggregateColumn) -> bool:
     return column.function == "sum" and strip(column.argument.sort) == INT
 
@@ -277,48 +280,6 @@ def _at_most(number: Term, most: int) -> Term:
     value = get(number)
     low, high = app(Op.PY_LE, int_lit(-most), value), app(Op.PY_LE, value, int_lit(most))
     return or_(is_none(number), and_(low, high))
-
-
-def _totals(certificate: AggregatedCertificate) -> Iterator[Term]:
-    """Bound the counts and sums over the largest group."""
-    for a in certificate.aggregates:
-        if _is_whole(a.column):
-            yield _at_most(a.column.state, a.most * certificate.rows)
-        elif a.column.function in ("count", "count_if"):
-            yield _at_most(a.column.state, certificate.rows)
-
-
-def _check_form(certificate: AggregatedCertificate) -> None:
-    """Check that the problem is a fold of groups, that the aggregates are over its columns, and
-    that each output has an expression of the right type over them.
-    """
-    problem, fold = certificate.problem, certificate.problem.fold
-    check_problem(problem)
-    check_words(problem)
-    if problem.mode is not Mode.GROUPED or fold.hidden:
-        raise IllFormed("only functions of groups, which are read as a whole, are replaced")
-    if certificate.rows < 1:
-        raise IllFormed("a group has rows")
-    check_types(fold)
-    check_required(problem)
-    rows = {Var(Scope.ROW, c.name, c.sort) for c in fold.columns}
-    keys = {fold.key(c.name) for c in fold.keys}
-    for a in certificate.aggregates:
-        _check_call(a, rows | keys, certificate.rows)
-    for list_text in certificate.lists:
-        _check_list(list_text.column, rows | keys, keys)
-    orders = {a.column.reverse for a in certificate.aggregates}
-    if len(orders) > 1 or (certificate.lists and True in orders):
-        raise IllFormed("aggregates go over the rows in two orders")
-    names = [c.name for c in certificate.columns]
-    both = SideBySide.of(problem, certificate.columns).problem.fold
-    states = {Var(Scope.ACC, f.name, f.sort) for f in both.fields}
-    if len({*names, *(v.name for v in states)}) != len(names) + len(both.fields):
-        raise IllFormed("two aggregates or fields are of one name")
-    for term in certificate.invariant:
-        if term.sort != BOOL or not (states | keys).issuperset(variables(term)):
-            raise IllFormed("the invariant speaks of what is no field")
-    _check_expressions(certificate, keys | set(certificate.results))
 
 
 def _check_call(call: AggregateText, columns: set[Var], rows: int) -> None:
@@ -347,16 +308,3 @@ def _check_list(column: ListColumn, columns: set[Var], keys: set[Var]) -> None:
             raise IllFormed(f"{column.name} reads what is no column")
     if {column.safe.sort, column.raises.sort} != {BOOL}:
         raise IllFormed(f"the conditions of {column.name} are none")
-
-
-def _check_expressions(certificate: AggregatedCertificate, allowed_variables: set[Var]) -> None:
-    outputs: Mapping[str, Output] = {o.name: o for o in certificate.problem.fold.outputs}
-    if [e.output for e in certificate.expressions] != list(outputs):
-        raise IllFormed("there must be one expression for each output")
-    for e in certificate.expressions:
-        if e.value.sort != Option(strip(outputs[e.output].sort)):
-            raise IllFormed(f"the expression for {e.output} is of another sort")
-        if e.safe.sort != BOOL or e.raises.sort != BOOL:
-            raise IllFormed(f"the conditions of {e.output} are none")
-        if not allowed_variables.issuperset(variables(e.value, e.safe, e.raises)):
-            raise IllFormed(f"the expression for {e.output} reads what is no column")

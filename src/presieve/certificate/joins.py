@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from presieve.certificate.certificate import FORMAT
-from presieve.certificate.two_rows import check_conditions
+from presieve.certificate.two_rows import Sides, TwoRowClaim, check_conditions
 from presieve.ir.fold import Column
 from presieve.ir.sorts import strip
 from presieve.ir.terms import Scope, Term
@@ -20,7 +18,7 @@ KIND = "join"
 
 
 @dataclass(frozen=True, slots=True)
-class JoinCertificate:
+class JoinCertificate(TwoRowClaim):
     """``left`` (over KEY) and ``right`` (over ROW) may stand below the join, where ``where`` (over
     both) stands above it and stays there. ``keys`` and ``columns`` are the columns of the left and
     of the right side that these terms read.
@@ -33,10 +31,14 @@ class JoinCertificate:
     left: Term
     right: Term
 
-    def to_json(self) -> dict[str, object]:
-        """Plain data for ``json``; inverse of :func:`parse`."""
+    @property
+    def sides(self) -> Sides:
+        """The columns of both sides."""
+        return self.keys, self.columns
+
+    def fields(self) -> dict[str, object]:
+        """The statement; :func:`parse` reads it."""
         return {
-            "presieve": FORMAT,
             "kind": KIND,
             "columns": [_columns(self.keys), _columns(self.columns)],
             "on": print_term(self.join.on),
@@ -46,7 +48,7 @@ class JoinCertificate:
             "prefilters": [print_term(self.left), print_term(self.right)],
         }
 
-    def obligations(self) -> Iterator[tuple[str, Term]]:
+    def conditions(self) -> Iterator[tuple[str, Term]]:
         """Yield the conditions that must hold for every left row and every right row."""
         return obligations(self.join, self.where, (self.left, self.right))
 
@@ -58,10 +60,6 @@ class JoinCertificate:
         check_conditions((self.where, self.join.on), left, right)
         check_conditions((self.left,), left)
         check_conditions((self.right,), right)
-
-    def text(self) -> str:
-        """The certificate as JSON; equal certificates give equal text."""
-        return json.dumps(self.to_json(), indent=1) + "\n"
 
 
 def _columns(columns: tuple[Column, ...]) -> list[list[object]]:

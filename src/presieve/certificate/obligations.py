@@ -22,8 +22,7 @@ If the function is evaluated on demand and the residual is not the filter, there
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Protocol
 
 from presieve.ir.fold import Problem
 from presieve.ir.pushdown import Witness
@@ -32,21 +31,30 @@ from presieve.semantics.scan import may_lose
 from presieve.smt.smtlib import s_and, s_not, s_or
 from presieve.smt.two_runs import EncEnv, Run, Runs
 
-Condition = Literal["premises", "init", "sync", "stutter", "final"]
+
+class TwoRunClaim(Protocol):
+    """The part of a certificate that these obligations are about."""
+
+    @property
+    def problem(self) -> Problem:
+        """The problem whose filter is replaced."""
+
+    @property
+    def prefilter(self) -> Term:
+        """The filter on rows."""
+
+    @property
+    def residual(self) -> Term:
+        """The filter on results."""
+
+    @property
+    def invariant(self) -> tuple[Term, ...]:
+        """The relation of the original run (ACC) and its twin (TWIN)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The claim to prove about a problem."""
-
-    problem: Problem
-    prefilter: Term
-    residual: Term
-    invariant: tuple[Term, ...]
-
-    def runs(self) -> Runs:
-        """A fresh vocabulary for this claim."""
-        return Runs(self.problem, [self.prefilter, self.residual, *self.invariant])
+def _fresh_runs(claim: TwoRunClaim) -> Runs:
+    """A fresh vocabulary for this claim."""
+    return Runs(claim.problem, [claim.prefilter, claim.residual, *claim.invariant])
 
 
 def _holds(runs: Runs, invariant: Iterable[Term], run: Run, twin: Run) -> str:
@@ -61,24 +69,24 @@ def _negated_script(runs: Runs, premises: Iterable[str], conclusion: str) -> str
     return runs.encoder.take()
 
 
-def _start(claim: Claim) -> tuple[Runs, Run, Run, str]:
-    runs = claim.runs()
+def _start(claim: TwoRunClaim) -> tuple[Runs, Run, Run, str]:
+    runs = _fresh_runs(claim)
     run, twin = runs.arbitrary("s"), runs.arbitrary("t")
     return runs, run, twin, _holds(runs, claim.invariant, run, twin)
 
 
-def init(claim: Claim) -> str:
+def init(claim: TwoRunClaim) -> str:
     """The invariant holds before any row."""
-    runs = claim.runs()
+    runs = _fresh_runs(claim)
     start = runs.initial()
     return _negated_script(runs, [], _holds(runs, claim.invariant, start, start))
 
 
-def _prefilter_holds(runs: Runs, claim: Claim, row: EncEnv) -> str:
+def _prefilter_holds(runs: Runs, claim: TwoRunClaim, row: EncEnv) -> str:
     return runs.is_true(claim.prefilter, row)
 
 
-def sync(claim: Claim) -> str:
+def sync(claim: TwoRunClaim) -> str:
     """Both runs see a row that the pre-filter keeps."""
     runs, run, twin, related = _start(claim)
     row = runs.row("r")
@@ -87,7 +95,7 @@ def sync(claim: Claim) -> str:
     return _negated_script(runs, premises, s_and([s_not(runs.step_raises(twin, row)), after]))
 
 
-def stutter(claim: Claim) -> str:
+def stutter(claim: TwoRunClaim) -> str:
     """Only the original run sees a row that the pre-filter drops."""
     runs, run, twin, related = _start(claim)
     row = runs.row("r")
@@ -97,7 +105,7 @@ def stutter(claim: Claim) -> str:
     return _negated_script(runs, premises, _holds(runs, claim.invariant, runs.step(run, row), twin))
 
 
-def final(claim: Claim) -> str:
+def final(claim: TwoRunClaim) -> str:
     """When the group ends, both pipelines give the same result."""
     runs, run, twin, related = _start(claim)
     accepted, accepted_twin = (
@@ -108,18 +116,18 @@ def final(claim: Claim) -> str:
     return _negated_script(runs, [related, runs.matters(run)], conclusion)
 
 
-def premises(claim: Claim) -> str:
+def premises(claim: TwoRunClaim) -> str:
     """Build the guard of the obligations, not one of them: a script that is satisfiable if there
     are rows that obey the assumptions.
     """
-    runs = claim.runs()
+    runs = _fresh_runs(claim)
     runs.arbitrary("s")
     runs.arbitrary("t")
     runs.row("r")
     return runs.encoder.take()
 
 
-def erases_error(claim: Claim) -> str:
+def erases_error(claim: TwoRunClaim) -> str:
     """Build a script that is satisfiable unless no related run raises where its twin does not: on a
     dropped row, or at the end of a group. Sync and Final prove that no error is added.
     """
@@ -137,14 +145,14 @@ def erases_error(claim: Claim) -> str:
     return runs.encoder.take()
 
 
-def kept_raises(claim: Claim) -> str:
+def kept_raises(claim: TwoRunClaim) -> str:
     """Build a script that is satisfiable unless no run over kept rows raises, on a row or at its
     end.
 
     The states that such runs reach are related to themselves. An end comes after a row, or is the
     end of a run over no rows, if that has a result.
     """
-    runs = claim.runs()
+    runs = _fresh_runs(claim)
     start, run = runs.initial(), runs.arbitrary("s")
     row = runs.row("r")
     raises = s_or([runs.step_raises(run, row), runs.finish_raises(runs.step(run, row))])
@@ -155,7 +163,7 @@ def kept_raises(claim: Claim) -> str:
     return runs.encoder.take()
 
 
-def without_witness(claim: Claim, regions: Iterable[Term]) -> str:
+def without_witness(claim: TwoRunClaim, regions: Iterable[Term]) -> str:
     """Build a script that is satisfiable if a kept row lies in none of the witnesses' regions."""
     regions = tuple(regions)
     runs = Runs(claim.problem, [claim.prefilter, *regions])
@@ -166,7 +174,7 @@ def without_witness(claim: Claim, regions: Iterable[Term]) -> str:
     return runs.encoder.take()
 
 
-def without_need(claim: Claim, witnesses: Iterable[Witness]) -> str:
+def without_need(claim: TwoRunClaim, witnesses: Iterable[Witness]) -> str:
     """Build a script that is satisfiable if a kept row makes no difference to any of the witnesses'
     tables when it replaces the row in question, in a group of any key.
     """

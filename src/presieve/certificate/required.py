@@ -1,5 +1,5 @@
-"""Trusted. The assumptions without a condition that a problem must list, and those it takes on
-trust.
+"""Trusted. What every problem must say: the types of its columns, and the assumptions without a
+condition that it must list or takes on trust.
 
 No proof rests on these assumptions. If one was deleted, the proof still holds, but for another
 function: for example, one whose results are integers of any size. Here they are derived from the
@@ -12,18 +12,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from presieve.ir.fold import PURE, Fold, Output, Problem
+from presieve.ir.fold import PURE, Column, Fold, Output, Problem
 from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Var
 from presieve.ir.walk import subterms
-from presieve.ir.wellformed import IllFormed
+from presieve.ir.wellformed import IllFormed, check_problem
 from presieve.lift.values.ranges import column_ranges, field_ranges
-from presieve.semantics.assumptions import RESULT_FITS, SUM_WITHIN, unseen_codes
-from presieve.semantics.types import SchemaColumn
+from presieve.semantics.assumptions import RESULT_FITS, SUM_WITHIN, check_words, unseen_codes
+from presieve.semantics.types import SchemaColumn, sort_of
 
 
-def check_required(problem: Problem) -> None:
-    """Raises :class:`IllFormed` if the problem must list an assumption that it does not list."""
+def check_statement(problem: Problem) -> None:
+    """Raises :class:`IllFormed` unless the problem makes sense, its columns have the sorts of their
+    Spark types, which bound the values, and it lists the assumptions that it must list, in words
+    that say what they mean.
+    """
+    check_problem(problem)
+    check_words(problem)
+    fold = problem.fold
+    typed: tuple[Column | Output, ...] = (*fold.columns, *fold.keys, *fold.outputs)
+    for c in typed:
+        if sort_of(c.type) != strip(c.sort):
+            raise IllFormed(f"{c.name} of type {c.type} has another sort")
+    _check_assumptions(problem)
+
+
+def _check_assumptions(problem: Problem) -> None:
     for output in _unbounded_results(problem.fold):
         fits = RESULT_FITS.of(name=output.name, type=output.type)
         if not output.checked and fits not in problem.assumptions:

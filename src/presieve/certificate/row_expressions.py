@@ -13,35 +13,23 @@ expression for more rows than a function, so the other conditions are about all 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from presieve.certificate.certificate import FORMAT
-from presieve.certificate.check import (
-    Rejected,
-    SolverName,
-    check_types,
-    decide_conditions,
-    make_solver,
-)
-from presieve.certificate.required import check_required
-from presieve.errors import PresieveError
+from presieve.certificate.claim import ConditionClaim
+from presieve.certificate.required import check_statement
 from presieve.ir.fold import Fold, Mode, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 from presieve.ir.walk import variables
-from presieve.ir.wellformed import IllFormed, check_problem
-from presieve.semantics.assumptions import check_words
+from presieve.ir.wellformed import IllFormed
 from presieve.semantics.smart_constructors import and_, or_
-from presieve.smt.solver import Effort
 from presieve.smt.two_runs import Runs
 
 KIND = "compiled"
-_SEAL = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +60,7 @@ class Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class CompiledCertificate:
+class CompiledCertificate(ConditionClaim):
     """The expressions may replace the outputs of the problem's fold, where each row is a group.
 
     ``row`` is the output that says whether the function gives a row, if it may give none. Then rows
@@ -83,19 +71,62 @@ class CompiledCertificate:
     expressions: tuple[Expression, ...]
     row: str = ""
 
-    def to_json(self) -> dict[str, object]:
-        """Plain data for ``json``; inverse of :func:`parse`."""
+    def fields(self) -> dict[str, object]:
+        """The statement; :func:`parse` reads it."""
         return {
-            "presieve": FORMAT,
             "kind": KIND,
             "row": self.row,
             "expressions": [e.to_json() for e in self.expressions],
             "problem": print_problem(self.problem).splitlines(),
         }
 
-    def text(self) -> str:
-        """The certificate as JSON; equal certificates give equal text."""
-        return json.dumps(self.to_json(), indent=1) + "\n"
+    def check_form(self) -> None:
+        """Check that the fold is of single rows, and each output has an expression of its type."""
+        problem, fold = self.problem, self.problem.fold
+        check_statement(problem)
+        if fold.columns or fold.fields or problem.mode is not Mode.GROUPED:
+            raise IllFormed("only functions of single rows are replaced by expressions")
+        outputs = {o.name: o for o in fold.outputs}
+        if self.row and self.row not in outputs:
+            raise IllFormed(f"there is no output {self.row}")
+        if [e.output for e in self.expressions] != list(outputs):
+            raise IllFormed("there must be one expression for each output")
+        keys = {fold.key(c.name) for c in fold.keys}
+        for e in self.expressions:
+            if (
+                e.value.sort != outputs[e.output].sort
+                or e.safe.sort != BOOL
+                or e.raises.sort != BOOL
+            ):
+                raise IllFormed(f"the expression for {e.output} is of another sort")
+            if not keys.issuperset(variables(e.value, e.safe, e.raises)):
+                raise IllFormed(f"the expression for {e.output} reads what is no column")
+
+    def conditions(self) -> Iterator[tuple[str, Term]]:
+        """Yield the conditions that must hold for every row, with their names."""
+        fold, row = self.problem.fold, self.row
+        output_terms = {o.name: o.term for o in fold.outputs}
+        raises = fold.finish_raises
+        gives_row = app(Op.SQL_IS_TRUE, output_terms[row]) if row else TRUE
+        row_stays = or_(gives_row, raises)
+        lost = negate(and_(*_representable_in_python(fold)))
+        for e in self.expressions:
+            errors: Term
+            equal: Term
+            if e.output == row:
+                errors, equal = FALSE, app(Op.SAME, app(Op.SQL_IS_TRUE, e.value), row_stays)
+            else:
+                same = app(Op.SAME, e.value, output_terms[e.output])
+                errors, equal = raises, or_(negate(row_stays), raises, same)
+            yield f"safe {e.output}", e.safe
+            yield f"raises {e.output}", app(Op.SAME, e.raises, errors)
+            yield f"equal {e.output}", or_(lost, equal)
+
+    def write_violation(self, wrong: Term) -> str:
+        """Build a script that is satisfiable if some row makes ``wrong`` true."""
+        runs = Runs(self.problem, [wrong])
+        runs.encoder.fact(runs.encoder.boolean(wrong, runs.keys))
+        return runs.encoder.take()
 
 
 def parse(data: Mapping[str, Any]) -> CompiledCertificate:
@@ -105,69 +136,6 @@ def parse(data: Mapping[str, Any]) -> CompiledCertificate:
     expressions = tuple(map(Expression.parse, data["expressions"]))
     row = str(data.get("row", ""))
     return CompiledCertificate(parse_problem("\n".join(data["problem"])), expressions, row)
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedCompiled:
-    """A certificate that this checker has accepted; only :func:`check_compiled` makes one.
-    ``seconds`` is the time per condition.
-    """
-
-    certificate: CompiledCertificate
-    solver: SolverName
-    seconds: dict[str, float]
-    seal: object = field(repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.seal is not _SEAL:
-            raise PresieveError("only the checker makes a VerifiedCompiled")
-
-
-def check_compiled(
-    certificate: CompiledCertificate, solver: SolverName = "z3", effort: Effort | None = None
-) -> VerifiedCompiled | Rejected:
-    """Rebuild the conditions from the IR and decide each. An unknown answer is not accepted."""
-    effort = effort or Effort()
-    try:
-        _check_form(certificate)
-    except PresieveError as problem:
-        return Rejected("form", str(problem))
-    like = make_solver(solver)
-    conditions = (
-        (n, _violation_script(certificate, negate(c))) for n, c in _conditions(certificate)
-    )
-    seconds = decide_conditions(_violation_script(certificate, TRUE), conditions, like, effort)
-    if isinstance(seconds, Rejected):
-        return seconds
-    return VerifiedCompiled(certificate, solver, seconds, _SEAL)
-
-
-def _conditions(certificate: CompiledCertificate) -> Iterator[tuple[str, Term]]:
-    """Yield the conditions that must hold for every row, with their names."""
-    fold, row = certificate.problem.fold, certificate.row
-    output_terms = {o.name: o.term for o in fold.outputs}
-    raises = fold.finish_raises
-    gives_row = app(Op.SQL_IS_TRUE, output_terms[row]) if row else TRUE
-    row_stays = or_(gives_row, raises)
-    lost = negate(and_(*_representable_in_python(fold)))
-    for e in certificate.expressions:
-        errors: Term
-        equal: Term
-        if e.output == row:
-            errors, equal = FALSE, app(Op.SAME, app(Op.SQL_IS_TRUE, e.value), row_stays)
-        else:
-            same = app(Op.SAME, e.value, output_terms[e.output])
-            errors, equal = raises, or_(negate(row_stays), raises, same)
-        yield f"safe {e.output}", e.safe
-        yield f"raises {e.output}", app(Op.SAME, e.raises, errors)
-        yield f"equal {e.output}", or_(lost, equal)
-
-
-def _violation_script(certificate: CompiledCertificate, wrong: Term) -> str:
-    """Build a script that is satisfiable if some row makes ``wrong`` true."""
-    runs = Runs(certificate.problem, [wrong])
-    runs.encoder.fact(runs.encoder.boolean(wrong, runs.keys))
-    return runs.encoder.take()
 
 
 _PYTHON = {
@@ -186,25 +154,3 @@ def _representable_in_python(fold: Fold) -> Iterator[Term]:
             for op, end in ((Op.SQL_LT, low), (Op.SQL_GT, high)):
                 beyond = app(op, value, Lit(strip(column.sort), end))
                 yield negate(app(Op.SQL_IS_TRUE, beyond))
-
-
-def _check_form(certificate: CompiledCertificate) -> None:
-    """Check that the fold is of single rows, and each output has an expression of its type."""
-    problem, fold = certificate.problem, certificate.problem.fold
-    check_problem(problem)
-    check_words(problem)
-    if fold.columns or fold.fields or problem.mode is not Mode.GROUPED:
-        raise IllFormed("only functions of single rows are replaced by expressions")
-    outputs = {o.name: o for o in fold.outputs}
-    if certificate.row and certificate.row not in outputs:
-        raise IllFormed(f"there is no output {certificate.row}")
-    if [e.output for e in certificate.expressions] != list(outputs):
-        raise IllFormed("there must be one expression for each output")
-    keys = {fold.key(c.name) for c in fold.keys}
-    check_types(fold)
-    check_required(problem)
-    for e in certificate.expressions:
-        if e.value.sort != outputs[e.output].sort or e.safe.sort != BOOL or e.raises.sort != BOOL:
-            raise IllFormed(f"the expression for {e.output} is of another sort")
-        if not keys.issuperset(variables(e.value, e.safe, e.raises)):
-            raise IllFormed(f"the expression for {e.output} reads what is no column")

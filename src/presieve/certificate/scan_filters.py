@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
-from presieve.certificate.certificate import FORMAT
-from presieve.certificate.check import Rejected
-from presieve.errors import DeclineSignal, PresieveError
+from presieve.certificate.check import Verified
+from presieve.certificate.claim import Claim, Decided, Obligation
+from presieve.errors import DeclineSignal
 from presieve.semantics.intervals import (
     ALL,
     NULL,
@@ -38,7 +38,7 @@ MAX_BOXES = 256
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedCertificate:
+class DerivedCertificate(Claim):
     """Where ``condition`` (an expression of Catalyst, as its JSON) is true, each of the ``clauses``
     holds: one of its columns, by number, has a value of its set. ``cuts`` are values of columns at
     which boxes are divided; more cuts prove more, and no cut proves anything wrong.
@@ -49,10 +49,9 @@ class DerivedCertificate:
     zones: Zones
     cuts: Mapping[int, Collection[Point]] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, object]:
-        """Plain data for ``json``; inverse of :func:`parse`."""
+    def fields(self) -> dict[str, object]:
+        """The statement; :func:`parse` reads it."""
         return {
-            "presieve": FORMAT,
             "kind": KIND,
             "condition": [_plain(node) for node in self.condition],
             "clauses": [
@@ -65,6 +64,32 @@ class DerivedCertificate:
                 name: list(offset_range) for name, offset_range in self.zones.offsets.items()
             },
         }
+
+    def check_form(self) -> None:
+        """Any expression may be a condition; one that cannot be evaluated proves nothing."""
+
+    def premises(self) -> None:
+        """The obligation is about all rows, whatever they are."""
+
+    def obligations(self) -> Iterator[Obligation]:
+        """Evaluate the condition outside of the filter. An undecided condition is not accepted."""
+        yield Decided("outside", self._failure())
+
+    def _failure(self) -> str | None:
+        """Why the claim is not proved; None if it is."""
+        try:
+            node, end = build(self.condition, 0, 0)
+        except DeclineSignal as signal:
+            return signal.declined.reason
+        if end != len(self.condition):
+            return "nodes are left over"
+        try:
+            for clause in self.clauses:
+                if not _Refutation(node, self).refutes(clause):
+                    return f"the condition may be true outside of {dict(clause)}"
+        except (DeclineSignal, OverflowError, ValueError, TypeError) as error:
+            return f"the condition cannot be evaluated: {error}"
+        return None
 
 
 _FIELDS = frozenset(
@@ -80,8 +105,8 @@ def _plain(node: Mapping[str, object]) -> dict[str, object]:
 
 
 def parse(data: Mapping[str, Any]) -> DerivedCertificate:
-    """Read what :meth:`DerivedCertificate.to_json` writes. Raises KeyError, TypeError or ValueError
-    if ``data`` is anything else.
+    """Read a certificate of this kind. Raises KeyError, TypeError or ValueError if ``data`` is
+    malformed.
     """
     clauses = [
         {
@@ -95,44 +120,7 @@ def parse(data: Mapping[str, Any]) -> DerivedCertificate:
     return DerivedCertificate(data["condition"], clauses, Zones(str(data["zone"]), offsets), cuts)
 
 
-_SEAL = object()
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedDerived:
-    """A certificate that this checker has accepted; only :func:`check_derived` makes one."""
-
-    certificate: DerivedCertificate
-    seal: object = field(repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.seal is not _SEAL:
-            raise PresieveError("only the checker makes a VerifiedDerived")
-
-
-def check_derived(certificate: DerivedCertificate) -> VerifiedDerived | Rejected:
-    """Evaluate the condition outside of the filter. An undecided condition is not accepted."""
-    reason = _failure(certificate)
-    if reason is not None:
-        return Rejected("outside", reason)
-    return VerifiedDerived(certificate, _SEAL)
-
-
-def _failure(certificate: DerivedCertificate) -> str | None:
-    """Why the claim is not proved; None if it is."""
-    try:
-        node, end = build(certificate.condition, 0, 0)
-    except DeclineSignal as signal:
-        return signal.declined.reason
-    if end != len(certificate.condition):
-        return "nodes are left over"
-    try:
-        for clause in certificate.clauses:
-            if not _Refutation(node, certificate).refutes(clause):
-                return f"the condition may be true outside of {dict(clause)}"
-    except (DeclineSignal, OverflowError, ValueError, TypeError) as error:
-        return f"the condition cannot be evaluated: {error}"
-    return None
+VerifiedDerived: TypeAlias = Verified[DerivedCertificate]
 
 
 class _Refutation:

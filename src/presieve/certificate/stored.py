@@ -1,10 +1,10 @@
-"""Trusted. Stored certificates of all kinds: finds the kind of one, and its checker."""
+"""Trusted. Stored certificates of all kinds: reads them by their kind, and checks them again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from presieve.certificate import (
     certificate,
@@ -14,34 +14,13 @@ from presieve.certificate import (
     scan_filters,
     windows,
 )
-from presieve.certificate.certificate import Certificate
 from presieve.certificate.check import Rejected, SolverName, Verified, check
-from presieve.certificate.group_aggregates import (
-    AggregatedCertificate,
-    VerifiedAggregated,
-    check_aggregated,
-)
-from presieve.certificate.joins import JoinCertificate
-from presieve.certificate.row_expressions import (
-    CompiledCertificate,
-    VerifiedCompiled,
-    check_compiled,
-)
+from presieve.certificate.claim import FORMAT, Claim, read_claim, read_file
 from presieve.certificate.scan_filter_script import check_by_solver
-from presieve.certificate.scan_filters import DerivedCertificate, VerifiedDerived, check_derived
-from presieve.certificate.two_rows import VerifiedFilters, check_filters
-from presieve.certificate.windows import WindowCertificate
+from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.certificate.zone_offsets import misstated_offsets
 
-TwoRows: TypeAlias = WindowCertificate | JoinCertificate
-Claim: TypeAlias = (
-    Certificate | CompiledCertificate | AggregatedCertificate | TwoRows | DerivedCertificate
-)
-Accepted: TypeAlias = (
-    Verified | VerifiedCompiled | VerifiedAggregated | VerifiedFilters | VerifiedDerived
-)
-
-_PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
+PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
     row_expressions.KIND: row_expressions.parse,
     group_aggregates.KIND: group_aggregates.parse,
     windows.KIND: windows.parse,
@@ -53,38 +32,26 @@ _PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
 
 def load(path: str | Path) -> Claim:
     """Read a certificate of any kind from a file. Raises :class:`presieve.errors.UsageError`."""
-    return certificate.read_file(path, parse)
+    return read_file(path, parse)
 
 
 def parse(data: object) -> Claim:
     """Read a certificate. Raises :class:`presieve.errors.PresieveError` if ``data`` is not one."""
-    if isinstance(data, dict) and data.get("presieve") == certificate.FORMAT:
-        parser = _PARSERS.get(str(data.get("kind")))
+    if isinstance(data, dict) and data.get("presieve") == FORMAT:
+        parser = PARSERS.get(str(data.get("kind")))
         if parser is not None:
-            return certificate.read_claim(parser, data)
+            return read_claim(parser, data)
     return certificate.parse(data)
 
 
-def check_claim(claim: Claim, solver: SolverName) -> Accepted | Rejected:
-    """Decide the conditions of a claim again."""
-    match claim:
-        case CompiledCertificate():
-            return check_compiled(claim, solver)
-        case AggregatedCertificate():
-            return check_aggregated(claim, solver)
-        case WindowCertificate() | JoinCertificate():
-            return check_filters(claim, solver)
-        case DerivedCertificate():
-            return _check_stored(claim, solver)
-    return check(claim, solver)
-
-
-def _check_stored(claim: DerivedCertificate, solver: SolverName) -> VerifiedDerived | Rejected:
-    """Compare the offsets of zones first, then check the claim. The search asked for the offsets; a
-    stored certificate only states them.
+def check_claim(claim: Claim, solver: SolverName) -> Verified[Claim] | Rejected:
+    """Check a claim that was stored. A filter for storage only states the offsets of zones, for
+    which the search asked, so they are compared first; and a solver decides it once more.
     """
+    if not isinstance(claim, DerivedCertificate):
+        return check(claim, solver)
     misstated = misstated_offsets(claim)
     if misstated is not None:
         return Rejected("offsets", misstated)
-    verified = check_derived(claim)
+    verified = check(claim, solver)
     return verified if isinstance(verified, Rejected) else check_by_solver(verified, solver)

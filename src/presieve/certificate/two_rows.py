@@ -5,85 +5,38 @@ Each script is the negation of an obligation, for any two rows that the columns'
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
-from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
-from presieve.errors import PresieveError
+from presieve.certificate.claim import ConditionClaim
 from presieve.ir.fold import Column, Fold, Mode, Problem
-from presieve.ir.ops import negate
 from presieve.ir.sorts import BOOL, strip
-from presieve.ir.terms import SQL_TRUE, TRUE, Scope, Term, Var
+from presieve.ir.terms import SQL_TRUE, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import IllFormed
-from presieve.smt.solver import Effort
 from presieve.smt.two_runs import Runs
 
-_SEAL = object()
+Sides: TypeAlias = tuple[tuple[Column, ...], tuple[Column, ...]]
 
 
-class TwoRowClaim(Protocol):
-    """A certificate of this kind: one row is KEY, with the columns ``keys``, the other ROW."""
+class TwoRowClaim(ConditionClaim):
+    """A claim of this kind: conditions over a row of KEY and a row of ROW."""
 
-    @property
-    def keys(self) -> tuple[Column, ...]:
-        """The columns of one row."""
+    __slots__ = ()
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns of the other row."""
+    @abstractmethod
+    def sides(self) -> Sides:
+        """The columns of KEY and those of ROW."""
 
-    def obligations(self) -> Iterator[tuple[str, Term]]:
-        """Yield the conditions that must hold for any two rows, with their names."""
-
-    def check_form(self) -> None:
-        """Raises :class:`presieve.errors.PresieveError` if the certificate makes no sense."""
-
-    def text(self) -> str:
-        """The certificate as JSON; equal certificates give equal text."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedFilters:
-    """A certificate that this checker has accepted; only :func:`check_filters` makes one.
-    ``seconds`` is the time per obligation.
-    """
-
-    certificate: TwoRowClaim
-    solver: SolverName
-    seconds: dict[str, float]
-    seal: object = field(repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.seal is not _SEAL:
-            raise PresieveError("only the checker makes a VerifiedFilters")
-
-
-def check_filters(
-    claim: TwoRowClaim, solver: SolverName = "z3", effort: Effort | None = None
-) -> VerifiedFilters | Rejected:
-    """Rebuild the obligations and decide each. An unknown answer is not accepted."""
-    try:
-        claim.check_form()
-        must = list(claim.obligations())
-    except (PresieveError, ValueError) as problem:
-        return Rejected("form", str(problem))
-    scripts = ((name, _violation_script(claim, negate(term))) for name, term in must)
-    seconds = decide_conditions(
-        _violation_script(claim, TRUE), scripts, make_solver(solver), effort or Effort()
-    )
-    if isinstance(seconds, Rejected):
-        return seconds
-    return VerifiedFilters(claim, solver, seconds, _SEAL)
-
-
-def _violation_script(claim: TwoRowClaim, wrong: Term) -> str:
-    """Build a script that is satisfiable if some two rows make ``wrong`` true."""
-    fold = Fold("operator", claim.columns, claim.keys, (), ())
-    runs = Runs(Problem(fold, SQL_TRUE, Mode.GROUPED), [wrong])
-    runs.encoder.fact(runs.encoder.boolean(wrong, runs.row("other")))
-    return runs.encoder.take()
+    def write_violation(self, wrong: Term) -> str:
+        """Build a script that is satisfiable if some two rows make ``wrong`` true."""
+        keys, columns = self.sides
+        fold = Fold("operator", columns, keys, (), ())
+        runs = Runs(Problem(fold, SQL_TRUE, Mode.GROUPED), [wrong])
+        runs.encoder.fact(runs.encoder.boolean(wrong, runs.row("other")))
+        return runs.encoder.take()
 
 
 def check_reads(terms: Iterable[Term], *columns: tuple[Sequence[Column], Scope]) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from presieve.certificate.certificate import FORMAT
-from presieve.certificate.two_rows import check_conditions, check_reads
+from presieve.certificate.two_rows import Sides, TwoRowClaim, check_conditions, check_reads
 from presieve.ir.fold import Column
 from presieve.ir.sorts import strip
 from presieve.ir.terms import Scope, Term
@@ -31,7 +29,7 @@ KIND = "window"
 
 
 @dataclass(frozen=True, slots=True)
-class WindowCertificate:
+class WindowCertificate(TwoRowClaim):
     """``prefilter`` (over ROW) may stand below the window, where ``where`` (over KEY) stands above
     it and stays there. ``columns`` are the columns that these terms and the window read.
     """
@@ -41,11 +39,15 @@ class WindowCertificate:
     where: Term
     prefilter: Term
 
-    def to_json(self) -> dict[str, object]:
-        """Plain data for ``json``; inverse of :func:`parse`."""
+    @property
+    def sides(self) -> Sides:
+        """The columns of one row, and of the other."""
+        return self.columns, self.columns
+
+    def fields(self) -> dict[str, object]:
+        """The statement; :func:`parse` reads it."""
         window = self.window
         return {
-            "presieve": FORMAT,
             "kind": KIND,
             "columns": [[c.name, c.type, c.sort != strip(c.sort)] for c in self.columns],
             "partition": [print_term(t) for t in window.partition],
@@ -58,12 +60,7 @@ class WindowCertificate:
             "prefilter": print_term(self.prefilter),
         }
 
-    @property
-    def keys(self) -> tuple[Column, ...]:
-        """The columns of one of the two rows."""
-        return self.columns
-
-    def obligations(self) -> Iterator[tuple[str, Term]]:
+    def conditions(self) -> Iterator[tuple[str, Term]]:
         """Yield the conditions that must hold for any two rows."""
         return obligations(self.window, self.where, self.prefilter)
 
@@ -82,10 +79,6 @@ class WindowCertificate:
         if window.distances and window.wraps and window.limits is None:
             raise IllFormed("nothing is known of the type of the sort key")
         influence(window)
-
-    def text(self) -> str:
-        """The certificate as JSON; equal certificates give equal text."""
-        return json.dumps(self.to_json(), indent=1) + "\n"
 
 
 def parse(data: Mapping[str, Any]) -> WindowCertificate:

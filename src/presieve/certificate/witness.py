@@ -5,15 +5,14 @@ They are of pre-filters and of residuals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from presieve.certificate.certificate import Certificate
 from presieve.errors import PresieveError
 from presieve.ir.fold import Column, Mode, Problem
 from presieve.ir.ops import sql_conjunction
-from presieve.ir.pushdown import ResidualWitness, Witness, residual_conjuncts
+from presieve.ir.pushdown import ResidualWitness, Witness
 from presieve.ir.terms import Lit, Scope, Term, literal_value
 from presieve.ir.wellformed import check_prefilter
 from presieve.semantics.interpret import (
@@ -37,32 +36,36 @@ from presieve.semantics.types import bounds
 from presieve.semantics.values import Value, belongs
 
 
-def check_witnesses(certificate: Certificate) -> None:
+def check_witnesses(problem: Problem, witnesses: Iterable[Witness]) -> None:
     """Raises :class:`PresieveError` unless every witness shows what it claims: its row lies in its
     region, all rows obey the assumptions, and leaving the row out changes the result.
 
     Neither table may raise. If the smaller one does, the row need not be kept: a pre-filter may
     drop it together with the rows that raise without it (``proofs/Witnesses.v``).
     """
-    groups = _Groups(certificate.problem)
-    for number, witness in enumerate(certificate.witnesses):
-        check_prefilter(certificate.problem, witness.region)
+    groups = _Groups(problem)
+    for number, witness in enumerate(witnesses):
+        check_prefilter(problem, witness.region)
         if not groups.of(witness.key).shows(witness):
             raise PresieveError(f"witness {number} does not show that its region is needed")
 
 
-def check_residual_witnesses(certificate: Certificate) -> None:
+def check_residual_witnesses(
+    problem: Problem,
+    prefilter: Term,
+    conjuncts: Sequence[Term],
+    witnesses: Iterable[ResidualWitness],
+) -> None:
     """Raises :class:`PresieveError` unless every witness of the residual shows what it claims: it
     is a table of rows that obey the assumptions, and the filter rejects it without raising,
     although the residual without the conjunct accepts the rows that the pre-filter keeps.
     """
-    conjuncts = residual_conjuncts(certificate.kind, certificate.residual)
-    groups = _Groups(certificate.problem)
-    for w in certificate.residual_witnesses:
+    groups = _Groups(problem)
+    for w in witnesses:
         if not 0 <= w.conjunct < len(conjuncts):
             raise PresieveError(f"a witness refers to conjunct {w.conjunct}, which does not exist")
         other_conjuncts = sql_conjunction(c for j, c in enumerate(conjuncts) if j != w.conjunct)
-        if not groups.of(w.key).refutes(w, certificate.prefilter, other_conjuncts):
+        if not groups.of(w.key).refutes(w, prefilter, other_conjuncts):
             raise PresieveError(f"a witness does not show that conjunct {w.conjunct} is needed")
 
 

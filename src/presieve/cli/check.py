@@ -12,12 +12,13 @@ from presieve.cli import output
 from presieve.cli import shared_options as opt
 
 if TYPE_CHECKING:
+    from presieve.certificate.certificate import Certificate
     from presieve.certificate.check import Rejected, Verified
-    from presieve.certificate.group_aggregates import VerifiedAggregated
-    from presieve.certificate.row_expressions import VerifiedCompiled
-    from presieve.certificate.scan_filters import VerifiedDerived
-    from presieve.certificate.stored import Accepted
-    from presieve.certificate.two_rows import TwoRowClaim, VerifiedFilters
+    from presieve.certificate.claim import Claim
+    from presieve.certificate.group_aggregates import AggregatedCertificate
+    from presieve.certificate.row_expressions import CompiledCertificate
+    from presieve.certificate.scan_filters import DerivedCertificate
+    from presieve.certificate.two_rows import TwoRowClaim
     from presieve.ir.fold import Assumption
     from presieve.ir.terms import Term
 
@@ -48,7 +49,7 @@ def command(
     answer = (
         _rejection_answer(result, solver)
         if isinstance(result, Rejected)
-        else _accepted_answer(result, solver)
+        else _accepted_answer(result)
     )
     if json:
         output.as_json(answer)
@@ -58,42 +59,52 @@ def command(
         raise typer.Exit(1)
 
 
-def _accepted_answer(result: Accepted, solver: SolverOption) -> dict[str, object]:
-    from presieve.certificate.check import Verified as IsVerified
-    from presieve.certificate.scan_filters import VerifiedDerived as IsDerived
-    from presieve.certificate.two_rows import VerifiedFilters as IsMoved
+def _accepted_answer(result: Verified[Claim]) -> dict[str, object]:
+    from presieve.certificate.certificate import Certificate
+    from presieve.certificate.group_aggregates import AggregatedCertificate
+    from presieve.certificate.required import taken_as_stored
+    from presieve.certificate.row_expressions import CompiledCertificate
+    from presieve.certificate.scan_filters import DerivedCertificate
+    from presieve.certificate.two_rows import TwoRowClaim
 
-    if isinstance(result, IsVerified):
-        return _pushdown_answer(result)
-    if isinstance(result, IsDerived):
-        return _derived_answer(result, solver)
-    return (
-        _moved_filters_answer(result)
-        if isinstance(result, IsMoved)
-        else _replacement_answer(result)
-    )
+    claim = result.certificate
+    answer: dict[str, object] = {"verified": True, "solver": result.solver}
+    timed = {"conditions": result.seconds, "seconds": sum(result.seconds.values())}
+    if isinstance(claim, DerivedCertificate):
+        fields = _scan_filter_fields(claim)
+        return {**answer, "solver": f"intervals and {result.solver}", **fields}
+    if isinstance(claim, TwoRowClaim):
+        unchecked = ["that the operator is that of the plan", *NOT_CHECKED[2:]]
+        return {**answer, **_moved_filters_fields(claim), **timed, "not_checked": unchecked}
+    if isinstance(claim, Certificate):
+        fields = {**_pushdown_fields(claim), "may_erase_error": result.may_erase_error}
+        unchecked = list(NOT_CHECKED)
+    else:
+        assert isinstance(claim, CompiledCertificate | AggregatedCertificate)
+        fields = _replacement_fields(claim)
+        unchecked = [_MEANS, "that Spark reads the text as the value that is stored beside it"]
+    stored = list(taken_as_stored(claim.problem))
+    return {**answer, **fields, **timed, "taken_as_stored": stored, "not_checked": unchecked}
 
 
-def _derived_answer(result: VerifiedDerived, solver: SolverOption) -> dict[str, object]:
-    """The answer for a filter for storage."""
+def _scan_filter_fields(claim: DerivedCertificate) -> dict[str, object]:
+    """The fields for a filter for storage."""
     from presieve.certificate.zone_offsets import assumed_offsets, offsets_text
 
     columns = {
         int(number["id"]): node["name"]
-        for node in result.certificate.condition
+        for node in claim.condition
         if isinstance(number := node.get("exprId"), dict)
     }
     sets = (
         " or ".join(f"{columns.get(n, n)} in {s}" for n, s in clause.items())
-        for clause in result.certificate.clauses
+        for clause in claim.clauses
     )
-    session = result.certificate.zones.session
+    session = claim.zones.session
     return {
-        "verified": True,
-        "solver": f"intervals and {solver.value}",
         "where": "the condition above the scan",
         "prefilter": "; ".join(sets),
-        "rests_on": [offsets_text(*z) for z in assumed_offsets(result.certificate).items()],
+        "rests_on": [offsets_text(*z) for z in assumed_offsets(claim).items()],
         "not_checked": [
             f"that the condition is that of the plan, in the time zone {session}",
             *NOT_CHECKED[2:],
@@ -101,19 +112,7 @@ def _derived_answer(result: VerifiedDerived, solver: SolverOption) -> dict[str, 
     }
 
 
-def _moved_filters_answer(result: VerifiedFilters) -> dict[str, object]:
-    """The answer for filters below a window or a join."""
-    return {
-        "verified": True,
-        "solver": result.solver,
-        **_conditions(result.certificate),
-        "conditions": result.seconds,
-        "seconds": sum(result.seconds.values()),
-        "not_checked": ["that the operator is that of the plan", *NOT_CHECKED[2:]],
-    }
-
-
-def _conditions(claim: TwoRowClaim) -> dict[str, object]:
+def _moved_filters_fields(claim: TwoRowClaim) -> dict[str, object]:
     """The filter above, and the filters below; columns of a join are shown with their side."""
     from presieve.certificate import joins, windows
     from presieve.semantics.joins import with_sides
@@ -130,14 +129,10 @@ def _conditions(claim: TwoRowClaim) -> dict[str, object]:
     return {"kind": joins.KIND, "where": text(claim.where, "left.", "right."), **below}
 
 
-def _pushdown_answer(result: Verified) -> dict[str, object]:
-    from presieve.certificate.required import taken_as_stored
+def _pushdown_fields(claim: Certificate) -> dict[str, object]:
     from presieve.sql.emit import emit
 
-    claim = result.certificate
     return {
-        "verified": True,
-        "solver": result.solver,
         "function": claim.problem.fold.name,
         "mode": claim.problem.mode.value,
         "kind": claim.kind,
@@ -147,35 +142,22 @@ def _pushdown_answer(result: Verified) -> dict[str, object]:
         "prefilter": emit(claim.prefilter, "UTC"),
         "residual": emit(claim.residual, "UTC"),
         "assumptions": [_assumption(a) for a in claim.problem.assumptions],
-        "may_erase_error": result.may_erase_error,
-        "conditions": result.seconds,
-        "seconds": sum(result.seconds.values()),
-        "taken_as_stored": list(taken_as_stored(claim.problem)),
-        "not_checked": list(NOT_CHECKED),
     }
 
 
-def _replacement_answer(result: VerifiedCompiled | VerifiedAggregated) -> dict[str, object]:
-    """The answer for expressions that replace a function."""
+def _replacement_fields(claim: CompiledCertificate | AggregatedCertificate) -> dict[str, object]:
+    """The fields for expressions that replace a function."""
     from presieve.certificate import group_aggregates, row_expressions
-    from presieve.certificate.required import taken_as_stored
 
-    claim = result.certificate
     calls: dict[str, object] = {"kind": row_expressions.KIND}
     if isinstance(claim, group_aggregates.AggregatedCertificate):
         texts = [f"{a.column.name}: {a.text}" for a in claim.aggregates]
         calls = {"kind": group_aggregates.KIND, "aggregates": texts, "rows": claim.rows}
     return {
-        "verified": True,
-        "solver": result.solver,
         "function": claim.problem.fold.name,
         **calls,
         "expressions": [f"{e.output}: {e.text}" for e in claim.expressions],
         "assumptions": [_assumption(a) for a in claim.problem.assumptions],
-        "conditions": result.seconds,
-        "seconds": sum(result.seconds.values()),
-        "taken_as_stored": list(taken_as_stored(claim.problem)),
-        "not_checked": [_MEANS, "that Spark reads the text as the value that is stored beside it"],
     }
 
 

@@ -53,7 +53,7 @@ class Solution:
     declined: tuple[Declined, ...]
     seconds: float
     solver_calls: int
-    verified: Verified | None = None
+    verified: Verified[Certificate] | None = None
     known: Mapping[Assumption, str] = field(default_factory=dict)
 
     @property
@@ -205,8 +205,8 @@ ONLY_ERRORS = Declined(
 
 
 def _with_errors(
-    pushdown: Pushdown, checked: Verified, effort: Effort
-) -> tuple[Pushdown, Verified | None]:
+    pushdown: Pushdown, checked: Verified[Certificate], effort: Effort
+) -> tuple[Pushdown, Verified[Certificate] | None]:
     """Drop conjuncts of the pre-filter that only drop rows on which the function raises.
 
     A conjunct is dropped only if the pushdown is proved without it. The proof is None if the whole
@@ -296,7 +296,7 @@ def discard_solution(solution: Solution, why: Declined) -> Solution:
 
 
 def solution_of_certificate(
-    verified: Verified, declined: tuple[Declined, ...], calls: int
+    verified: Verified[Certificate], declined: tuple[Declined, ...], calls: int
 ) -> Solution:
     """Return the solution in a certificate that the checker has accepted."""
     certificate = verified.certificate

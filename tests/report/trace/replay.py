@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from presieve.certificate import Certificate
 from presieve.certificate.check import make_solver
-from presieve.certificate.obligations import Claim, stutter, sync
+from presieve.certificate.obligations import stutter, sync
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Scope, Term
 from presieve.semantics.interpret import (
@@ -141,7 +142,9 @@ def check_rounds(events: Sequence[Event], problem: Problem) -> int:
                 for one in reversed(rounds):
                     clauses = (*clauses, *one.killed)
                     if one.by != "alone":
-                        claim = Claim(problem, prefilter, problem.where, clauses)
+                        claim = Certificate(
+                            problem, "partial", "universe", prefilter, problem.where, clauses
+                        )
                         solver = make_solver("z3")
                         solver.add(sync(claim) if one.by == "sync" else stutter(claim))
                         assert isinstance(solver.check([], Effort()), Sat), one

@@ -11,7 +11,7 @@ from benchmarks.suite import Family, load
 from tests.support.aggregates import Rows, by_aggregates, by_fold, claim, searched
 from tests.support.group_folds import GROUPS, Fold, Refuses, rows
 
-from presieve.certificate.group_aggregates import VerifiedAggregated, check_aggregated
+from presieve.certificate.check import Verified, check
 from presieve.errors import Declined
 from presieve.semantics.interpret import Raised
 from presieve.synthesis.aggregates.aggregate_invariant import Aggregates
@@ -72,7 +72,7 @@ def test_published_folds(name: str) -> None:
     assert isinstance(found, Aggregates), found
     functions = [*sorted(c.function for c in found.calls), *("list" for _ in found.lists)]
     assert functions == FOUND[name].split()
-    assert isinstance(check_aggregated(claim(found)), VerifiedAggregated)
+    assert isinstance(check(claim(found)), Verified)
 
 
 # --- what depends on order ------------------------------------------------------------------------
@@ -247,8 +247,8 @@ def test_folds_that_raise_on_a_row(fold: type[Fold]) -> None:
 def found_and_right(fold: type[Fold]) -> int:
     """It is found, accepted and right; how many groups raise."""
     certificate = claim(searched(fold, "v bigint", "m bigint"))
-    verdict = check_aggregated(certificate)
-    assert isinstance(verdict, VerifiedAggregated), verdict
+    verdict = check(certificate)
+    assert isinstance(verdict, Verified), verdict
     given = [by_fold(certificate.problem, rows(group)) for group in GROUPS]
     made = [by_aggregates(certificate, rows(group)) for group in GROUPS]
     assert made == given

@@ -27,7 +27,7 @@ from presieve.backend.statistics.edits import ask_about_scan
 from presieve.certificate.certificate import Certificate
 from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.joins import JoinCertificate
-from presieve.certificate.two_rows import TwoRowClaim, VerifiedFilters, check_filters
+from presieve.certificate.two_rows import TwoRowClaim
 from presieve.certificate.windows import WindowCertificate
 from presieve.cost.estimate import estimate
 from presieve.cost.parquet_scan import Estimate, Scan
@@ -56,7 +56,7 @@ SECONDS = 1.0
 MOST = 0.95
 """The share of kept rows beyond which a filter is not worth its evaluation."""
 
-Accepted: TypeAlias = VerifiedFilters | Verified
+Accepted: TypeAlias = Verified[TwoRowClaim] | Verified[Certificate]
 
 
 T = TypeVar("T")
@@ -251,7 +251,7 @@ def _find_filters(site: AnySite, budget: float) -> tuple[Term, ...] | None:
 
 def _of_join(site: JoinSite) -> tuple[Term, ...]:
     def is_accepted(sides: joins.Sides) -> bool:
-        return isinstance(check_filters(_claim(site, sides)), VerifiedFilters)
+        return isinstance(check(_claim(site, sides)), Verified)
 
     return joins.filters(site.join.on, site.where, is_accepted)
 
@@ -260,14 +260,14 @@ def _clauses(site: WindowSite) -> tuple[Term, ...]:
     """Find the strongest clauses that may go below a window."""
 
     def is_accepted(clause: Term) -> bool:
-        return isinstance(check_filters(_claim(site, (clause,))), VerifiedFilters)
+        return isinstance(check(_claim(site, (clause,))), Verified)
 
     return windows.clauses(site.window, site.where, is_accepted)
 
 
 def _prove_filters(site: AnySite, below: Sequence[Term], budget: float) -> Accepted | Rejected:
     """Ask the checker about all filters together."""
-    result = check_filters(_claim(site, below))
+    result = check(_claim(site, below))
     partition_problem = site.whole if isinstance(site, WindowSite) else None
     if isinstance(result, Rejected) and partition_problem is not None:
         return _of_partition(partition_problem, below[0], budget)
@@ -293,7 +293,9 @@ def _of_whole(site: WindowSite, budget: float) -> Iterator[Term]:
             yield clause
 
 
-def _of_partition(problem: Problem, prefilter: Term, budget: float) -> Verified | Rejected:
+def _of_partition(
+    problem: Problem, prefilter: Term, budget: float
+) -> Verified[Certificate] | Rejected:
     """Check whether a filter may go below a fold that begins with the row itself.
 
     The filter must be a part of the filter above, so that it is true of the row.

@@ -26,13 +26,11 @@ from presieve.backend.open_plan import Opened
 from presieve.backend.rewrite import GroupTexts
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact
 from presieve.backend.statistics.group_sizes import largest_group
-from presieve.certificate.check import Rejected
+from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     AggregateText,
     ListText,
-    VerifiedAggregated,
-    check_aggregated,
 )
 from presieve.compiling.group_aggregates import AggregateWriter
 from presieve.compiling.row_expressions import Writer
@@ -96,7 +94,7 @@ class GroupDecision:
     call: GroupCall
     reduced: tuple[Reduced, ...] = ()
     texts: GroupTexts | None = None
-    verified: tuple[VerifiedAggregated, ...] = ()
+    verified: tuple[Verified[AggregatedCertificate], ...] = ()
     declined: Declined | None = None
 
     @property
@@ -375,16 +373,16 @@ def _as_read(column: AggregateColumn, analyzed: GroupValues, text: str, most: in
 
 
 @lru_cache(maxsize=256)
-def _check_claim(claim: AggregatedCertificate) -> VerifiedAggregated | Rejected:
+def _check_claim(claim: AggregatedCertificate) -> Verified[AggregatedCertificate] | Rejected:
     """Ask the checker, with a cache because the same DataFrame is often optimized again."""
-    return check_aggregated(claim)
+    return check(claim)
 
 
 def _check_aggregates(decision: GroupDecision, analyzed: GroupValues | Declined) -> GroupDecision:
     """Add the proofs to a decision, or the reason why there is none."""
     if isinstance(analyzed, Declined):
         return replace(decision, declined=analyzed)
-    verified: list[VerifiedAggregated] = []
+    verified: list[Verified[AggregatedCertificate]] = []
     for function, attributes in zip(decision.reduced, decision.call.outputs, strict=True):
         assert decision.texts is not None
         texts = decision.texts

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.classic.join_key_ranges import KeyRange, KeyRanges, open_ranges, with_ranges
 from presieve.backend.open_plan import Opened
-from presieve.certificate.check import Rejected
-from presieve.certificate.two_rows import VerifiedFilters, check_filters
+from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.joins import JoinCertificate
 from presieve.cost.estimate import estimate, extremes
 from presieve.driver.solve import ERASED_TEXT, ERASES
 from presieve.driver.stages.cost_gate import COST
@@ -35,7 +35,7 @@ class RangeDecision:
     """
 
     site: KeyRange
-    verified: VerifiedFilters | None = None
+    verified: Verified[JoinCertificate] | None = None
     declined: Declined | None = None
     skipped: float | None = None
 
@@ -76,7 +76,7 @@ def _decide(ranges: KeyRanges, site: KeyRange, options: Options) -> RangeDecisio
     share = _share_skipped(ranges, site)
     if options.cost != "always" and not site.pays(share):
         return replace(decision, declined=Declined(COST, _READ), skipped=share)
-    verified = check_filters(site.certificate)
+    verified = check(site.certificate)
     if isinstance(verified, Rejected):
         reason = f"the filter is not proved: {verified.reason}"
         return replace(decision, declined=Declined("no-proof", reason))

@@ -27,8 +27,8 @@ from presieve.backend.effects.may_raise import trees
 from presieve.backend.gateway import GatewayError
 from presieve.backend.open_plan import Opened
 from presieve.backend.rewrite import Predicate
-from presieve.certificate.check import Rejected
-from presieve.certificate.scan_filters import DerivedCertificate, check_derived
+from presieve.certificate.check import Rejected, check
+from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.driver.stages.decisions import Objection
 from presieve.driver.stages.explained import ExplainedCheck
 from presieve.errors import Declined, DeclineSignal
@@ -234,7 +234,7 @@ class OptimizedCheck:
             claim = DerivedCertificate(condition, clauses, time_zones, ends)
         except (DeclineSignal, OverflowError, ValueError, TypeError):
             return False
-        return bool(clauses) and not isinstance(check_derived(claim), Rejected)
+        return bool(clauses) and not isinstance(check(claim), Rejected)
 
 
 def _is_of_directories(scan: OptimizedScan, condition: ScanCondition) -> bool:

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 from presieve.backend.open_plan import Opened
 from presieve.backend.rewrite import RowTexts
 from presieve.backend.row_expressions import Calls, RowCall, Values, open_calls, with_expressions
-from presieve.certificate.check import Rejected
+from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.row_expressions import (
     CompiledCertificate,
     Expression,
-    VerifiedCompiled,
-    check_compiled,
 )
 from presieve.compiling.row_expressions import Writer
 from presieve.driver.solve import ERASED_TEXT, ERASES
@@ -45,7 +43,7 @@ class CompileDecision:
 
     call: RowCall
     texts: RowTexts | None = None
-    verified: VerifiedCompiled | None = None
+    verified: Verified[CompiledCertificate] | None = None
     declined: Declined | None = None
 
     @property
@@ -151,7 +149,7 @@ def _check_expressions(decision: CompileDecision, analyzed: Values | Declined) -
     fold, by_name = call.lifted.fold, {e.output: e for e in all_expressions}
     expressions = tuple(by_name[o.name] for o in fold.outputs)
     problem = Problem(fold, SQL_TRUE, Mode.GROUPED)
-    result = check_compiled(CompiledCertificate(problem, expressions, call.row))
+    result = check(CompiledCertificate(problem, expressions, call.row))
     if isinstance(result, Rejected):
         reason = f"the expression is not proved: {result.condition}, {result.reason}"
         return replace(decision, declined=Declined("no-proof", reason))

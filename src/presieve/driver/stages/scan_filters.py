@@ -22,8 +22,8 @@ from presieve.backend.gateway import GatewayError
 from presieve.backend.open_plan import Opened, or_declined
 from presieve.backend.rewrite import Predicate, predicate
 from presieve.backend.statistics.edits import of_scan
-from presieve.certificate.check import Rejected
-from presieve.certificate.scan_filters import DerivedCertificate, VerifiedDerived, check_derived
+from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.cost.estimate import skipped_share
 from presieve.cost.parquet_scan import Scan
 from presieve.driver.declare import computed_columns
@@ -66,7 +66,7 @@ class DerivedDecision:
 
     source: RowSource
     predicate: Predicate | None = None
-    verified: tuple[VerifiedDerived, ...] = ()
+    verified: tuple[Verified[DerivedCertificate], ...] = ()
     declined: Declined | None = None
     skipped: float | None = None
     erases: bool = False
@@ -156,9 +156,7 @@ def _decide(sources: RowSources, source: RowSource, options: Options) -> Derived
     proofs = []
     for condition, node in zip(consequences.conditions, consequences.nodes, strict=True):
         ends = cuts(node, sources.zones)
-        proof = check_derived(
-            DerivedCertificate(condition, consequences.clauses, sources.zones, ends)
-        )
+        proof = check(DerivedCertificate(condition, consequences.clauses, sources.zones, ends))
         if isinstance(proof, Rejected):
             reason = f"the filter is not proved: {proof.reason}"
             return replace(decision, declined=Declined("no-proof", reason))
@@ -228,7 +226,7 @@ def _is_lossy(source: RowSource, clause: Mapping[int, ValueSet]) -> bool:
 def _build_filter(
     sources: RowSources,
     decision: DerivedDecision,
-    proofs: Sequence[VerifiedDerived],
+    proofs: Sequence[Verified[DerivedCertificate]],
     options: Options,
 ) -> DerivedDecision:
     """Build the proved filter, if it pays off."""
