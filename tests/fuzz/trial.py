@@ -132,7 +132,7 @@ class Trial:
             solution.prefilter,
             solution.residual,
             setting,
-            verified is not None and verified.may_erase_error,
+            verified is not None and bool(verified.may_erase_error),
             solution.known,
         )
 

@@ -6,13 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from presieve.certificate.two_rows import Sides, TwoRowClaim, check_conditions
+from presieve.certificate.two_rows import (
+    Sides,
+    TwoRowClaim,
+    check_conditions,
+    columns_to_json,
+    parse_columns,
+)
 from presieve.ir.fold import Column
-from presieve.ir.sorts import strip
 from presieve.ir.terms import Scope, Term
 from presieve.ir.text import parse_term, print_term
 from presieve.semantics.joins import Join, obligations
-from presieve.semantics.types import column
 
 KIND = "join"
 
@@ -40,7 +44,7 @@ class JoinCertificate(TwoRowClaim):
         """The statement; :func:`parse` reads it."""
         return {
             "kind": KIND,
-            "columns": [_columns(self.keys), _columns(self.columns)],
+            "columns": [columns_to_json(self.keys), columns_to_json(self.columns)],
             "on": print_term(self.join.on),
             "preserved": [self.join.left, self.join.right],
             "raises": self.join.raises,
@@ -62,18 +66,11 @@ class JoinCertificate(TwoRowClaim):
         check_conditions((self.right,), right)
 
 
-def _columns(columns: tuple[Column, ...]) -> list[list[object]]:
-    return [[c.name, c.type, c.sort != strip(c.sort)] for c in columns]
-
-
 def parse(data: Mapping[str, Any]) -> JoinCertificate:
     """Read a certificate of this kind. Raises KeyError, TypeError, ValueError or
     :class:`presieve.errors.PresieveError` if ``data`` is malformed.
     """
-    keys, columns = (
-        tuple(filter(None, (column(str(n), str(t), bool(null)) for n, t, null in side)))
-        for side in data["columns"]
-    )
+    keys, columns = map(parse_columns, data["columns"])
     left, right = map(bool, data["preserved"])
     join = Join(parse_term(data["on"]), left, right, bool(data["raises"]))
     below, beside = map(parse_term, data["prefilters"])

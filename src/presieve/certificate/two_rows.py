@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from presieve.certificate.claim import ConditionClaim
 from presieve.ir.fold import Column, Fold, Mode, Problem
@@ -15,6 +15,7 @@ from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import SQL_TRUE, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import IllFormed
+from presieve.semantics.types import column
 from presieve.smt.two_runs import Runs
 
 Sides: TypeAlias = tuple[tuple[Column, ...], tuple[Column, ...]]
@@ -37,6 +38,19 @@ class TwoRowClaim(ConditionClaim):
         runs = Runs(Problem(fold, SQL_TRUE, Mode.GROUPED), [wrong])
         runs.encoder.fact(runs.encoder.boolean(wrong, runs.row("other")))
         return runs.encoder.take()
+
+
+def columns_to_json(columns: Iterable[Column]) -> list[list[object]]:
+    """Plain data for ``json``; inverse of :func:`parse_columns`."""
+    return [[c.name, c.type, c.sort != strip(c.sort)] for c in columns]
+
+
+def parse_columns(data: Any) -> tuple[Column, ...]:
+    """Inverse of :func:`columns_to_json`. Raises TypeError or ValueError if ``data`` is
+    malformed.
+    """
+    columns = [column(str(name), str(type_), bool(nullable)) for name, type_, nullable in data]
+    return tuple(c for c in columns if c is not None)
 
 
 def check_reads(terms: Iterable[Term], *columns: tuple[Sequence[Column], Scope]) -> None:

@@ -6,13 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from presieve.certificate.two_rows import Sides, TwoRowClaim, check_conditions, check_reads
+from presieve.certificate.two_rows import (
+    Sides,
+    TwoRowClaim,
+    check_conditions,
+    check_reads,
+    columns_to_json,
+    parse_columns,
+)
 from presieve.ir.fold import Column
 from presieve.ir.sorts import strip
 from presieve.ir.terms import Scope, Term
 from presieve.ir.text import parse_term, print_term
 from presieve.ir.wellformed import IllFormed
-from presieve.semantics.types import column
 from presieve.semantics.windows import (
     CURRENT_ROW,
     DISTANCES,
@@ -49,7 +55,7 @@ class WindowCertificate(TwoRowClaim):
         window = self.window
         return {
             "kind": KIND,
-            "columns": [[c.name, c.type, c.sort != strip(c.sort)] for c in self.columns],
+            "columns": columns_to_json(self.columns),
             "partition": [print_term(t) for t in window.partition],
             "order": [[print_term(k.value), k.descending, k.nulls_first] for k in window.order],
             "frames": [[_bound_to_json(f.lower), _bound_to_json(f.upper)] for f in window.frames],
@@ -85,7 +91,6 @@ def parse(data: Mapping[str, Any]) -> WindowCertificate:
     """Read a certificate of this kind. Raises KeyError, TypeError, ValueError or
     :class:`presieve.errors.PresieveError` if ``data`` is malformed.
     """
-    columns = [column(str(n), str(t), bool(nullable)) for n, t, nullable in data["columns"]]
     limits = data["limits"]
     order = tuple(SortKey(parse_term(v), bool(d), bool(n)) for v, d, n in data["order"])
     window = Window(
@@ -96,9 +101,8 @@ def parse(data: Mapping[str, Any]) -> WindowCertificate:
         None if limits is None else (int(limits[0]), int(limits[1])),
         bool(data["wraps"]),
     )
-    known_columns = tuple(c for c in columns if c is not None)
     where, prefilter = parse_term(data["where"]), parse_term(data["prefilter"])
-    return WindowCertificate(known_columns, window, where, prefilter)
+    return WindowCertificate(parse_columns(data["columns"]), window, where, prefilter)
 
 
 _NAMES = {kind.__name__.lower(): kind for kind in DISTANCES.values()}
