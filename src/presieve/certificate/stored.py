@@ -20,7 +20,7 @@ from presieve.certificate.scan_filter_script import check_by_solver
 from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.certificate.zone_offsets import misstated_offsets
 
-_PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
+PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
     row_expressions.KIND: row_expressions.parse,
     group_aggregates.KIND: group_aggregates.parse,
     windows.KIND: windows.parse,
@@ -38,7 +38,7 @@ def load(path: str | Path) -> Claim:
 def parse(data: object) -> Claim:
     """Read a certificate. Raises :class:`presieve.errors.PresieveError` if ``data`` is not one."""
     if isinstance(data, dict) and data.get("presieve") == FORMAT:
-        parser = _PARSERS.get(str(data.get("kind")))
+        parser = PARSERS.get(str(data.get("kind")))
         if parser is not None:
             return read_claim(parser, data)
     return certificate.parse(data)
