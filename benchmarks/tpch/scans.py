@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _NUMBER = re.compile(r"\b([a-z]\w*)#\d+L?\b")  # and not that of a text: Brand#12
-_ASIDE = re.compile(r"^array_contains\(array\((.*)\), true\)$")
+_ASIDE = re.compile(r"^\(array_contains\(array\((.*)\), true\) >= true\)$")
 _PLAN = re.compile(r" \[.*\]")
 _CHAIN = ("Filter", "Project", "LogicalRelation")
 

@@ -99,9 +99,11 @@ def aside(sql: str) -> str:
 
     It is true, false or NULL where the condition is. Catalyst does not simplify it, derives nothing
     from it (``InferFiltersFromConstraints``), and cannot translate it for sources
-    (``DataSourceStrategy.translateFilter`` and ``V2ExpressionBuilder`` of Spark 4.3).
+    (``DataSourceStrategy.translateFilter`` and ``V2ExpressionBuilder`` of Spark 4.3). As any
+    comparison it looks selective, so that joins still select directories by it
+    (``PartitionPruning.isLikelySelective``).
     """
-    return f"array_contains(array({sql}), true)"
+    return f"array_contains(array({sql}), true) >= true"
 
 
 def normalize(term: Term) -> Term:
