@@ -208,6 +208,8 @@ Value: TypeAlias = (
 
 DATA = frozenset(("builtins",))
 """The package of the values in a table's cells."""
+PANDAS = DATA | {"pandas", "numpy"}
+"""The packages of tables, columns and what is in their cells."""
 NONE = AbstractScalar(constant=None, fixed=True)
 
 
@@ -295,7 +297,7 @@ def packages_of(value: Value) -> frozenset[str] | None:
         case BoundMethod(owner):
             return packages_of(owner)
         case AbstractColumn() | Ref() | Row() | Grouped() | Indexer():
-            return DATA | {"pandas", "numpy"}
+            return PANDAS
         case Library(path):
             return frozenset((path.partition(".")[0],))
     return None

@@ -24,6 +24,7 @@ from presieve.dataflow.abstract_values import (
     DATA,
     NONE,
     NOWHERE,
+    PANDAS,
     WINDOW,
     AbstractColumn,
     AbstractTuple,
@@ -43,24 +44,12 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.context import ActiveCall, Analysis, EvaluatedCall, Given, constant_of
 from presieve.dataflow.free_names import of_object
-from presieve.dataflow.libraries import (
-    MESSAGE_METHODS,
-    MODELS,
-    of_function,
-    of_method,
-    sees_variables,
-)
-from presieve.dataflow.registry import (
-    COLUMN_METHODS,
-    FUNCTIONS,
-    GROUPED_METHODS,
-    ITEMS_METHODS,
-    SEPARATE,
-    TABLE_METHODS,
-    WINDOW_METHODS,
-    Model,
-)
+from presieve.dataflow.libraries import MODELS, of_function, of_method, sees_variables
+from presieve.dataflow.registry import find_transfer
 from presieve.dataflow.state import AnalysisState, join_states
+from presieve.python_library.catalogue import Owner, describe, has_known_result
+from presieve.python_library.facts import NOT_DESCRIBED, Change
+from presieve.python_library.object_methods import OF_LOGGER
 
 _DEPTH = 8
 
@@ -81,11 +70,11 @@ def call(a: Analysis, s: AnalysisState, node: ast.Call) -> Value:
             invocation = EvaluatedCall(a, s, callee, path, args, named, node)
             if _reads_the_clock(invocation):
                 a.effect("clock", f"{ast.unparse(node.func)}() reads the clock", node)
-            value = _apply_model(FUNCTIONS.get(path), invocation) if listed else None
+            value = _apply_transfer("function", invocation) if listed else None
             return value if value is not None else of_package(invocation)
         case BoundMethod(owner, name):
             invocation = EvaluatedCall(a, s, owner, name, args, named, node)
-            value = _apply_model(_method(s, owner, name), invocation) if listed else None
+            value = _apply_transfer(_kind_of(s, owner), invocation) if listed else None
             return value if value is not None else unknown_method(invocation)
     a.branches_on(callee, node)
     a.changes(reach_of(callee), node, f"{ast.unparse(node.func)}()")
@@ -97,9 +86,11 @@ def call(a: Analysis, s: AnalysisState, node: ast.Call) -> Value:
     return Opaque(s.reachable(frozenset().union(*map(reach_of, parts))), packages_of(callee))
 
 
-def _apply_model(model: Model | None, invocation: EvaluatedCall) -> Value | None:
-    value = None if model is None else model(invocation)
-    if value is None or model not in SEPARATE:
+def _apply_transfer(owner: Owner | None, invocation: EvaluatedCall) -> Value | None:
+    facts = NOT_DESCRIBED if owner is None else describe(owner, invocation.name)
+    transfer = None if owner is None else find_transfer(owner, invocation.name)
+    value = None if transfer is None else transfer(invocation._replace(facts=facts))
+    if value is None or not facts.separate:
         parts = (invocation.owner, *invocation.args, *invocation.named.values())
         if not all(is_fixed(v) for v in parts) and not _is_message(invocation):
             invocation.a.branches_on(invocation.owner, invocation.node)
@@ -112,23 +103,21 @@ def _is_message(invocation: EvaluatedCall) -> bool:
         doing = of_function(invocation.name)
         return doing is not None and doing.kind == "message"
     doing = of_method(invocation.s.packages(invocation.owner), invocation.name)
-    return doing is not None and doing.kind == "message" and invocation.name in MESSAGE_METHODS
+    return doing is not None and doing.kind == "message" and invocation.name in OF_LOGGER
 
 
-def _method(s: AnalysisState, owner: Value, name: str) -> Model | None:
+def _kind_of(s: AnalysisState, owner: Value) -> Owner | None:
     if s.table(owner) is not None:
-        return TABLE_METHODS.get(name)
+        return "table"
     if s.items(owner) is not None:
-        return ITEMS_METHODS.get(name)
+        return "object"
     match owner:
         case Indexer(AbstractColumn(), name=how) if how == WINDOW:
-            return WINDOW_METHODS.get(name)
+            return "window"
         case AbstractColumn() | Indexer(AbstractColumn()):
-            return COLUMN_METHODS.get(name)
+            return "column"
         case Grouped():
-            return GROUPED_METHODS.get(name)
-        case Indexer(Grouped()):
-            return None
+            return "groups"
     return None
 
 
@@ -173,40 +162,19 @@ def _reads_the_clock(invocation: EvaluatedCall) -> bool:
     )
 
 
-_IN_PLACE = (
-    *("setitem", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod"),
-    *("imul", "ior", "ipow", "irshift", "isub", "itruediv", "ixor"),
-)
-_CHANGING = frozenset(
-    (
-        *("numpy.copyto", "numpy.fill_diagonal", "numpy.place", "numpy.put", "numpy.putmask"),
-        *("random.shuffle", "numpy.random.shuffle", "bisect.insort", "bisect.insort_left"),
-        *("bisect.insort_right", "builtins.next", "builtins.setattr", "builtins.delattr"),
-        *(f"{module}.{name}" for module in ("operator", "_operator") for name in _IN_PLACE),
-    )
-)
-"""Functions of packages that change an argument in place."""
-
-
 _CLASSES = (
     *("builtins.dict.", "builtins.list.", "builtins.set.", "collections.", "pandas.DataFrame."),
     *("pandas.Series.", "pandas.core."),
-)
-_REMOVING = frozenset(
-    (
-        *("clear", "discard", "pop", "popitem", "popleft", "remove", "reverse", "sort"),
-        *("__delitem__", "__iadd__", "__ior__", "__setattr__"),
-    )
 )
 
 
 def _writes(invocation: EvaluatedCall) -> bool:
     """Whether a function of a package changes an argument, as numpy's functions do with ``out``."""
     path, count = invocation.name, len(invocation.args)
-    if path in _CHANGING or path.startswith("heapq."):
+    if describe("function", path).changes is Change.STORES or path.startswith("heapq."):
         return True
     if path.startswith(_CLASSES):
-        return path.rpartition(".")[2] in _STORING | _REMOVING
+        return _change_of_object(path.rpartition(".")[2]) in (Change.STORES, Change.REMOVES)
     if not path.startswith("numpy."):
         return False
     function: object = sys.modules.get("numpy")
@@ -237,16 +205,14 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         a.observe(s, value, node, f"{written}() may read all columns")
         callback(invocation, value)
     gives = _of_model(invocation, packages)
-    still = (
-        invocation.name in TABLE_METHODS or invocation.name in COLUMN_METHODS or gives is not None
+    still = gives is not None or any(
+        has_known_result(kind, invocation.name) for kind in _PANDAS_KINDS
     )
-    if (
-        still
-        and invocation.name in _OF_CONTAINERS
-        and not isinstance(invocation.owner, AbstractColumn)
-    ):
+    change = _change_of_object(invocation.name)
+    may_change = change in (Change.STORES, Change.REMOVES)
+    if still and may_change and not isinstance(invocation.owner, AbstractColumn):
         a.changes(reach_of(invocation.owner), node, f"{written}()")
-    if doing is not None and doing.kind == "message" and invocation.name in MESSAGE_METHODS:
+    if doing is not None and doing.kind == "message" and invocation.name in OF_LOGGER:
         return NONE
     if not still or invocation.named.keys() & {"inplace", "out"} or packages is None:
         a.changes(reach_of(invocation.owner), node, f"{written}()")
@@ -254,7 +220,7 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         if packages is None:
             for value in arguments:
                 a.escapes(s, value, node, f"{written}()")
-    if invocation.name in _STORING and isinstance(invocation.owner, Opaque):
+    if change is Change.STORES and isinstance(invocation.owner, Opaque):
         # It can be taken out again later, in any form.
         for value in arguments:
             a.escapes(s, value, node, f"{written}()")
@@ -279,7 +245,7 @@ def _of_model(invocation: EvaluatedCall, packages: frozenset[str] | None) -> str
         (
             methods.get(invocation.name)
             for package, methods in MODELS.items()
-            if package in packages <= _DATA | {package}
+            if package in packages <= PANDAS | {package}
         ),
         None,
     )
@@ -289,22 +255,19 @@ def _is_new_table(invocation: EvaluatedCall, packages: frozenset[str] | None) ->
     """Whether a method returns a table about which nothing else is known. Any pandas object with a
     ``reset_index`` returns a copy, with its labels as columns; one with a ``to_frame`` is no table.
     """
-    own = isinstance(invocation.owner, Opaque) and packages is not None and packages <= _DATA
+    own = isinstance(invocation.owner, Opaque) and packages is not None and packages <= PANDAS
     accepted = {"reset_index": {"names"}, "to_frame": {"name"}}.get(invocation.name)
     return (
         own and accepted is not None and not invocation.args and invocation.named.keys() <= accepted
     )
 
 
-_STORING = frozenset(
-    (
-        *("add", "append", "appendleft", "extend", "extendleft", "insert", "put", "setdefault"),
-        *("update", "__setitem__"),
-    )
-)
-"""Methods that store their argument in a container."""
-_OF_CONTAINERS = frozenset(("add", "insert", "pop", "update"))
-"""Methods that change lists, sets and dicts, whatever they do to a Series or DataFrame."""
+_PANDAS_KINDS: tuple[Owner, ...] = ("table", "column")
+
+
+def _change_of_object(method: str) -> Change:
+    """How a method of this name changes an object of Python's own."""
+    return describe("object", method).changes
 
 
 def callback(invocation: EvaluatedCall, value: Value) -> None:
@@ -317,7 +280,7 @@ def callback(invocation: EvaluatedCall, value: Value) -> None:
             invocation.a,
             invocation.s,
             value,
-            Opaque(invocation.s.reachable(reach), _DATA),
+            Opaque(invocation.s.reachable(reach), PANDAS),
             invocation.node,
         )
     elif isinstance(value, BoundMethod):
@@ -332,13 +295,6 @@ def callback(invocation: EvaluatedCall, value: Value) -> None:
                 callback(invocation, inner)
 
 
-_ASKING = frozenset(("count", "endswith", "format", "get", "index", "items", "join", "keys")) | {
-    *("match", "replace", "search", "split", "startswith", "strip", "values", "__contains__"),
-    *("__getitem__", "lower", "upper", "title"),
-}
-"""Methods of Python values and containers that change nothing."""
-
-
 def _account_for_method(invocation: EvaluatedCall, method: BoundMethod) -> None:
     """Account for a method passed to a function, which may call it any number of times."""
     a, s = invocation.a, invocation.s
@@ -346,12 +302,9 @@ def _account_for_method(invocation: EvaluatedCall, method: BoundMethod) -> None:
     doing = of_method(packages, method.name)
     if s.items(method.owner) is None and doing is not None:
         a.effect(doing.kind, f".{method.name}() {doing.reason}", invocation.node)
-    if method.name not in _ASKING and s.table(method.owner) is None:
+    if _change_of_object(method.name) is not Change.NOTHING and s.table(method.owner) is None:
         a.changes(reach_of(method.owner), invocation.node, f".{method.name}()")
         a.escapes(s, method.owner, invocation.node, f".{method.name}()")
-
-
-_DATA = DATA | {"pandas", "numpy"}
 
 
 def called_back(

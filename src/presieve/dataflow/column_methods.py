@@ -1,7 +1,6 @@
 """Trusted. Methods of Series and arrays.
 
-pandas 2 and 3: ``pandas/core/series.py``, ``pandas/core/generic.py``. None of the methods listed
-here changes its owner unless ``inplace`` or ``out`` says so.
+The results are those of :mod:`presieve.python_library.pandas_methods`.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from presieve.dataflow.abstract_values import (
-    DATA,
+    PANDAS,
     WINDOW,
     AbstractColumn,
     AbstractScalar,
@@ -21,9 +20,8 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
 )
 from presieve.dataflow.context import EvaluatedCall
-from presieve.dataflow.registry import of_column, of_window, separate
-
-_SERIES = DATA | {"pandas", "numpy"}
+from presieve.dataflow.registry import transfer, transfer_results
+from presieve.python_library.facts import Result
 
 
 def own_column(call: EvaluatedCall) -> AbstractColumn:
@@ -40,8 +38,9 @@ def _changes_nothing(call: EvaluatedCall) -> bool:
     return not call.named.keys() & {"inplace", "out"}
 
 
-def _of_each(call: EvaluatedCall, *, mask: bool) -> Value | None:
-    """The result of a method that works item by item."""
+@transfer_results("column", Result.EACH)
+def _of_each(call: EvaluatedCall) -> Value | None:
+    """A method that works item by item."""
     if not _changes_nothing(call):
         return None
     column = own_column(call)
@@ -58,49 +57,19 @@ def _of_each(call: EvaluatedCall, *, mask: bool) -> Value | None:
         rowwise=column.rowwise and fixed and listed and same and not beside,
         rows=column.rows if same else None,
         labelled=column.labelled,
-        mask=mask,
+        mask=call.facts.truth,
         name=column.name,
     )
 
 
-@of_column(
-    *("abs", "astype", "clip", "fillna", "round", "add", "sub", "mul", "div"),
-    *("truediv", "floordiv", "mod", "pow", "radd", "rsub", "rmul", "rdiv", "capitalize", "lower"),
-    *("upper", "strip", "lstrip", "rstrip", "title", "zfill", "slice", "pad", "ljust", "rjust"),
-    *("normalize", "strftime", "total_seconds", "floor", "ceil", "tz_localize", "tz_convert"),
-    *("day_name", "month_name", "casefold", "swapcase", "len"),
-)
-@separate
-def _values_of_each(call: EvaluatedCall) -> Value | None:
-    return _of_each(call, mask=False)
-
-
-@of_column(
-    *("isin", "isna", "isnull", "notna", "notnull", "between", "eq", "ne", "lt", "le", "gt", "ge"),
-    *("contains", "startswith", "endswith", "isdigit", "isalpha", "isnumeric", "isalnum"),
-    *("isspace", "isupper", "islower", "fullmatch", "match"),
-)
-@separate
-def _masks(call: EvaluatedCall) -> Value | None:
-    return _of_each(call, mask=True)
-
-
-@of_column(
-    *("where", "mask", "shift", "diff", "pct_change", "cumsum", "cumprod", "cummax", "cummin"),
-    *("rank", "ffill", "bfill", "interpolate", "transform", "replace", "combine_first"),
-    *("apply", "map", "duplicated", "searchsorted", "argsort", "combine"),
-)
+@transfer_results("column", Result.BESIDE)
 def _beside(call: EvaluatedCall) -> Value | None:
-    """A value for each row, which may depend on all rows. This includes ``replace`` and ``map``,
-    because their functions and tables are not followed.
-    """
     if not _changes_nothing(call):
         return None
-    column = own_column(call)
+    column, facts = own_column(call), call.facts
     called_back(call)
-    rows = column.rows if call.name not in ("searchsorted",) else None
-    mask = call.name == "duplicated"
-    return AbstractColumn(rows=rows, labelled=column.labelled, mask=mask, name=column.name)
+    rows = None if facts.reordered else column.rows
+    return AbstractColumn(rows=rows, labelled=column.labelled, mask=facts.truth, name=column.name)
 
 
 def called_back(call: EvaluatedCall) -> None:
@@ -109,29 +78,24 @@ def called_back(call: EvaluatedCall) -> None:
         call.a.evaluator.callback(call, value)
 
 
-@of_column("copy", "to_numpy", "tolist", "to_list", "ravel", "to_series", "infer_objects")
-@separate
+@transfer_results("column", Result.SAME)
 def _same(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
     column = own_column(call)
-    labelled = column.labelled and call.name in ("copy", "infer_objects")
+    labelled = column.labelled and not call.facts.array
     return replace(column, labelled=labelled, index=column.index if labelled else None)
 
 
-@of_column(
-    *("head", "tail", "dropna", "drop_duplicates", "sort_values", "sort_index", "nlargest"),
-    *("nsmallest", "unique", "mode", "repeat", "take", "squeeze", "truncate"),
-)
+@transfer_results("column", Result.SOME)
 def _some(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
-    column = own_column(call)
-    labelled = call.name != "unique"
+    column, labelled = own_column(call), not call.facts.array
     return replace(column, rows=None, passes=None, rowwise=False, labelled=labelled)
 
 
-@of_column("reset_index")
+@transfer("column", "reset_index")
 def _reset(call: EvaluatedCall) -> Value | None:
     column = own_column(call)
     if not _changes_nothing(call) or call.args:
@@ -152,7 +116,7 @@ def _reset(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), make)
 
 
-@of_column("to_frame")
+@transfer("column", "to_frame")
 def _to_frame(call: EvaluatedCall) -> Value | None:
     column = own_column(call)
     name = call.constant(0, "name", default=column.name)
@@ -166,7 +130,7 @@ def _to_frame(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), make)
 
 
-@of_column("rename", "rename_axis")
+@transfer("column", "rename", "rename_axis")
 def _rename_series(call: EvaluatedCall) -> Value | None:
     name = call.constant(0, "index")
     if not _changes_nothing(call) or not isinstance(name, str) or call.name == "rename_axis":
@@ -174,11 +138,7 @@ def _rename_series(call: EvaluatedCall) -> Value | None:
     return replace(own_column(call), name=name)
 
 
-@of_column(
-    *("sum", "mean", "median", "min", "max", "std", "var", "count", "nunique", "prod", "sem"),
-    *("skew", "kurt", "kurtosis", "quantile", "any", "all", "idxmin", "idxmax", "argmin"),
-    *("argmax", "item", "autocorr", "corr", "cov", "dot", "equals", "is_monotonic"),
-)
+@transfer_results("column", Result.ONE)
 def _reduce(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -188,28 +148,20 @@ def _reduce(call: EvaluatedCall) -> Value | None:
     return AbstractScalar() if is_scalar else AbstractColumn()
 
 
-@of_column(
-    *("groupby", "value_counts", "describe", "agg", "aggregate"),
-    *("to_dict", "items", "iteritems", "explode", "split", "extract", "get", "join", "cat"),
-    *("align", "reindex", "set_axis", "asof", "resample", "to_period", "to_timestamp", "keys"),
-    *("findall", "partition", "rsplit", "get_dummies", "isocalendar", "to_pydatetime", "filter"),
-)
+@transfer_results("column", Result.OTHER)
 def _other(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
     called_back(call)
-    return Opaque(own_column(call).memory, _SERIES)
+    return Opaque(own_column(call).memory, PANDAS)
 
 
-@of_column("rolling", "expanding", "ewm")
+@transfer_results("column", Result.WINDOWS)
 def _windows(call: EvaluatedCall) -> Value | None:
     return Indexer(own_column(call), WINDOW) if _changes_nothing(call) else None
 
 
-@of_window(
-    *("mean", "sum", "median", "std", "var", "min", "max", "count", "quantile", "skew", "kurt"),
-    *("sem", "rank", "apply"),
-)
+@transfer_results("window", Result.BESIDE)
 def _window_values(call: EvaluatedCall) -> Value | None:
     """A value for each row."""
     if not _changes_nothing(call):

@@ -21,15 +21,16 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.assignments import column_for
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by, names_of_columns
-from presieve.dataflow.registry import function, separate
+from presieve.dataflow.registry import transfer, transfer_results
 from presieve.dataflow.state import AnalysisState
+from presieve.python_library.facts import Result
 
 _FRAME = ("pandas.DataFrame", "pandas.core.frame.DataFrame")
 _SERIES = ("pandas.Series", "pandas.core.series.Series")
 _ARRAYS = ("numpy.asarray", "numpy.array", "numpy.ravel")
 
 
-@function(*_FRAME, "pandas.DataFrame.from_records", "pandas.DataFrame.from_dict")
+@transfer("function", *_FRAME, "pandas.DataFrame.from_records", "pandas.DataFrame.from_dict")
 def _frame(call: EvaluatedCall) -> Value | None:
     """Make a table from columns, from rows, or from neither."""
     if call.named.keys() - {"columns", "data", "index", "dtype"} or len(call.args) > 3:
@@ -162,7 +163,7 @@ def _unnamed_values(s: AnalysisState, row: Value) -> list[Value]:
     return [items.element] if items is not None and items.more and items.element else []
 
 
-@function(*_SERIES)
+@transfer("function", *_SERIES)
 def _series(call: EvaluatedCall) -> Value | None:
     """Make a Series from a list or array. The type of mixed values may change."""
     value = call.argument(0, "data")
@@ -187,7 +188,7 @@ def _series(call: EvaluatedCall) -> Value | None:
     )
 
 
-@function(*_ARRAYS)
+@transfer("function", *_ARRAYS)
 def _array(call: EvaluatedCall) -> Value | None:
     value = call.args[0] if len(call.args) == 1 and not call.named else None
     if isinstance(value, AbstractColumn):
@@ -195,31 +196,12 @@ def _array(call: EvaluatedCall) -> Value | None:
     return None
 
 
-_ELEMENTWISE = (
-    *("abs", "absolute", "add", "arccos", "arcsin", "arctan", "ceil", "cos", "deg2rad", "degrees"),
-    *("divide", "equal", "exp", "expm1", "fabs", "float_power", "floor", "floor_divide", "fmax"),
-    *("fmin", "greater", "greater_equal", "hypot", "isfinite", "isinf", "isnan", "less"),
-    *("less_equal", "log", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or"),
-    *("maximum", "minimum", "mod", "multiply", "negative", "not_equal", "power", "rad2deg"),
-    *("radians", "rint", "round", "sign", "sin", "sqrt", "square", "subtract", "tan", "tanh"),
-    *("trunc", "where", "nan_to_num", "clip"),
-)
-_TRUTH_VALUED = frozenset(
-    (
-        *("equal", "greater", "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal"),
-        *("logical_and", "logical_not", "logical_or", "not_equal"),
-    )
-)
-
-
-@function(*(f"numpy.{name}" for name in _ELEMENTWISE))
-@separate
+@transfer_results("numpy", Result.EACH)
 def _of_each(call: EvaluatedCall) -> Value | None:
     """Item by item: labelled if an argument is, because ufuncs of Series return Series."""
     if call.named or not all(isinstance(v, AbstractColumn | AbstractScalar) for v in call.args):
         return None
-    name = call.name.rpartition(".")[2]
-    if len(call.args) > (3 if name in ("where", "clip") else 1 if name in _UNARY else 2):
+    if len(call.args) > call.facts.inputs:
         return None  # ``out``
     columns = [v for v in call.args if isinstance(v, AbstractColumn)]
     if not columns:
@@ -227,11 +209,11 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     rows = columns[0].rows if len({c.rows for c in columns}) == 1 else None
     alone = rows is not None and all(c.rowwise for c in columns)
     alone = alone and all(is_fixed(v) for v in call.args if isinstance(v, AbstractScalar))
-    labelled = any(c.labelled for c in columns) and name != "where"
-    return AbstractColumn(rowwise=alone, rows=rows, labelled=labelled, mask=name in _TRUTH_VALUED)
+    labelled = any(c.labelled for c in columns) and not call.facts.array
+    return AbstractColumn(rowwise=alone, rows=rows, labelled=labelled, mask=call.facts.truth)
 
 
-@function("numpy.select")
+@transfer("function", "numpy.select")
 def _select(call: EvaluatedCall) -> Value | None:
     """Item by item, the first choice whose condition holds."""
     if not 2 <= len(call.args) <= 3 or call.named.keys() - {"default"}:
@@ -247,7 +229,7 @@ def _select(call: EvaluatedCall) -> Value | None:
     return AbstractColumn(labelled=False, rows=rows.pop()) if is_known else None
 
 
-@function("pandas.crosstab")
+@transfer("function", "pandas.crosstab")
 def _cross_tabulate(call: EvaluatedCall) -> Value | None:
     """Make a row for each value of one column, and a column for each value of another."""
     index, columns = call.args[:2] if len(call.args) == 2 else (None, None)
@@ -264,23 +246,7 @@ def _cross_tabulate(call: EvaluatedCall) -> Value | None:
     )
 
 
-_UNARY = frozenset(
-    (
-        *("abs", "absolute", "arccos", "arcsin", "arctan", "ceil", "cos", "deg2rad", "degrees"),
-        *("exp", "expm1", "fabs", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p"),
-        *("log2", "logical_not", "negative", "rad2deg", "radians", "rint", "sign", "sin", "sqrt"),
-        *("square", "tan", "tanh", "trunc", "nan_to_num"),
-    )
-)
-
-_REDUCING = (
-    *("mean", "median", "std", "var", "sum", "min", "max", "nanmean", "nanmedian", "nansum"),
-    *("nanmin", "nanmax", "nanstd", "average", "percentile", "quantile", "prod", "argmax"),
-    *("argmin", "count_nonzero", "any", "all", "trapz"),
-)
-
-
-@function(*(f"numpy.{name}" for name in _REDUCING))
+@transfer_results("numpy", Result.ONE)
 def _reduce(call: EvaluatedCall) -> Value | None:
     has_known_arguments = call.named.keys() <= {"axis", "ddof", "weights"}
     if (
@@ -292,14 +258,7 @@ def _reduce(call: EvaluatedCall) -> Value | None:
     return AbstractScalar(fixed=all(map(is_fixed, call.args)))
 
 
-_SCORES = (
-    *("accuracy_score", "balanced_accuracy_score", "explained_variance_score", "log_loss"),
-    *("matthews_corrcoef", "max_error", "mean_absolute_error", "mean_absolute_percentage_error"),
-    *("mean_squared_error", "median_absolute_error", "r2_score", "root_mean_squared_error"),
-)
-
-
-@function(*(f"sklearn.metrics.{name}" for name in _SCORES))
+@transfer_results("sklearn", Result.ONE)
 def _score(call: EvaluatedCall) -> Value | None:
     """One number, unless ``multioutput`` asks for several."""
     for value in call.args:
@@ -307,7 +266,7 @@ def _score(call: EvaluatedCall) -> Value | None:
     return AbstractScalar() if not call.named and len(call.args) == 2 else None
 
 
-@function("numpy.arange", "numpy.zeros", "numpy.ones", "numpy.linspace", "numpy.cumsum")
+@transfer("function", "numpy.arange", "numpy.zeros", "numpy.ones", "numpy.linspace", "numpy.cumsum")
 def _new_array(call: EvaluatedCall) -> Value | None:
     if call.named or not all(isinstance(v, AbstractColumn | AbstractScalar) for v in call.args):
         return None
@@ -319,7 +278,7 @@ def _new_array(call: EvaluatedCall) -> Value | None:
     return AbstractColumn(labelled=False, memory=NOWHERE, rows=rows)
 
 
-@function("numpy.full", "numpy.repeat")
+@transfer("function", "numpy.full", "numpy.repeat")
 def _repeat(call: EvaluatedCall) -> Value | None:
     """Repeat one value. An array of texts drops zeros at their end, so no key is kept."""
     size, value = call.args if call.name == "numpy.full" and len(call.args) == 2 else (None, None)
@@ -331,23 +290,23 @@ def _repeat(call: EvaluatedCall) -> Value | None:
     return AbstractColumn(labelled=False, rows=rows)
 
 
-@function("pandas.to_datetime", "pandas.to_numeric", "pandas.isna", "pandas.isnull")
-@function("pandas.notna", "pandas.notnull")
-@separate
+@transfer_results("pandas", Result.EACH)
 def _convert(call: EvaluatedCall) -> Value | None:
     value = call.args[0] if len(call.args) == 1 else None
     if isinstance(value, AbstractScalar):
         return AbstractScalar(fixed=value.fixed)
     if not isinstance(value, AbstractColumn):
         return None
-    mask = call.name.startswith(("pandas.is", "pandas.not"))
+    mask = call.facts.truth
     # pandas guesses formats from the first value.
     return AbstractColumn(
         rowwise=value.rowwise and mask, rows=value.rows, mask=mask, name=value.name
     )
 
 
-@function("pandas.Timestamp", "pandas.Timedelta", "pandas.DateOffset", "pandas.date_range")
+@transfer(
+    "function", "pandas.Timestamp", "pandas.Timedelta", "pandas.DateOffset", "pandas.date_range"
+)
 def _dates(call: EvaluatedCall) -> Value | None:
     values = [*call.args, *call.named.values()]
     if not all(isinstance(v, AbstractScalar) for v in values):

@@ -20,7 +20,8 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by
 from presieve.dataflow.iteration import item_of, rounds
-from presieve.dataflow.registry import function, of_items, separate
+from presieve.dataflow.registry import transfer, transfer_results
+from presieve.python_library.facts import Result
 
 
 def _change_items(call: EvaluatedCall, items: Items) -> None:
@@ -35,7 +36,7 @@ def _own_items(call: EvaluatedCall) -> Items:
     return items
 
 
-@of_items("append", "add", "insert")
+@transfer("object", "append", "add", "insert")
 def _append(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if not call.args or call.named or items.kind not in ("list", "set"):
@@ -49,7 +50,7 @@ def _append(call: EvaluatedCall) -> Value | None:
     return NONE
 
 
-@of_items("extend", "update")
+@transfer("object", "extend", "update")
 def _extend(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if len(call.args) != 1 or call.named or items.kind == "object":
@@ -78,7 +79,7 @@ def _extend(call: EvaluatedCall) -> Value | None:
     return NONE
 
 
-@of_items("setdefault")
+@transfer("object", "setdefault")
 def _set_default(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if items.kind != "dict" or not 1 <= len(call.args) <= 2 or call.named:
@@ -90,7 +91,7 @@ def _set_default(call: EvaluatedCall) -> Value | None:
     return AbstractScalar() if is_fixed(element) else element
 
 
-@of_items("pop", "popleft", "popitem")
+@transfer("object", "pop", "popleft", "popitem")
 def _pop(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if items.kind != "list" or call.named or len(call.args) > 1:
@@ -106,7 +107,7 @@ def _pop(call: EvaluatedCall) -> Value | None:
     )
 
 
-@of_items("most_common")
+@transfer("object", "most_common")
 def _most_common(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     pair = AbstractTuple((AbstractScalar(), AbstractScalar()))
@@ -115,14 +116,13 @@ def _most_common(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("list", pair))
 
 
-@of_items("copy")
+@transfer("object", "copy")
 def _copy(call: EvaluatedCall) -> Value:
     items = _own_items(call)
     return call.s.make(call.site(), lambda _: items)
 
 
-@of_items("get")
-@separate
+@transfer("object", "get")
 def _get(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if items.kind != "dict" or not 1 <= len(call.args) <= 2 or call.named:
@@ -136,7 +136,7 @@ def _get(call: EvaluatedCall) -> Value | None:
     return value if is_fixed(call.args[0]) or not is_fixed(value) else AbstractScalar()
 
 
-@of_items("items", "keys", "values")
+@transfer("object", "items", "keys", "values")
 def _view(call: EvaluatedCall) -> Value | None:
     items = _own_items(call)
     if items.kind != "dict":
@@ -144,7 +144,7 @@ def _view(call: EvaluatedCall) -> Value | None:
     return View(call.name, (call.owner,), call.site())
 
 
-@of_items("index", "count", "isdisjoint", "issubset", "issuperset")
+@transfer_results("object", Result.ONE)
 def _ask_items(call: EvaluatedCall) -> Value:
     for value in call.args:
         call.a.observe(call.s, value, call.node, "items are compared")
@@ -152,8 +152,7 @@ def _ask_items(call: EvaluatedCall) -> Value:
     return AbstractScalar()
 
 
-@function("builtins.len")
-@separate
+@transfer("function", "builtins.len")
 def _length(call: EvaluatedCall) -> Value | None:
     if len(call.args) != 1:
         return None
@@ -168,7 +167,7 @@ def _length(call: EvaluatedCall) -> Value | None:
     return AbstractScalar(length=Length()) if isinstance(value, Ref | AbstractScalar) else None
 
 
-@function("builtins.list", "builtins.tuple")
+@transfer("function", "builtins.list", "builtins.tuple")
 def _make_list(call: EvaluatedCall) -> Value | None:
     if call.named or len(call.args) > 1:
         return None
@@ -205,7 +204,7 @@ def _of_view(call: EvaluatedCall, view: View) -> Items:
     return Items("list", join_all(view_rounds.items), view_rounds.items)
 
 
-@function("builtins.dict")
+@transfer("function", "builtins.dict")
 def _dict(call: EvaluatedCall) -> Value | None:
     fields = dict(call.named)
     element = join_all(fields.values())
@@ -237,7 +236,7 @@ def _of_pairs(call: EvaluatedCall, pairs: Items) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("dict", element, None, known_values))
 
 
-@function("collections.defaultdict", "collections.Counter", "collections.OrderedDict")
+@transfer("function", "collections.defaultdict", "collections.Counter", "collections.OrderedDict")
 def _other_dicts(call: EvaluatedCall) -> Value | None:
     if call.name.endswith("Counter") and call.args:
         return None
@@ -248,7 +247,7 @@ def _other_dicts(call: EvaluatedCall) -> Value | None:
 _SIDES = {"enumerate": 1, "zip": 64}
 
 
-@function("builtins.enumerate", "builtins.zip")
+@transfer("function", "builtins.enumerate", "builtins.zip")
 def _side_by_side(call: EvaluatedCall) -> Value | None:
     """Tuples of items side by side, as many as the shortest argument has."""
     how = call.name.removeprefix("builtins.")
@@ -257,7 +256,7 @@ def _side_by_side(call: EvaluatedCall) -> Value | None:
     return View(how, tuple(call.args), call.site())
 
 
-@function("builtins.range")
+@transfer("function", "builtins.range")
 def _range(call: EvaluatedCall) -> Value | None:
     bounds = [constant_of(call.s, v) for v in call.args]
     if bounds and all(type(b) is int for b in bounds):
@@ -272,7 +271,7 @@ def _range(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("list", AbstractScalar(fixed=fixed)))
 
 
-@function("builtins.sorted", "builtins.reversed")
+@transfer("function", "builtins.sorted", "builtins.reversed")
 def _sort(call: EvaluatedCall) -> Value | None:
     items = call.s.items(call.args[0]) if len(call.args) == 1 and not call.named else None
     if items is None or items.kind not in ("list", "set"):
@@ -282,18 +281,10 @@ def _sort(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("list", element))
 
 
-@function(
-    *("builtins.int", "builtins.float", "builtins.str", "builtins.bool", "builtins.abs"),
-    *("builtins.round", "builtins.repr", "builtins.isinstance", "builtins.type", "builtins.hash"),
-    *("builtins.max", "builtins.min", "builtins.sum", "builtins.any", "builtins.all"),
-    *("builtins.print", "builtins.format", "builtins.ord", "builtins.chr", "builtins.callable"),
-)
-@separate
+@transfer_results("builtins", Result.ONE)
 def _scalars(call: EvaluatedCall) -> Value | None:
     values = [*call.args, *call.named.values()]
-    if call.name == "builtins.print" or not all(
-        isinstance(v, AbstractScalar | AbstractColumn) for v in values
-    ):
+    if not all(isinstance(v, AbstractScalar | AbstractColumn) for v in values):
         return None
     length = Length() if call.name == "builtins.int" else None
     return AbstractScalar(fixed=all(map(is_fixed, values)), length=length)

@@ -25,6 +25,7 @@ from presieve.dataflow.state import AnalysisState
 from presieve.errors import Span
 from presieve.lift.python.names import OuterNames
 from presieve.lift.python.source import FunctionSource
+from presieve.python_library.facts import NOT_DESCRIBED, Description
 
 Form: TypeAlias = Literal["group", "batches", "row"]
 Question: TypeAlias = Literal["keys", "columns", "rows", "effects"]
@@ -255,7 +256,7 @@ class Given(NamedTuple):
 
 
 class EvaluatedCall(NamedTuple):
-    """A call of a model, with evaluated arguments."""
+    """A call with evaluated arguments, and the facts about what is called."""
 
     a: Analysis
     s: AnalysisState
@@ -264,6 +265,7 @@ class EvaluatedCall(NamedTuple):
     args: list[Value]
     named: dict[str, Value]
     node: ast.Call
+    facts: Description = NOT_DESCRIBED
 
     def argument(self, at: int, name: str) -> Value | None:
         """The argument by position or name; None if it is omitted."""

@@ -12,6 +12,7 @@ from presieve.dataflow.abstract_values import (
     NO_KEYS,
     NONE,
     NOWHERE,
+    PANDAS,
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
@@ -48,7 +49,7 @@ from presieve.dataflow.literals import (
 from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.state import AnalysisState, stored_in
-from presieve.dataflow.table_methods import is_attribute
+from presieve.python_library.pandas_methods import OF_TABLE
 
 
 def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
@@ -142,8 +143,8 @@ def _of_table(a: Analysis, s: AnalysisState, ref: Ref, table: Table, node: ast.A
         return s.make(a.site(node), lambda place: Table((), place, any_column, sure=False))
     if name in ("columns", "shape", "size", "dtypes", "values", "axes", "ndim", "style"):
         a.observe(s, ref, node, f".{name} looks at all columns")
-        return Opaque(reach_of(ref), DATA | {"pandas", "numpy"})
-    if not is_attribute(name) and table.column(name) is not None:
+        return Opaque(reach_of(ref), PANDAS)
+    if name not in OF_TABLE and table.column(name) is not None:
         return series_of(a, table, name, node)
     return BoundMethod(ref, name)
 
@@ -291,7 +292,7 @@ def _item_of_column(column: AbstractColumn, index: Value) -> Value:
         return AbstractScalar(column.keys)
     if isinstance(index, AbstractColumn) or (isinstance(index, Opaque) and index.packages == ROWS):
         return replace(column, rows=None, passes=None, rowwise=False)
-    return Opaque(column.memory, DATA | {"pandas", "numpy"})
+    return Opaque(column.memory, PANDAS)
 
 
 def _item_of_tuple(s: AnalysisState, items: tuple[Value, ...], index: Value) -> Value:

@@ -7,8 +7,8 @@ holds. Rows whose key is missing are in no group.
 from __future__ import annotations
 
 from presieve.dataflow.abstract_values import (
-    DATA,
     NO_KEYS,
+    PANDAS,
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
@@ -23,10 +23,9 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.column_methods import called_back
 from presieve.dataflow.context import EvaluatedCall, constant_of
-from presieve.dataflow.registry import of_grouped
+from presieve.dataflow.registry import transfer, transfer_results
 from presieve.dataflow.row_subsets import rows_of
-
-_TABLE = DATA | {"pandas", "numpy"}
+from presieve.python_library.facts import Result
 
 
 def _group_and_table(call: EvaluatedCall) -> tuple[Grouped, Table]:
@@ -76,10 +75,7 @@ def _per_group(
     return call.s.make(call.site(), make)
 
 
-@of_grouped(
-    *("sum", "mean", "median", "min", "max", "std", "var", "count", "nunique", "prod", "first"),
-    *("last", "sem", "quantile", "any", "all", "skew", "idxmin", "idxmax"),
-)
+@transfer_results("groups", Result.ONE)
 def _reduce(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     for value in (*call.args, *call.named.values()):
@@ -92,7 +88,7 @@ def _reduce(call: EvaluatedCall) -> Value | None:
     return _per_group(call, names)
 
 
-@of_grouped("size")
+@transfer("groups", "size")
 def _sizes(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     if grouped.flat:
@@ -100,7 +96,7 @@ def _sizes(call: EvaluatedCall) -> Value | None:
     return AbstractColumn(index=_labels(grouped, table))
 
 
-@of_grouped("agg", "aggregate")
+@transfer("groups", "agg", "aggregate")
 def _aggregate(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     called_back(call)
@@ -141,7 +137,7 @@ def _named_columns(call: EvaluatedCall) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-@of_grouped("head", "tail", "nth")
+@transfer_results("groups", Result.SOME)
 def _some(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     if grouped.chosen is not None or call.name == "nth":
@@ -149,8 +145,7 @@ def _some(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda place: rows_of(table, place, shared=True))
 
 
-@of_grouped("cumcount", "ngroup", "transform", "cumsum", "cummax", "cummin", "shift", "diff")
-@of_grouped("rank", "pct_change", "ffill", "bfill", "cumprod")
+@transfer_results("groups", Result.BESIDE)
 def _beside(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     called_back(call)
@@ -159,12 +154,10 @@ def _beside(call: EvaluatedCall) -> Value | None:
     _read_columns(call, _chosen_names(grouped) if call.name not in ("cumcount", "ngroup") else ())
     if isinstance(grouped.chosen, str) or call.name in ("cumcount", "ngroup"):
         return AbstractColumn(rows=table.rows)
-    return Opaque(packages=_TABLE)
+    return Opaque(packages=PANDAS)
 
 
-@of_grouped("apply", "filter", "pipe", "rolling", "expanding", "ewm", "resample", "describe")
-@of_grouped("value_counts", "unique", "nlargest", "nsmallest", "get_group", "groups", "indices")
-@of_grouped("__iter__", "corr", "cov", "sample", "fillna", "ohlc")
+@transfer_results("groups", Result.OTHER)
 def _other(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     _read_columns(
@@ -175,4 +168,4 @@ def _other(call: EvaluatedCall) -> Value | None:
     called_back(call)
     assert isinstance(grouped.table, Ref)
     columns = [c for _, c in table.columns]
-    return Opaque(frozenset().union(*(c.memory for c in columns)), _TABLE)
+    return Opaque(frozenset().union(*(c.memory for c in columns)), PANDAS)

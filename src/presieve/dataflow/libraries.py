@@ -59,11 +59,6 @@ COMPUTING: Mapping[str, str] = MappingProxyType(
 
 MESSAGES = frozenset(("logging", "tqdm", "traceback", "warnings"))
 """Packages that only write messages, as ``print`` does."""
-MESSAGE_METHODS = frozenset(
-    ("critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning")
-)
-"""Methods of a logger that write a message and change nothing."""
-
 _IO = "reads or writes outside of the function"
 _CLOCK = "reads the clock"
 _RANDOM = "is random"

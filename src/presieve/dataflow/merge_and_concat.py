@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from presieve.dataflow.abstract_values import NO_KEYS, AbstractColumn, AllocationSite, Table, Value
 from presieve.dataflow.context import EvaluatedCall, names_of_columns
-from presieve.dataflow.registry import function, of_table
+from presieve.dataflow.registry import transfer
 
 _GAPS = {
     "inner": (False, False),
@@ -31,12 +31,12 @@ _NEAREST = frozenset(
 )
 
 
-@of_table("merge")
+@transfer("table", "merge")
 def _merge_method(call: EvaluatedCall) -> Value | None:
     return _merge(call, call.owner, call.argument(0, "right"), 1)
 
 
-@function("pandas.merge", "pandas.core.reshape.merge.merge")
+@transfer("function", "pandas.merge", "pandas.core.reshape.merge.merge")
 def _merge_function(call: EvaluatedCall) -> Value | None:
     return _merge(call, call.argument(0, "left"), call.argument(1, "right"), 2)
 
@@ -132,7 +132,7 @@ def _side_column(
     return AbstractColumn(keys, column.unread, rows=place, name=name)
 
 
-@function("pandas.merge_asof", "pandas.core.reshape.merge.merge_asof")
+@transfer("function", "pandas.merge_asof", "pandas.core.reshape.merge.merge_asof")
 def _nearest(call: EvaluatedCall) -> Value | None:
     """Join each row of the left table with a row of the right one, or with gaps."""
     if len(call.args) != 2 or call.named.keys() - _NEAREST:
@@ -141,7 +141,7 @@ def _nearest(call: EvaluatedCall) -> Value | None:
     return _join_tables(call, (call.args[0], call.args[1]), sides, _GAPS["left"])
 
 
-@function("pandas.concat", "pandas.core.reshape.concat.concat")
+@transfer("function", "pandas.concat", "pandas.core.reshape.concat.concat")
 def _concatenate(call: EvaluatedCall) -> Value | None:
     """Stack the rows of all tables. A column that a table lacks has gaps."""
     if not call.args or call.named.keys() - {"ignore_index", "axis", "sort", "copy"}:

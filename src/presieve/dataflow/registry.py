@@ -1,4 +1,8 @@
-"""Trusted. The tables of models: functions by path, methods by the kind of their owner."""
+"""Trusted. What calls of described methods and functions do: transfer functions.
+
+:mod:`presieve.python_library` says what kind of result a method has, and most kinds have one
+transfer function. A method whose result is its own has a transfer function of its own, too.
+"""
 
 from __future__ import annotations
 
@@ -7,65 +11,45 @@ from typing import TypeAlias
 
 from presieve.dataflow.abstract_values import Value
 from presieve.dataflow.context import EvaluatedCall
+from presieve.python_library.catalogue import Owner, describe
+from presieve.python_library.facts import Result
 
-Model: TypeAlias = Callable[[EvaluatedCall], Value | None]
-"""A model returns None if it does not cover the call, which is then treated as unknown."""
+Transfer: TypeAlias = Callable[[EvaluatedCall], Value | None]
+"""It returns None if it does not cover the call, which is then treated as unknown."""
 
-FUNCTIONS: dict[str, Model] = {}
-TABLE_METHODS: dict[str, Model] = {}
-COLUMN_METHODS: dict[str, Model] = {}
-WINDOW_METHODS: dict[str, Model] = {}
-GROUPED_METHODS: dict[str, Model] = {}
-ITEMS_METHODS: dict[str, Model] = {}
-
-
-SEPARATE: set[Model] = set()
-"""Models of functions that work row by row: with fewer rows, they do the same with the remaining
-rows, and raise no error that they did not raise before.
-"""
+OF_NAMES: dict[tuple[Owner, str], Transfer] = {}
+OF_RESULTS: dict[tuple[str, Result], Transfer] = {}
+"""By the kind of the owner, for functions by their package."""
 
 
-def separate(model: Model) -> Model:
-    """Register a model whose function works row by row."""
-    SEPARATE.add(model)
-    return model
+def transfer(owner: Owner, *names: str) -> Callable[[Transfer], Transfer]:
+    """Register a transfer function of these methods of an owner, or of functions by path."""
 
-
-def _into(table: dict[str, Model], names: tuple[str, ...]) -> Callable[[Model], Model]:
-    def register(model: Model) -> Model:
+    def register(model: Transfer) -> Transfer:
         for name in names:
-            assert name not in table, name
-            table[name] = model
+            assert (owner, name) not in OF_NAMES, name
+            OF_NAMES[owner, name] = model
         return model
 
     return register
 
 
-def function(*paths: str) -> Callable[[Model], Model]:
-    """Register a model of functions, by dotted path."""
-    return _into(FUNCTIONS, paths)
+def transfer_results(owner: str, *kinds: Result) -> Callable[[Transfer], Transfer]:
+    """Register the transfer function of all methods of an owner, or functions of a package, that
+    have these kinds of results.
+    """
+
+    def register(model: Transfer) -> Transfer:
+        for kind in kinds:
+            assert (owner, kind) not in OF_RESULTS, kind
+            OF_RESULTS[owner, kind] = model
+        return model
+
+    return register
 
 
-def of_table(*names: str) -> Callable[[Model], Model]:
-    """Register a model of methods of DataFrames."""
-    return _into(TABLE_METHODS, names)
-
-
-def of_column(*names: str) -> Callable[[Model], Model]:
-    """Register a model of methods of Series and arrays."""
-    return _into(COLUMN_METHODS, names)
-
-
-def of_window(*names: str) -> Callable[[Model], Model]:
-    """Register a model of methods of ``rolling`` and the like."""
-    return _into(WINDOW_METHODS, names)
-
-
-def of_grouped(*names: str) -> Callable[[Model], Model]:
-    """Register a model of methods of ``groupby``."""
-    return _into(GROUPED_METHODS, names)
-
-
-def of_items(*names: str) -> Callable[[Model], Model]:
-    """Register a model of methods of lists, sets and dicts."""
-    return _into(ITEMS_METHODS, names)
+def find_transfer(owner: Owner, name: str) -> Transfer | None:
+    """Find the transfer function of a method, or of a function by its path."""
+    of_name = OF_NAMES.get((owner, name))
+    kind = name.partition(".")[0] if owner == "function" else owner
+    return of_name or OF_RESULTS.get((kind, describe(owner, name).result))

@@ -1,7 +1,7 @@
 """Trusted. Methods of DataFrames.
 
-pandas 2 and 3: ``pandas/core/frame.py``, ``pandas/core/generic.py``. None of the methods listed
-here changes its owner unless ``inplace`` says so, which is followed for methods that return tables.
+The results are those of :mod:`presieve.python_library.pandas_methods`. ``inplace`` is followed for
+methods that return tables.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import ast
 import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from typing import TypeAlias
 
 from presieve.dataflow.abstract_values import (
-    DATA,
     NO_KEYS,
     NONE,
+    PANDAS,
     AbstractColumn,
     AbstractScalar,
     AllocationSite,
@@ -33,11 +34,10 @@ from presieve.dataflow.assignments import drop_columns, set_column
 from presieve.dataflow.column_methods import called_back
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of, names_of_columns
 from presieve.dataflow.libraries import of_method
-from presieve.dataflow.registry import TABLE_METHODS, Model, of_table, separate
+from presieve.dataflow.registry import Transfer, transfer, transfer_results
 from presieve.dataflow.row_subsets import rows_of, series_of
 from presieve.dataflow.state import NEW
-
-_TABLE = DATA | {"pandas", "numpy"}
+from presieve.python_library.facts import Result
 
 
 def own_table(call: EvaluatedCall) -> Table:
@@ -47,35 +47,23 @@ def own_table(call: EvaluatedCall) -> Table:
     return table
 
 
-def is_attribute(name: str) -> bool:
-    """Whether every DataFrame has this attribute, whatever its columns are."""
-    return name in TABLE_METHODS or name in _ATTRIBUTES
+_MakeTable: TypeAlias = Callable[[EvaluatedCall, Table, AllocationSite], Table | None]
 
 
-_ATTRIBUTES = frozenset(
-    (
-        *("T", "abs", "add", "add_prefix", "add_suffix", "align", "asfreq", "asof", "at", "attrs"),
-        *("axes", "between_time", "bool", "columns", "compare", "div", "dot", "dtypes", "empty"),
-        *("eq", "flags", "ge", "gt", "iat", "iloc", "index", "infer_objects", "keys", "le", "loc"),
-        *("lookup", "lt", "mod", "mul", "ndim", "ne", "pad", "plot", "pow", "pipe", "shape"),
-        *("size", "style", "sub", "swapaxes", "swaplevel", "truediv", "tz_convert", "values"),
-        *("xs", "update", "insert", "pop", "items", "info", "first", "last", "divide", "multiply"),
-        *("subtract", "radd", "rsub", "rmul", "rdiv", "product", "sparse", "hist", "boxplot"),
-        *("squeeze", "set_flags", "take", "rpow", "rmod", "swaplevel", "eval", "memory_usage"),
-    )
-)
+def _makes_table(
+    register: Callable[[Transfer], Transfer],
+) -> Callable[[_MakeTable], _MakeTable]:
+    """Register what makes a new table, or one that replaces the owner (``inplace=True``)."""
+
+    def decorate(make: _MakeTable) -> _MakeTable:
+        register(_transfer_of_new_table(make))
+        return make
+
+    return decorate
 
 
-_IN_PLACE = frozenset(("fillna", "astype", "round", "abs", "replace", "ffill", "bfill"))
-"""Methods that overwrite the memory of the old values if they change the table in place."""
-
-
-def _model_of_new_table(
-    make: Callable[[EvaluatedCall, Table, AllocationSite], Table | None],
-) -> Model:
-    """A model that returns a new table, or replaces the owner by it (``inplace=True``)."""
-
-    def model(call: EvaluatedCall) -> Value | None:
+def _transfer_of_new_table(make: _MakeTable) -> Transfer:
+    def make_or_replace(call: EvaluatedCall) -> Value | None:
         inplace = call.constant(99, "inplace", default=False)
         call.named.pop("inplace", None)
         new_table = make(call, own_table(call), NEW)
@@ -87,7 +75,7 @@ def _model_of_new_table(
             copy = call.s.make(call.site(), lambda _: new_table)
             changed_table = call.s.table(copy)
             assert changed_table is not None
-            if call.name in _IN_PLACE:
+            if call.facts.overwrites:
                 old = dict(own_table(call).columns)
                 written = [c.memory for n, c in old.items() if changed_table.column(n) != c]
                 call.s.overwrite(frozenset().union(*written))
@@ -96,7 +84,7 @@ def _model_of_new_table(
             return NONE
         return call.s.make(call.site(), lambda _: new_table)
 
-    return model
+    return make_or_replace
 
 
 def _read_columns(call: EvaluatedCall, table: Table, names: tuple[str, ...] | None) -> None:
@@ -120,6 +108,7 @@ def _names(call: EvaluatedCall, at: int, name: str) -> tuple[str, ...] | None:
     return None if value is None else names_of_columns(call.s, value)
 
 
+@_makes_table(transfer("table", "sort_values", "sort_index"))
 def _sort(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if "key" in call.named or call.constant(1, "axis", default=0) != 0:
         return None
@@ -128,12 +117,14 @@ def _sort(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | N
     return replace(rows_of(table, place, shared=True), filled=table.filled)
 
 
+@_makes_table(transfer_results("table", Result.SOME))
 def _cut(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.name in ("nlargest", "nsmallest"):
         _read_columns(call, table, _names(call, 1, "columns"))
     return rows_of(table, place, shared=True)
 
 
+@_makes_table(transfer("table", "dropna", "drop_duplicates"))
 def _drop_rows(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.constant(0, "axis", default=0) != 0 and call.name == "dropna":
         return None
@@ -143,6 +134,7 @@ def _drop_rows(call: EvaluatedCall, table: Table, place: AllocationSite) -> Tabl
     return rows_of(table, place, shared=False, rowwise=alone)
 
 
+@_makes_table(transfer("table", "query"))
 def _query(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     text = call.constant(0, "expr")
     words = frozenset(re.findall(r"\w+", text)) if isinstance(text, str) else None
@@ -160,16 +152,18 @@ def _sees_variables(call: EvaluatedCall, text: object) -> None:
         call.a.shows_variables(call.s, call.node, f".{call.name}()")
 
 
-@of_table("eval")
+@transfer("table", "eval")
 def _evaluate(call: EvaluatedCall) -> Value | None:
     _sees_variables(call, call.constant(0, "expr"))
     return None
 
 
+@_makes_table(transfer("table", "copy"))
 def _copy(_call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     return table
 
 
+@_makes_table(transfer("table", "reset_index"))
 def _reset(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.args or call.named.keys() - {"drop"}:
         return None
@@ -189,6 +183,7 @@ def _reset(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | 
     return replace(table, columns=columns, rows=place, index=None)
 
 
+@_makes_table(transfer("table", "reindex"))
 def _reindex(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     """Select rows by label, with gaps for missing labels; or columns by name."""
     if call.named.keys() - {"index", "columns", "fill_value", "method", "limit", "tolerance"}:
@@ -209,6 +204,7 @@ def _reindex(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table 
     return Table(columns, place, unlisted, sure=table.sure)
 
 
+@_makes_table(transfer("table", "rename_axis"))
 def _rename_axis(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     """``rename_axis(name)``, which raises an error for labels of several levels."""
     name = call.constant(0, "mapper")
@@ -218,6 +214,7 @@ def _rename_axis(call: EvaluatedCall, table: Table, _place: AllocationSite) -> T
     return replace(table, index=((name, keys),))
 
 
+@_makes_table(transfer("table", "sample"))
 def _sample(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     """Draw random rows. With a constant seed, other random numbers do not change."""
     if call.constant(5, "axis", default=0) not in (0, "index"):
@@ -227,12 +224,13 @@ def _sample(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table |
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, "arguments")
     if type(call.constant(4, "random_state")) is not int:
-        doing = of_method(_TABLE, call.name)
+        doing = of_method(PANDAS, call.name)
         assert doing is not None
         call.a.effect(doing.kind, f"{ast.unparse(call.node.func)}() {doing.reason}", call.node)
     return rows_of(table, place, shared=False)
 
 
+@_makes_table(transfer("table", "pivot_table"))
 def _pivot(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     """``pivot_table`` of one column of values: its columns are the existing values of another one.
     With several columns of values, or several functions, the names would have levels.
@@ -255,6 +253,7 @@ def _pivot(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | 
     return Table((), place, AbstractColumn(rows=place), index=labels, sure=False)
 
 
+@_makes_table(transfer("table", "set_index"))
 def _set_index(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 0, "keys")
     if names is None or call.named.keys() - {"keys", "drop"} or table.rest is not None:
@@ -268,6 +267,7 @@ def _set_index(call: EvaluatedCall, table: Table, place: AllocationSite) -> Tabl
     return replace(table, columns=data_columns, rows=place, index=ordered)
 
 
+@_makes_table(transfer("table", "drop"))
 def _drop(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 99, "columns")
     if names is None and call.constant(1, "axis", default=0) in (1, "columns"):
@@ -285,6 +285,7 @@ def _drop(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | N
     return None
 
 
+@_makes_table(transfer("table", "rename"))
 def _rename(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     value = call.argument(99, "columns")
     items = None if value is None else call.s.items(value)
@@ -299,6 +300,7 @@ def _rename(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table 
     return replace(table, columns=tuple((n, replace(c, name=n)) for n, c in renamed_columns))
 
 
+@_makes_table(transfer_results("table", Result.EACH, Result.BESIDE))
 def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     """``fillna``, ``astype`` and the like, perhaps of some columns only."""
     value = call.argument(0, "value" if call.name == "fillna" else "dtype")
@@ -328,6 +330,7 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
     return replace(table, columns=columns, rest=unlisted)
 
 
+@_makes_table(transfer("table", "filter"))
 def _filter_columns(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     names = _names(call, 0, "items")
     if names is None or len(call.args) + len(call.named) != 1:
@@ -335,6 +338,7 @@ def _filter_columns(call: EvaluatedCall, table: Table, _place: AllocationSite) -
     return replace(table, columns=tuple((n, c) for n, c in table.columns if n in names))
 
 
+@_makes_table(transfer("table", "explode"))
 def _explode(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 0, "column")
     if names is None:
@@ -347,6 +351,7 @@ def _explode(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table 
     return replace(new_table, columns=columns)
 
 
+@_makes_table(transfer("table", "melt"))
 def _melt(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 0, "id_vars")
     values = _names(call, 1, "value_vars")
@@ -363,42 +368,7 @@ def _melt(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | N
     return replace(columns, columns=columns.columns + new_columns, index=None, sure=False)
 
 
-for _names_, _make in (
-    (("sort_values", "sort_index"), _sort),
-    (("head", "tail", "nlargest", "nsmallest", "truncate"), _cut),
-    (("dropna", "drop_duplicates"), _drop_rows),
-    (("query",), _query),
-    (("copy",), _copy),
-    (("reset_index",), _reset),
-    (("set_index",), _set_index),
-    (("drop",), _drop),
-    (("rename",), _rename),
-    (("fillna", "astype", "round", "abs", "replace", "ffill", "bfill"), _fill),
-    (("filter",), _filter_columns),
-    (("explode",), _explode),
-    (("melt",), _melt),
-    (("reindex",), _reindex),
-    (("rename_axis",), _rename_axis),
-    (("sample",), _sample),
-    (("pivot_table",), _pivot),
-):
-    of_table(*_names_)(_model_of_new_table(_make))
-for _name in (
-    "copy",
-    "drop",
-    "rename",
-    "fillna",
-    "astype",
-    "round",
-    "abs",
-    "dropna",
-    "reset_index",
-):
-    separate(TABLE_METHODS[_name])
-
-
-@of_table("assign")
-@separate
+@transfer("table", "assign")
 def _assign(call: EvaluatedCall) -> Value | None:
     if call.args or not isinstance(call.owner, Ref):
         return None
@@ -412,8 +382,7 @@ def _assign(call: EvaluatedCall) -> Value | None:
     return copy
 
 
-@of_table("insert")
-@separate
+@transfer("table", "insert")
 def _insert(call: EvaluatedCall) -> Value | None:
     name = call.constant(1, "column")
     value = call.argument(2, "value")
@@ -428,8 +397,7 @@ def _insert(call: EvaluatedCall) -> Value | None:
     return NONE
 
 
-@of_table("pop")
-@separate
+@transfer("table", "pop")
 def _pop(call: EvaluatedCall) -> Value | None:
     name = call.constant(0, "item")
     if not isinstance(name, str) or not isinstance(call.owner, Ref):
@@ -447,7 +415,7 @@ def _now_or_later(call: EvaluatedCall) -> Ref:
     return Ref(now.places | call.owner.places, table=True)
 
 
-@of_table("groupby")
+@transfer("table", "groupby")
 def _group(call: EvaluatedCall) -> Value | None:
     names = _names(call, 0, "by")
     flat = call.constant(99, "as_index", default=True)
@@ -460,7 +428,7 @@ def _group(call: EvaluatedCall) -> Value | None:
     return Grouped(_now_or_later(call), names, None, flat is False)
 
 
-@of_table("itertuples")
+@transfer("table", "itertuples")
 def _tuples(call: EvaluatedCall) -> Value | None:
     """Rows with columns by name. pandas replaces names that are no identifiers by positions."""
     table = own_table(call)
@@ -475,15 +443,15 @@ def _tuples(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("list", row))
 
 
-@of_table("iterrows")
+@transfer("table", "iterrows")
 def _rows(call: EvaluatedCall) -> Value | None:
     """Each row is a Series of one type, which depends on the types of all columns."""
     _read_columns(call, own_table(call), None)
-    pair = Opaque(packages=_TABLE)
+    pair = Opaque(packages=PANDAS)
     return call.s.make(call.site(), lambda _: Items("list", pair))
 
 
-@of_table("to_dict")
+@transfer("table", "to_dict")
 def _records(call: EvaluatedCall) -> Value | None:
     table = own_table(call)
     _read_columns(call, table, None)
@@ -495,7 +463,7 @@ def _records(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("list", record))
 
 
-@of_table("apply")
+@transfer("table", "apply")
 def _apply(call: EvaluatedCall) -> Value | None:
     """Apply a function to whole rows or columns. With ``axis=1``, the rows stay."""
     _read_columns(call, own_table(call), None)
@@ -503,10 +471,10 @@ def _apply(call: EvaluatedCall) -> Value | None:
     called_back(call)
     if call.constant(1, "axis", default=0) in (1, "columns"):
         return AbstractColumn(rows=own_table(call).rows)
-    return Opaque(packages=_TABLE)
+    return Opaque(packages=PANDAS)
 
 
-@of_table("pipe")
+@transfer("table", "pipe")
 def _pipe(call: EvaluatedCall) -> Value | None:
     first = call.args[0] if call.args else None
     if not isinstance(first, Function):
@@ -515,7 +483,7 @@ def _pipe(call: EvaluatedCall) -> Value | None:
     return call.a.evaluator.follow_call(call, first, arguments)
 
 
-@of_table("duplicated")
+@transfer("table", "duplicated")
 def _mark_duplicates(call: EvaluatedCall) -> Value | None:
     if call.named.keys() - {"subset", "keep"} or len(call.args) > 2:
         return None
@@ -523,24 +491,14 @@ def _mark_duplicates(call: EvaluatedCall) -> Value | None:
     return AbstractColumn(rows=own_table(call).rows, mask=True)
 
 
-@of_table("isna", "isnull", "notna", "notnull")
-@separate
+@transfer("table", "isna", "isnull", "notna", "notnull")
 def _missing(call: EvaluatedCall) -> Value | None:
     """A table of truth values, which reads all columns."""
     _read_columns(call, own_table(call), None)
-    return Opaque(packages=_TABLE)
+    return Opaque(packages=PANDAS)
 
 
-@of_table(
-    *("sum", "mean", "median", "min", "max", "std", "var", "count", "nunique", "prod", "skew"),
-    *("kurt", "quantile", "any", "all", "idxmin", "idxmax", "corr", "cov", "describe", "agg"),
-    *("aggregate", "rank", "diff", "shift", "cumsum", "cumprod", "cummax", "cummin", "isin"),
-    *("pct_change", "transform", "rolling", "expanding", "ewm", "resample", "pivot", "stack"),
-    *("unstack", "transpose", "to_numpy", "to_records", "value_counts", "clip"),
-    *("interpolate", "where", "mask", "applymap", "map", "select_dtypes"),
-    *("equals", "mode", "sem", "get", "corrwith", "combine_first", "add_prefix", "add_suffix"),
-    *("set_axis", "convert_dtypes", "items", "iteritems", "keys", "info", "memory_usage"),
-)
+@transfer_results("table", Result.OTHER)
 def _other(call: EvaluatedCall) -> Value | None:
     if "inplace" in call.named:
         return None
@@ -550,4 +508,4 @@ def _other(call: EvaluatedCall) -> Value | None:
     called_back(call)
     columns = [c for _, c in own_table(call).columns]
     memory = frozenset().union(*(c.memory for c in columns))
-    return Opaque(memory, _TABLE)
+    return Opaque(memory, PANDAS)

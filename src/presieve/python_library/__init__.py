@@ -1,0 +1,1 @@
+"""Trusted. What is known of pandas, NumPy and Python's own library, apart from any analysis."""
