@@ -12,7 +12,7 @@ object of that node or an older one (recency abstraction, Balakrishnan and Reps,
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -360,3 +360,19 @@ def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
         name=a.name if a.name == b.name else None,
         index=a.index if a.index == b.index else None,
     )
+
+
+def combine_elements(parts: Sequence[Value], *, mask: bool, array: bool = False) -> Value | None:
+    """Combine columns and single values item by item; None for other values. The result is labelled
+    if a column is, unless it is an ``array``.
+    """
+    if not all(isinstance(p, AbstractColumn | AbstractScalar) for p in parts):
+        return None
+    columns = [p for p in parts if isinstance(p, AbstractColumn)]
+    if not columns:
+        return AbstractScalar(fixed=all(map(is_fixed, parts)))
+    rows = columns[0].rows if len({c.rows for c in columns}) == 1 else None
+    alone = rows is not None and all(c.rowwise for c in columns)
+    alone = alone and all(is_fixed(p) for p in parts if isinstance(p, AbstractScalar))
+    labelled = any(c.labelled for c in columns) and not array
+    return AbstractColumn(rowwise=alone, rows=rows, labelled=labelled, mask=mask)

@@ -47,9 +47,8 @@ from presieve.dataflow.free_names import of_object
 from presieve.dataflow.libraries import MODELS, of_function, of_method, sees_variables
 from presieve.dataflow.registry import find_transfer
 from presieve.dataflow.state import AnalysisState, join_states
-from presieve.python_library.catalogue import Owner, describe, has_known_result
+from presieve.python_library.catalogue import CATALOGUE, Owner, describe
 from presieve.python_library.facts import NOT_DESCRIBED, Change
-from presieve.python_library.object_methods import OF_LOGGER
 
 _DEPTH = 8
 
@@ -91,8 +90,8 @@ def _apply_transfer(owner: Owner | None, invocation: EvaluatedCall) -> Value | N
     transfer = None if owner is None else find_transfer(owner, invocation.name)
     value = None if transfer is None else transfer(invocation._replace(facts=facts))
     if value is None or not facts.separate:
-        parts = (invocation.owner, *invocation.args, *invocation.named.values())
-        if not all(is_fixed(v) for v in parts) and not _is_message(invocation):
+        parts = (invocation.owner, *invocation.values)
+        if not all(map(is_fixed, parts)) and not _is_message(invocation):
             invocation.a.branches_on(invocation.owner, invocation.node)
     return value
 
@@ -103,7 +102,7 @@ def _is_message(invocation: EvaluatedCall) -> bool:
         doing = of_function(invocation.name)
         return doing is not None and doing.kind == "message"
     doing = of_method(invocation.s.packages(invocation.owner), invocation.name)
-    return doing is not None and doing.kind == "message" and invocation.name in OF_LOGGER
+    return doing is not None and doing.kind == "message" and invocation.name in CATALOGUE["logger"]
 
 
 def _kind_of(s: AnalysisState, owner: Value) -> Owner | None:
@@ -132,10 +131,9 @@ def of_package(invocation: EvaluatedCall) -> Value:
         a.effect(doing.kind, f"{written}() {doing.reason}", node)
         if sees_variables(invocation.name):
             a.shows_variables(s, node, f"{written}()")
-    arguments = [*invocation.args, *invocation.named.values()]
     changes = doing is not None and doing.kind == "unknown"
     changes = changes or bool(invocation.named.keys() & {"out", "inplace"}) or _writes(invocation)
-    for value in arguments:
+    for value in invocation.values:
         a.observe(s, value, node, f"{written}() may read all columns")
         if changes:
             a.changes(reach_of(value), node, f"{written}()")
@@ -143,20 +141,20 @@ def of_package(invocation: EvaluatedCall) -> Value:
             if s.packages(value) is None:
                 a.effect("unknown", f"{written}() changes what is not known", node)
         callback(invocation, value)
-    argument_packages = [s.packages(v) for v in arguments]
+    argument_packages = [s.packages(v) for v in invocation.values]
     packages: frozenset[str] | None = None
     if None not in argument_packages and not (doing is not None and doing.kind == "unknown"):
         # The function may return its arguments.
         packages = DATA.union(
             (invocation.name.partition(".")[0],), *(h for h in argument_packages if h)
         )
-    return Opaque(s.reachable(frozenset().union(*map(reach_of, arguments))), packages)
+    return Opaque(s.reachable(frozenset().union(*map(reach_of, invocation.values))), packages)
 
 
 def _reads_the_clock(invocation: EvaluatedCall) -> bool:
     """Whether a word asks for the current time, as in ``pd.Timestamp("now")``."""
     times = ("pandas.", "numpy.datetime64")
-    words = [constant_of(invocation.s, v) for v in (*invocation.args, *invocation.named.values())]
+    words = [constant_of(invocation.s, v) for v in invocation.values]
     return invocation.name.startswith(times) and bool(
         {"now", "today"} & {w for w in words if type(w) is str}
     )
@@ -196,33 +194,29 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
     written = ast.unparse(node.func)
     packages = s.packages(invocation.owner)
     doing = of_method(packages, invocation.name)
-    if doing is not None and not (
-        invocation.name.startswith("to_") and not [*invocation.args, *invocation.named]
-    ):
+    if doing is not None and not (invocation.name.startswith("to_") and not invocation.values):
         a.effect(doing.kind, f"{written}() {doing.reason}", node)
-    arguments = [*invocation.args, *invocation.named.values()]
-    for value in (invocation.owner, *arguments):
+    for value in (invocation.owner, *invocation.values):
         a.observe(s, value, node, f"{written}() may read all columns")
         callback(invocation, value)
     gives = _of_model(invocation, packages)
-    still = gives is not None or any(
-        has_known_result(kind, invocation.name) for kind in _PANDAS_KINDS
-    )
-    change = _change_of_object(invocation.name)
+    name = invocation.name
+    still = bool(gives or find_transfer("table", name) or find_transfer("column", name))
+    change = _change_of_object(name)
     may_change = change in (Change.STORES, Change.REMOVES)
     if still and may_change and not isinstance(invocation.owner, AbstractColumn):
         a.changes(reach_of(invocation.owner), node, f"{written}()")
-    if doing is not None and doing.kind == "message" and invocation.name in OF_LOGGER:
+    if doing is not None and doing.kind == "message" and invocation.name in CATALOGUE["logger"]:
         return NONE
     if not still or invocation.named.keys() & {"inplace", "out"} or packages is None:
         a.changes(reach_of(invocation.owner), node, f"{written}()")
         a.escapes(s, invocation.owner, node, f"{written}()")
         if packages is None:
-            for value in arguments:
+            for value in invocation.values:
                 a.escapes(s, value, node, f"{written}()")
     if change is Change.STORES and isinstance(invocation.owner, Opaque):
         # It can be taken out again later, in any form.
-        for value in arguments:
+        for value in invocation.values:
             a.escapes(s, value, node, f"{written}()")
     if gives == "table" or _is_new_table(invocation, packages):
         any_column = AbstractColumn(
@@ -233,7 +227,7 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         table, handed = s.table(invocation.args[0]), invocation.args[0]
         of = handed.rows if isinstance(handed, AbstractColumn) else None
         return Opaque(packages=DATA | {"numpy"}, rows=of if table is None else table.rows)
-    reach = s.reachable(frozenset().union(*map(reach_of, (invocation.owner, *arguments))))
+    reach = s.reachable(frozenset().union(*map(reach_of, (invocation.owner, *invocation.values))))
     return Opaque(reach, packages)
 
 
@@ -262,9 +256,6 @@ def _is_new_table(invocation: EvaluatedCall, packages: frozenset[str] | None) ->
     )
 
 
-_PANDAS_KINDS: tuple[Owner, ...] = ("table", "column")
-
-
 def _change_of_object(method: str) -> Change:
     """How a method of this name changes an object of Python's own."""
     return describe("object", method).changes
@@ -273,9 +264,7 @@ def _change_of_object(method: str) -> Change:
 def callback(invocation: EvaluatedCall, value: Value) -> None:
     """Account for a function passed as an argument: it may be called any number of times."""
     if isinstance(value, Function):
-        reach = frozenset().union(
-            *map(reach_of, (invocation.owner, *invocation.args, *invocation.named.values()))
-        )
+        reach = frozenset().union(*map(reach_of, (invocation.owner, *invocation.values)))
         called_back(
             invocation.a,
             invocation.s,

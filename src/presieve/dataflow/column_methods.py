@@ -1,6 +1,6 @@
 """Trusted. Methods of Series and arrays.
 
-The results are those of :mod:`presieve.python_library.pandas_methods`.
+The results are those of :mod:`presieve.python_library.catalogue`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
 )
 from presieve.dataflow.context import EvaluatedCall
-from presieve.dataflow.registry import transfer, transfer_results
+from presieve.dataflow.registry import transfer
 from presieve.python_library.facts import Result
 
 
@@ -33,18 +33,17 @@ def own_column(call: EvaluatedCall) -> AbstractColumn:
 
 def _changes_nothing(call: EvaluatedCall) -> bool:
     """Read the arguments, and tell whether the call changes nothing in place."""
-    for value in (*call.args, *call.named.values()):
-        call.a.observe(call.s, value, call.node, f".{call.name}() reads its arguments")
+    call.observe_arguments(f".{call.name}() reads its arguments")
     return not call.named.keys() & {"inplace", "out"}
 
 
-@transfer_results("column", Result.EACH)
+@transfer("column", Result.EACH)
 def _of_each(call: EvaluatedCall) -> Value | None:
     """A method that works item by item."""
     if not _changes_nothing(call):
         return None
     column = own_column(call)
-    others = [*call.args, *call.named.values()]
+    others = call.values
     fixed = all(is_fixed(v) or (isinstance(v, AbstractColumn) and v.rowwise) for v in others)
     same = all(v.rows == column.rows for v in others if isinstance(v, AbstractColumn))
     # These work by position, or by earlier items: not item by item.
@@ -62,7 +61,7 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     )
 
 
-@transfer_results("column", Result.BESIDE)
+@transfer("column", Result.BESIDE)
 def _beside(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -74,11 +73,11 @@ def _beside(call: EvaluatedCall) -> Value | None:
 
 def called_back(call: EvaluatedCall) -> None:
     """Account for functions among the arguments, which may be called."""
-    for value in (*call.args, *call.named.values()):
+    for value in call.values:
         call.a.evaluator.callback(call, value)
 
 
-@transfer_results("column", Result.SAME)
+@transfer("column", Result.SAME)
 def _same(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -87,7 +86,7 @@ def _same(call: EvaluatedCall) -> Value | None:
     return replace(column, labelled=labelled, index=column.index if labelled else None)
 
 
-@transfer_results("column", Result.SOME)
+@transfer("column", Result.SOME)
 def _some(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -138,7 +137,7 @@ def _rename_series(call: EvaluatedCall) -> Value | None:
     return replace(own_column(call), name=name)
 
 
-@transfer_results("column", Result.ONE)
+@transfer("column", Result.ONE)
 def _reduce(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -148,7 +147,7 @@ def _reduce(call: EvaluatedCall) -> Value | None:
     return AbstractScalar() if is_scalar else AbstractColumn()
 
 
-@transfer_results("column", Result.OTHER)
+@transfer("column", Result.OTHER)
 def _other(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -156,12 +155,12 @@ def _other(call: EvaluatedCall) -> Value | None:
     return Opaque(own_column(call).memory, PANDAS)
 
 
-@transfer_results("column", Result.WINDOWS)
+@transfer("column", Result.WINDOWS)
 def _windows(call: EvaluatedCall) -> Value | None:
     return Indexer(own_column(call), WINDOW) if _changes_nothing(call) else None
 
 
-@transfer_results("window", Result.BESIDE)
+@transfer("window", Result.BESIDE)
 def _window_values(call: EvaluatedCall) -> Value | None:
     """A value for each row."""
     if not _changes_nothing(call):

@@ -15,13 +15,14 @@ from presieve.dataflow.abstract_values import (
     Opaque,
     Table,
     Value,
+    combine_elements,
     is_fixed,
     join,
     reach_of,
 )
 from presieve.dataflow.assignments import column_for
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by, names_of_columns
-from presieve.dataflow.registry import transfer, transfer_results
+from presieve.dataflow.registry import transfer
 from presieve.dataflow.state import AnalysisState
 from presieve.python_library.facts import Result
 
@@ -169,8 +170,7 @@ def _series(call: EvaluatedCall) -> Value | None:
     value = call.argument(0, "data")
     if value is None or call.named.keys() - {"data", "name", "dtype", "index"}:
         return None
-    for argument in (*call.args, *call.named.values()):
-        call.a.observe(call.s, argument, call.node, "values of a Series")
+    call.observe_arguments("values of a Series")
     name = constant_of(call.s, call.named["name"]) if "name" in call.named else None
     named = name if isinstance(name, str) else None
     if (
@@ -196,21 +196,12 @@ def _array(call: EvaluatedCall) -> Value | None:
     return None
 
 
-@transfer_results("numpy", Result.EACH)
+@transfer("numpy", Result.EACH)
 def _of_each(call: EvaluatedCall) -> Value | None:
     """Item by item: labelled if an argument is, because ufuncs of Series return Series."""
-    if call.named or not all(isinstance(v, AbstractColumn | AbstractScalar) for v in call.args):
-        return None
-    if len(call.args) > call.facts.inputs:
+    if call.named or len(call.args) > call.facts.inputs:
         return None  # ``out``
-    columns = [v for v in call.args if isinstance(v, AbstractColumn)]
-    if not columns:
-        return AbstractScalar(fixed=all(map(is_fixed, call.args)))
-    rows = columns[0].rows if len({c.rows for c in columns}) == 1 else None
-    alone = rows is not None and all(c.rowwise for c in columns)
-    alone = alone and all(is_fixed(v) for v in call.args if isinstance(v, AbstractScalar))
-    labelled = any(c.labelled for c in columns) and not call.facts.array
-    return AbstractColumn(rowwise=alone, rows=rows, labelled=labelled, mask=call.facts.truth)
+    return combine_elements(call.args, mask=call.facts.truth, array=call.facts.array)
 
 
 @transfer("function", "numpy.select")
@@ -218,8 +209,7 @@ def _select(call: EvaluatedCall) -> Value | None:
     """Item by item, the first choice whose condition holds."""
     if not 2 <= len(call.args) <= 3 or call.named.keys() - {"default"}:
         return None
-    for value in (*call.args, *call.named.values()):
-        call.a.observe(call.s, value, call.node, "conditions and choices")
+    call.observe_arguments("conditions and choices")
     lists = [items.fixed if (items := call.s.items(v)) else None for v in call.args[:2]]
     if any(items is None for items in lists):
         return None
@@ -246,7 +236,7 @@ def _cross_tabulate(call: EvaluatedCall) -> Value | None:
     )
 
 
-@transfer_results("numpy", Result.ONE)
+@transfer("numpy", Result.ONE)
 def _reduce(call: EvaluatedCall) -> Value | None:
     has_known_arguments = call.named.keys() <= {"axis", "ddof", "weights"}
     if (
@@ -258,7 +248,7 @@ def _reduce(call: EvaluatedCall) -> Value | None:
     return AbstractScalar(fixed=all(map(is_fixed, call.args)))
 
 
-@transfer_results("sklearn", Result.ONE)
+@transfer("sklearn", Result.ONE)
 def _score(call: EvaluatedCall) -> Value | None:
     """One number, unless ``multioutput`` asks for several."""
     for value in call.args:
@@ -290,7 +280,7 @@ def _repeat(call: EvaluatedCall) -> Value | None:
     return AbstractColumn(labelled=False, rows=rows)
 
 
-@transfer_results("pandas", Result.EACH)
+@transfer("pandas", Result.EACH)
 def _convert(call: EvaluatedCall) -> Value | None:
     value = call.args[0] if len(call.args) == 1 else None
     if isinstance(value, AbstractScalar):
@@ -308,7 +298,7 @@ def _convert(call: EvaluatedCall) -> Value | None:
     "function", "pandas.Timestamp", "pandas.Timedelta", "pandas.DateOffset", "pandas.date_range"
 )
 def _dates(call: EvaluatedCall) -> Value | None:
-    values = [*call.args, *call.named.values()]
+    values = call.values
     if not all(isinstance(v, AbstractScalar) for v in values):
         return None
     fixed = all(map(is_fixed, values))

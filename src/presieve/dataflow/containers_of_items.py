@@ -20,7 +20,7 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by
 from presieve.dataflow.iteration import item_of, rounds
-from presieve.dataflow.registry import transfer, transfer_results
+from presieve.dataflow.registry import transfer
 from presieve.python_library.facts import Result
 
 
@@ -144,7 +144,7 @@ def _view(call: EvaluatedCall) -> Value | None:
     return View(call.name, (call.owner,), call.site())
 
 
-@transfer_results("object", Result.ONE)
+@transfer("object", Result.ONE)
 def _ask_items(call: EvaluatedCall) -> Value:
     for value in call.args:
         call.a.observe(call.s, value, call.node, "items are compared")
@@ -281,9 +281,9 @@ def _sort(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("list", element))
 
 
-@transfer_results("builtins", Result.ONE)
+@transfer("builtins", Result.ONE)
 def _scalars(call: EvaluatedCall) -> Value | None:
-    values = [*call.args, *call.named.values()]
+    values = call.values
     if not all(isinstance(v, AbstractScalar | AbstractColumn) for v in values):
         return None
     length = Length() if call.name == "builtins.int" else None

@@ -267,6 +267,16 @@ class EvaluatedCall(NamedTuple):
     node: ast.Call
     facts: Description = NOT_DESCRIBED
 
+    @property
+    def values(self) -> list[Value]:
+        """All argument values."""
+        return [*self.args, *self.named.values()]
+
+    def observe_arguments(self, reason: str) -> None:
+        """Record that everything reachable from the arguments is read."""
+        for value in self.values:
+            self.a.observe(self.s, value, self.node, reason)
+
     def argument(self, at: int, name: str) -> Value | None:
         """The argument by position or name; None if it is omitted."""
         return self.args[at] if at < len(self.args) else self.named.get(name)

@@ -29,6 +29,7 @@ from presieve.dataflow.abstract_values import (
     Row,
     Table,
     Value,
+    combine_elements,
     is_fixed,
     join,
     packages_of,
@@ -49,7 +50,7 @@ from presieve.dataflow.literals import (
 from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.state import AnalysisState, stored_in
-from presieve.python_library.pandas_methods import OF_TABLE
+from presieve.python_library.catalogue import CATALOGUE
 
 
 def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
@@ -93,7 +94,7 @@ def _attribute(a: Analysis, node: ast.Attribute, s: AnalysisState) -> Value:
         case Row(ref) if (of := s.table(ref)) is not None and of.column(name) is not None:
             field = series_of(a, of, name, node)
             return AbstractScalar(field.keys if isinstance(field, AbstractColumn) else NO_KEYS)
-        case Indexer(AbstractColumn() as column, "dt") if name in _PARTS:
+        case Indexer(AbstractColumn() as column, "dt") if name in CATALOGUE["dates"]:
             return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE)
         case Grouped() if (of := s.table(owner.table)) is not None and name in of.names:
             return replace(owner, chosen=name)
@@ -110,16 +111,6 @@ def outside_attribute(path: str, name: str) -> Value:
     return Library(f"{path}.{name}")
 
 
-_PARTS = frozenset(
-    (
-        *("year", "month", "day", "hour", "minute", "second", "microsecond", "nanosecond", "date"),
-        *("time", "timetz", "days", "seconds", "microseconds", "nanoseconds"),
-        *("dayofweek", "day_of_week", "weekday", "dayofyear", "day_of_year", "quarter"),
-        *("days_in_month", "daysinmonth", "is_leap_year", "is_month_start", "is_month_end"),
-        *("is_quarter_start", "is_quarter_end", "is_year_start", "is_year_end"),
-    )
-)
-"""Properties of ``.dt`` that work item by item."""
 _LOCATORS = frozenset(("loc", "iloc", "at", "iat"))
 
 
@@ -144,7 +135,7 @@ def _of_table(a: Analysis, s: AnalysisState, ref: Ref, table: Table, node: ast.A
     if name in ("columns", "shape", "size", "dtypes", "values", "axes", "ndim", "style"):
         a.observe(s, ref, node, f".{name} looks at all columns")
         return Opaque(reach_of(ref), PANDAS)
-    if name not in OF_TABLE and table.column(name) is not None:
+    if name not in CATALOGUE["table"] and table.column(name) is not None:
         return series_of(a, table, name, node)
     return BoundMethod(ref, name)
 
@@ -330,15 +321,9 @@ def combine_operands(
     a: Analysis, s: AnalysisState, parts: list[Value], node: ast.AST, *, mask: bool = False
 ) -> Value:
     """Apply an operator to its operands, item by item."""
-    if all(isinstance(p, AbstractScalar) for p in parts):
-        return AbstractScalar(fixed=all(map(is_fixed, parts)))
-    columns = [p for p in parts if isinstance(p, AbstractColumn)]
-    if columns and all(isinstance(p, AbstractColumn | AbstractScalar) for p in parts):
-        rows = columns[0].rows if len({c.rows for c in columns}) == 1 else None
-        alone = all(c.rowwise for c in columns) and rows is not None
-        alone = alone and all(is_fixed(p) for p in parts if isinstance(p, AbstractScalar))
-        labelled = any(c.labelled for c in columns)
-        return AbstractColumn(rowwise=alone, rows=rows, labelled=labelled, mask=mask)
+    elements = combine_elements(parts, mask=mask)
+    if elements is not None:
+        return elements
     packages: frozenset[str] | None = NO_KEYS
     for part in parts:
         a.observe(s, part, node, "an operator is applied to a whole table")

@@ -23,7 +23,7 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.column_methods import called_back
 from presieve.dataflow.context import EvaluatedCall, constant_of
-from presieve.dataflow.registry import transfer, transfer_results
+from presieve.dataflow.registry import transfer
 from presieve.dataflow.row_subsets import rows_of
 from presieve.python_library.facts import Result
 
@@ -75,11 +75,10 @@ def _per_group(
     return call.s.make(call.site(), make)
 
 
-@transfer_results("groups", Result.ONE)
+@transfer("groups", Result.ONE)
 def _reduce(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
-    for value in (*call.args, *call.named.values()):
-        call.a.observe(call.s, value, call.node, "arguments")
+    call.observe_arguments("arguments")
     if isinstance(grouped.chosen, str) and not grouped.flat:
         _read_columns(call, (grouped.chosen,))
         return AbstractColumn(name=grouped.chosen, index=_labels(grouped, table))
@@ -137,7 +136,7 @@ def _named_columns(call: EvaluatedCall) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-@transfer_results("groups", Result.SOME)
+@transfer("groups", Result.SOME)
 def _some(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     if grouped.chosen is not None or call.name == "nth":
@@ -145,26 +144,24 @@ def _some(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda place: rows_of(table, place, shared=True))
 
 
-@transfer_results("groups", Result.BESIDE)
+@transfer("groups", Result.BESIDE)
 def _beside(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     called_back(call)
-    for value in (*call.args, *call.named.values()):
-        call.a.observe(call.s, value, call.node, "arguments")
+    call.observe_arguments("arguments")
     _read_columns(call, _chosen_names(grouped) if call.name not in ("cumcount", "ngroup") else ())
     if isinstance(grouped.chosen, str) or call.name in ("cumcount", "ngroup"):
         return AbstractColumn(rows=table.rows)
     return Opaque(packages=PANDAS)
 
 
-@transfer_results("groups", Result.OTHER)
+@transfer("groups", Result.OTHER)
 def _other(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     _read_columns(
         call, None if call.name in ("apply", "filter", "pipe") else _chosen_names(grouped)
     )
-    for value in (*call.args, *call.named.values()):
-        call.a.observe(call.s, value, call.node, "arguments")
+    call.observe_arguments("arguments")
     called_back(call)
     assert isinstance(grouped.table, Ref)
     columns = [c for _, c in table.columns]

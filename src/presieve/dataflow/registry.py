@@ -17,39 +17,25 @@ from presieve.python_library.facts import Result
 Transfer: TypeAlias = Callable[[EvaluatedCall], Value | None]
 """It returns None if it does not cover the call, which is then treated as unknown."""
 
-OF_NAMES: dict[tuple[Owner, str], Transfer] = {}
-OF_RESULTS: dict[tuple[str, Result], Transfer] = {}
-"""By the kind of the owner, for functions by their package."""
+TRANSFERS: dict[tuple[str, str | Result], Transfer] = {}
+"""By the kind of the owner and the name of a method or the kind of its result; for functions by
+``function`` and path, or by package and kind of result.
+"""
 
 
-def transfer(owner: Owner, *names: str) -> Callable[[Transfer], Transfer]:
-    """Register a transfer function of these methods of an owner, or of functions by path."""
+def transfer(owner: str, *names: str | Result) -> Callable[[Transfer], Transfer]:
+    """Register a transfer function of these names, or of all that have these kinds of results."""
 
-    def register(model: Transfer) -> Transfer:
+    def register(function: Transfer) -> Transfer:
         for name in names:
-            assert (owner, name) not in OF_NAMES, name
-            OF_NAMES[owner, name] = model
-        return model
-
-    return register
-
-
-def transfer_results(owner: str, *kinds: Result) -> Callable[[Transfer], Transfer]:
-    """Register the transfer function of all methods of an owner, or functions of a package, that
-    have these kinds of results.
-    """
-
-    def register(model: Transfer) -> Transfer:
-        for kind in kinds:
-            assert (owner, kind) not in OF_RESULTS, kind
-            OF_RESULTS[owner, kind] = model
-        return model
+            assert (owner, name) not in TRANSFERS, name
+            TRANSFERS[owner, name] = function
+        return function
 
     return register
 
 
 def find_transfer(owner: Owner, name: str) -> Transfer | None:
     """Find the transfer function of a method, or of a function by its path."""
-    of_name = OF_NAMES.get((owner, name))
     kind = name.partition(".")[0] if owner == "function" else owner
-    return of_name or OF_RESULTS.get((kind, describe(owner, name).result))
+    return TRANSFERS.get((owner, name)) or TRANSFERS.get((kind, describe(owner, name).result))

@@ -1,6 +1,6 @@
 """Trusted. Methods of DataFrames.
 
-The results are those of :mod:`presieve.python_library.pandas_methods`. ``inplace`` is followed for
+The results are those of :mod:`presieve.python_library.catalogue`. ``inplace`` is followed for
 methods that return tables.
 """
 
@@ -34,7 +34,7 @@ from presieve.dataflow.assignments import drop_columns, set_column
 from presieve.dataflow.column_methods import called_back
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of, names_of_columns
 from presieve.dataflow.libraries import of_method
-from presieve.dataflow.registry import Transfer, transfer, transfer_results
+from presieve.dataflow.registry import Transfer, transfer
 from presieve.dataflow.row_subsets import rows_of, series_of
 from presieve.dataflow.state import NEW
 from presieve.python_library.facts import Result
@@ -50,29 +50,21 @@ def own_table(call: EvaluatedCall) -> Table:
 _MakeTable: TypeAlias = Callable[[EvaluatedCall, Table, AllocationSite], Table | None]
 
 
-def _makes_table(
-    register: Callable[[Transfer], Transfer],
-) -> Callable[[_MakeTable], _MakeTable]:
+def _makes_table(register: Callable[[Transfer], Transfer]) -> Callable[[_MakeTable], Transfer]:
     """Register what makes a new table, or one that replaces the owner (``inplace=True``)."""
 
-    def decorate(make: _MakeTable) -> _MakeTable:
-        register(_transfer_of_new_table(make))
-        return make
-
-    return decorate
-
-
-def _transfer_of_new_table(make: _MakeTable) -> Transfer:
-    def make_or_replace(call: EvaluatedCall) -> Value | None:
-        inplace = call.constant(99, "inplace", default=False)
-        call.named.pop("inplace", None)
-        new_table = make(call, own_table(call), NEW)
-        if new_table is None or inplace not in (True, False):
-            if inplace is not False:
-                call.named["inplace"] = AbstractScalar()
-            return None
-        if inplace is True and isinstance(call.owner, Ref):
+    def decorate(make: _MakeTable) -> Transfer:
+        def make_or_replace(call: EvaluatedCall) -> Value | None:
+            inplace = call.constant(99, "inplace", default=False)
+            call.named.pop("inplace", None)
+            new_table = make(call, own_table(call), NEW)
+            if new_table is None or inplace not in (True, False):
+                if inplace is not False:
+                    call.named["inplace"] = AbstractScalar()
+                return None
             copy = call.s.make(call.site(), lambda _: new_table)
+            if inplace is not True or not isinstance(call.owner, Ref):
+                return copy
             changed_table = call.s.table(copy)
             assert changed_table is not None
             if call.facts.overwrites:
@@ -82,9 +74,10 @@ def _transfer_of_new_table(make: _MakeTable) -> Transfer:
             call.s.update(call.owner, changed_table)
             call.a.changes(call.owner.places, call.node, f".{call.name}()")
             return NONE
-        return call.s.make(call.site(), lambda _: new_table)
 
-    return make_or_replace
+        return register(make_or_replace)
+
+    return decorate
 
 
 def _read_columns(call: EvaluatedCall, table: Table, names: tuple[str, ...] | None) -> None:
@@ -117,7 +110,7 @@ def _sort(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | N
     return replace(rows_of(table, place, shared=True), filled=table.filled)
 
 
-@_makes_table(transfer_results("table", Result.SOME))
+@_makes_table(transfer("table", Result.SOME))
 def _cut(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.name in ("nlargest", "nsmallest"):
         _read_columns(call, table, _names(call, 1, "columns"))
@@ -190,8 +183,7 @@ def _reindex(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table 
         return None
     if len(call.args) + len(call.named.keys() & {"index", "columns"}) != 1:
         return None
-    for value in (*call.args, *call.named.values()):
-        call.a.observe(call.s, value, call.node, "labels")
+    call.observe_arguments("labels")
     if "columns" in call.named:
         _read_columns(call, table, None)
         return replace(table, columns=(), rest=AbstractColumn(rows=table.rows), sure=False)
@@ -221,8 +213,7 @@ def _sample(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table |
         return None
     if call.argument(3, "weights") is not None:
         _read_columns(call, table, None)
-    for value in (*call.args, *call.named.values()):
-        call.a.observe(call.s, value, call.node, "arguments")
+    call.observe_arguments("arguments")
     if type(call.constant(4, "random_state")) is not int:
         doing = of_method(PANDAS, call.name)
         assert doing is not None
@@ -279,8 +270,7 @@ def _drop(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | N
         columns = tuple((n, c) for n, c in table.columns if n not in names)
         return replace(table, columns=columns)
     if call.constant(1, "axis", default=0) == 0 and "columns" not in call.named:
-        for value in (*call.args, *call.named.values()):
-            call.a.observe(call.s, value, call.node, "rows are dropped by label")
+        call.observe_arguments("rows are dropped by label")
         return rows_of(table, place, shared=False)
     return None
 
@@ -300,7 +290,7 @@ def _rename(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table 
     return replace(table, columns=tuple((n, replace(c, name=n)) for n, c in renamed_columns))
 
 
-@_makes_table(transfer_results("table", Result.EACH, Result.BESIDE))
+@_makes_table(transfer("table", Result.EACH, Result.BESIDE))
 def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     """``fillna``, ``astype`` and the like, perhaps of some columns only."""
     value = call.argument(0, "value" if call.name == "fillna" else "dtype")
@@ -310,7 +300,7 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
     if names is None:
         _read_columns(call, table, None)
 
-    arguments = [*call.args, *call.named.values()]
+    arguments = call.values
     fixed = all(
         is_fixed(v) for v in (dict(items.fields).values() if items and items.fields else arguments)
     )
@@ -498,13 +488,12 @@ def _missing(call: EvaluatedCall) -> Value | None:
     return Opaque(packages=PANDAS)
 
 
-@transfer_results("table", Result.OTHER)
+@transfer("table", Result.OTHER)
 def _other(call: EvaluatedCall) -> Value | None:
     if "inplace" in call.named:
         return None
     _read_columns(call, own_table(call), None)
-    for value in (*call.args, *call.named.values()):
-        call.a.observe(call.s, value, call.node, f".{call.name}() reads its arguments")
+    call.observe_arguments(f".{call.name}() reads its arguments")
     called_back(call)
     columns = [c for _, c in own_table(call).columns]
     memory = frozenset().union(*(c.memory for c in columns))

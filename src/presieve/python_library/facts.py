@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 
 
 class Result(Enum):
     """The kind of a result, seen from the rows of the owner or of the arguments."""
 
-    UNKNOWN = auto()
-    """Nothing is known of it."""
-    OWN = auto()
-    """It depends on the arguments, in a way of its own."""
-    EACH = auto()
-    """A value for each row, made from that row alone."""
-    BESIDE = auto()
-    """A value for each row, which may depend on all rows and on their order."""
-    SAME = auto()
-    """The owner's values."""
-    SOME = auto()
-    """Some of the owner's values or rows, in any order."""
-    ONE = auto()
-    """One value for all rows, or one for all rows of a group."""
-    WINDOWS = auto()
-    """A window of rows for each row."""
-    OTHER = auto()
-    """An object of pandas or NumPy, made from all that the owner and the arguments hold."""
+    UNKNOWN = "anything"
+    OWN = "depends on the arguments, in a way of its own"
+    EACH = "a value for each row, made from that row alone"
+    BESIDE = "a value for each row, which may depend on all rows and on their order"
+    SAME = "the owner's values"
+    SOME = "some of the owner's values or rows, in any order"
+    ONE = "one value for all rows, or for all rows of a group"
+    WINDOWS = "a window of rows for each row"
+    OTHER = "an object of pandas' or NumPy's, made from all that owner and arguments hold"
 
 
 class Change(Enum):
-    """How a method changes its owner, or a function one of its arguments."""
+    """How a method changes its owner, or a function an argument."""
 
-    UNKNOWN = auto()
-    NOTHING = auto()
-    STORES = auto()
-    """It keeps an argument in it."""
-    REMOVES = auto()
-    """It removes or reorders items."""
+    UNKNOWN = "in any way"
+    NOTHING = "not at all"
+    STORES = "it keeps an argument in it"
+    REMOVES = "it removes or reorders items"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +51,8 @@ class Description:
 NOT_DESCRIBED = Description(Result.UNKNOWN)
 
 
-def join_tables(*tables: dict[str, Description]) -> dict[str, Description]:
-    """Join tables of descriptions. No name may stand in two of them."""
-    joined = {name: d for table in tables for name, d in table.items()}
-    assert len(joined) == sum(map(len, tables)), "a name is described twice"
-    return joined
-
-
-def share(description: Description, names: str, before: str = "") -> dict[str, Description]:
-    """Give all these names, separated by spaces, the same description. ``before`` is the path of
-    their module.
-    """
-    return {before + name: description for name in names.split()}
+def list_names(rows: Mapping[str, Description], module: str = "") -> dict[str, Description]:
+    """Split rows of names. ``module`` is the path of the module of functions."""
+    pairs = [(module + name, facts) for names, facts in rows.items() for name in names.split()]
+    assert len(dict(pairs)) == len(pairs), "a name is described twice"
+    return dict(pairs)
