@@ -61,6 +61,7 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     )
 
 
+@transfer("window", Result.BESIDE)
 @transfer("column", Result.BESIDE)
 def _beside(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
@@ -158,13 +159,3 @@ def _other(call: EvaluatedCall) -> Value | None:
 @transfer("column", Result.WINDOWS)
 def _windows(call: EvaluatedCall) -> Value | None:
     return Indexer(own_column(call), WINDOW) if _changes_nothing(call) else None
-
-
-@transfer("window", Result.BESIDE)
-def _window_values(call: EvaluatedCall) -> Value | None:
-    """A value for each row."""
-    if not _changes_nothing(call):
-        return None
-    called_back(call)
-    column = own_column(call)
-    return AbstractColumn(rows=column.rows, name=column.name)

@@ -50,7 +50,7 @@ def own_table(call: EvaluatedCall) -> Table:
 _MakeTable: TypeAlias = Callable[[EvaluatedCall, Table, AllocationSite], Table | None]
 
 
-def _makes_table(register: Callable[[Transfer], Transfer]) -> Callable[[_MakeTable], Transfer]:
+def _makes_table(*names: str | Result) -> Callable[[_MakeTable], Transfer]:
     """Register what makes a new table, or one that replaces the owner (``inplace=True``)."""
 
     def decorate(make: _MakeTable) -> Transfer:
@@ -75,7 +75,7 @@ def _makes_table(register: Callable[[Transfer], Transfer]) -> Callable[[_MakeTab
             call.a.changes(call.owner.places, call.node, f".{call.name}()")
             return NONE
 
-        return register(make_or_replace)
+        return transfer("table", *names)(make_or_replace)
 
     return decorate
 
@@ -101,7 +101,7 @@ def _names(call: EvaluatedCall, at: int, name: str) -> tuple[str, ...] | None:
     return None if value is None else names_of_columns(call.s, value)
 
 
-@_makes_table(transfer("table", "sort_values", "sort_index"))
+@_makes_table("sort_values", "sort_index")
 def _sort(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if "key" in call.named or call.constant(1, "axis", default=0) != 0:
         return None
@@ -110,14 +110,14 @@ def _sort(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | N
     return replace(rows_of(table, place, shared=True), filled=table.filled)
 
 
-@_makes_table(transfer("table", Result.SOME))
+@_makes_table(Result.SOME)
 def _cut(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.name in ("nlargest", "nsmallest"):
         _read_columns(call, table, _names(call, 1, "columns"))
     return rows_of(table, place, shared=True)
 
 
-@_makes_table(transfer("table", "dropna", "drop_duplicates"))
+@_makes_table("dropna", "drop_duplicates")
 def _drop_rows(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.constant(0, "axis", default=0) != 0 and call.name == "dropna":
         return None
@@ -127,7 +127,7 @@ def _drop_rows(call: EvaluatedCall, table: Table, place: AllocationSite) -> Tabl
     return rows_of(table, place, shared=False, rowwise=alone)
 
 
-@_makes_table(transfer("table", "query"))
+@_makes_table("query")
 def _query(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     text = call.constant(0, "expr")
     words = frozenset(re.findall(r"\w+", text)) if isinstance(text, str) else None
@@ -151,12 +151,12 @@ def _evaluate(call: EvaluatedCall) -> Value | None:
     return None
 
 
-@_makes_table(transfer("table", "copy"))
+@_makes_table("copy")
 def _copy(_call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     return table
 
 
-@_makes_table(transfer("table", "reset_index"))
+@_makes_table("reset_index")
 def _reset(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.args or call.named.keys() - {"drop"}:
         return None
@@ -176,7 +176,7 @@ def _reset(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | 
     return replace(table, columns=columns, rows=place, index=None)
 
 
-@_makes_table(transfer("table", "reindex"))
+@_makes_table("reindex")
 def _reindex(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     """Select rows by label, with gaps for missing labels; or columns by name."""
     if call.named.keys() - {"index", "columns", "fill_value", "method", "limit", "tolerance"}:
@@ -196,7 +196,7 @@ def _reindex(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table 
     return Table(columns, place, unlisted, sure=table.sure)
 
 
-@_makes_table(transfer("table", "rename_axis"))
+@_makes_table("rename_axis")
 def _rename_axis(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     """``rename_axis(name)``, which raises an error for labels of several levels."""
     name = call.constant(0, "mapper")
@@ -206,7 +206,7 @@ def _rename_axis(call: EvaluatedCall, table: Table, _place: AllocationSite) -> T
     return replace(table, index=((name, keys),))
 
 
-@_makes_table(transfer("table", "sample"))
+@_makes_table("sample")
 def _sample(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     """Draw random rows. With a constant seed, other random numbers do not change."""
     if call.constant(5, "axis", default=0) not in (0, "index"):
@@ -221,7 +221,7 @@ def _sample(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table |
     return rows_of(table, place, shared=False)
 
 
-@_makes_table(transfer("table", "pivot_table"))
+@_makes_table("pivot_table")
 def _pivot(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     """``pivot_table`` of one column of values: its columns are the existing values of another one.
     With several columns of values, or several functions, the names would have levels.
@@ -244,7 +244,7 @@ def _pivot(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | 
     return Table((), place, AbstractColumn(rows=place), index=labels, sure=False)
 
 
-@_makes_table(transfer("table", "set_index"))
+@_makes_table("set_index")
 def _set_index(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 0, "keys")
     if names is None or call.named.keys() - {"keys", "drop"} or table.rest is not None:
@@ -258,7 +258,7 @@ def _set_index(call: EvaluatedCall, table: Table, place: AllocationSite) -> Tabl
     return replace(table, columns=data_columns, rows=place, index=ordered)
 
 
-@_makes_table(transfer("table", "drop"))
+@_makes_table("drop")
 def _drop(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 99, "columns")
     if names is None and call.constant(1, "axis", default=0) in (1, "columns"):
@@ -275,7 +275,7 @@ def _drop(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | N
     return None
 
 
-@_makes_table(transfer("table", "rename"))
+@_makes_table("rename")
 def _rename(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     value = call.argument(99, "columns")
     items = None if value is None else call.s.items(value)
@@ -290,7 +290,7 @@ def _rename(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table 
     return replace(table, columns=tuple((n, replace(c, name=n)) for n, c in renamed_columns))
 
 
-@_makes_table(transfer("table", Result.EACH, Result.BESIDE))
+@_makes_table(Result.EACH, Result.BESIDE)
 def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     """``fillna``, ``astype`` and the like, perhaps of some columns only."""
     value = call.argument(0, "value" if call.name == "fillna" else "dtype")
@@ -320,7 +320,7 @@ def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | 
     return replace(table, columns=columns, rest=unlisted)
 
 
-@_makes_table(transfer("table", "filter"))
+@_makes_table("filter")
 def _filter_columns(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     names = _names(call, 0, "items")
     if names is None or len(call.args) + len(call.named) != 1:
@@ -328,7 +328,7 @@ def _filter_columns(call: EvaluatedCall, table: Table, _place: AllocationSite) -
     return replace(table, columns=tuple((n, c) for n, c in table.columns if n in names))
 
 
-@_makes_table(transfer("table", "explode"))
+@_makes_table("explode")
 def _explode(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 0, "column")
     if names is None:
@@ -341,7 +341,7 @@ def _explode(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table 
     return replace(new_table, columns=columns)
 
 
-@_makes_table(transfer("table", "melt"))
+@_makes_table("melt")
 def _melt(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     names = _names(call, 0, "id_vars")
     values = _names(call, 1, "value_vars")

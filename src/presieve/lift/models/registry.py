@@ -16,8 +16,10 @@ from typing import TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.python.names import is_function, resolve_object
+from presieve.lift.values import symbolic as sym
 from presieve.lift.values.symbolic import Known, RefV, Value
 from presieve.lift.values.whole_columns import AccessV
+from presieve.python_library.catalogue import CATALOGUE, Owner
 
 Model: TypeAlias = Callable[..., Value | None]
 ANY = ("*",)
@@ -89,6 +91,12 @@ SYNTAX: dict[str, RegisteredModel] = {}
 """Models of functions that run before the arguments are evaluated."""
 METHODS: dict[tuple[type, str], RegisteredModel] = {}
 """Models of methods by the owner's type and by name; ``*`` stands for all other names."""
+DESCRIBED: tuple[tuple[Owner, tuple[type, ...]], ...] = (
+    ("column", (sym.SeriesV, sym.VectorV, AccessV, sym.TopV)),
+    ("table", (sym.FrameV, sym.PartV, sym.TableV)),
+    ("object", (sym.ListV, sym.GrowingV, sym.SetV, sym.DictV, sym.MapV, sym.CountsV)),
+)
+"""Where the catalogue describes the methods of these types; a method without a row has no model."""
 
 _PATHS: dict[int, str] = {}
 """The paths of functions by identity. The table may be out of date, so each hit is checked."""
@@ -109,10 +117,9 @@ def method(
     types: type | UnionType, *names: str, **options: Unpack[ModelOptions]
 ) -> Callable[[Registered], Registered]:
     """Register a model of methods of values of these types."""
-    keys = product(get_args(types) or (types,), names)
 
     def register(model: Registered) -> Registered:
-        _add(METHODS, keys, RegisteredModel(model, **options))
+        _add_methods(types, names, RegisteredModel(model, **options))
         return model
 
     return register
@@ -124,11 +131,15 @@ def refuse_methods(types: type | UnionType, *names: str, reason: str) -> None:
     def decline(call: ModelCall, _: Value) -> Value:
         raise call.decline("not-a-fold", f".{call.name}() {reason}")
 
-    _add(
-        METHODS,
-        product(get_args(types) or (types,), names),
-        RegisteredModel(decline, keywords=ANY, refusal=reason),
-    )
+    _add_methods(types, names, RegisteredModel(decline, keywords=ANY, refusal=reason))
+
+
+def _add_methods(types: type | UnionType, names: tuple[str, ...], entry: RegisteredModel) -> None:
+    for type_, name in product(get_args(types) or (types,), names):
+        tables = [CATALOGUE[owner] for owner, described in DESCRIBED if type_ in described]
+        plain = name.rpartition(".")[2]  # of str.startswith
+        assert all(plain in table for table in tables), f"{name} is not described"
+        _add(METHODS, [(type_, name)], entry)
 
 
 def _add(table: dict[Key, RegisteredModel], keys: Iterable[Key], entry: RegisteredModel) -> None:
