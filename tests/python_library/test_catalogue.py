@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.docs.understands import OWNERS
 
-from presieve.dataflow import calls
+from presieve.dataflow import calls as calls  # it imports all transfer functions
 from presieve.dataflow.abstract_values import DATA
 from presieve.dataflow.libraries import of_function, of_method
 from presieve.dataflow.registry import TRANSFERS, find_transfer
@@ -16,7 +16,6 @@ from presieve.python_library.catalogue import CATALOGUE, Owner, describe
 from presieve.python_library.facts import Change, Description, Result, list_names
 
 assert OWNERS  # it imports all models
-assert calls.call  # it imports all transfer functions
 
 _SPOILS = "the owner is taken to be changed in any way"
 _C_MODULE = "a function of a C module that is imported by name is taken to do anything"

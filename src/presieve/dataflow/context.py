@@ -281,10 +281,6 @@ class EvaluatedCall(NamedTuple):
         """The argument by position or name; None if it is omitted."""
         return self.args[at] if at < len(self.args) else self.named.get(name)
 
-    def only(self, count: int, *names: str) -> bool:
-        """Whether there are no arguments other than these."""
-        return len(self.args) <= count and self.named.keys() <= set(names)
-
     def constant(self, at: int, name: str, default: object = None) -> object:
         """The constant argument; ``default`` if it is omitted, ``...`` if it is unknown."""
         value = self.argument(at, name)

@@ -122,50 +122,51 @@ _LOGGER = {
 }
 """Methods that write a message."""
 
-_NUMPY = {
-    """abs absolute arccos arcsin arctan ceil cos deg2rad degrees exp expm1 fabs floor log log10
-    log1p log2 negative rad2deg radians rint sign sin sqrt square tan tanh trunc
-    nan_to_num""": Description(Result.EACH, separate=True, inputs=1),
-    "isfinite isinf isnan logical_not": Description(
-        Result.EACH, separate=True, truth=True, inputs=1
-    ),
-    """add divide float_power floor_divide fmax fmin hypot maximum minimum mod multiply power round
-    subtract""": Description(Result.EACH, separate=True, inputs=2),
-    """equal greater greater_equal less less_equal logical_and logical_or
-    not_equal""": Description(Result.EACH, separate=True, truth=True, inputs=2),
-    "clip": Description(Result.EACH, separate=True, inputs=3),
-    "where": Description(Result.EACH, separate=True, array=True, inputs=3),
-    """mean median std var sum min max nanmean nanmedian nansum nanmin nanmax nanstd average
-    percentile quantile prod argmax argmin count_nonzero any all trapz""": Description(Result.ONE),
-    "copyto fill_diagonal place put putmask random.shuffle": Description(
-        Result.UNKNOWN, changes=Change.STORES
-    ),
-}
-
-_FUNCTIONS = {
-    """builtins.int builtins.float builtins.str builtins.bool builtins.abs builtins.round
-    builtins.repr builtins.isinstance builtins.type builtins.hash builtins.max builtins.min
-    builtins.sum builtins.any builtins.all builtins.format builtins.ord builtins.chr
-    builtins.callable""": Description(Result.ONE, separate=True),
-    "builtins.len": Description(Result.OWN, separate=True),
-    "pandas.to_datetime pandas.to_numeric": Description(Result.EACH, separate=True),
-    "pandas.isna pandas.isnull pandas.notna pandas.notnull": Description(
-        Result.EACH, separate=True, truth=True
-    ),
-    """random.shuffle builtins.next builtins.setattr builtins.delattr bisect.insort
-    bisect.insort_left bisect.insort_right""": Description(Result.UNKNOWN, changes=Change.STORES),
-}
-
-_OPERATORS = {
+_CHANGED = Description(Result.UNKNOWN, changes=Change.STORES)
+_IN_PLACE = {
     """setitem delitem iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub
-    itruediv ixor""": Description(Result.UNKNOWN, changes=Change.STORES),
+    itruediv ixor""": _CHANGED,
 }
-
-_SCORES = {
-    """accuracy_score balanced_accuracy_score explained_variance_score log_loss matthews_corrcoef
-    max_error mean_absolute_error mean_absolute_percentage_error mean_squared_error
-    median_absolute_error r2_score root_mean_squared_error""": Description(Result.ONE),
+_FUNCTIONS = {
+    "builtins.": {
+        """int float str bool abs round repr isinstance type hash max min sum any all format ord chr
+        callable""": Description(Result.ONE, separate=True),
+        "len": Description(Result.OWN, separate=True),
+        "next setattr delattr": _CHANGED,
+    },
+    "numpy.": {
+        """abs absolute arccos arcsin arctan ceil cos deg2rad degrees exp expm1 fabs floor log log10
+        log1p log2 negative rad2deg radians rint sign sin sqrt square tan tanh trunc
+        nan_to_num""": Description(Result.EACH, separate=True, inputs=1),
+        """isfinite isinf isnan
+        logical_not""": Description(Result.EACH, separate=True, truth=True, inputs=1),
+        """add divide float_power floor_divide fmax fmin hypot maximum minimum mod multiply power
+        round subtract""": Description(Result.EACH, separate=True, inputs=2),
+        """equal greater greater_equal less less_equal logical_and logical_or
+        not_equal""": Description(Result.EACH, separate=True, truth=True, inputs=2),
+        "clip": Description(Result.EACH, separate=True, inputs=3),
+        "where": Description(Result.EACH, separate=True, array=True, inputs=3),
+        """mean median std var sum min max nanmean nanmedian nansum nanmin nanmax nanstd average
+        percentile quantile prod argmax argmin count_nonzero any all
+        trapz""": Description(Result.ONE),
+        "copyto fill_diagonal place put putmask random.shuffle": _CHANGED,
+    },
+    "pandas.": {
+        "to_datetime to_numeric": Description(Result.EACH, separate=True),
+        "isna isnull notna notnull": Description(Result.EACH, separate=True, truth=True),
+    },
+    "sklearn.metrics.": {
+        """accuracy_score balanced_accuracy_score explained_variance_score log_loss
+        matthews_corrcoef max_error mean_absolute_error mean_absolute_percentage_error
+        mean_squared_error median_absolute_error r2_score
+        root_mean_squared_error""": Description(Result.ONE),
+    },
+    "bisect.": {"insort insort_left insort_right": _CHANGED},
+    "random.": {"shuffle": _CHANGED},
+    "operator.": _IN_PLACE,
+    "_operator.": _IN_PLACE,
 }
+"""Functions by the path of their module."""
 
 CATALOGUE: Mapping[Owner, dict[str, Description]] = {
     "column": list_names(_COLUMN),
@@ -176,11 +177,9 @@ CATALOGUE: Mapping[Owner, dict[str, Description]] = {
     "object": list_names(_OBJECT),
     "logger": list_names(_LOGGER),
     "function": {
-        **list_names(_FUNCTIONS),
-        **list_names(_NUMPY, "numpy."),
-        **list_names(_SCORES, "sklearn.metrics."),
-        **list_names(_OPERATORS, "operator."),
-        **list_names(_OPERATORS, "_operator."),
+        path: description
+        for module, rows in _FUNCTIONS.items()
+        for path, description in list_names(rows, module).items()
     },
 }
 """All descriptions: of methods by the kind of their owner and by name, of functions by path."""
