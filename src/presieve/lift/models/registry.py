@@ -17,8 +17,8 @@ from typing import TypeAlias, TypedDict, TypeVar, Unpack, get_args
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.python.names import is_function, resolve_object
 from presieve.lift.values import symbolic as sym
+from presieve.lift.values import whole_columns as columns
 from presieve.lift.values.symbolic import Known, RefV, Value
-from presieve.lift.values.whole_columns import AccessV
 from presieve.python_library.catalogue import CATALOGUE, Owner
 
 Model: TypeAlias = Callable[..., Value | None]
@@ -92,8 +92,8 @@ SYNTAX: dict[str, RegisteredModel] = {}
 METHODS: dict[tuple[type, str], RegisteredModel] = {}
 """Models of methods by the owner's type and by name; ``*`` stands for all other names."""
 DESCRIBED: tuple[tuple[Owner, tuple[type, ...]], ...] = (
-    ("column", (sym.SeriesV, sym.VectorV, AccessV, sym.TopV)),
-    ("table", (sym.FrameV, sym.PartV, sym.TableV)),
+    ("column", (columns.SeriesV, columns.VectorV, columns.AccessV, columns.TopV)),
+    ("table", (columns.FrameV, columns.PartV, sym.TableV)),
     ("object", (sym.ListV, sym.GrowingV, sym.SetV, sym.DictV, sym.MapV, sym.CountsV)),
 )
 """Where the catalogue describes the methods of these types; a method without a row has no model."""
@@ -168,7 +168,7 @@ def _identity(target: object) -> int:
 
 def method_of(owner: Value, name: str) -> RegisteredModel | None:
     """Find the entry of a method of a value that is not a reference."""
-    if isinstance(owner, AccessV):
+    if isinstance(owner, columns.AccessV):
         name = f"{owner.by}.{name}"  # such as str.startswith
     return METHODS.get((type(owner), name)) or METHODS.get((type(owner), "*"))
 
