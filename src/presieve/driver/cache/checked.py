@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from presieve.certificate import Certificate, Rejected, check, parse
@@ -230,9 +231,7 @@ def _hash_modules() -> str:
 
     Return an empty text if the modules are not files, as in an archive.
     """
-    import presieve
-
-    root = os.path.dirname(os.path.abspath(presieve.__file__))
+    root = str(Path(__file__).absolute().parents[2])
     modules = sorted(
         os.path.join(folder, file)
         for folder, _, files in os.walk(root)
