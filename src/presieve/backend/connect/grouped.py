@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.trees import ATTRIBUTE, JsonNode, Tree
@@ -19,12 +18,10 @@ from presieve.backend.connect.expression_trees import (
 from presieve.backend.connect.joins import number_anew
 from presieve.backend.connect.pivoted import pivot
 from presieve.backend.connect.resolved_plan import Expression, Operator, Relation, ResolvedColumn
+from presieve.backend.connect.resolver import Resolver
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift.evaluation_types import EVALUATION_TYPES, Role
-
-if TYPE_CHECKING:
-    from presieve.backend.connect.relations import Resolver
 
 _SETS = Declined(
     "grouping-sets",

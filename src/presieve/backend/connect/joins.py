@@ -7,7 +7,6 @@ numbers (``DeduplicateRelations``), and so does this module.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import JOIN, UNION
@@ -20,13 +19,11 @@ from presieve.backend.connect.expression_trees import (
     why_undetermined,
 )
 from presieve.backend.connect.resolved_plan import Operator, Relation, ResolvedColumn
+from presieve.backend.connect.resolver import Resolver
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import fold
 from presieve.sql.expressions import choices, predicates
 from presieve.sql.expressions.entry import Entry
-
-if TYPE_CHECKING:
-    from presieve.backend.connect.relations import Resolver
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 _KINDS = {

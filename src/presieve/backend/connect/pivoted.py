@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import AGGREGATE, PIVOT_FIRST, PROJECT, is_attribute
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
@@ -28,11 +27,9 @@ from presieve.backend.connect.resolved_plan import (
     ResolvedColumn,
     Schema,
 )
+from presieve.backend.connect.resolver import Resolver
 from presieve.errors import DeclineSignal
 from presieve.semantics.values import INT_RANGES
-
-if TYPE_CHECKING:
-    from presieve.backend.connect.relations import Resolver
 
 _LAID = ("boolean", "byte", "short", "integer", "long", "float", "double", "decimal")
 """Types of results that a pivot lays side by side in an array (``PivotFirst.scala``)."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
@@ -29,12 +28,10 @@ from presieve.backend.connect.resolved_plan import (
     Schema,
     inside,
 )
+from presieve.backend.connect.resolver import Resolver
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import OperatorScope, fold, parts_of
 from presieve.errors import Declined, DeclineSignal
-
-if TYPE_CHECKING:
-    from presieve.backend.connect.relations import Resolver
 
 
 @dataclass(frozen=True, slots=True)

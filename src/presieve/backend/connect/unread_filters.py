@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from presieve.backend.connect.relations import inputs
 from presieve.backend.connect.resolved_plan import Relation
+from presieve.backend.connect.resolver import inputs
 from presieve.backend.connect.server_sql import filtering
 from presieve.errors import Declined
 

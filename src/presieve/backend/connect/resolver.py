@@ -1,0 +1,176 @@
+"""Trusted. Resolve the messages of a plan of Spark Connect: leaves, and operators by rules.
+
+Of a message without a rule, only the inputs are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Protocol, TypeAlias
+
+from presieve.backend.catalyst.trees import MAX_DEPTH, Tree
+from presieve.backend.connect.expression_trees import alias, unknown_tree
+from presieve.backend.connect.resolved_plan import (
+    UNKNOWN,
+    FieldJson,
+    Operator,
+    Relation,
+    ResolvedColumn,
+    Schema,
+    inner,
+)
+from presieve.backend.connect.scope import OperatorScope, parts_of
+from presieve.backend.connect.server_sql import UNREAD_TEXT, shows_a_table
+from presieve.errors import Declined, DeclineSignal
+
+
+class AnalysisServer(Protocol):
+    """What resolving asks of the server."""
+
+    def fields(self, relation: Relation) -> Sequence[FieldJson]:
+        """Return the columns of a relation, each as the JSON of its ``StructField``."""
+
+    def is_stored(self, table: str) -> bool:
+        """Whether the name belongs to a table, not to a view."""
+
+    def explain_plan(self, relation: Relation, mode: str) -> str:
+        """Return the text of ``explain``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """Resolves the messages of one plan, by a rule for each kind of relation."""
+
+    server: AnalysisServer
+    timezone: str
+    rules: Mapping[str, Rule]
+    numbers: count[int]
+
+    def resolve(self, relation: Relation, depth: int = 0) -> Operator:
+        """Resolve the relation with everything below it. Raises :class:`DeclineSignal`."""
+        if depth > MAX_DEPTH:
+            reason = f"the plan has more than {MAX_DEPTH} operators in a row"
+            raise DeclineSignal("plan-depth", reason)
+        kind = relation.WhichOneof("rel_type")
+        slots = inputs(relation)
+        children = [self.resolve(part, depth + 1) for _, part in slots]
+        names = tuple(name for name, _ in slots)
+        if not children:
+            return self._leaf(relation, str(kind))
+        rule = self.rules.get(str(kind))
+        if rule is not None:
+            operator = rule(self, relation, children)
+            if operator is not None:
+                return replace(operator, slots=names)
+        why = Declined("operator", f"{kind} of Spark Connect is not understood")
+        return self.opaque(relation, children, why)
+
+    def scope(self, *operators: Operator) -> OperatorScope:
+        """Return the columns of the operators, for expressions over them."""
+        return OperatorScope(operators, self.timezone)
+
+    def schema(self, relation: Relation) -> Schema:
+        """Return the columns of the relation, which are requested when needed."""
+        return Schema(lambda: self.server.fields(relation))
+
+    def fresh(self, schema: Schema, qualifier: str = UNKNOWN) -> tuple[ResolvedColumn, ...]:
+        """Return all columns of a schema under new numbers."""
+        return tuple(
+            ResolvedColumn(next(self.numbers), str(f["name"]), schema, at, qualifier)
+            for at, f in enumerate(schema.fields)
+        )
+
+    def opaque(
+        self,
+        relation: Relation,
+        children: Sequence[Operator],
+        why: Declined,
+        kind: str | None = None,
+    ) -> Operator:
+        """Return a relation of which only the columns are known: each may be computed from anything
+        below.
+        """
+        output = self.fresh(self.schema(relation))
+        trees = unknown_columns(output, why, children)
+        return Operator(
+            kind or "presieve." + str(relation.WhichOneof("rel_type")),
+            {"groupingExpressions": [], "aggregateExpressions": trees},
+            tuple(children),
+            output,
+            relation,
+            tuple(name for name, _ in inputs(relation)),
+            unread=why,
+            steady=False,
+        )
+
+    def _leaf(self, relation: Relation, kind: str) -> Operator:
+        why = self._leaf_declines(relation, inner(relation), kind)
+        output = self.fresh(self.schema(relation), _relation_name(inner(relation), kind))
+        trees = [] if why is None else unknown_columns(output, why, ())
+        name = "presieve." + kind
+        return Operator(name, {"unread": trees}, (), output, relation, (), why, why is None)
+
+    def _leaf_declines(self, relation: Relation, body: Relation, kind: str) -> Declined | None:
+        """Return why nothing is known about a leaf, or None."""
+        if kind == "read":
+            if body.is_streaming:
+                reason = "streams are left alone; optimize the batches in foreachBatch"
+                return Declined("streaming", reason)
+            table = str(body.named_table.unparsed_identifier)
+            if body.HasField("data_source") or self.server.is_stored(table):
+                return None
+            if shows_a_table(self.server.explain_plan(relation, "extended")):
+                return None
+            reason = f"{table} is a view that computes something, by a plan that is on the server"
+            return Declined("view", f"{reason}; use its DataFrame instead")
+        if kind == "sql":
+            return Declined("sql-text", UNREAD_TEXT)
+        if kind in LEAVES:
+            return None
+        return Declined("operator", f"{kind} of Spark Connect is not understood")
+
+
+def _relation_name(body: Relation, kind: str) -> str:
+    """Return the last part of a table's or a view's name; the other parts are not needed."""
+    if kind == "read" and body.HasField("named_table"):
+        with suppress(DeclineSignal):
+            return parts_of(str(body.named_table.unparsed_identifier))[-1]
+        return UNKNOWN
+    return "" if kind == "read" or kind in NAMELESS else UNKNOWN
+
+
+NAMELESS = ("local_relation", "cached_local_relation", "chunked_cached_local_relation", "range")
+LEAVES = (*NAMELESS, "cached_remote_relation")
+"""Relations without inputs that have nothing to know but their columns."""
+
+
+def inputs(relation: Relation) -> list[tuple[str, Relation]]:
+    """Return the relations in a message, with the names of their slots."""
+    slots: list[tuple[str, Relation]] = []
+    if relation.WhichOneof("rel_type") is None:
+        return slots
+    body = inner(relation)
+    for field, value in body.ListFields():
+        if field.message_type is None or field.message_type.name != "Relation":
+            continue
+        if field.is_repeated:
+            slots += [(f"{field.name}#{i}", part) for i, part in enumerate(value)]
+        else:
+            slots.append((field.name, value))
+    return slots
+
+
+def unknown_columns(
+    output: Sequence[ResolvedColumn], why: Declined, children: Sequence[Operator]
+) -> list[Tree]:
+    """Return columns each of which may be computed from everything below, and may raise."""
+    below = [f.tree for c in children for f in c.output]
+    tree = unknown_tree(why, below, deterministic=False)
+    return [alias(f.id, f.name, tree) for f in output]
+
+
+Rule: TypeAlias = Callable[[Resolver, Relation, list[Operator]], Operator | None]
+"""Resolves a message from its resolved inputs; None if its form is not understood."""
