@@ -13,7 +13,7 @@ from tests.support.running import rewritten, same_rows, untouched
 
 from presieve.backend import rewrite
 from presieve.backend.catalyst.trees import MAX_DEPTH
-from presieve.backend.classic import gateway, py4j_errors
+from presieve.backend.classic import jvm_plans, py4j_errors
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.gateway import GatewayError
 from presieve.driver.cache import lookup as solving
@@ -93,7 +93,7 @@ def test_private_interfaces_that_are_not_there(
     def missing(*args: Any) -> Any:
         raise GatewayError(f"no {name}")
 
-    owner: Any = gateway if name == "java_class" else ClassicGateway
+    owner: Any = jvm_plans if name == "java_class" else ClassicGateway
     df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
     monkeypatch.setattr(owner, name, missing)
     with caplog.at_level(logging.INFO, logger="presieve"):

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import each, java_class, translate_errors
 from presieve.backend.gateway import Handle
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 
 
 class Parts:
-    """Builds expressions and columns. ``gateway`` is the gateway of the session."""
+    """Builds expressions and columns for the plans of a session."""
 
     __slots__ = (
         "_alias",
@@ -25,20 +22,18 @@ class Parts:
         "_none",
         "_option",
         "_project",
-        "_python",
-        "gateway",
+        "plans",
     )
 
     @translate_errors
-    def __init__(self, gateway: ClassicGateway) -> None:
+    def __init__(self, plans: JvmPlans) -> None:
         """Test the features. Raises :class:`GatewayError` if an interface is missing."""
-        jvm: Handle = gateway.spark._jvm
-        self.gateway = gateway
+        jvm = plans.jvm
+        self.plans = plans
         self._alias = java_class(jvm, f"{_EXPRESSIONS}.Alias")
         self._named = java_class(jvm, f"{_EXPRESSIONS}.NamedExpression")
         self._filter = java_class(jvm, f"{_PLANS}.Filter")
         self._project = java_class(jvm, f"{_PLANS}.Project")
-        self._python = java_class(jvm, "org.apache.spark.api.python.PythonUtils")
         self._option = java_class(jvm, "scala.Option")
         self._none = self._option.empty()
 
@@ -57,7 +52,7 @@ class Parts:
             return self._filter(expression_list[0], child)
         if kind == "Sort":
             return node.copy(
-                self.gateway.seq(expression_list),
+                self.plans.seq(expression_list),
                 getattr(node, "global")(),
                 child,
                 *trailing_fields,
@@ -65,7 +60,7 @@ class Parts:
         if kind == "Aggregate":
             keys = int(node.groupingExpressions().size())
             lists = (
-                self.gateway.seq(part) for part in (expression_list[:keys], expression_list[keys:])
+                self.plans.seq(part) for part in (expression_list[:keys], expression_list[keys:])
             )
             return node.copy(*lists, child, *trailing_fields)
         return self.project(expression_list, child)
@@ -73,18 +68,18 @@ class Parts:
     @translate_errors
     def project(self, columns: Sequence[Handle], child: Handle) -> Handle:
         """Make a projection."""
-        return self._project(self._python.toSeq(list(columns)), child)
+        return self._project(self.plans.seq(columns), child)
 
     @translate_errors
     def alias(self, expression: Handle, name: str, number: Handle | None = None) -> Handle:
         """Make a column for an expression: a new one unless a ``number`` (an exprId) is given."""
-        none, number = self._python.toSeq([]), number or self._named.newExprId()
+        none, number = self.plans.seq([]), number or self._named.newExprId()
         return self._alias(expression, name, number, none, self._none, none)
 
     @translate_errors
     def instead(self, attribute: Handle, expression: Handle) -> Handle:
         """Make a column for an expression with the name, number and metadata of an attribute."""
-        none, metadata = self._python.toSeq([]), self._option.apply(attribute.metadata())
+        none, metadata = self.plans.seq([]), self._option.apply(attribute.metadata())
         name, number = str(attribute.name()), attribute.exprId()
         return self._alias(expression, name, number, none, metadata, none)
 

@@ -8,22 +8,19 @@ the same once more.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS
 from presieve.backend.classic.catalyst_builder import Parts
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import simple_class
 from presieve.backend.gateway import GatewayError, Handle
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 _KeptColumns = Sequence[Collection[int]]
 
 
-def prune_columns(gateway: ClassicGateway, flat_map: Handle, kept_columns: _KeptColumns) -> Handle:
+def prune_columns(plans: JvmPlans, flat_map: Handle, kept_columns: _KeptColumns) -> Handle:
     """Implement :meth:`Gateway.pruned`."""
-    parts, name = Parts(gateway), simple_class(flat_map)
+    parts, name = Parts(plans), simple_class(flat_map)
     for kinds, build in _BUILD.items():
         if name in kinds:
             return build(parts, flat_map, kept_columns)
@@ -53,7 +50,7 @@ def _batches(parts: Parts, flat_map: Handle, kept_columns: _KeptColumns) -> Hand
     attributes = below.output()
     child = parts.project([attributes.apply(i) for i in sorted(kept_columns[0])], below)
     function = _with_arguments(parts, flat_map.functionExpr(), sorted(kept_columns[0]))
-    return parts.gateway.adapter.batch_map(flat_map, function, child)
+    return parts.plans.adapter.batch_map(flat_map, function, child)
 
 
 _BUILD: dict[frozenset[str], Callable[[Parts, Handle, _KeptColumns], Handle]] = {
@@ -73,7 +70,7 @@ def _narrow(parts: Parts, project: Handle, keys: int, kept_columns: Collection[i
 def _with_arguments(parts: Parts, function: Handle, numbers: Sequence[int]) -> Handle:
     """Restrict the function to these of its arguments."""
     arguments = function.children()
-    chosen = parts.gateway.seq([arguments.apply(i) for i in numbers])
+    chosen = parts.plans.seq([arguments.apply(i) for i in numbers])
     return function.copy(
         function.name(),
         function.func(),

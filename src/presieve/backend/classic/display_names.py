@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.plan_leaves import FILES, RELATION, RELATION_V2
 from presieve.backend.classic.py4j_errors import each
 from presieve.backend.gateway import Handle
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
@@ -45,9 +42,9 @@ def files_name(relation: Handle) -> str:
     )
 
 
-def print_unqualified(gateway: ClassicGateway, condition: Handle, tree: Tree) -> str:
+def print_unqualified(plans: JvmPlans, condition: Handle, tree: Tree) -> str:
     """Print a condition in SQL with unqualified column names. ``tree`` is its JSON."""
-    text = gateway.sql(condition)
+    text = plans.sql(condition)
     long = {
         _join_names((*qualifier, name)): _quote_name(name) for qualifier, name in _columns(tree)
     }

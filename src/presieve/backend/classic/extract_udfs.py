@@ -86,7 +86,7 @@ def separate_calls(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], s
 
     An operator stays as it is if an argument can raise or if it is not deterministic.
     """
-    wanted = {p for p in paths if parts.gateway.deterministic(parts.gateway.node(root, p))}
+    wanted = {p for p in paths if parts.plans.deterministic(parts.plans.node(root, p))}
 
     def change(node: Handle, child: Handle, path: tuple[int, ...]) -> Handle | None:
         try:
@@ -110,13 +110,13 @@ def changed_at(
     def build(node: Handle, path: tuple[int, ...]) -> Handle:
         if not any(p[: len(path)] == path for p in paths):
             return node
-        below = parts.gateway.children(node)
+        below = parts.plans.children(node)
         children = [build(child, (*path, i)) for i, child in enumerate(below)]
         new_node = change(node, children[0], path) if path in paths else None
         if new_node is not None:
             return new_node
         same = all(new is old for new, old in zip(children, below, strict=True))
-        return node if same else parts.gateway.with_children(node, children)
+        return node if same else parts.plans.with_children(node, children)
 
     return build(root, ())
 
@@ -124,7 +124,7 @@ def changed_at(
 def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
     output = parts.output(child)
     names = {str(tree_of(parts, a)[0]["name"]).upper().lower() for a in output}
-    expressions = parts.gateway.expressions(node)
+    expressions = parts.plans.expressions(node)
     inside = kind != PROJECT
     while calls := distinct(
         parts, [c for e in expressions for c in _innermost_calls(parts, e, inside)]
@@ -144,7 +144,7 @@ def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
 
 def tree_of(parts: Parts, expression: Handle) -> Tree:
     """Return the JSON of an expression."""
-    tree: Tree = json.loads(parts.gateway.json(expression))
+    tree: Tree = json.loads(parts.plans.json(expression))
     return tree
 
 
@@ -159,14 +159,14 @@ def _innermost_calls(parts: Parts, expression: Handle, inside: bool) -> list[Han
     if not inside and not _has_inner_call(tree, True):
         return []
     inner_calls = [
-        c for e in parts.gateway.children(expression) for c in _innermost_calls(parts, e, True)
+        c for e in parts.plans.children(expression) for c in _innermost_calls(parts, e, True)
     ]
     return inner_calls or ([expression] if tree[0]["class"] == _CALL else [])
 
 
 def _computed_arguments(parts: Parts, call: Handle) -> list[Handle]:
     """Return the arguments that are not plain columns."""
-    return [a for a in parts.gateway.children(call) if tree_of(parts, a)[0]["class"] != ATTRIBUTE]
+    return [a for a in parts.plans.children(call) if tree_of(parts, a)[0]["class"] != ATTRIBUTE]
 
 
 def distinct(parts: Parts, expressions: list[Handle]) -> list[Handle]:
@@ -185,10 +185,10 @@ def replace_expressions(
     for wanted, attribute in attribute_pairs:
         if parts.equal_meaning(expression, wanted):
             return attribute
-    below = parts.gateway.children(expression)
+    below = parts.plans.children(expression)
     children = [replace_expressions(parts, c, attribute_pairs) for c in below]
     same = all(new is old for new, old in zip(children, below, strict=True))
-    return expression if same else parts.gateway.with_children(expression, children)
+    return expression if same else parts.plans.with_children(expression, children)
 
 
 def _new_name(parts: Parts, expression: Handle, names: set[str]) -> str:

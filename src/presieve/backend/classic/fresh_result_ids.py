@@ -8,37 +8,31 @@ results apart by these numbers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from presieve.backend.catalyst.boundary import AGGREGATE
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
-from presieve.backend.classic.py4j_errors import java_class
+from presieve.backend.classic.py4j_errors import each, java_class, to_seq
+from presieve.backend.classic.versions import Spark43
 from presieve.backend.gateway import Handle
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 _NAMED = "org.apache.spark.sql.catalyst.expressions.NamedExpression"
 
 
-def with_own_results(gateway: ClassicGateway, plan: Handle) -> Handle:
+def with_own_results(jvm: Handle, adapter: Spark43, plan: Handle) -> Handle:
     """Renumber the results of ``plan`` if it is an aggregate without GROUP BY; else return it as it
     is.
     """
     if plan.getClass().getName() != AGGREGATE or not plan.groupingExpressions().isEmpty():
         return plan
-    outputs = plan.aggregateExpressions()
-    fresh = gateway.seq([_fresh(gateway, outputs.apply(i)) for i in range(outputs.size())])
-    return gateway.adapter.aggregate(plan, fresh)
+    outputs = [_fresh(jvm, output) for output in each(plan.aggregateExpressions())]
+    return adapter.aggregate(plan, to_seq(jvm, outputs))
 
 
-def _fresh(gateway: ClassicGateway, expression: Handle) -> Handle:
+def _fresh(jvm: Handle, expression: Handle) -> Handle:
     if expression.getClass().getName() == AGGREGATE_EXPRESSION:
-        number = java_class(gateway.spark._jvm, _NAMED).newExprId()
+        number = java_class(jvm, _NAMED).newExprId()
         function, mode = expression.aggregateFunction(), expression.mode()
         return expression.copy(function, mode, expression.isDistinct(), expression.filter(), number)
     children = expression.children()
     if children.isEmpty():
         return expression
-    fresh = [_fresh(gateway, children.apply(i)) for i in range(children.size())]
-    return expression.withNewChildren(gateway.seq(fresh))
+    return expression.withNewChildren(to_seq(jvm, (_fresh(jvm, child) for child in each(children))))

@@ -370,14 +370,14 @@ def _keys(parts: Parts, side: Handle, key: Attribute) -> Handle:
     at = [int(a.exprId().id()) for a in parts.output(side)].index(key.id)
     fresh_side = _copy_with_new_ids(parts, side)
     named = parts.alias(parts.output(fresh_side)[at], "key")
-    return parts.gateway.dataset(parts.project([named], fresh_side)).filter("key IS NOT NULL")
+    return parts.plans.dataset(parts.project([named], fresh_side)).filter("key IS NOT NULL")
 
 
 def _copy_with_new_ids(parts: Parts, node: Handle) -> Handle:
     """Copy filters and projections over files, with new numbers for all columns. No number may
     occur twice in a plan, or the analyzer renews some of them (``DeduplicateRelations``).
     """
-    gateway = parts.gateway
+    gateway = parts.plans
     if not int(node.children().size()):
         return node.newInstance()
     (below,) = gateway.children(node)

@@ -24,14 +24,14 @@ from presieve.backend.classic.py4j_errors import each
 from presieve.sql.expressions import predicates
 
 if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
+    from presieve.backend.classic.jvm_plans import JvmPlans
     from presieve.backend.gateway import Handle
 
 _BYTES = '"[B@'
 """Prefix of a byte array in the JSON."""
 
 
-def with_unshown(gateway: ClassicGateway, plan: Handle, root: Node, text: str) -> Node:
+def with_unshown(gateway: JvmPlans, plan: Handle, root: Node, text: str) -> Node:
     """Fill in the values that are missing from ``text``, the JSON of a plan; return the plan's
     tree.
     """
@@ -44,7 +44,7 @@ def with_unshown(gateway: ClassicGateway, plan: Handle, root: Node, text: str) -
     return root
 
 
-def _fill_bytes(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
+def _fill_bytes(gateway: JvmPlans, plan: Handle, root: Node) -> None:
     """Write byte literals as ``0x00FF``. An identity that two different values share stays."""
     shown: dict[str, set[str]] = {}
     for literal in _literals(gateway, plan):
@@ -63,13 +63,13 @@ def _is_bytes(node: JsonNode) -> bool:
     return bool(node["class"] == LITERAL and node["dataType"] == "binary")
 
 
-def _literals(gateway: ClassicGateway, plan: Handle) -> Iterator[Handle]:
+def _literals(gateway: JvmPlans, plan: Handle) -> Iterator[Handle]:
     for operator in each(gateway.in_order(plan)):
         for expression in gateway.expressions(operator):
             yield from gateway.inside(expression, LITERAL)
 
 
-def _fill_pivots(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
+def _fill_pivots(gateway: JvmPlans, plan: Handle, root: Node) -> None:
     """Write the values as literals of the pivot column's type, if all of them have such a form."""
     operators = gateway.in_order(plan)
     nodes = list(walk(root))
@@ -98,7 +98,7 @@ MOST_MEMBERS = 256
 """Sets with more members are left as they are, because the condition grows with its list."""
 
 
-def _fill_sets(gateway: ClassicGateway, plan: Handle, root: Node) -> None:
+def _fill_sets(gateway: JvmPlans, plan: Handle, root: Node) -> None:
     """Write each ``InSet`` as the ``In`` that it was, if all members can be written as literals.
     Spark makes an ``InSet`` of a long list (``OptimizeIn``).
     """
@@ -130,7 +130,7 @@ def _places(value: object) -> Iterator[tuple[Tree, int]]:
             yield from _places(part)
 
 
-def _fill_set(gateway: ClassicGateway, tree: Tree, at: int, in_set: Handle) -> None:
+def _fill_set(gateway: JvmPlans, tree: Tree, at: int, in_set: Handle) -> None:
     end = end_of(tree, at)
     if json.loads(gateway.json(in_set)) != tree[at:end] or in_set.hset().size() > MOST_MEMBERS:
         return

@@ -6,13 +6,8 @@ condense.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from presieve.backend.classic.py4j_errors import java_class
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.gateway import Handle
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 MIN_OPERATORS = 40
 MIN_COLUMNS = 20
@@ -26,11 +21,10 @@ something to gain.
 """
 _ROUNDS = 10
 
-_OPTIMIZER = "org.apache.spark.sql.catalyst.optimizer"
 _RULES = ("PushDownPredicates", "CollapseProject")
 
 
-def condense(gateway: ClassicGateway, plan: Handle) -> Handle | None:
+def condense(plans: JvmPlans, plan: Handle) -> Handle | None:
     """Condense the plan; None if that is not worthwhile.
 
     One application of the rule moves a filter past the operator below it and merges it with the
@@ -40,10 +34,10 @@ def condense(gateway: ClassicGateway, plan: Handle) -> Handle | None:
         return None
     # Filters take calls of Python functions down with them. Such calls become columns again only
     # if nothing is cached.
-    if gateway.calls_python(plan) and not gateway.cache_is_empty():
+    if plans.calls_python(plan) and not plans.cache_is_empty():
         return None
-    rules = [java_class(gateway.spark._jvm, f"{_OPTIMIZER}.{name}") for name in _RULES]
-    all_ = size = int(gateway.in_order(plan).size())
+    rules = list(map(plans.rule, _RULES))
+    all_ = size = int(plans.in_order(plan).size())
     if all_ < MIN_OPERATORS:
         return None
     smaller_plan = plan
@@ -51,9 +45,9 @@ def condense(gateway: ClassicGateway, plan: Handle) -> Handle | None:
         before = size
         for rule in rules:
             smaller_plan = rule.apply(smaller_plan)
-        size = int(gateway.in_order(smaller_plan).size())
+        size = int(plans.in_order(smaller_plan).size())
         if size > _SMALLER * before:
             break
-    if size > all_ / 2 or len(gateway.text(smaller_plan)) > len(gateway.text(plan)):
+    if size > all_ / 2 or len(plans.text(smaller_plan)) > len(plans.text(plan)):
         return None
     return smaller_plan

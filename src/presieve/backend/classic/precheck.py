@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import AGGREGATE, PIVOT_FIRST, PYTHON_UDAF, PYTHON_UDF
 from presieve.backend.catalyst.list_folds import ARRAY_AGGREGATE
 from presieve.backend.catalyst.native_aggregates import KNOWN_FUNCTIONS
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.gateway import Handle
 from presieve.backend.unpushed_functions import FUNCTION_MARKS
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 MAX_LOOKS = 12
 """Maximum number of aggregates below filters to look at. Looking at more costs as much as reading
@@ -45,7 +42,7 @@ _CALLS = tuple(
 _LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>Join FullOuter|\w+)(?P<safe>.*<=>)?", re.MULTILINE)
 
 
-def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless: bool) -> bool:
+def filters_an_aggregate(plans: JvmPlans, plan: Handle, *, skip_hopeless: bool) -> bool:
     """Whether a filtering operator may stand above an aggregate; with ``skip_hopeless``, above an
     aggregate that is not hopeless. False only if there is certainly none.
 
@@ -53,34 +50,35 @@ def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless
     pre-order. If the drawing has other lines (plans of subqueries, names with line breaks), the
     answer is True.
     """
-    if not gateway.mentions(plan, "AGGREGATE"):
+    if not plans.mentions(plan, "AGGREGATE"):
         return False
-    drawn = _read_drawing(gateway, plan)
+    drawn = _read_drawing(plans, plan)
     filtered = list(_find_filtered(drawn, ("Aggregate",)))
-    operators = gateway.in_order(plan)
+    operators = plans.in_order(plan)
     if len(drawn) != int(operators.size()) or any(kind == _WITH for _, kind in drawn):
         return True
     if not skip_hopeless or len(filtered) > MAX_LOOKS:
         return bool(filtered)
-    return any(_mentions_calls(gateway.outputs_json(operators.apply(place))) for place in filtered)
+    outputs = (operators.apply(place).aggregateExpressions() for place in filtered)
+    return any(_mentions_calls(plans.list_json(columns)) for columns in outputs)
 
 
-def filters_an_operator(gateway: ClassicGateway, plan: Handle) -> bool:
+def filters_an_operator(plans: JvmPlans, plan: Handle) -> bool:
     """Whether a filtering operator may stand above an operator of
     :mod:`presieve.backend.filter_placement`. False only if there is certainly none.
     """
-    has_operators = gateway.mentions(plan, "WINDOW", "LIMIT", "JOIN", "INTERSECT", "EXCEPT")
-    if not has_operators or not gateway.mentions(plan, "FILTER"):
+    has_operators = plans.mentions(plan, "WINDOW", "LIMIT", "JOIN", "INTERSECT", "EXCEPT")
+    if not has_operators or not plans.mentions(plan, "FILTER"):
         return False
-    drawn = _read_drawing(gateway, plan)
-    has_other_lines = len(drawn) != int(gateway.in_order(plan).size())
+    drawn = _read_drawing(plans, plan)
+    has_other_lines = len(drawn) != int(plans.in_order(plan).size())
     filtered = any(True for _ in _find_filtered(drawn, _FILTERED))
     return filtered or has_other_lines or any(kind == _WITH for _, kind in drawn)
 
 
-def _read_drawing(gateway: ClassicGateway, plan: Handle) -> list[tuple[int, str]]:
+def _read_drawing(plans: JvmPlans, plan: Handle) -> list[tuple[int, str]]:
     """Return the lines of Spark's drawing: the indentation and the name of each operator."""
-    lines = _LINE.finditer(gateway.text(plan))
+    lines = _LINE.finditer(plans.text(plan))
     return [(m.start("kind") - m.start(), _kind(m)) for m in lines]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -47,6 +47,11 @@ def java_constant(jvm: Handle, name: str, member: str) -> Handle:
 
 _classes: WeakKeyDictionary[Handle, dict[str, Handle]] = WeakKeyDictionary()
 _constants: WeakKeyDictionary[Handle, dict[tuple[str, str], Handle]] = WeakKeyDictionary()
+
+
+def to_seq(jvm: Handle, items: Iterable[object]) -> Handle:
+    """Make a ``Seq`` of the JVM."""
+    return java_class(jvm, "org.apache.spark.api.python.PythonUtils").toSeq(list(items))
 
 
 def each(sequence: Handle) -> Iterator[Handle]:

@@ -116,9 +116,7 @@ def with_columns(parts: Parts, plan: Handle, computed: Computed) -> Handle:
 def _separate_arguments(
     parts: Parts, node: Handle, child: Handle, wanted: Mapping[int, Sequence[Tree]]
 ) -> Handle:
-    outputs_with_trees = [
-        (e, _of_output(parts, e, wanted)) for e in parts.gateway.expressions(node)
-    ]
+    outputs_with_trees = [(e, _of_output(parts, e, wanted)) for e in parts.plans.expressions(node)]
     moved = distinct(
         parts, [a for e, trees in outputs_with_trees for a in _arguments(parts, e, trees)]
     )
@@ -147,12 +145,12 @@ def _arguments(parts: Parts, output: Handle, trees: Sequence[Tree]) -> list[Hand
     """Return the arguments of an output's function that are among ``trees``."""
     if not trees:
         return []
-    (aggregate_expression,) = parts.gateway.children(output)
-    arguments = parts.gateway.children(parts.gateway.children(aggregate_expression)[0])
+    (aggregate_expression,) = parts.plans.children(output)
+    arguments = parts.plans.children(parts.plans.children(aggregate_expression)[0])
     return [a for a in arguments if tree_of(parts, a) in trees]
 
 
 def _name(parts: Parts, expression: Handle, names: set[str]) -> str:
     """Name the column by its expression in SQL, unlike all other columns."""
-    written = print_unqualified(parts.gateway, expression, tree_of(parts, expression))
+    written = print_unqualified(parts.plans, expression, tree_of(parts, expression))
     return unlike(written, names)

@@ -60,7 +60,7 @@ def with_projections(parts: Parts, root: Handle, paths: Set[tuple[int, ...]]) ->
     """Put projections above these aggregates. An aggregate stays if a computation is not
     deterministic or may raise.
     """
-    wanted = {p for p in paths if parts.gateway.deterministic(parts.gateway.node(root, p))}
+    wanted = {p for p in paths if parts.plans.deterministic(parts.plans.node(root, p))}
 
     def change(node: Handle, child: Handle, _: tuple[int, ...]) -> Handle | None:
         return _project_outputs(parts, node, child)
@@ -70,19 +70,19 @@ def with_projections(parts: Parts, root: Handle, paths: Set[tuple[int, ...]]) ->
 
 def _project_outputs(parts: Parts, node: Handle, child: Handle) -> Handle | None:
     keys = int(node.groupingExpressions().size())
-    expressions = parts.gateway.expressions(node)
+    expressions = parts.plans.expressions(node)
     grouping, outputs = expressions[:keys], expressions[keys:]
     trees = [tree_of(parts, e) for e in outputs]
     plain_outputs = [e for e, tree in zip(outputs, trees, strict=True) if not _computes(tree)]
     call_attributes = list(_calls(parts, plain_outputs))
-    calls = [c for e in outputs for c in parts.gateway.inside(e, AGGREGATE_EXPRESSION)]
+    calls = [c for e in outputs for c in parts.plans.inside(e, AGGREGATE_EXPRESSION)]
     names = {str(tree[0]["name"]).upper().lower() for tree in trees}
     columns = [
-        parts.alias(c, unlike(parts.gateway.sql(c), names))
+        parts.alias(c, unlike(parts.plans.sql(c), names))
         for c in distinct(parts, calls)
         if not any(parts.equal_meaning(c, call) for call, _ in call_attributes)
     ]
-    new_calls = (parts.gateway.children(c)[0] for c in columns)
+    new_calls = (parts.plans.children(c)[0] for c in columns)
     call_attributes += list(zip(new_calls, map(parts.attribute, columns), strict=True))
     above = [
         replace_expressions(parts, e, call_attributes) if _computes(tree) else parts.attribute(e)
@@ -99,7 +99,7 @@ def _calls(parts: Parts, plain_outputs: list[Handle]) -> Iterator[tuple[Handle, 
     """Iterate over the calls that are outputs by themselves, with their attributes."""
     for output in plain_outputs:
         if _is_call(tree_of(parts, output)):
-            yield parts.gateway.children(output)[0], parts.attribute(output)
+            yield parts.plans.children(output)[0], parts.attribute(output)
 
 
 def _missing(

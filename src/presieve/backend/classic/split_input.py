@@ -5,32 +5,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import java_class
 from presieve.backend.gateway import Handle
 from presieve.backend.guard import CLASS, class_of
 
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
-
 
 def split(
-    gateway: ClassicGateway, kept_rows: Handle, breaking: Handle, rows: Handle, by: Sequence[str]
+    plans: JvmPlans, kept_rows: Handle, breaking: Handle, rows: Handle, by: Sequence[str]
 ) -> Handle:
     """Implement :meth:`Gateway.split`. The numbers of classes are broadcast, so no row is exchanged
     for them. If there are none, adaptive execution drops both joins before it starts, and with them
     the reading of all ``rows`` (``AQEPropagateEmptyRelation``).
     """
     number = class_of(by)
-    jvm: Handle = gateway.spark._jvm
-    functions = java_class(jvm, "org.apache.spark.sql.functions")
+    functions = java_class(plans.jvm, "org.apache.spark.sql.functions")
     on = functions.expr(f"{number} = {CLASS}")
 
     def join_classes(plan: Handle, kind: str) -> Handle:
-        broken = gateway.dataset(breaking).selectExpr(gateway.seq([f"{number} AS {CLASS}"]))
-        few = broken.distinct().hint("broadcast", gateway.seq([]))
-        return gateway.dataset(plan).join(few, on, kind)
+        broken = plans.dataset(breaking).selectExpr(plans.seq([f"{number} AS {CLASS}"]))
+        few = broken.distinct().hint("broadcast", plans.seq([]))
+        return plans.dataset(plan).join(few, on, kind)
 
     both = join_classes(kept_rows, "left_anti").union(join_classes(rows, "left_semi"))
     return both.queryExecution().analyzed()

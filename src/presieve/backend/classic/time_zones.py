@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import java_class, translate_errors
 from presieve.sql.piecewise import SECOND, Offsets, Zones
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 _OFFSET = re.compile(r"([+-])(\d\d):(\d\d)(?::(\d\d))?")
 _known: dict[str, Offsets] = {}
 
 
 @translate_errors
-def zones(gateway: ClassicGateway, session: str, names: Iterable[str]) -> Zones:
+def zones(plans: JvmPlans, session: str, names: Iterable[str]) -> Zones:
     """Return the offsets of the session's zone and of others. Raises :class:`GatewayError`."""
-    return Zones(session, {name: _offsets(gateway, name) for name in {session, *names}})
+    return Zones(session, {name: _offsets(plans, name) for name in {session, *names}})
 
 
-def _offsets(gateway: ClassicGateway, name: str) -> Offsets:
+def _offsets(plans: JvmPlans, name: str) -> Offsets:
     """Return the least and the greatest offset that the zone ever had or will have."""
     if name not in _known:
-        utils = java_class(gateway.spark._jvm, "org.apache.spark.sql.catalyst.util.DateTimeUtils")
+        utils = java_class(plans.jvm, "org.apache.spark.sql.catalyst.util.DateTimeUtils")
         rules = utils.getZoneId(name).getRules()
         if rules.isFixedOffset():
             texts = str(rules.toString())

@@ -6,17 +6,13 @@ a condition into these words, so that both can be compared.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.plan_leaves import SOURCES
 from presieve.backend.classic.py4j_errors import java_class, simple_class, translate_errors
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
 from presieve.backend.statistics.pushed_filters import split_list
 from presieve.cost.estimate import FILES
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 _SPARK = "org.apache.iceberg.spark"
 _FILTERS, _END = "[filters=", ", groupedBy="
@@ -66,9 +62,9 @@ def in_catalyst(text: str) -> str:
 
 
 @translate_errors
-def write_in_iceberg(gateway: ClassicGateway, condition: Handle) -> str | None:
+def write_in_iceberg(plans: JvmPlans, condition: Handle) -> str | None:
     """Write a condition in Iceberg's words; None if Iceberg has no words for it."""
-    jvm = gateway.spark._jvm
+    jvm = plans.jvm
     strategy = getattr(getattr(jvm, SOURCES + "v2.DataSourceV2Strategy$"), "MODULE$")
     predicate = strategy.translateFilterV2(condition)
     if not predicate.isDefined():

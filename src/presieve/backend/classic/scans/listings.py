@@ -9,39 +9,36 @@ footers are read below a view.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.plan_leaves import SOURCES, VIEW, is_listed_once
 from presieve.backend.classic.py4j_errors import java_class, simple_class, translate_errors
 from presieve.backend.gateway import GatewayError, Handle
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 _INDEX = SOURCES + "InMemoryFileIndex"
 _STAMP = re.compile(r"path=(.*?); .*?length=(\d+); .*?modification_time=(\d+)")
 
 
 @translate_errors
-def own_listings(gateway: ClassicGateway, plan: Handle) -> Handle:
+def own_listings(plans: JvmPlans, plan: Handle) -> Handle:
     """Give each relation over files that are listed once a listing of its own, except below views.
     Raises :class:`GatewayError` if the files are not the listed ones any more.
     """
     if simple_class(plan) == VIEW:
         return plan
-    below = gateway.children(plan)
+    below = plans.children(plan)
     if not below:
-        return _renew_listing(gateway, plan) if is_listed_once(plan) else plan
-    children = [own_listings(gateway, child) for child in below]
+        return _renew_listing(plans, plan) if is_listed_once(plan) else plan
+    children = [own_listings(plans, child) for child in below]
     if all(new is old for new, old in zip(children, below, strict=True)):
         return plan
     # Indexes of the same folders are equal, and ``withNewChildren`` keeps equal children.
-    return plan.withNewChildrenInternal(gateway.seq(children).toIndexedSeq())
+    return plan.withNewChildrenInternal(plans.seq(children).toIndexedSeq())
 
 
-def _renew_listing(gateway: ClassicGateway, relation: Handle) -> Handle:
+def _renew_listing(plans: JvmPlans, relation: Handle) -> Handle:
     base = relation.relation()
-    shared, jvm = base.location(), gateway.spark._jvm
+    shared, jvm = base.location(), plans.jvm
     option = java_class(jvm, "scala.Option")
     own = java_class(jvm, _INDEX)(
         base.sparkSession(),
@@ -52,7 +49,7 @@ def _renew_listing(gateway: ClassicGateway, relation: Handle) -> Handle:
         option.apply(shared.partitionSpec()),
         option.empty(),
     )
-    if _files(gateway, own) != _files(gateway, shared):
+    if _files(plans, own) != _files(plans, shared):
         raise GatewayError("files have changed while the plan was optimized")
     other_fields = [base.productElement(i) for i in range(1, int(base.productArity()))]
     pinned = base.copy(own, *other_fields, base.sparkSession())
@@ -60,7 +57,7 @@ def _renew_listing(gateway: ClassicGateway, relation: Handle) -> Handle:
     return relation.copy(pinned, *fields)
 
 
-def _files(gateway: ClassicGateway, index: Handle) -> list[tuple[str, ...]]:
+def _files(plans: JvmPlans, index: Handle) -> list[tuple[str, ...]]:
     """Return path, length and modification time of each file."""
-    text = gateway.long_text(index.allFiles().mkString)
+    text = plans.long_text(index.allFiles().mkString)
     return sorted(_STAMP.findall(text))

@@ -8,29 +8,25 @@ that hands over more filters than the plan as written gets relations of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.plan_leaves import RELATION_V2, SOURCES
 from presieve.backend.classic.py4j_errors import java_class, translate_errors
 from presieve.backend.gateway import GatewayError, Handle
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 _PYTHON = SOURCES + "v2.python."
 
 
 @translate_errors
-def own_readers(gateway: ClassicGateway, plan: Handle) -> Handle:
+def own_readers(plans: JvmPlans, plan: Handle) -> Handle:
     """Give each Python data source of the plan a reader of its own. Raises :class:`GatewayError` if
     another source has taken the name since.
     """
-    below = gateway.children(plan)
+    below = plans.children(plan)
     if not below:
-        return _renew_reader(gateway, plan) if _is_python(plan) else plan
-    new_children = [own_readers(gateway, child) for child in below]
+        return _renew_reader(plans, plan) if _is_python(plan) else plan
+    new_children = [own_readers(plans, child) for child in below]
     same = all(new is old for new, old in zip(new_children, below, strict=True))
-    return plan if same else gateway.with_children(plan, new_children)
+    return plan if same else plans.with_children(plan, new_children)
 
 
 def _is_python(leaf: Handle) -> bool:
@@ -39,8 +35,8 @@ def _is_python(leaf: Handle) -> bool:
     return str(leaf.table().getClass().getName()) == _PYTHON + "PythonTable"
 
 
-def _renew_reader(gateway: ClassicGateway, leaf: Handle) -> Handle:
-    jvm, table = gateway.spark._jvm, leaf.table()
+def _renew_reader(plans: JvmPlans, leaf: Handle) -> Handle:
+    jvm, table = plans.jvm, leaf.table()
     field = table.getClass().getDeclaredField("ds")
     field.setAccessible(True)
     data_source, name = field.get(table), str(table.name())

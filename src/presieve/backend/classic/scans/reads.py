@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
 
+from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import (
     each,
     java_class,
@@ -28,9 +28,6 @@ from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
 from presieve.cost.estimate import Limit, pick_spread
 from presieve.cost.parquet_scan import Reads
-
-if TYPE_CHECKING:
-    from presieve.backend.classic.gateway import ClassicGateway
 
 FILE_SCAN = "FileSourceScanExec"
 MOST_FILES = 4096
@@ -62,7 +59,7 @@ class Chosen:
 
 
 @translate_errors
-def list_chosen_files(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
+def list_chosen_files(plans: JvmPlans, scan: Handle) -> Chosen | None:
     """Return the files that a ``FileSourceScanExec`` chooses; None if it has too many."""
     location = scan.relation().location()
     every = len(location.inputFiles())
@@ -74,7 +71,7 @@ def list_chosen_files(gateway: ClassicGateway, scan: Handle) -> Chosen | None:
     ]
     buckets = scan.optionalBucketSet()
     if buckets.isDefined():
-        utils = java_class(gateway.spark._jvm, f"{_SQL}.execution.datasources.BucketingUtils")
+        utils = java_class(plans.jvm, f"{_SQL}.execution.datasources.BucketingUtils")
         names = (listing.apply(i).getPath().getName() for listing, i in files)
         numbers = [utils.getBucketId(name) for name in names]
         chosen_flags = [not n.isDefined() or buckets.get().get(n.get()) for n in numbers]
@@ -99,10 +96,10 @@ class Reader:
     """
 
     @translate_errors
-    def __init__(self, gateway: ClassicGateway, scan: Handle, filters: Sequence[Handle]) -> None:
-        self._gateway, self._scan, self._filters = gateway, scan, filters
-        jvm: Handle = gateway.spark._jvm
-        self._conf = gateway.jsession.sessionState().newHadoopConf()
+    def __init__(self, plans: JvmPlans, scan: Handle, filters: Sequence[Handle]) -> None:
+        self._plans, self._scan, self._filters = plans, scan, filters
+        jvm = plans.jvm
+        self._conf = plans.jsession.sessionState().newHadoopConf()
         self._path = java_class(jvm, "org.apache.hadoop.fs.Path")
         self._input = java_class(jvm, f"{_PARQUET}.hadoop.util.HadoopInputFile")
         self._open = java_class(jvm, f"{_PARQUET}.hadoop.ParquetFileReader").open
@@ -144,7 +141,7 @@ class Reader:
             reader.close()
 
     def _with_filter(self, schema: Handle) -> Handle:
-        jvm = self._gateway.spark._jvm
+        jvm = self._plans.jvm
         options = java_class(jvm, f"{_PARQUET}.HadoopReadOptions").builder(self._conf)
         predicate = self._filter(schema)
         if predicate is not None:
@@ -157,8 +154,8 @@ class Reader:
         """Return the conjunction of all filters that the reader of Parquet understands
         (``ParquetFilters.scala``).
         """
-        jvm = self._gateway.spark._jvm
-        conf = self._gateway.jsession.sessionState().conf()
+        jvm = self._plans.jvm
+        conf = self._plans.jsession.sessionState().conf()
         if not conf.parquetFilterPushDown():
             return None
         correct = java_constant(jvm, f"{_SQL}.internal.LegacyBehaviorPolicy", "CORRECTED")
@@ -169,7 +166,7 @@ class Reader:
         none = java_constant(jvm, "scala.Option", "empty")
         arguments = (schema, *flags, most, exact, rebase(correct, none))
         types = java_class(jvm, "scala.Option").apply(self._scan.requiredSchema())
-        translator = self._gateway.adapter.parquet_filters(filters, arguments, types)
+        translator = self._plans.adapter.parquet_filters(filters, arguments, types)
         predicates = [translator.createFilter(f) for f in self._filters]
         both = java_class(jvm, f"{_PARQUET}.filter2.predicate.FilterApi")
         translated = [f.get() for f in predicates if f.isDefined()]
@@ -197,19 +194,19 @@ def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
 
 
 @translate_errors
-def estimate_skipped_share(gateway: ClassicGateway, filtered: Handle) -> float | None:
+def estimate_skipped_share(plans: JvmPlans, filtered: Handle) -> float | None:
     """Return the share of the rows that the scan below a filter on local files skips. None if the
     files are elsewhere, are not Parquet, or are read otherwise.
     """
-    leaves = each(gateway.dataset(filtered).queryExecution().sparkPlan().collectLeaves())
+    leaves = each(plans.dataset(filtered).queryExecution().sparkPlan().collectLeaves())
     scan = next(leaves)
     if iceberg.is_scan(scan):
         counted = iceberg.rows(scan) if local(iceberg.location(scan)) is not None else None
         return None if counted is None else 1 - counted[1] / counted[0]
     if simple_class(scan) != FILE_SCAN or not is_parquet(scan):
         return None
-    files = list_chosen_files(gateway, scan)
+    files = list_chosen_files(plans, scan)
     if files is None or not files.files or not files.are_local:
         return None
-    read = Reader(gateway, scan, filters_of_scan(scan)).of_all(files.some)
+    read = Reader(plans, scan, filters_of_scan(scan)).of_all(files.some)
     return 1 - files.chosen / files.files * (1 - read.skipped)
