@@ -62,13 +62,26 @@ class LeafSource:
     aside: frozenset[str] = frozenset()
 
 
-class Gateway(Protocol):
-    """The interfaces of one session. All methods may raise :class:`GatewayError`."""
+class SessionReader(Protocol):
+    """The settings of a session and what is cached in it."""
 
     version: Version
     """The version of its Spark."""
 
-    # Plans
+    def conf(self, key: str, default: str) -> str:
+        """Return a configuration entry of the session. If it is not set, return Spark's default,
+        and ``default`` only if Spark has no such entry.
+        """
+
+    def cache_is_empty(self) -> bool:
+        """Whether nothing at all is cached in this application."""
+
+    def session_declines(self) -> Declined | None:
+        """Return the reason why nothing is moved in plans of this session, whatever they are."""
+
+
+class PlanReader(SessionReader, Protocol):
+    """Plans of a session: what is in them."""
 
     def analyzed(self, df: DataFrame) -> Handle:
         """Return the analyzed logical plan of a DataFrame."""
@@ -97,6 +110,145 @@ class Gateway(Protocol):
 
     def refers(self, plan: Handle) -> bool:
         """Whether there may be a reference to a definition (WITH) in the plan."""
+
+    def same(self, plan: Handle, other_plan: Handle) -> bool:
+        """Whether two plans are equal, including the numbers of attributes."""
+
+    def same_output(self, plan: Handle, other_plan: Handle) -> bool:
+        """Whether two plans have the same columns, of the same types and numbers."""
+
+    def node(self, root: Handle, path: Sequence[int]) -> Handle:
+        """Return the node reached by following child numbers."""
+
+    def children(self, node: Handle) -> list[Handle]:
+        """Return the children of a node."""
+
+    def subqueries(self, plan: Handle) -> list[Handle]:
+        """Return the plans of the subqueries in a plan's expressions, and of their own
+        subqueries.
+        """
+
+    def attributes(self, plan: Handle) -> tuple[Attribute, ...]:
+        """Return the output attributes of a plan, in order. Raises :class:`DeclineSignal`."""
+
+    def deterministic(self, plan: Handle) -> bool:
+        """Whether all expressions of the plan and below it are deterministic."""
+
+    def repeatable(self, plan: Handle) -> bool:
+        """Whether the leaves and expressions of a plan give the same whenever they are computed in
+        one execution. This says nothing about the plan's operators.
+        """
+
+    def unread(self, plan: Handle) -> Declined | None:
+        """Return why a part of the plan, or below it, is not understood, so that nothing is known
+        about the plan; None if everything is understood.
+        """
+
+    def is_streaming(self, plan: Handle) -> bool:
+        """Whether there is a streaming source below."""
+
+    def is_cached(self, plan: Handle) -> bool:
+        """Whether the result of exactly this plan is cached."""
+
+    def condition(self, filter_: Handle) -> Handle:
+        """Return the condition of a filter."""
+
+    def condition_tree(self, plan: Handle) -> Tree | None:
+        """Return the condition as a tree; None if the plan is no filter."""
+
+    def operand(self, conjunction: Handle, side: str) -> Handle:
+        """Return the ``left`` or ``right`` operand of a conjunction."""
+
+    def sql(self, expression: Handle) -> str:
+        """Print an expression as SQL text, for a person."""
+
+    def optimized_text(self, plan: Handle) -> str:
+        """Return Spark's drawing of the optimized logical plan."""
+
+
+class FunctionReader(PlanReader, Protocol):
+    """Functions in plans, and how arithmetic is evaluated."""
+
+    def evaluation_mode(self, aggregate: Handle, position: int) -> str:
+        """Return what the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or
+        ``TRY``.
+        """
+
+    def arithmetic_mode(self, aggregate: Handle, position: int, number: int) -> str:
+        """Return the same for the operator with this number, in pre-order, in the output at
+        ``position``.
+        """
+
+    def aggregate_function(self, aggregate: Handle, position: int) -> Handle:
+        """Return the Python function of ``Alias(AggregateExpression(PythonUDAF))`` at
+        ``position``.
+        """
+
+    def row_function(self, project: Handle, position: int) -> Handle:
+        """Return the Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
+
+    def group_function(self, flat_map: Handle) -> Handle:
+        """Return the Python function of an operator that hands tables to it, such as a
+        ``FlatMapGroupsInPandas``.
+        """
+
+    def table_function(self, project: Handle) -> Handle:
+        """Return the Python class of a projection of the results of a table function."""
+
+    def load(self, python_function: Handle) -> object:
+        """Load the pickled command of a Python function: a (function, type) pair.
+
+        It was pickled by this process, or by one that the user started for the same job. Raises
+        whatever loading the user's own objects raises.
+        """
+
+
+class SourceReader(PlanReader, Protocol):
+    """Sources that plans read, and their files."""
+
+    def source(self, leaf: Handle) -> LeafSource:
+        """Return the source of a leaf."""
+
+    def parquet_files(self, relation: Handle) -> list[str]:
+        """Return the files of a relation over Parquet, as URIs that can be opened here; none for
+        other relations.
+        """
+
+    def file_stamps(self, relation: Handle) -> list[tuple[str, int, int]]:
+        """Return path, length in bytes and modification time, in milliseconds, of each file that a
+        relation reads; none if the files are not listed.
+        """
+
+    def count(self, plan: Handle, most: int) -> int:
+        """Run a plan and return its number of rows, or ``most`` if there are more."""
+
+    def skipped(self, relation: Handle, condition: str) -> float | None:
+        """Return the share of the rows of a relation over local files that a scan skips by an SQL
+        condition: by directories, row groups and pages. This is an estimate from a few files; None
+        if nothing is known.
+        """
+
+    def stored_columns(self, relation: Handle) -> frozenset[str]:
+        """Return the columns of such a relation that Spark reads from the files by these names: no
+        columns that directories are named for, and none at all if columns are looked up by number.
+        """
+
+    def is_settled(self, plan: Handle, path: Sequence[int]) -> bool:
+        """Whether the relation at ``path`` will read the present files when the rewritten plan is
+        executed: because the plan is executed at once, or because the relation keeps its list of
+        files, once it is one of :meth:`own_listings`. A view reads the files of the time when it is
+        read.
+        """
+
+    def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
+        """Return the name of each leaf of the physical plan, and its metadata about pushed filters.
+
+        The plan is planned anew, so that nothing is fixed in a DataFrame that somebody holds.
+        """
+
+
+class PlanBuilder(PlanReader, Protocol):
+    """Other plans in place of a plan."""
 
     def condense(self, plan: Handle) -> Handle | None:
         """Return a large plan's condensed form, which gives the same rows and is read faster, if
@@ -127,55 +279,8 @@ class Gateway(Protocol):
         tree. Return the plan itself if there are none.
         """
 
-    def same(self, plan: Handle, other_plan: Handle) -> bool:
-        """Whether two plans are equal, including the numbers of attributes."""
-
-    def same_output(self, plan: Handle, other_plan: Handle) -> bool:
-        """Whether two plans have the same columns, of the same types and numbers."""
-
-    def node(self, root: Handle, path: Sequence[int]) -> Handle:
-        """Return the node reached by following child numbers."""
-
-    def attributes(self, plan: Handle) -> tuple[Attribute, ...]:
-        """Return the output attributes of a plan, in order. Raises :class:`DeclineSignal`."""
-
-    def deterministic(self, plan: Handle) -> bool:
-        """Whether all expressions of the plan and below it are deterministic."""
-
-    def repeatable(self, plan: Handle) -> bool:
-        """Whether the leaves and expressions of a plan give the same whenever they are computed in
-        one execution. This says nothing about the plan's operators.
-        """
-
-    def unread(self, plan: Handle) -> Declined | None:
-        """Return why a part of the plan, or below it, is not understood, so that nothing is known
-        about the plan; None if everything is understood.
-        """
-
-    def session_declines(self) -> Declined | None:
-        """Return the reason why nothing is moved in plans of this session, whatever they are."""
-
-    def is_streaming(self, plan: Handle) -> bool:
-        """Whether there is a streaming source below."""
-
-    # Expressions
-
-    def condition(self, filter_: Handle) -> Handle:
-        """Return the condition of a filter."""
-
-    def condition_tree(self, plan: Handle) -> Tree | None:
-        """Return the condition as a tree; None if the plan is no filter."""
-
-    def operand(self, conjunction: Handle, side: str) -> Handle:
-        """Return the ``left`` or ``right`` operand of a conjunction."""
-
     def conjunction(self, left: Handle, right: Handle) -> Handle:
         """Return ``left AND right``."""
-
-    def sql(self, expression: Handle) -> str:
-        """Print an expression as SQL text, for a person."""
-
-    # Building
 
     def filter(self, condition: Handle | None, filter_: Handle, child: Handle) -> Handle:
         """Return the filter with another condition (None: it keeps every row) over another
@@ -237,104 +342,9 @@ class Gateway(Protocol):
     def with_plan(self, with_cte: Handle, plan: Handle) -> Handle:
         """Put another plan under the same definitions (``WithCTE``)."""
 
-    def children(self, node: Handle) -> list[Handle]:
-        """Return the children of a node."""
-
-    def subqueries(self, plan: Handle) -> list[Handle]:
-        """Return the plans of the subqueries in a plan's expressions, and of their own
-        subqueries.
-        """
-
     def dataframe(self, plan: Handle) -> DataFrame:
         """Make a DataFrame of a logical plan, which is analyzed (and checked) on the way."""
 
-    # Functions
 
-    def evaluation_mode(self, aggregate: Handle, position: int) -> str:
-        """Return what the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or
-        ``TRY``.
-        """
-
-    def arithmetic_mode(self, aggregate: Handle, position: int, number: int) -> str:
-        """Return the same for the operator with this number, in pre-order, in the output at
-        ``position``.
-        """
-
-    def aggregate_function(self, aggregate: Handle, position: int) -> Handle:
-        """Return the Python function of ``Alias(AggregateExpression(PythonUDAF))`` at
-        ``position``.
-        """
-
-    def row_function(self, project: Handle, position: int) -> Handle:
-        """Return the Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
-
-    def group_function(self, flat_map: Handle) -> Handle:
-        """Return the Python function of an operator that hands tables to it, such as a
-        ``FlatMapGroupsInPandas``.
-        """
-
-    def table_function(self, project: Handle) -> Handle:
-        """Return the Python class of a projection of the results of a table function."""
-
-    def load(self, python_function: Handle) -> object:
-        """Load the pickled command of a Python function: a (function, type) pair.
-
-        It was pickled by this process, or by one that the user started for the same job. Raises
-        whatever loading the user's own objects raises.
-        """
-
-    # Around the plan
-
-    def conf(self, key: str, default: str) -> str:
-        """Return a configuration entry of the session. If it is not set, return Spark's default,
-        and ``default`` only if Spark has no such entry.
-        """
-
-    def cache_is_empty(self) -> bool:
-        """Whether nothing at all is cached in this application."""
-
-    def is_cached(self, plan: Handle) -> bool:
-        """Whether the result of exactly this plan is cached."""
-
-    def parquet_files(self, relation: Handle) -> list[str]:
-        """Return the files of a relation over Parquet, as URIs that can be opened here; none for
-        other relations.
-        """
-
-    def file_stamps(self, relation: Handle) -> list[tuple[str, int, int]]:
-        """Return path, length in bytes and modification time, in milliseconds, of each file that a
-        relation reads; none if the files are not listed.
-        """
-
-    def count(self, plan: Handle, most: int) -> int:
-        """Run a plan and return its number of rows, or ``most`` if there are more."""
-
-    def skipped(self, relation: Handle, condition: str) -> float | None:
-        """Return the share of the rows of a relation over local files that a scan skips by an SQL
-        condition: by directories, row groups and pages. This is an estimate from a few files; None
-        if nothing is known.
-        """
-
-    def stored_columns(self, relation: Handle) -> frozenset[str]:
-        """Return the columns of such a relation that Spark reads from the files by these names: no
-        columns that directories are named for, and none at all if columns are looked up by number.
-        """
-
-    def is_settled(self, plan: Handle, path: Sequence[int]) -> bool:
-        """Whether the relation at ``path`` will read the present files when the rewritten plan is
-        executed: because the plan is executed at once, or because the relation keeps its list of
-        files, once it is one of :meth:`own_listings`. A view reads the files of the time when it is
-        read.
-        """
-
-    def source(self, leaf: Handle) -> LeafSource:
-        """Return the source of a leaf."""
-
-    def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
-        """Return the name of each leaf of the physical plan, and its metadata about pushed filters.
-
-        The plan is planned anew, so that nothing is fixed in a DataFrame that somebody holds.
-        """
-
-    def optimized_text(self, plan: Handle) -> str:
-        """Return Spark's drawing of the optimized logical plan."""
+class Gateway(FunctionReader, SourceReader, PlanBuilder, Protocol):
+    """The interfaces of one session. All methods may raise :class:`GatewayError`."""

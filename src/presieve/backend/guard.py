@@ -32,7 +32,7 @@ from presieve.backend.catalyst.operators import (
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.catalyst.variable_columns import is_key_type
 from presieve.backend.effects.may_raise import trees
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, PlanReader
 from presieve.errors import DeclineSignal
 from presieve.sql.quoted_names import quote
 
@@ -61,7 +61,7 @@ def class_of(columns: Sequence[str]) -> str:
 
 
 def classes(
-    gateway: Gateway, boundary: Boundary, input_: Node, plan: Handle
+    gateway: PlanReader, boundary: Boundary, input_: Node, plan: Handle
 ) -> tuple[str, ...] | None:
     """Return the grouping columns by which the input of a boundary may be split. Without any, the
     whole input is one class. None for a projection, where each row is a class. ``plan`` is the

@@ -24,7 +24,7 @@ from presieve.backend.catalyst.peers import PeerOrder, changed_peer_orders
 from presieve.backend.catalyst.sites import Site, boundaries, candidates, find_sites
 from presieve.backend.catalyst.trees import JsonNode, Node
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
-from presieve.backend.gateway import Gateway, GatewayError, Handle
+from presieve.backend.gateway import Gateway, GatewayError, Handle, PlanReader
 from presieve.backend.guard import classes
 from presieve.backend.problems.problem import SiteProblem, read_problem
 from presieve.backend.problems.setting import PlanSetting
@@ -240,7 +240,7 @@ def _simplify(gateway: Gateway, plan: Handle) -> Handle:
         return plan
 
 
-def session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
+def session_declines(gateway: PlanReader, plan: Handle) -> Declined | None:
     """Explain why nothing in this plan is moved, whatever the plan is; None if plans can be
     moved.
     """
@@ -279,7 +279,7 @@ def _problem(opened: Opened, site: Site) -> SiteProblem | Declined:
 CACHED = "the result is cached, and recomputing it would not pay; filter before it is cached"
 
 
-def is_cached(gateway: Gateway, site: Site, plan: Handle) -> bool:
+def is_cached(gateway: PlanReader, site: Site, plan: Handle) -> bool:
     """Whether the boundary's result comes from the cache: the boundary is cached, or an operator
     that contains it, or all operators that a pre-filter would be below.
     """

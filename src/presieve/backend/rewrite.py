@@ -13,7 +13,7 @@ from typing import TypeAlias
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.trees import Conjunct, split_conjuncts
 from presieve.backend.catalyst.variable_columns import above, distinct, input_vars, output_vars
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, PlanBuilder
 from presieve.backend.problems.problem import SiteProblem
 from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
@@ -310,7 +310,7 @@ def predicate(term: Term, attributes: Mapping[int, Var], timezone: str) -> Predi
 
 
 def rewrite_plan(
-    gateway: Gateway,
+    gateway: PlanBuilder,
     root: Handle,
     edits: tuple[SiteEdit, ...],
     timezone: str,
@@ -322,7 +322,7 @@ def rewrite_plan(
 
 
 def prune_plan(
-    gateway: Gateway, root: Handle, kept_columns: Mapping[tuple[int, ...], KeptColumns]
+    gateway: PlanBuilder, root: Handle, kept_columns: Mapping[tuple[int, ...], KeptColumns]
 ) -> Handle:
     """Hand fewer columns to the functions of tables at these paths. Raises
     :class:`DeclineSignal`.
@@ -331,7 +331,7 @@ def prune_plan(
 
 
 def replace_functions(
-    gateway: Gateway,
+    gateway: PlanBuilder,
     root: Handle,
     columns: Mapping[tuple[int, ...], Expressions],
     tables: Mapping[tuple[int, ...], RowTexts],
@@ -344,7 +344,7 @@ def replace_functions(
 
 
 def replace_groups(
-    gateway: Gateway, root: Handle, groups: Mapping[tuple[int, ...], GroupTexts]
+    gateway: PlanBuilder, root: Handle, groups: Mapping[tuple[int, ...], GroupTexts]
 ) -> Handle:
     """Replace the operators at these paths by aggregates of Spark. Raises
     :class:`DeclineSignal`.
@@ -353,7 +353,7 @@ def replace_groups(
 
 
 def insert_filters(
-    gateway: Gateway, root: Handle, filters: Mapping[tuple[int, ...], Predicate], timezone: str
+    gateway: PlanBuilder, root: Handle, filters: Mapping[tuple[int, ...], Predicate], timezone: str
 ) -> Handle:
     """Insert filters on the output of the nodes at these paths. Raises :class:`DeclineSignal`."""
     edits = _Edits(wrap={path: [filter_] for path, filter_ in filters.items()})
@@ -361,7 +361,7 @@ def insert_filters(
 
 
 def _change_plan(
-    gateway: Gateway,
+    gateway: PlanBuilder,
     root: Handle,
     edits: _Edits,
     paths: Iterable[tuple[int, ...]],
@@ -400,7 +400,7 @@ def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
 
 @dataclass(frozen=True, slots=True)
 class _Builder:
-    gateway: Gateway
+    gateway: PlanBuilder
     edits: _Edits
     timezone: str
     caches: bool
@@ -467,7 +467,9 @@ class _Builder:
         return condition
 
 
-def checked_filter(gateway: Gateway, made_of: Predicate, child: Handle, timezone: str) -> Handle:
+def checked_filter(
+    gateway: PlanBuilder, made_of: Predicate, child: Handle, timezone: str
+) -> Handle:
     """Put a filter above ``child`` and read it back. Raises :class:`DeclineSignal` on any
     difference.
     """

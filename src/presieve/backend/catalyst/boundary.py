@@ -29,7 +29,7 @@ from presieve.backend.catalyst.trees import (
     expr_id,
     nodes_inside,
 )
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, PlanReader
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Mode
 from presieve.lift.evaluation_types import (
@@ -201,7 +201,7 @@ def simple_kind(node: Node) -> str:
     return node.kind.removeprefix(LOGICAL)
 
 
-def read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+def read_aggregate(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
     """Read an ``Aggregate``. ``plan`` is the same node in Spark. Raises :class:`DeclineSignal`."""
     grouping: list[Tree] = node.fields["groupingExpressions"]
     plain = {expr_id(t[0]) for t in grouping if is_attribute(t)}
@@ -326,7 +326,7 @@ def made_of_rows(node: Node) -> frozenset[int]:
     return frozenset(expr_id(columns[i][0]) for i in _scalar_calls(node))
 
 
-def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+def read_project(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
     """Read a ``Project``. Calls whose arguments are not plain columns are left out: their results
     are simply unknown.
     """

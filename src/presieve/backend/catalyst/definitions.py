@@ -12,14 +12,14 @@ from collections.abc import Iterator
 
 from presieve.backend.catalyst.boundary import LOGICAL
 from presieve.backend.catalyst.trees import JsonNode, Node, nodes_inside, walk
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, PlanReader
 
 WITH_CTE = LOGICAL + "WithCTE"
 CTE_REFERENCE = LOGICAL + "CTERelationRef"
 CTE_DEFINITION = LOGICAL + "CTERelationDef"
 
 
-def fixed_definitions(gateway: Gateway, root: Node, plan: Handle) -> frozenset[int]:
+def fixed_definitions(gateway: PlanReader, root: Node, plan: Handle) -> frozenset[int]:
     """Return the numbers of the definitions that are deterministic with all that they refer to."""
     nodes_by_id = {int(n.fields["id"]): n for n in walk(root) if n.kind == CTE_DEFINITION}
     # Definitions of a subquery are children in its own plan; its expression answers for them.

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, LOGICAL, MAPS, simple_kind
 from presieve.backend.catalyst.operators import SUBQUERY_ALIAS, VIEW
 from presieve.backend.catalyst.trees import Node, walk
-from presieve.backend.gateway import Gateway, GatewayError, Handle
+from presieve.backend.gateway import GatewayError, Handle, SourceReader
 from presieve.backend.statistics.footers import RELATION
 
 
 def sharing_exchange(
-    gateway: Gateway, plan: Handle, root: Node, boundary: Node
+    gateway: SourceReader, plan: Handle, root: Node, boundary: Node
 ) -> frozenset[tuple[int, ...]]:
     """Return the paths of the boundaries whose exchanged plan equals this one's, its own
     included.
@@ -75,7 +75,7 @@ def _shape(node: Node) -> str:
     return repr([plain(n.fields) for n in _nodes(node)])
 
 
-def _same_leaves(gateway: Gateway, plan: Handle, first: Node, second: Node) -> bool:
+def _same_leaves(gateway: SourceReader, plan: Handle, first: Node, second: Node) -> bool:
     """Whether both plans read the same data: a relation of files does not say which files, and on
     Spark Connect no leaf says anything.
     """
@@ -97,7 +97,7 @@ _HELD = (
 """Leaves whose rows are already there: reading them once saves nothing."""
 
 
-def _same_leaf(gateway: Gateway, plan: Handle, first: Node, second: Node) -> bool:
+def _same_leaf(gateway: SourceReader, plan: Handle, first: Node, second: Node) -> bool:
     if first.kind in _HELD:
         return False
     try:

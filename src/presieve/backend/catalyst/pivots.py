@@ -19,7 +19,7 @@ from dataclasses import replace
 from presieve.backend.catalyst.boundary import Boundary, BoundaryCall, is_attribute, is_pivoted
 from presieve.backend.catalyst.native_aggregates import NativeCall, native_call
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, references
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, PlanReader
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Mode
 from presieve.plan.algebra import MOST_FIELDS, Attribute, field_id
@@ -37,7 +37,7 @@ _SUM = (
 )
 
 
-def read_pivot(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+def read_pivot(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
     """Read both aggregates as one boundary. ``plan`` is the upper one in Spark. Raises
     :class:`DeclineSignal`.
     """

@@ -33,7 +33,7 @@ from presieve.backend.catalyst.operators import (
 )
 from presieve.backend.catalyst.table_functions import table_of
 from presieve.backend.catalyst.trees import OR, Conjunct, Node, expr_id, references, walk
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, PlanReader
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import (
     Attribute,
@@ -107,7 +107,7 @@ def candidates(root: Node, *, skip_hopeless: bool) -> dict[int, Node]:
 
 
 def find_sites(
-    gateway: Gateway,
+    gateway: PlanReader,
     root: Node,
     plan: Handle,
     timezone: str,
@@ -147,7 +147,7 @@ class _Reader:
     """Reads a plan with several boundaries, each part once."""
 
     def __init__(
-        self, gateway: Gateway, root: Node, plan: Handle, timezone: str, *, skip_hopeless: bool
+        self, gateway: PlanReader, root: Node, plan: Handle, timezone: str, *, skip_hopeless: bool
     ) -> None:
         self._gateway, self._root, self._plan, self._timezone = gateway, root, plan, timezone
         self._skip_hopeless = skip_hopeless

@@ -30,7 +30,7 @@ from presieve.backend.catalyst.boundary import (
 )
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree, expr_id
 from presieve.backend.catalyst.variable_columns import InputAttributes, distinct, schema_column
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import FunctionReader, Handle
 from presieve.backend.problems.load_functions import command
 from presieve.backend.problems.setting import PlanSetting
 from presieve.errors import Declined, DeclineSignal
@@ -54,7 +54,7 @@ _CONFS = {
 _ALIASES = LOGICAL + "SubqueryAlias"
 
 
-def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+def read_table_function(gateway: FunctionReader, node: Node, plan: Handle) -> Boundary:
     """Read the boundary from its node; ``plan`` is the same node in Spark. Raises
     :class:`DeclineSignal`.
     """
@@ -109,7 +109,11 @@ def request_of(boundary: Boundary, names: InputAttributes, setting: PlanSetting)
 
 
 def lifted_table_function(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: InputAttributes, setting: PlanSetting
+    gateway: FunctionReader,
+    node: Handle,
+    boundary: Boundary,
+    names: InputAttributes,
+    setting: PlanSetting,
 ) -> Lifted:
     """Lift the class to a fold. Raises :class:`DeclineSignal`."""
     (call,) = boundary.calls

@@ -24,7 +24,7 @@ from presieve.backend.catalyst.boundary import (
 from presieve.backend.catalyst.pivots import read_pivot
 from presieve.backend.catalyst.table_functions import read_table_function
 from presieve.backend.catalyst.trees import Node, Tree, expr_id
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import FunctionReader, Handle
 from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import EVALUATION_TYPES
 from presieve.plan.algebra import Attribute
@@ -33,7 +33,7 @@ _DIFFER = "the grouping columns of cogroup differ in their types; cast one of th
 _SHARED = "the two inputs of cogroup share columns; select them under new names for one of the two"
 
 
-def read_boundary(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+def read_boundary(gateway: FunctionReader, node: Node, plan: Handle) -> Boundary:
     """Read the boundary from its node. ``plan`` is the same node in Spark. Raises
     :class:`DeclineSignal`.
     """
@@ -52,7 +52,7 @@ def read_boundary(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     return _read_groups(gateway, node, plan)
 
 
-def _read_groups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+def _read_groups(gateway: FunctionReader, node: Node, plan: Handle) -> Boundary:
     """Read ``applyInPandas`` and the like. The operator's child is the projection that PySpark
     adds: grouping columns, then all columns.
     """
@@ -82,7 +82,7 @@ def _read_groups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     )
 
 
-def _read_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+def _read_map(gateway: FunctionReader, node: Node, plan: Handle) -> Boundary:
     """Read ``mapInPandas`` and ``mapInArrow``: nothing is known about how rows become tables."""
     inputs = gateway.attributes(gateway.node(plan, (0,)))
     ids = [a.id for a in inputs]
@@ -113,7 +113,7 @@ def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> B
     return BoundaryCall(name, tuple(ids), output_ids, 0, by=kind)
 
 
-def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+def _read_cogroups(gateway: FunctionReader, node: Node, plan: Handle) -> Boundary:
     """Read ``cogroup``. Both children are the projections that PySpark adds: grouping columns, then
     all columns.
     """
@@ -141,7 +141,9 @@ def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     )
 
 
-def _side(gateway: Gateway, node: Node, plan: Handle, number: int, count: int) -> SecondInput:
+def _side(
+    gateway: FunctionReader, node: Node, plan: Handle, number: int, count: int
+) -> SecondInput:
     project = node.children[number]
     if project.kind != PROJECT:
         raise DeclineSignal("plan-shape", "PySpark's projections below cogroup are missing")

@@ -13,7 +13,7 @@ from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import Node
 from presieve.backend.effects.may_raise import guards
 from presieve.backend.effects.utf8 import valid_utf8
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, SourceReader
 from presieve.backend.statistics.footers import within_python
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
@@ -102,7 +102,7 @@ class Sent:
     texts: frozenset[str] = frozenset()
 
 
-def sent_to_python(gateway: Gateway, site: Site, boundary: Boundary, plan: Handle) -> Sent:
+def sent_to_python(gateway: SourceReader, site: Site, boundary: Boundary, plan: Handle) -> Sent:
     """Whether a worker gets every value of the columns that the boundary's functions are sent."""
     calls = [c for c in boundary.calls if c.native is None]
     scalar = boundary.kind == "Project"
@@ -116,7 +116,7 @@ def sent_to_python(gateway: Gateway, site: Site, boundary: Boundary, plan: Handl
 
 
 def may_not_arrive(
-    gateway: Gateway,
+    gateway: SourceReader,
     plan: Handle,
     trees: tuple[Node, Node],
     columns: Collection[Attribute],

@@ -44,7 +44,7 @@ from presieve.backend.catalyst.trees import (
     walk,
 )
 from presieve.backend.effects.may_raise import trees
-from presieve.backend.gateway import Gateway, Handle, LeafSource
+from presieve.backend.gateway import Handle, LeafSource, SourceReader
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
 from presieve.semantics.scan import NARROW, may_lose_by
@@ -176,7 +176,7 @@ class Sources:
         return Sources(True, self.narrow, lossy=self.lossy, claims=True)
 
 
-def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary) -> Sources:
+def read_sources(gateway: SourceReader, plan: Handle, root: Node, boundary: Boundary) -> Sources:
     """Describe the scans below a boundary. Raises :class:`DeclineSignal` ``source`` if a filter of
     ours could change what one of them is handed.
     """
@@ -186,7 +186,12 @@ def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary)
 
 
 def describe_scans(
-    gateway: Gateway, plan: Handle, root: Node, paths: Iterable[tuple[int, ...]], *, native: bool
+    gateway: SourceReader,
+    plan: Handle,
+    root: Node,
+    paths: Iterable[tuple[int, ...]],
+    *,
+    native: bool,
 ) -> Sources:
     """Describe the scans below the operators at these paths. ``native``: Spark itself aggregates
     above.
@@ -196,7 +201,7 @@ def describe_scans(
 
 
 def columns_to_hide(
-    gateway: Gateway, plan: Handle, root: Node, boundary: Boundary, read: Collection[int]
+    gateway: SourceReader, plan: Handle, root: Node, boundary: Boundary, read: Collection[int]
 ) -> frozenset[int]:
     """Return the attributes in ``read`` that an expression in a function's place must hide, because
     Spark moves filters past the expression that it does not move past a function, and a scan loses
@@ -217,7 +222,9 @@ def columns_to_hide(
     return frozenset(read) if sources.lossy is None else sources.lossy.intersection(read)
 
 
-def dropped_by_columns(gateway: Gateway, plan: Handle, root: Node, node: Node) -> Declined | None:
+def dropped_by_columns(
+    gateway: SourceReader, plan: Handle, root: Node, node: Node
+) -> Declined | None:
     """Decline if the rows of a source below may depend on which columns are read."""
     leaves = [n for n in walk(node) if not n.children]
     if any(n.kind == CTE_REFERENCE for n in leaves):
@@ -231,14 +238,16 @@ def dropped_by_columns(gateway: Gateway, plan: Handle, root: Node, node: Node) -
 _IGNORE_CORRUPT = "spark.sql.files.ignoreCorruptFiles"
 
 
-def ignores_corrupt_files(gateway: Gateway) -> Declined | None:
+def ignores_corrupt_files(gateway: SourceReader) -> Declined | None:
     """Decline if the session ignores files that cannot be read: nothing can be left out then."""
     if gateway.conf(_IGNORE_CORRUPT, "false").lower() == "false":
         return None
     return Declined("conf", f"{_IGNORE_CORRUPT} is true: rows depend on which columns are read")
 
 
-def _is_faithful(gateway: Gateway, plan: Handle, root: Node, input_: Node, native: bool) -> bool:
+def _is_faithful(
+    gateway: SourceReader, plan: Handle, root: Node, input_: Node, native: bool
+) -> bool:
     """Whether all scans below apply a filter as it says."""
     nodes = list(_reachable_operators(input_))
     leaves = [n for n in nodes if not n.children]
@@ -265,7 +274,7 @@ Columns: TypeAlias = frozenset[int] | None
 Kept: TypeAlias = tuple[Columns, Columns, Columns]
 
 
-def _kept_columns(gateway: Gateway, plan: Handle, root: Node) -> Kept:
+def _kept_columns(gateway: SourceReader, plan: Handle, root: Node) -> Kept:
     """Return the columns of a plan whose filters are kept from scans, as three sets: the columns by
     which sources lose rows; the columns of sources that are not known; and the first set with the
     columns by some of whose filters sources may lose rows. Each set includes all columns that are

@@ -24,7 +24,7 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
 )
 from presieve.backend.effects.trusted_scans import describe_scans
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, SourceReader
 from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import Role, evaluation_type
 
@@ -38,7 +38,7 @@ _ANY_BYTES = ("string", "binary")
 
 
 def valid_utf8(
-    gateway: Gateway, plan: Handle, root: Node, node: Node, ids: Iterable[int]
+    gateway: SourceReader, plan: Handle, root: Node, node: Node, ids: Iterable[int]
 ) -> frozenset[int]:
     """Return the output attributes of ``node``, among these texts, that are UTF-8 in every row.
     ``root`` is the tree of the plan.
@@ -63,7 +63,7 @@ def valid_utf8(
     return valid.union(*origins.values()) if decoded else valid
 
 
-def _is_faithful(gateway: Gateway, plan: Handle, root: Node, path: tuple[int, ...]) -> bool:
+def _is_faithful(gateway: SourceReader, plan: Handle, root: Node, path: tuple[int, ...]) -> bool:
     """Whether filters below are applied as they say, rather than by a source in a way of its
     own.
     """

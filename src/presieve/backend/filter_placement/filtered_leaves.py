@@ -14,7 +14,7 @@ from presieve.backend.catalyst.sites import Site
 from presieve.backend.effects.may_raise import trees_raise
 from presieve.backend.filter_placement.sides import SiteContext, columns_of, over, standing
 from presieve.backend.filter_placement.windows import WindowSite
-from presieve.backend.gateway import Gateway
+from presieve.backend.gateway import SessionReader
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Scope
@@ -33,7 +33,7 @@ _NEAR = (Filter, Project, Alias)
 """Operators between a scan and its filters that Spark skips, too (``PhysicalOperation``)."""
 
 
-def moves_no_filters(gateway: Gateway) -> bool:
+def moves_no_filters(gateway: SessionReader) -> bool:
     """Whether the session's optimizer does not move filters to sources."""
     excluded = gateway.conf(_EXCLUDED, "")
     return any(rule in excluded for rule in _MOVING)

@@ -14,7 +14,7 @@ from presieve.backend.catalyst.trees import Node
 from presieve.backend.catalyst.variable_columns import InputAttributes, distinct
 from presieve.backend.effects.may_raise import InputErrors, errors_in_input
 from presieve.backend.effects.trusted_scans import describe_scans
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, SourceReader
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.errors import Declined
 from presieve.ir.fold import Column
@@ -66,7 +66,7 @@ class FilteredSite:
 class SiteContext:
     """What sites are read with."""
 
-    gateway: Gateway
+    gateway: SourceReader
     plan: Handle
     root: Node
     timezone: str

@@ -37,7 +37,7 @@ from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import Node, expr_id, walk
 from presieve.backend.catalyst.variable_columns import input_vars, key_columns, read_names
 from presieve.backend.effects.may_raise import made_by_python
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import FunctionReader, Handle
 from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import PlanSetting
 from presieve.errors import Declined, DeclineSignal
@@ -50,7 +50,7 @@ from presieve.semantics.smart_constructors import or_, substitute
 
 
 def compose_projections(
-    gateway: Gateway, site: Site, plan: Handle, read: LiftedBoundary, setting: PlanSetting
+    gateway: FunctionReader, site: Site, plan: Handle, read: LiftedBoundary, setting: PlanSetting
 ) -> tuple[Site, LiftedBoundary]:
     """Extend the boundary of the site by the projections below it, as far as they compute the
     arguments of its functions. ``plan`` is the root.

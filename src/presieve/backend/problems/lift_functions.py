@@ -17,7 +17,7 @@ from presieve.backend.catalyst.variable_columns import (
     read_names,
     schema_column,
 )
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import FunctionReader, Handle
 from presieve.backend.problems.load_functions import (
     aggregate_form,
     check_together,
@@ -83,7 +83,7 @@ TWO_GROUPS = Declined(
 
 
 def read_lifted(
-    gateway: Gateway, node: Handle, boundary: Boundary, setting: PlanSetting
+    gateway: FunctionReader, node: Handle, boundary: Boundary, setting: PlanSetting
 ) -> LiftedBoundary:
     """Lift the boundary's functions. For functions of tables, the first form that works is used:
     whole groups, single rows, or the columns that hold the key. Raises :class:`DeclineSignal`.
@@ -118,7 +118,7 @@ def read_lifted(
 class _Functions:
     """The functions of a boundary, to be lifted in one form or another."""
 
-    gateway: Gateway
+    gateway: FunctionReader
     node: Handle
     boundary: Boundary
     names: InputAttributes

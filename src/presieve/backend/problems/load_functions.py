@@ -7,7 +7,7 @@ import pickle
 from types import FunctionType
 
 from presieve.backend.catalyst.boundary import MAPS, Boundary, BoundaryCall
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import FunctionReader, Handle
 from presieve.backend.problems.pickled import together
 from presieve.dataflow.context import AnalysisRequest
 from presieve.errors import DeclineSignal
@@ -15,7 +15,7 @@ from presieve.lift.entry.group_fold import group_fold_under
 from presieve.lift.forms import ArrayFunction, Form, SeriesFunction
 
 
-def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: BoundaryCall) -> Handle:
+def handle(gateway: FunctionReader, node: Handle, boundary: Boundary, call: BoundaryCall) -> Handle:
     """Return the function of a call, in the JVM."""
     if boundary.kind == "Aggregate":
         return gateway.aggregate_function(node, call.position)
@@ -24,7 +24,7 @@ def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: BoundaryCal
     return gateway.group_function(node)
 
 
-def load_function(gateway: Gateway, handle: Handle, call: BoundaryCall) -> object:
+def load_function(gateway: FunctionReader, handle: Handle, call: BoundaryCall) -> object:
     """Load the Python function."""
     loaded = command(gateway, handle, call)
     if not isinstance(loaded, tuple) or len(loaded) != 2 or not callable(loaded[0]):
@@ -32,7 +32,7 @@ def load_function(gateway: Gateway, handle: Handle, call: BoundaryCall) -> objec
     return loaded[0]
 
 
-def check_together(gateway: Gateway, node: Handle, boundary: Boundary) -> None:
+def check_together(gateway: FunctionReader, node: Handle, boundary: Boundary) -> None:
     """Decline if functions that one worker runs were sent with one class in two states."""
     calls = [c for c in boundary.calls if c.native is None]
     if len(calls) > 1:
@@ -41,7 +41,7 @@ def check_together(gateway: Gateway, node: Handle, boundary: Boundary) -> None:
                 command(gateway, handle(gateway, node, boundary, call), call)
 
 
-def command(gateway: Gateway, handle: Handle, call: BoundaryCall) -> object:
+def command(gateway: FunctionReader, handle: Handle, call: BoundaryCall) -> object:
     """Load the command that Spark sends to its workers. Loading the user's own objects may raise
     anything; the listed errors are those that pickle documents, and a missing module.
     """

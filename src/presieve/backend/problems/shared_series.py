@@ -14,7 +14,7 @@ from dataclasses import replace
 from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF, is_boundary, read_project
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, end_of, expr_id, references, walk
 from presieve.backend.effects.may_raise import trees
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import FunctionReader, Handle
 from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import PlanSetting
 from presieve.errors import DeclineSignal
@@ -24,7 +24,7 @@ _WHOLE = frozenset(number for number, kind in EVALUATION_TYPES.items() if kind.w
 
 
 def check_shared(
-    gateway: Gateway, root: Node, plan: Handle, read: LiftedBoundary, setting: PlanSetting
+    gateway: FunctionReader, root: Node, plan: Handle, read: LiftedBoundary, setting: PlanSetting
 ) -> None:
     """Raise :class:`DeclineSignal` (``mutation``) if a function of the plan (``root`` is its tree)
     that does not lift may change a Series that one of the boundary's functions takes.
@@ -74,7 +74,7 @@ def _origins(
 
 
 def _lift(
-    gateway: Gateway, node: Node, plan: Handle, setting: PlanSetting, calls: Sequence[Tree]
+    gateway: FunctionReader, node: Node, plan: Handle, setting: PlanSetting, calls: Sequence[Tree]
 ) -> bool:
     """Whether these calls of an operator are calls of functions that lift."""
     if node.kind != PROJECT or not is_boundary(node):

@@ -23,7 +23,7 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
 )
 from presieve.backend.catalyst.variable_columns import input_vars
-from presieve.backend.gateway import Gateway, GatewayError, Handle
+from presieve.backend.gateway import GatewayError, Handle, SourceReader
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import predicate
 from presieve.backend.statistics.footers import RELATION
@@ -37,7 +37,7 @@ from presieve.sql.catalyst import expression
 
 
 def scan_below(
-    gateway: Gateway, root: Handle, source: BoundaryInput, prefilter: Term, timezone: str
+    gateway: SourceReader, root: Handle, source: BoundaryInput, prefilter: Term, timezone: str
 ) -> Scan | None:
     """Return the scan, with the pre-filter and the grouping columns expressed over its columns.
     None if there is no scan that is simple enough. Nothing is read from files.
@@ -82,7 +82,7 @@ def scan_below(
 
 
 def _skips(
-    gateway: Gateway, leaf: Handle, prefilter: Term, stored: Sequence[Attribute], timezone: str
+    gateway: SourceReader, leaf: Handle, prefilter: Term, stored: Sequence[Attribute], timezone: str
 ) -> float | None:
     """Return the share of a relation's rows that its scan skips by the pre-filter; None if that is
     not known.

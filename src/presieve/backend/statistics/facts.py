@@ -20,7 +20,7 @@ from presieve.backend.catalyst.trees import (
     strip_alias,
 )
 from presieve.backend.catalyst.variable_columns import input_vars
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, SourceReader
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.problems.setting import PlanSetting
 from presieve.backend.statistics.footers import number, ranges, rows, without_null
@@ -50,7 +50,7 @@ BY_FILTER, BY_CAST, BY_FOOTERS = "a filter below", "a cast below", "Parquet foot
 
 
 def known_facts(
-    gateway: Gateway, root: Handle, source: BoundaryInput, assumptions: Iterable[Assumption]
+    gateway: SourceReader, root: Handle, source: BoundaryInput, assumptions: Iterable[Assumption]
 ) -> tuple[Fact, ...]:
     """Derive facts from the plan and the files about the columns in these assumptions: which
     columns hold no NULL, which doubles are neither NaN nor -0.0, between which values integers lie,
@@ -85,7 +85,7 @@ def known_facts(
 
 
 def with_extent(
-    gateway: Gateway, root: Handle, source: BoundaryInput, setting: PlanSetting
+    gateway: SourceReader, root: Handle, source: BoundaryInput, setting: PlanSetting
 ) -> PlanSetting | None:
     """Add the number of rows and the extremes of integers, according to the files, to the setting.
     None if the files do not tell.
@@ -159,7 +159,9 @@ def _filtered_columns(node: Node, ids: Iterable[int]) -> set[int]:
     return not_null
 
 
-def _conditions(gateway: Gateway, node: Node, column_vars: Mapping[int, Var]) -> Iterator[Term]:
+def _conditions(
+    gateway: SourceReader, node: Node, column_vars: Mapping[int, Var]
+) -> Iterator[Term]:
     """Iterate over the conditions of filters below that read only these columns."""
     timezone = ""
     for below, origins in _passing(node, column_vars):

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlparse
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import FILTER, JOIN, SUBQUERY_ALIAS, VIEW, preserved_sides
 from presieve.backend.catalyst.trees import CAST, JsonNode, Node, Tree, expr_id, itself, strip_alias
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Handle, SourceReader
 from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.catalyst_tree import JSON_TYPES
@@ -33,12 +33,16 @@ MAX_FILES = 2000
 """Maximum number of files to open while a plan is being optimized."""
 
 
-def without_null(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
+def without_null(
+    gateway: SourceReader, root: Handle, node: Node, ids: Iterable[int]
+) -> frozenset[int]:
     """Return the output attributes of ``node`` that hold no NULL in any file of the scan below."""
     return _good(gateway, root, node, ids, _counts_none, through=number)
 
 
-def within_python(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
+def within_python(
+    gateway: SourceReader, root: Handle, node: Node, ids: Iterable[int]
+) -> frozenset[int]:
     """Return the timestamps and dates whose values pandas and Python can all hold, and the decimals
     whose values all fit their type.
     """
@@ -46,7 +50,7 @@ def within_python(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
 
 
 def ranges(
-    gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
+    gateway: SourceReader, root: Handle, node: Node, ids: Iterable[int]
 ) -> dict[int, tuple[int, int]]:
     """Return the least and the greatest value of integer columns in the files of the scan below."""
     extremes: dict[int, tuple[int, int]] = {}
@@ -58,7 +62,7 @@ def ranges(
     return extremes
 
 
-def rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
+def rows(gateway: SourceReader, root: Handle, node: Node) -> int | None:
     """Return the maximum number of rows of an operator, by the files of the scans below; None if
     that is not known.
     """
@@ -68,7 +72,7 @@ def rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
     return count
 
 
-def _rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
+def _rows(gateway: SourceReader, root: Handle, node: Node) -> int | None:
     if node.kind in _PASSING:
         return _rows(gateway, root, node.children[0])
     if node.kind == JOIN and preserved_sides(node):
@@ -162,7 +166,7 @@ tested.
 
 
 def scan_columns(
-    gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
+    gateway: SourceReader, root: Handle, node: Node, ids: Iterable[int]
 ) -> ScanColumns | None:
     """Return the settled file scan below an operator that holds all these attributes, if nothing in
     between changes their values. Its rows may occur any number of times.
@@ -177,7 +181,7 @@ _PASSING = (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW)
 
 
 def _scans(
-    gateway: Gateway,
+    gateway: SourceReader,
     root: Handle,
     node: Node,
     wanted: dict[int, int],
@@ -207,7 +211,7 @@ def _scans(
 
 
 def _good(
-    gateway: Gateway,
+    gateway: SourceReader,
     root: Handle,
     node: Node,
     ids: Iterable[int],
@@ -245,7 +249,7 @@ def _through(columns: list[Tree], wanted: dict[int, int], through: Through) -> d
     return attributes_below
 
 
-def _read_footers(gateway: Gateway, relation: Handle) -> Iterator[FileMetaData | None]:
+def _read_footers(gateway: SourceReader, relation: Handle) -> Iterator[FileMetaData | None]:
     """Iterate over the footers of a scan's files as they are read; None for a file that cannot be
     read.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from presieve.backend.catalyst.trees import Node, walk
-from presieve.backend.gateway import Gateway, GatewayError, Handle
+from presieve.backend.gateway import GatewayError, Handle, SourceReader
 from presieve.backend.statistics.estimates import local
 from presieve.backend.statistics.footers import RELATION
 from presieve.cost.parquet import rows_and_bytes
@@ -27,14 +27,14 @@ class Size:
     files: int
 
 
-def sizes(gateway: Gateway, plan: Handle, root: Node) -> tuple[Size, ...]:
+def sizes(gateway: SourceReader, plan: Handle, root: Node) -> tuple[Size, ...]:
     """Return the sizes of all scans whose files can all be read here. ``root`` is the tree of
     ``plan``.
     """
     return tuple(_sizes(gateway, plan, root))
 
 
-def _sizes(gateway: Gateway, plan: Handle, root: Node) -> Iterator[Size]:
+def _sizes(gateway: SourceReader, plan: Handle, root: Node) -> Iterator[Size]:
     for node in walk(root):
         if node.kind != RELATION:
             continue
