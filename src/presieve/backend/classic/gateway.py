@@ -17,7 +17,7 @@ from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
-from presieve.backend.classic import leaf_sources, plan_leaves
+from presieve.backend.classic import plan_leaves
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.column_pruning import prune_columns
 from presieve.backend.classic.extract_udfs import separate_calls, to_separate
@@ -412,7 +412,7 @@ class ClassicGateway(JvmPlans):
 
     @translate_errors
     def source(self, leaf: Handle) -> LeafSource:
-        return leaf_sources.source(self, leaf)
+        return plan_leaves.describe_source(self, leaf)
 
     @translate_errors
     def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
