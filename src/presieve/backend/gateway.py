@@ -233,7 +233,7 @@ class SourceReader(PlanReader, Protocol):
         columns that directories are named for, and none at all if columns are looked up by number.
         """
 
-    def is_settled(self, plan: Handle, path: Sequence[int]) -> bool:
+    def is_settled(self, plan: Handle, path: tuple[int, ...]) -> bool:
         """Whether the relation at ``path`` will read the present files when the rewritten plan is
         executed: because the plan is executed at once, or because the relation keeps its list of
         files, once it is one of :meth:`own_listings`. A view reads the files of the time when it is

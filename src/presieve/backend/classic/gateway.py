@@ -30,6 +30,7 @@ from presieve.backend.classic.precheck import (
     has_boundaries,
 )
 from presieve.backend.classic.py4j_errors import (
+    ask_once,
     each,
     java_class,
     java_constant,
@@ -120,7 +121,7 @@ class ClassicGateway(JvmPlans):
         return self._read_tree(plan, text) if is_interesting else None
 
     def tree(self, plan: Handle) -> Node:
-        return self._read_tree(plan, self.json(plan))
+        return self._nodes.tree_of(plan) or self._read_tree(plan, self.json(plan))
 
     def _read_tree(self, plan: Handle, text: str) -> Node:
         root = with_unshown(self, plan, parse_plan(self.adapter.plan_json(text)), text)
@@ -152,6 +153,7 @@ class ClassicGateway(JvmPlans):
     def same_output(self, plan: Handle, other_plan: Handle) -> bool:
         return bool(plan.output().equals(other_plan.output()))
 
+    @ask_once
     @translate_errors
     def attributes(self, plan: Handle) -> tuple[Attribute, ...]:
         """Return the output attributes of a plan, in order.
@@ -382,11 +384,16 @@ class ClassicGateway(JvmPlans):
 
     @translate_errors
     def parquet_files(self, relation: Handle) -> list[str]:
-        return plan_leaves.parquet_files(relation)
+        location = self._parquet_location(relation)
+        return [] if location is None else list(map(str, location.inputFiles()))
+
+    @ask_once
+    def _parquet_location(self, relation: Handle) -> Handle | None:
+        return plan_leaves.parquet_location(relation)
 
     @translate_errors
     def file_stamps(self, relation: Handle) -> list[tuple[str, int, int]]:
-        return plan_leaves.file_stamps(relation)
+        return plan_leaves.file_stamps(self._parquet_location(relation))
 
     @translate_errors
     def count(self, plan: Handle, most: int) -> int:
@@ -396,13 +403,15 @@ class ClassicGateway(JvmPlans):
     def skipped(self, relation: Handle, condition: str) -> float | None:
         return reads.estimate_skipped_share(self, self.filter_sql(condition, relation))
 
+    @ask_once
     @translate_errors
     def stored_columns(self, relation: Handle) -> frozenset[str]:
         by_number = self.conf(plan_leaves.BY_FIELD_ID, "false").lower() != "false"
         return frozenset() if by_number else plan_leaves.stored_columns(relation)
 
+    @ask_once
     @translate_errors
-    def is_settled(self, plan: Handle, path: Sequence[int]) -> bool:
+    def is_settled(self, plan: Handle, path: tuple[int, ...]) -> bool:
         if self._at_once:
             return True
         above = (self.node(plan, path[:n]) for n in range(len(path)))
@@ -410,6 +419,7 @@ class ClassicGateway(JvmPlans):
             simple_class, above
         )
 
+    @ask_once
     @translate_errors
     def source(self, leaf: Handle) -> LeafSource:
         return plan_leaves.describe_source(self, leaf)

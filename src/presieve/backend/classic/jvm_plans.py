@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 from weakref import ref
 
 from pyspark.sql.session import SparkSession
@@ -13,6 +14,7 @@ from pyspark.sql.session import SparkSession
 from presieve.backend.classic.fresh_result_ids import with_own_results
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.py4j_errors import (
+    ask_once,
     each,
     java_class,
     java_constant,
@@ -40,6 +42,7 @@ class JvmPlans:
         "_one_row",
         "_project",
         "adapter",
+        "answers",
         "jsession",
         "jvm",
         "spark",
@@ -56,6 +59,7 @@ class JvmPlans:
         self.spark = spark
         self.jsession: Handle = spark._jsparkSession
         self.jvm: Handle = spark._jvm
+        self.answers: dict[tuple[object, ...], Any] = {}
         self._nodes = Nodes(self.jvm)
         self._dataset = java_class(self.jvm, self.adapter.dataset)
         self._project = java_class(self.jvm, f"{_PLANS}.Project")
@@ -63,6 +67,7 @@ class JvmPlans:
 
     # The session
 
+    @ask_once
     @translate_errors
     def conf(self, key: str, default: str) -> str:
         entry = self.jsession.conf().getOption(key)

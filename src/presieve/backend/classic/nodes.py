@@ -17,19 +17,25 @@ class Nodes:
     gets this number while the root is kept here.
     """
 
-    __slots__ = ("_all", "_jvm", "_known", "_places", "_same_as_read")
+    __slots__ = ("_all", "_jvm", "_known", "_places", "_same_as_read", "_trees")
 
     def __init__(self, jvm: Handle) -> None:
         self._jvm = jvm
         self._known: dict[str, dict[tuple[int, ...], Handle]] = {}
         self._places: dict[str, dict[tuple[int, ...], int]] = {}
+        self._trees: dict[str, Node] = {}
         self._all: dict[str, Handle] = {}
         self._same_as_read: set[str] = set()
 
     def are_read(self, root: Handle, tree: Node) -> None:
         """Note that the plan was read as this tree."""
         self._known.setdefault(root._target_id, {(): root})
+        self._trees[root._target_id] = tree
         self._places[root._target_id] = {n.path: i for i, n in enumerate(walk(tree))}
+
+    def tree_of(self, root: Handle) -> Node | None:
+        """Return the tree as which the plan was read; None if it was not read."""
+        return self._trees.get(root._target_id)
 
     def at(self, root: Handle, path: tuple[int, ...]) -> Handle:
         """Return the operator reached by following child numbers. Raises :class:`GatewayError`."""

@@ -31,23 +31,17 @@ _HELD = frozenset(("LocalRelation", "OneRowRelation", "Range"))
 """Leaves whose rows are in the plan itself."""
 
 
-def parquet_files(relation: Handle) -> list[str]:
-    """Return the files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
-    location = _location(relation)
-    return [] if location is None else [str(f) for f in location.inputFiles()]
-
-
 def some_parquet_files(relation: Handle, most: int) -> tuple[int, list[str]]:
     """Return the number of files and at most ``most`` of them; none if they are not listed yet."""
-    location = _location(relation)
+    location = parquet_location(relation)
     if location is None or simple_class(location) != "InMemoryFileIndex":
         return 0, []
     files = location.inputFiles()
     return len(files), [str(files[i]) for i in pick_spread(range(len(files)), most)]
 
 
-def _location(relation: Handle) -> Handle | None:
-    """Return the index of the files of a ``LogicalRelation`` over Parquet."""
+def parquet_location(relation: Handle) -> Handle | None:
+    """Return the index of the files of a ``LogicalRelation`` over Parquet; None for others."""
     if relation.getClass().getName() != RELATION:
         return None
     base = relation.relation()
@@ -56,12 +50,9 @@ def _location(relation: Handle) -> Handle | None:
     return base.location()
 
 
-def file_stamps(relation: Handle) -> list[tuple[str, int, int]]:
-    """Return path, length and modification time of the files of a relation over Parquet."""
-    if not parquet_files(relation):
-        return []
-    location = relation.relation().location()
-    if simple_class(location) != "InMemoryFileIndex":
+def file_stamps(location: Handle | None) -> list[tuple[str, int, int]]:
+    """Return path, length and modification time of the files in an index of listed files."""
+    if location is None or simple_class(location) != "InMemoryFileIndex":
         return []
     return sorted(
         (str(f.getPath().toString()), int(f.getLen()), int(f.getModificationTime()))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import ParamSpec, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from py4j.java_gateway import JavaClass, JavaPackage
@@ -19,6 +20,32 @@ T = TypeVar("T")
 def translate_errors(call: Callable[P, T]) -> Callable[P, T]:
     """Turn errors of py4j and of Spark into :class:`GatewayError`, with their first line."""
     return guarding(Py4JError)(call)
+
+
+class Inquirer(Protocol):
+    """Something that keeps the answers to its questions, and the questions with them."""
+
+    answers: dict[tuple[object, ...], Any]
+
+
+S = TypeVar("S", bound=Inquirer)
+
+
+def ask_once(question: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Keep the answers of a method for the same arguments. Objects of the JVM are told apart by the
+    numbers that py4j gives them, each of which it gives once.
+    """
+
+    @wraps(question)
+    def answer(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        numbers = (getattr(argument, "_target_id", argument) for argument in args)
+        key = (question.__name__, *numbers, *kwargs.items())
+        if key not in self.answers:
+            self.answers[key] = question(self, *args, **kwargs)
+        value: T = self.answers[key]
+        return value
+
+    return answer
 
 
 def java_class(jvm: Handle, name: str) -> Handle:

@@ -387,7 +387,7 @@ class ConnectGateway:
         """Return the plan: no decision here rests on files."""
         return plan
 
-    def is_settled(self, plan: Operator, path: Sequence[int]) -> bool:
+    def is_settled(self, plan: Operator, path: tuple[int, ...]) -> bool:
         """Always false: the server lists files whenever it resolves a name."""
         return False
 
