@@ -48,6 +48,13 @@ def test_what_is_written_out_is_given_also_where_it_is_the_default() -> None:
     assert collect_given(policy="default", budget=UNSET) == {"policy": "default"}
 
 
+def test_a_name_that_is_no_option() -> None:
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'bugdet'"):
+        collect_given(bugdet=3.0)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'bugdet'"):
+        presieve.optimize(None, bugdet=3.0)  # type: ignore[arg-type,call-arg]
+
+
 def test_the_first_that_says_something_counts() -> None:
     call, session, project = {"cost": "never"}, {"cost": "auto", "budget": 3.0}, {"budget": 4.0}
     found = Options.of(call, session, {**project, "policy": "strict"})

@@ -8,23 +8,18 @@ filters that then stand above the sources are the answer.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from presieve.driver.arguments import check_dataframe, check_text
-from presieve.driver.declare import Declared
 from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import (
-    UNSET,
-    Compile,
-    Cost,
     Given,
+    OptionArguments,
     Options,
     collect_given,
     of_session,
     shows_defaults,
 )
-from presieve.driver.pure import PureFunctions
-from presieve.driver.solve import Policy
 from presieve.errors import DeclineSignal, UsageError
 
 if TYPE_CHECKING:
@@ -39,18 +34,7 @@ _OF_ALL_ROWS = {"cost": "always", "compile": "never"}
 
 
 @shows_defaults
-def lineage(
-    df: DataFrame,
-    where: str,
-    *,
-    budget: float = UNSET,
-    policy: Policy = UNSET,
-    cost: Cost = UNSET,
-    compile: Compile = UNSET,
-    reorder: bool = UNSET,
-    declare: Declared = UNSET,
-    pure: PureFunctions = UNSET,
-) -> Lineage:
+def lineage(df: DataFrame, where: str, **options: Unpack[OptionArguments]) -> Lineage:
     """Return, for each source, the rows on which chosen result rows depend.
 
     With each source reduced to these rows, the result rows that ``where`` chooses are the same.
@@ -79,16 +63,7 @@ def lineage(
     """
     check_dataframe(df, "lineage")
     check_text("where", where, "best > 90")
-    mine = collect_given(
-        budget=budget,
-        policy=policy,
-        cost=cost,
-        compile=compile,
-        reorder=reorder,
-        declare=declare,
-        pure=pure,
-    )
-    return lineage_with(df, where, mine)
+    return lineage_with(df, where, collect_given(**options))
 
 
 def lineage_with(df: DataFrame, where: str, mine: Given, otherwise: Given | None = None) -> Lineage:

@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from presieve.driver import log
 from presieve.driver.arguments import check_dataframe
@@ -19,6 +19,7 @@ from presieve.driver.options import (
     UNSET,
     Compile,
     Cost,
+    OptionArguments,
     Options,
     collect_given,
     of_session,
@@ -95,17 +96,7 @@ def optimize(
 
 
 @shows_defaults
-def explain(
-    df: DataFrame,
-    *,
-    budget: float = UNSET,
-    policy: Policy = UNSET,
-    cost: Cost = UNSET,
-    compile: Compile = UNSET,
-    reorder: bool = UNSET,
-    declare: Declared = UNSET,
-    pure: PureFunctions = UNSET,
-) -> Report:
+def explain(df: DataFrame, **options: Unpack[OptionArguments]) -> Report:
     """Report what :func:`optimize` does to a DataFrame, without running it.
 
     Args:
@@ -130,17 +121,9 @@ def explain(
     from presieve.report.report import Report
 
     check_dataframe(df, "explain")
-    mine = collect_given(
-        budget=budget,
-        policy=policy,
-        cost=cost,
-        compile=compile,
-        reorder=reorder,
-        declare=declare,
-        pure=pure,
-    )
-    options = Options.of(mine, of_session(df.sparkSession))
-    better, data = optimize_and_report(df, options, for_report=True, about="declare" in mine)
+    mine = collect_given(**options)
+    chosen = Options.of(mine, of_session(df.sparkSession))
+    better, data = optimize_and_report(df, chosen, for_report=True, about="declare" in mine)
     return Report(data, partial(_measure, df, better))
 
 

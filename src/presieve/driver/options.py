@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from presieve.driver.arguments import check_budget, check_choice, check_texts, check_truth
 from presieve.driver.declare import EXAMPLE, Declared
@@ -157,8 +157,23 @@ class Options:
         return Options(**merged)
 
 
-def collect_given(**values: object) -> Given:
-    """Return the values that are set, checked."""
+class OptionArguments(TypedDict, total=False):
+    """The options of a call, each as :func:`presieve.optimize` documents it."""
+
+    budget: float
+    policy: Policy
+    cost: Cost
+    compile: Compile
+    reorder: bool
+    declare: Declared
+    pure: PureFunctions
+
+
+def collect_given(**values: Unpack[OptionArguments]) -> Given:
+    """Return the values that are set, checked. Raises :class:`TypeError` for another name."""
+    unknown = sorted(values.keys() - OPTIONS.keys())
+    if unknown:
+        raise TypeError(f"got an unexpected keyword argument {unknown[0]!r}")
     return check_values({name: value for name, value in values.items() if value is not UNSET})
 
 
@@ -197,11 +212,20 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def shows_defaults(function: _Function) -> _Function:
-    """Show the default of each option that may be unset in the function's signature."""
+    """Show each option with its default in the function's signature, also those that the function
+    takes as :class:`OptionArguments`.
+    """
     signature = inspect.signature(function)
     shown = [
         p.replace(default=OPTIONS[name].default) if p.default is UNSET else p
         for name, p in signature.parameters.items()
+        if p.kind is not p.VAR_KEYWORD
     ]
+    if len(shown) < len(signature.parameters):
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        shown += [
+            inspect.Parameter(option.name, keyword, default=option.default, annotation=option.type)
+            for option in fields(Options)
+        ]
     function.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
     return function

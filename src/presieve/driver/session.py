@@ -14,23 +14,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 from weakref import WeakKeyDictionary
 
-from presieve.driver.declare import Declared
 from presieve.driver.optimize import optimize_and_report, switched_off
 from presieve.driver.options import (
-    UNSET,
-    Compile,
-    Cost,
     Given,
+    OptionArguments,
     Options,
     collect_given,
     of_session,
     shows_defaults,
 )
-from presieve.driver.pure import PureFunctions
-from presieve.driver.solve import Policy
 from presieve.errors import UsageError
 from presieve.report.report_data import ReportData
 
@@ -44,17 +39,7 @@ logger = logging.getLogger("presieve")
 
 
 @shows_defaults
-def enable(
-    spark: SparkSession,
-    *,
-    budget: float = UNSET,
-    policy: Policy = UNSET,
-    cost: Cost = UNSET,
-    compile: Compile = UNSET,
-    reorder: bool = UNSET,
-    declare: Declared = UNSET,
-    pure: PureFunctions = UNSET,
-) -> None:
+def enable(spark: SparkSession, **options: Unpack[OptionArguments]) -> None:
     """Run every action and write on this session's DataFrames through :func:`optimize`.
 
     ``df.explain()`` then shows the plan that would run. Cached data and registered views keep the
@@ -77,16 +62,7 @@ def enable(
     Example:
         >>> presieve.enable(spark, policy="strict")
     """
-    mine = collect_given(
-        budget=budget,
-        policy=policy,
-        cost=cost,
-        compile=compile,
-        reorder=reorder,
-        declare=declare,
-        pure=pure,
-    )
-    _set(spark, _fit(spark, SessionSetting(mine)))
+    _set(spark, _fit(spark, SessionSetting(collect_given(**options))))
 
 
 def disable(spark: SparkSession) -> None:
@@ -106,17 +82,7 @@ def disable(spark: SparkSession) -> None:
 
 @shows_defaults
 @contextmanager
-def enabled(
-    spark: SparkSession,
-    *,
-    budget: float = UNSET,
-    policy: Policy = UNSET,
-    cost: Cost = UNSET,
-    compile: Compile = UNSET,
-    reorder: bool = UNSET,
-    declare: Declared = UNSET,
-    pure: PureFunctions = UNSET,
-) -> Iterator[None]:
+def enabled(spark: SparkSession, **options: Unpack[OptionArguments]) -> Iterator[None]:
     """Enable the session for a ``with`` block, then restore what was before, also on an error.
 
     The session is enabled for all threads.
@@ -138,16 +104,7 @@ def enabled(
         >>> with presieve.enabled(spark):
         ...     best.filter("best > 90").show()
     """
-    mine = collect_given(
-        budget=budget,
-        policy=policy,
-        cost=cost,
-        compile=compile,
-        reorder=reorder,
-        declare=declare,
-        pure=pure,
-    )
-    with enabled_as(spark, SessionSetting(mine)):
+    with enabled_as(spark, SessionSetting(collect_given(**options))):
         yield
 
 
