@@ -18,6 +18,7 @@ from presieve.backend.classic.py4j_errors import (
     each,
     java_class,
     java_constant,
+    java_method,
     to_seq,
     translate_errors,
 )
@@ -37,9 +38,9 @@ class JvmPlans:
     """
 
     __slots__ = (
-        "_dataset",
+        "_conf",
         "_nodes",
-        "_one_row",
+        "_of_rows",
         "_project",
         "adapter",
         "answers",
@@ -58,25 +59,25 @@ class JvmPlans:
         self.adapter = ADAPTERS[self.version.name]
         self.spark = spark
         self.jsession: Handle = spark._jsparkSession
+        self._conf = self.jsession.conf()
         self.jvm: Handle = spark._jvm
         self.answers: dict[tuple[object, ...], Any] = {}
         self._nodes = Nodes(self.jvm)
-        self._dataset = java_class(self.jvm, self.adapter.dataset)
+        self._of_rows = java_method(self.jvm, self.adapter.dataset, "ofRows")
         self._project = java_class(self.jvm, f"{_PLANS}.Project")
-        self._one_row = java_class(self.jvm, f"{_PLANS}.OneRowRelation")
 
     # The session
 
     @ask_once
     @translate_errors
     def conf(self, key: str, default: str) -> str:
-        entry = self.jsession.conf().getOption(key)
+        entry = self._conf.getOption(key)
         return str(entry.get()) if entry.isDefined() else default
 
     @translate_errors
     def confs(self) -> Handle:
         """Return all configuration entries of the session as an immutable map of the JVM."""
-        return self.jsession.conf().getAll()
+        return self._conf.getAll()
 
     @translate_errors
     def conf_names(self) -> list[str]:
@@ -97,6 +98,7 @@ class JvmPlans:
 
     # Plans
 
+    @ask_once
     @translate_errors
     def mentions(self, plan: Handle, *patterns: str) -> bool:
         """Whether Catalyst's index of the plan has one of these patterns. Costs next to nothing."""
@@ -110,6 +112,10 @@ class JvmPlans:
     def json(self, tree: Handle) -> str:
         """Return a plan or expression as Catalyst's JSON: its nodes in pre-order."""
         return self.long_text(tree.toJSON)
+
+    @ask_once
+    def _one_row(self) -> Handle:
+        return java_class(self.jvm, f"{_PLANS}.OneRowRelation")()
 
     @translate_errors
     def list_json(self, columns: Handle) -> str:
@@ -151,7 +157,7 @@ class JvmPlans:
 
     def dataset(self, plan: Handle) -> Handle:
         """Make a ``Dataset`` of a plan, which is analyzed on the way."""
-        return self._dataset.ofRows(self.jsession, plan)
+        return self._of_rows(self.jsession, plan)
 
     @translate_errors
     def filter_sql(self, sql: str, child: Handle) -> Handle:

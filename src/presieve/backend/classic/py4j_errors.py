@@ -64,21 +64,30 @@ def java_class(jvm: Handle, name: str) -> Handle:
     return member
 
 
-def java_constant(jvm: Handle, name: str, member: str) -> Handle:
+def java_method(jvm: Handle, name: str, method: str) -> Handle:
+    """Return a static method of a class, which is looked up once."""
+    methods = _methods.setdefault(jvm, {})
+    if (name, method) not in methods:
+        methods[name, method] = getattr(java_class(jvm, name), method)
+    return methods[name, method]
+
+
+def java_constant(jvm: Handle, name: str, method: str) -> Handle:
     """Return the constant value of a static method without arguments, which is called once."""
     constants = _constants.setdefault(jvm, {})
-    if (name, member) not in constants:
-        constants[name, member] = getattr(java_class(jvm, name), member)()
-    return constants[name, member]
+    if (name, method) not in constants:
+        constants[name, method] = java_method(jvm, name, method)()
+    return constants[name, method]
 
 
 _classes: WeakKeyDictionary[Handle, dict[str, Handle]] = WeakKeyDictionary()
+_methods: WeakKeyDictionary[Handle, dict[tuple[str, str], Handle]] = WeakKeyDictionary()
 _constants: WeakKeyDictionary[Handle, dict[tuple[str, str], Handle]] = WeakKeyDictionary()
 
 
 def to_seq(jvm: Handle, items: Iterable[object]) -> Handle:
     """Make a ``Seq`` of the JVM."""
-    return java_class(jvm, "org.apache.spark.api.python.PythonUtils").toSeq(list(items))
+    return java_method(jvm, "org.apache.spark.api.python.PythonUtils", "toSeq")(list(items))
 
 
 def each(sequence: Handle) -> Iterator[Handle]:
