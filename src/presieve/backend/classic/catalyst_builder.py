@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.py4j_errors import each, java_class, translate_errors
+from presieve.backend.classic.py4j_errors import class_name, each, java_class, translate_errors
 from presieve.backend.gateway import Handle
 
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
@@ -98,7 +98,7 @@ class Parts:
 
 def conjuncts(condition: Handle) -> Iterator[Handle]:
     """Iterate over the conjuncts of a condition."""
-    if str(condition.getClass().getName()) == f"{_EXPRESSIONS}.And":
+    if class_name(condition) == f"{_EXPRESSIONS}.And":
         yield from conjuncts(condition.left())
         yield from conjuncts(condition.right())
     else:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.plan_leaves import FILES, RELATION, RELATION_V2
-from presieve.backend.classic.py4j_errors import each
+from presieve.backend.classic.py4j_errors import class_name, each
 from presieve.backend.gateway import Handle
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -18,15 +18,15 @@ _TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
 
 def source_name(leaf: Handle) -> str:
     """Name a relation: by its table, by its files, or by its kind and columns."""
-    kind = str(leaf.getClass().getName())
+    kind = class_name(leaf)
     if kind == RELATION:
         table = leaf.catalogTable()
         if table.isDefined():
             return str(table.get().identifier().unquotedString())
         base = leaf.relation()
-        if str(base.getClass().getName()) == FILES:
+        if class_name(base) == FILES:
             return files_name(base)
-        kind = str(base.getClass().getName())
+        kind = class_name(base)
     if kind == RELATION_V2:
         return str(leaf.name())
     columns = ", ".join(str(column.name()) for column in each(leaf.output()))

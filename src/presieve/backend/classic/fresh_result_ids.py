@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from presieve.backend.catalyst.boundary import AGGREGATE
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
-from presieve.backend.classic.py4j_errors import each, java_class, to_seq
+from presieve.backend.classic.py4j_errors import class_name, each, java_class, to_seq
 from presieve.backend.classic.versions import Spark43
 from presieve.backend.gateway import Handle
 
@@ -21,14 +21,14 @@ def with_own_results(jvm: Handle, adapter: Spark43, plan: Handle) -> Handle:
     """Renumber the results of ``plan`` if it is an aggregate without GROUP BY; else return it as it
     is.
     """
-    if plan.getClass().getName() != AGGREGATE or not plan.groupingExpressions().isEmpty():
+    if class_name(plan) != AGGREGATE or not plan.groupingExpressions().isEmpty():
         return plan
     outputs = [_fresh(jvm, output) for output in each(plan.aggregateExpressions())]
     return adapter.aggregate(plan, to_seq(jvm, outputs))
 
 
 def _fresh(jvm: Handle, expression: Handle) -> Handle:
-    if expression.getClass().getName() == AGGREGATE_EXPRESSION:
+    if class_name(expression) == AGGREGATE_EXPRESSION:
         number = java_class(jvm, _NAMED).newExprId()
         function, mode = expression.aggregateFunction(), expression.mode()
         return expression.copy(function, mode, expression.isDistinct(), expression.filter(), number)

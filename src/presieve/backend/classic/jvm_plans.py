@@ -15,6 +15,7 @@ from presieve.backend.classic.fresh_result_ids import with_own_results
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.py4j_errors import (
     ask_once,
+    class_name,
     each,
     java_class,
     java_constant,
@@ -181,7 +182,7 @@ class JvmPlans:
         pending = [expression]
         while pending:
             part = pending.pop()
-            if str(part.getClass().getName()) == kind:
+            if class_name(part) == kind:
                 yield part
             pending.extend(reversed(self.children(part)))
 

@@ -10,7 +10,7 @@ import re
 from py4j.java_gateway import is_instance_of
 
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.py4j_errors import each, java_class, members, simple_class
+from presieve.backend.classic.py4j_errors import class_name, each, java_class, members, simple_class
 from presieve.backend.effects.trusted_scans import CORRUPT_RECORD, ICEBERG, PARSED, by_columns
 from presieve.backend.gateway import Handle, LeafSource
 from presieve.cost.estimate import pick_spread
@@ -42,10 +42,10 @@ def some_parquet_files(relation: Handle, most: int) -> tuple[int, list[str]]:
 
 def parquet_location(relation: Handle) -> Handle | None:
     """Return the index of the files of a ``LogicalRelation`` over Parquet; None for others."""
-    if relation.getClass().getName() != RELATION:
+    if class_name(relation) != RELATION:
         return None
     base = relation.relation()
-    if not reads_files(base) or base.fileFormat().getClass().getName() != _PARQUET:
+    if not reads_files(base) or class_name(base.fileFormat()) != _PARQUET:
         return None
     return base.location()
 
@@ -78,7 +78,7 @@ def is_listed_once(relation: Handle) -> bool:
     again. The files of a table are listed again whenever something is written to it: Spark keeps
     one listing for all DataFrames of a table (``InsertIntoHadoopFsRelationCommand``).
     """
-    if str(relation.getClass().getName()) != RELATION:
+    if class_name(relation) != RELATION:
         return False
     base = relation.relation()
     if not reads_files(base) or relation.catalogTable().isDefined():
@@ -88,7 +88,7 @@ def is_listed_once(relation: Handle) -> bool:
 
 def is_scan(leaf: Handle) -> bool:
     """Whether a leaf of an optimized plan may be handed filters to skip rows by."""
-    if str(leaf.getClass().getName()) == RELATION:
+    if class_name(leaf) == RELATION:
         return reads_files(leaf.relation())
     return simple_class(leaf) == "DataSourceV2ScanRelation"
 
@@ -111,7 +111,7 @@ def repeatable(leaf: Handle) -> bool:
 
 
 def reads_files(base: Handle) -> bool:
-    return str(base.getClass().getName()) == FILES
+    return class_name(base) == FILES
 
 
 _RAW_V2 = "SupportsPushDownCatalystFilters"
@@ -119,11 +119,11 @@ _RAW_V2 = "SupportsPushDownCatalystFilters"
 
 def describe_source(plans: JvmPlans, leaf: Handle) -> LeafSource:
     """Implement :meth:`Gateway.source`."""
-    name = str(leaf.getClass().getName())
+    name = class_name(leaf)
     if name == RELATION:
         return _relation(plans, name, leaf.relation())
     if name == RELATION_V2:
-        table = str(leaf.table().getClass().getName())
+        table = class_name(leaf.table())
         parsed = table.lower().startswith(tuple(SOURCES + "v2." + p for p in PARSED))
         builder = leaf.table().newScanBuilder(leaf.options())
         raw = _is(plans, builder, "org.apache.spark.sql.internal.connector", _RAW_V2)
@@ -159,16 +159,16 @@ def _iceberg(leaf: Handle, *, raw: bool) -> LeafSource:
     uncompared = {
         n for n, t in types.items() if not (isinstance(t, str) and _COMPARED.fullmatch(t))
     }
-    names = (ICEBERG[0], str(table.getClass().getName()))
+    names = (ICEBERG[0], class_name(table))
     return LeafSource(names, raw=raw, aside=frozenset(truncated | uncompared))
 
 
 def _relation(plans: JvmPlans, name: str, base: Handle) -> LeafSource:
-    kind = str(base.getClass().getName())
+    kind = class_name(base)
     if kind != FILES:
         raw = _is(plans, base, "org.apache.spark.sql.sources", "CatalystScan")
         return LeafSource((name, kind), raw=raw)
-    form, index = (str(x.getClass().getName()) for x in (base.fileFormat(), base.location()))
+    form, index = (class_name(x) for x in (base.fileFormat(), base.location()))
     catalog = index == SOURCES + "CatalogFileIndex"
     names = (plans.conf("spark.sql.catalogImplementation", "hive"),) if catalog else ()
     raw = not catalog and index != SOURCES + "InMemoryFileIndex"

@@ -102,6 +102,11 @@ def members(items: Handle) -> Iterator[Handle]:
     return (items.get(i) for i in range(int(items.size())))
 
 
+def class_name(java_object: Handle) -> str:
+    """Return the full class name of an object of the JVM."""
+    return str(java_object.getClass().getName())
+
+
 def simple_class(java_object: Handle) -> str:
     """Return the class name of an object of the JVM, without its package."""
     return str(java_object.getClass().getSimpleName())

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.plan_leaves import SOURCES
-from presieve.backend.classic.py4j_errors import java_class, simple_class, translate_errors
+from presieve.backend.classic.py4j_errors import (
+    class_name,
+    java_class,
+    simple_class,
+    translate_errors,
+)
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
 from presieve.backend.statistics.pushed_filters import split_list
@@ -23,7 +28,7 @@ def is_scan(leaf: Handle) -> bool:
     """Whether a leaf of a physical plan is a scan of Iceberg."""
     if simple_class(leaf) != "BatchScanExec":
         return False
-    return str(leaf.scan().getClass().getName()).startswith(f"{_SPARK}.source.")
+    return class_name(leaf.scan()).startswith(f"{_SPARK}.source.")
 
 
 @translate_errors

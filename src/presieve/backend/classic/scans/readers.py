@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.plan_leaves import RELATION_V2, SOURCES
-from presieve.backend.classic.py4j_errors import each, java_class, translate_errors
+from presieve.backend.classic.py4j_errors import class_name, each, java_class, translate_errors
 from presieve.backend.gateway import GatewayError, Handle
 
 _PYTHON = SOURCES + "v2.python."
@@ -34,9 +34,9 @@ def _renew_readers(plans: JvmPlans, plan: Handle) -> Handle:
 
 
 def _is_python(leaf: Handle) -> bool:
-    if str(leaf.getClass().getName()) != RELATION_V2:
+    if class_name(leaf) != RELATION_V2:
         return False
-    return str(leaf.table().getClass().getName()) == _PYTHON + "PythonTable"
+    return class_name(leaf.table()) == _PYTHON + "PythonTable"
 
 
 def _renew_reader(plans: JvmPlans, leaf: Handle) -> Handle:
