@@ -81,8 +81,8 @@ _analyzed: WeakKeyDictionary[DataFrame, Handle] = WeakKeyDictionary()
 
 
 class ClassicGateway(JvmPlans):
-    """The interfaces of one session, for one call of ``optimize``: settings and facts about plans are
-    requested once. :class:`Gateway` documents the methods.
+    """The interfaces of one session, for one call of ``optimize``: settings and facts about plans
+    are requested once. :class:`Gateway` documents the methods.
     """
 
     __slots__ = ("_and", "_at_once", "_byte", "_filter")
