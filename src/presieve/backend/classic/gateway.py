@@ -10,7 +10,6 @@ declines and leaves the DataFrame alone. One call over py4j costs about 0.5 ms.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 from pyspark.sql.dataframe import DataFrame
@@ -49,7 +48,7 @@ from presieve.backend.classic.scans.readers import own_readers
 from presieve.backend.classic.split_aggregate_outputs import to_project, with_projections
 from presieve.backend.classic.split_input import split
 from presieve.backend.classic.versions import ClassicDataFrame
-from presieve.backend.gateway import Handle, LeafSource
+from presieve.backend.gateway import Handle
 from presieve.backend.problems.pickled import loads
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
@@ -129,9 +128,6 @@ class ClassicGateway(JvmPlans):
         root = with_unshown(self, plan, parse_plan(self.adapter.plan_json(text)), text)
         self._nodes.are_read(plan, root)
         return root
-
-    def has_filtered(self, plan: Handle) -> bool:
-        return filters_an_operator(self, plan)
 
     def refers(self, plan: Handle) -> bool:
         """Implement :class:`Gateway`. Catalyst's index covers the plans of subqueries, too."""
@@ -226,36 +222,8 @@ class ClassicGateway(JvmPlans):
         """
         return child if condition is None else self._filter(condition, child)
 
-    @translate_errors
-    def split(self, kept_rows: Handle, breaking: Handle, rows: Handle, by: Sequence[str]) -> Handle:
-        return split(self, kept_rows, breaking, rows, by)
-
-    @translate_errors
-    def pruned(self, flat_map: Handle, kept_columns: Sequence[Collection[int]]) -> Handle:
-        return prune_columns(self, flat_map, kept_columns)
-
-    def with_expressions(self, project: Handle, expressions: Mapping[int, str]) -> Handle:
-        return replace_columns(self, project, expressions)
-
-    def own_readers(self, plan: Handle) -> Handle:
-        return own_readers(self, plan)
-
     def own_listings(self, plan: Handle) -> Handle:
         return plan if self._at_once else own_listings(self, plan)
-
-    def as_projection(
-        self, flat_map: Handle, expressions: Sequence[str], condition: str | None
-    ) -> Handle:
-        return replace_table_function(self, flat_map, expressions, condition)
-
-    def as_aggregate(
-        self,
-        groups: Handle,
-        keys: Sequence[int],
-        aggregates: Mapping[str, str],
-        outputs: Mapping[int, str],
-    ) -> Handle:
-        return replace_group_function(self, groups, keys, aggregates, outputs)
 
     @translate_errors
     def with_plan(self, with_cte: Handle, plan: Handle) -> Handle:
@@ -301,11 +269,6 @@ class ClassicGateway(JvmPlans):
         plan.
         """
         return self.rule("ReplaceExpressions").apply(plan)
-
-    @translate_errors
-    def condense(self, plan: Handle) -> Handle | None:
-        """Implement :class:`Gateway`, by rules of the optimizer."""
-        return condense(self, plan)
 
     def project_computations(self, plan: Handle, root: Node) -> Handle:
         paths = to_project(root)
@@ -421,11 +384,6 @@ class ClassicGateway(JvmPlans):
             simple_class, above
         )
 
-    @ask_once
-    @translate_errors
-    def source(self, leaf: Handle) -> LeafSource:
-        return plan_leaves.describe_source(self, leaf)
-
     @translate_errors
     def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
         return reads.scans(self.dataset(plan).queryExecution().sparkPlan())
@@ -433,3 +391,15 @@ class ClassicGateway(JvmPlans):
     @translate_errors
     def optimized_text(self, plan: Handle) -> str:
         return self.long_text(self.dataset(plan).queryExecution().optimizedPlan().toString)
+
+    # In files of their own
+
+    has_filtered = filters_an_operator
+    condense = translate_errors(condense)
+    split = translate_errors(split)
+    pruned = translate_errors(prune_columns)
+    with_expressions = replace_columns
+    as_projection = replace_table_function
+    as_aggregate = replace_group_function
+    own_readers = own_readers
+    source = ask_once(translate_errors(plan_leaves.describe_source))

@@ -213,7 +213,7 @@ _RULES = (
 def _push_filters(gateway: ClassicGateway, plan: Handle) -> Handle:
     """Push filters down to the sides of joins that they are about."""
     for name in _RULES:
-        plan = java_class(gateway.spark._jvm, _CATALYST + name).apply(plan)
+        plan = java_class(gateway.jvm, _CATALYST + name).apply(plan)
     return plan
 
 
@@ -349,7 +349,7 @@ def with_ranges(ranges: KeyRanges, chosen: Sequence[KeyRange]) -> DataFrame:
 def _filter_side(ranges: KeyRanges, parts: Parts, side: Handle, of: KeyRange) -> Handle:
     """Put the filter on a side of a join."""
     gateway = ranges.gateway
-    utils = java_class(gateway.spark._jvm, "org.apache.spark.sql.classic.ExpressionUtils")
+    utils = java_class(gateway.jvm, "org.apache.spark.sql.classic.ExpressionUtils")
     other_side = gateway.replace_calls(gateway.node(ranges.plan, of.other))
     least, keys = (_keys(parts, other_side, of.key) for _ in range(2))
     first = gateway.seq([keys.col("key").desc()])
@@ -382,7 +382,7 @@ def _copy_with_new_ids(parts: Parts, node: Handle) -> Handle:
         return node.newInstance()
     (below,) = gateway.children(node)
     fresh_child = _copy_with_new_ids(parts, below)
-    jvm: Handle = gateway.spark._jvm
+    jvm: Handle = gateway.jvm
     pairs = zip(parts.output(below), parts.output(fresh_child), strict=True)
     tuple_ = java_class(jvm, "scala.Tuple2")
     maps = getattr(java_class(jvm, EXPRESSIONS + "AttributeMap$"), "MODULE$")

@@ -87,7 +87,7 @@ def needed_rows(gateway: ClassicGateway, plan: Handle) -> list[NeededRows]:
     """Determine the needed rows of each source of an analyzed plan, in order. Raises
     :class:`GatewayError`.
     """
-    places = [leaf for part in (plan, *_subqueries(plan)) for leaf in _leaves(part)]
+    places = [leaf for part in (plan, *gateway.subqueries(plan)) for leaf in _leaves(part)]
     sources: list[_Source] = []
     for leaf in places:
         same = [s for s in sources if bool(s.leaves[0].sameResult(leaf))]
@@ -97,7 +97,7 @@ def needed_rows(gateway: ClassicGateway, plan: Handle) -> list[NeededRows]:
             sources.append(_Source([leaf]))
     optimized = _optimize(gateway, plan)
     _read_uses(gateway, optimized, (), sources)
-    for part in _subqueries(optimized):
+    for part in gateway.subqueries(optimized):
         _read_uses(gateway, part, (IN_SUBQUERY,), sources)
     return [_describe_source(gateway, source) for source in sources]
 
@@ -109,7 +109,7 @@ def _optimize(gateway: ClassicGateway, plan: Handle) -> Handle:
     """Run Spark's optimizer on the plan, under the settings of its session except for excluded
     rules.
     """
-    sessions = java_class(gateway.spark._jvm, "org.apache.spark.sql.SparkSession")
+    sessions = java_class(gateway.jvm, "org.apache.spark.sql.SparkSession")
     active = sessions.getActiveSession()
     copy = gateway.jsession.cloneSession()
     off = (gateway.conf(_RULES_OFF, ""), *_EXCLUDED)
@@ -122,10 +122,6 @@ def _optimize(gateway: ClassicGateway, plan: Handle) -> Handle:
             sessions.setActiveSession(active.get())
         else:
             sessions.clearActiveSession()
-
-
-def _subqueries(plan: Handle) -> list[Handle]:
-    return list(each(plan.subqueriesAll()))
 
 
 def _leaves(plan: Handle) -> Iterator[Handle]:
@@ -255,7 +251,7 @@ def _move_columns(
 
 
 def _combine(gateway: ClassicGateway, name: str, parts: Sequence[Handle]) -> Handle | None:
-    operator = java_class(gateway.spark._jvm, name)
+    operator = java_class(gateway.jvm, name)
     combination = None
     for part in parts:
         combination = part if combination is None else operator(combination, part)
