@@ -19,7 +19,7 @@ from presieve.lift.execution.state import ModelCall
 from presieve.lift.models import registry
 from presieve.lift.models.pandas import series
 from presieve.lift.models.pandas.series import column_method
-from presieve.lift.values.symbolic import VectorV
+from presieve.lift.values.whole_columns import VectorV
 from presieve.python_library.catalogue import CATALOGUE
 from presieve.python_library.facts import Description, Result
 
