@@ -20,8 +20,8 @@ from presieve.lift.models import registry
 from presieve.lift.models.pandas import series
 from presieve.lift.models.pandas.series import column_method
 from presieve.lift.values.whole_columns import VectorV
-from presieve.python_library.catalogue import CATALOGUE
-from presieve.python_library.facts import Description, Result
+from presieve.python_library.descriptions import Description, ResultKind
+from presieve.python_library.method_catalogue import CATALOGUE
 
 GROUP = request("x double, y double", "n bigint")
 
@@ -48,7 +48,7 @@ def facts() -> Dataflow:
 
 
 def plant_facts(monkeypatch: pytest.MonkeyPatch) -> None:
-    below = Description(Result.EACH, separate=True, truth=True)
+    below = Description(ResultKind.EACH, separate=True, truth=True)
     monkeypatch.setitem(CATALOGUE["column"], "below", below)
     monkeypatch.setattr(registry, "METHODS", dict(registry.METHODS))
 

@@ -45,10 +45,10 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.context import ActiveCall, Analysis, EvaluatedCall, Given, constant_of
 from presieve.dataflow.free_names import of_object
 from presieve.dataflow.libraries import MODELS, of_function, of_method, sees_variables
-from presieve.dataflow.registry import find_transfer
 from presieve.dataflow.state import AnalysisState, join_states
-from presieve.python_library.catalogue import CATALOGUE, Owner, describe
-from presieve.python_library.facts import NOT_DESCRIBED, Change
+from presieve.dataflow.transfer_functions import find_transfer
+from presieve.python_library.descriptions import NOT_DESCRIBED, Change
+from presieve.python_library.method_catalogue import CATALOGUE, Owner, describe
 
 _DEPTH = 8
 

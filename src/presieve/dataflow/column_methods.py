@@ -1,6 +1,6 @@
 """Trusted. Methods of Series and arrays.
 
-The results are those of :mod:`presieve.python_library.catalogue`.
+The results are those of :mod:`presieve.python_library.method_catalogue`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
 )
 from presieve.dataflow.context import EvaluatedCall
-from presieve.dataflow.registry import transfer
-from presieve.python_library.facts import Result
+from presieve.dataflow.transfer_functions import transfer
+from presieve.python_library.descriptions import ResultKind
 
 
 def own_column(call: EvaluatedCall) -> AbstractColumn:
@@ -37,7 +37,7 @@ def _changes_nothing(call: EvaluatedCall) -> bool:
     return not call.named.keys() & {"inplace", "out"}
 
 
-@transfer("column", Result.EACH)
+@transfer("column", ResultKind.EACH)
 def _of_each(call: EvaluatedCall) -> Value | None:
     """A method that works item by item."""
     if not _changes_nothing(call):
@@ -61,8 +61,8 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     )
 
 
-@transfer("window", Result.BESIDE)
-@transfer("column", Result.BESIDE)
+@transfer("window", ResultKind.BESIDE)
+@transfer("column", ResultKind.BESIDE)
 def _beside(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -78,7 +78,7 @@ def called_back(call: EvaluatedCall) -> None:
         call.a.evaluator.callback(call, value)
 
 
-@transfer("column", Result.SAME)
+@transfer("column", ResultKind.SAME)
 def _same(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -87,7 +87,7 @@ def _same(call: EvaluatedCall) -> Value | None:
     return replace(column, labelled=labelled, index=column.index if labelled else None)
 
 
-@transfer("column", Result.SOME)
+@transfer("column", ResultKind.SOME)
 def _some(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -138,7 +138,7 @@ def _rename_series(call: EvaluatedCall) -> Value | None:
     return replace(own_column(call), name=name)
 
 
-@transfer("column", Result.ONE)
+@transfer("column", ResultKind.ONE)
 def _reduce(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -148,7 +148,7 @@ def _reduce(call: EvaluatedCall) -> Value | None:
     return AbstractScalar() if is_scalar else AbstractColumn()
 
 
-@transfer("column", Result.OTHER)
+@transfer("column", ResultKind.OTHER)
 def _other(call: EvaluatedCall) -> Value | None:
     if not _changes_nothing(call):
         return None
@@ -156,6 +156,6 @@ def _other(call: EvaluatedCall) -> Value | None:
     return Opaque(own_column(call).memory, PANDAS)
 
 
-@transfer("column", Result.WINDOWS)
+@transfer("column", ResultKind.WINDOWS)
 def _windows(call: EvaluatedCall) -> Value | None:
     return Indexer(own_column(call), WINDOW) if _changes_nothing(call) else None

@@ -22,9 +22,9 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.assignments import column_for
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by, names_of_columns
-from presieve.dataflow.registry import transfer
 from presieve.dataflow.state import AnalysisState
-from presieve.python_library.facts import Result
+from presieve.dataflow.transfer_functions import transfer
+from presieve.python_library.descriptions import ResultKind
 
 _FRAME = ("pandas.DataFrame", "pandas.core.frame.DataFrame")
 _SERIES = ("pandas.Series", "pandas.core.series.Series")
@@ -196,7 +196,7 @@ def _array(call: EvaluatedCall) -> Value | None:
     return None
 
 
-@transfer("numpy", Result.EACH)
+@transfer("numpy", ResultKind.EACH)
 def _of_each(call: EvaluatedCall) -> Value | None:
     """Item by item: labelled if an argument is, because ufuncs of Series return Series."""
     if call.named or len(call.args) > call.facts.inputs:
@@ -236,7 +236,7 @@ def _cross_tabulate(call: EvaluatedCall) -> Value | None:
     )
 
 
-@transfer("numpy", Result.ONE)
+@transfer("numpy", ResultKind.ONE)
 def _reduce(call: EvaluatedCall) -> Value | None:
     has_known_arguments = call.named.keys() <= {"axis", "ddof", "weights"}
     if (
@@ -248,7 +248,7 @@ def _reduce(call: EvaluatedCall) -> Value | None:
     return AbstractScalar(fixed=all(map(is_fixed, call.args)))
 
 
-@transfer("sklearn", Result.ONE)
+@transfer("sklearn", ResultKind.ONE)
 def _score(call: EvaluatedCall) -> Value | None:
     """One number, unless ``multioutput`` asks for several."""
     for value in call.args:
@@ -280,7 +280,7 @@ def _repeat(call: EvaluatedCall) -> Value | None:
     return AbstractColumn(labelled=False, rows=rows)
 
 
-@transfer("pandas", Result.EACH)
+@transfer("pandas", ResultKind.EACH)
 def _convert(call: EvaluatedCall) -> Value | None:
     value = call.args[0] if len(call.args) == 1 else None
     if isinstance(value, AbstractScalar):

@@ -20,8 +20,8 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by
 from presieve.dataflow.iteration import item_of, rounds
-from presieve.dataflow.registry import transfer
-from presieve.python_library.facts import Result
+from presieve.dataflow.transfer_functions import transfer
+from presieve.python_library.descriptions import ResultKind
 
 
 def _change_items(call: EvaluatedCall, items: Items) -> None:
@@ -144,7 +144,7 @@ def _view(call: EvaluatedCall) -> Value | None:
     return View(call.name, (call.owner,), call.site())
 
 
-@transfer("object", Result.ONE)
+@transfer("object", ResultKind.ONE)
 def _ask_items(call: EvaluatedCall) -> Value:
     for value in call.args:
         call.a.observe(call.s, value, call.node, "items are compared")
@@ -281,7 +281,7 @@ def _sort(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("list", element))
 
 
-@transfer("builtins", Result.ONE)
+@transfer("builtins", ResultKind.ONE)
 def _scalars(call: EvaluatedCall) -> Value | None:
     values = call.values
     if not all(isinstance(v, AbstractScalar | AbstractColumn) for v in values):

@@ -25,7 +25,7 @@ from presieve.dataflow.state import AnalysisState
 from presieve.errors import Span
 from presieve.lift.python.names import OuterNames
 from presieve.lift.python.source import FunctionSource
-from presieve.python_library.facts import NOT_DESCRIBED, Description
+from presieve.python_library.descriptions import NOT_DESCRIBED, Description
 
 Form: TypeAlias = Literal["group", "batches", "row"]
 Question: TypeAlias = Literal["keys", "columns", "rows", "effects"]

@@ -50,7 +50,7 @@ from presieve.dataflow.literals import (
 from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.state import AnalysisState, stored_in
-from presieve.python_library.catalogue import CATALOGUE
+from presieve.python_library.method_catalogue import CATALOGUE
 
 
 def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:

@@ -23,9 +23,9 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.column_methods import called_back
 from presieve.dataflow.context import EvaluatedCall, constant_of
-from presieve.dataflow.registry import transfer
 from presieve.dataflow.row_subsets import rows_of
-from presieve.python_library.facts import Result
+from presieve.dataflow.transfer_functions import transfer
+from presieve.python_library.descriptions import ResultKind
 
 
 def _group_and_table(call: EvaluatedCall) -> tuple[Grouped, Table]:
@@ -75,7 +75,7 @@ def _per_group(
     return call.s.make(call.site(), make)
 
 
-@transfer("groups", Result.ONE)
+@transfer("groups", ResultKind.ONE)
 def _reduce(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     call.observe_arguments("arguments")
@@ -136,7 +136,7 @@ def _named_columns(call: EvaluatedCall) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-@transfer("groups", Result.SOME)
+@transfer("groups", ResultKind.SOME)
 def _some(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     if grouped.chosen is not None or call.name == "nth":
@@ -144,7 +144,7 @@ def _some(call: EvaluatedCall) -> Value | None:
     return call.s.make(call.site(), lambda place: rows_of(table, place, shared=True))
 
 
-@transfer("groups", Result.BESIDE)
+@transfer("groups", ResultKind.BESIDE)
 def _beside(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     called_back(call)
@@ -155,7 +155,7 @@ def _beside(call: EvaluatedCall) -> Value | None:
     return Opaque(packages=PANDAS)
 
 
-@transfer("groups", Result.OTHER)
+@transfer("groups", ResultKind.OTHER)
 def _other(call: EvaluatedCall) -> Value | None:
     grouped, table = _group_and_table(call)
     _read_columns(

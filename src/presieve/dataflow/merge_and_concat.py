@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from presieve.dataflow.abstract_values import NO_KEYS, AbstractColumn, AllocationSite, Table, Value
 from presieve.dataflow.context import EvaluatedCall, names_of_columns
-from presieve.dataflow.registry import transfer
+from presieve.dataflow.transfer_functions import transfer
 
 _GAPS = {
     "inner": (False, False),

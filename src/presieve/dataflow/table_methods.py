@@ -1,7 +1,7 @@
 """Trusted. Methods of DataFrames.
 
-The results are those of :mod:`presieve.python_library.catalogue`. ``inplace`` is followed for
-methods that return tables.
+The results are those of :mod:`presieve.python_library.method_catalogue`. ``inplace`` is followed
+for methods that return tables.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from presieve.dataflow.assignments import drop_columns, set_column
 from presieve.dataflow.column_methods import called_back
 from presieve.dataflow.context import EvaluatedCall, Given, constant_of, names_of_columns
 from presieve.dataflow.libraries import of_method
-from presieve.dataflow.registry import Transfer, transfer
 from presieve.dataflow.row_subsets import rows_of, series_of
 from presieve.dataflow.state import NEW
-from presieve.python_library.facts import Result
+from presieve.dataflow.transfer_functions import Transfer, transfer
+from presieve.python_library.descriptions import ResultKind
 
 
 def own_table(call: EvaluatedCall) -> Table:
@@ -50,7 +50,7 @@ def own_table(call: EvaluatedCall) -> Table:
 _MakeTable: TypeAlias = Callable[[EvaluatedCall, Table, AllocationSite], Table | None]
 
 
-def _makes_table(*names: str | Result) -> Callable[[_MakeTable], Transfer]:
+def _makes_table(*names: str | ResultKind) -> Callable[[_MakeTable], Transfer]:
     """Register what makes a new table, or one that replaces the owner (``inplace=True``)."""
 
     def decorate(make: _MakeTable) -> Transfer:
@@ -110,7 +110,7 @@ def _sort(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | N
     return replace(rows_of(table, place, shared=True), filled=table.filled)
 
 
-@_makes_table(Result.SOME)
+@_makes_table(ResultKind.SOME)
 def _cut(call: EvaluatedCall, table: Table, place: AllocationSite) -> Table | None:
     if call.name in ("nlargest", "nsmallest"):
         _read_columns(call, table, _names(call, 1, "columns"))
@@ -290,7 +290,7 @@ def _rename(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table 
     return replace(table, columns=tuple((n, replace(c, name=n)) for n, c in renamed_columns))
 
 
-@_makes_table(Result.EACH, Result.BESIDE)
+@_makes_table(ResultKind.EACH, ResultKind.BESIDE)
 def _fill(call: EvaluatedCall, table: Table, _place: AllocationSite) -> Table | None:
     """``fillna``, ``astype`` and the like, perhaps of some columns only."""
     value = call.argument(0, "value" if call.name == "fillna" else "dtype")
@@ -488,7 +488,7 @@ def _missing(call: EvaluatedCall) -> Value | None:
     return Opaque(packages=PANDAS)
 
 
-@transfer("table", Result.OTHER)
+@transfer("table", ResultKind.OTHER)
 def _other(call: EvaluatedCall) -> Value | None:
     if "inplace" in call.named:
         return None

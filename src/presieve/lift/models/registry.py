@@ -19,7 +19,7 @@ from presieve.lift.python.names import is_function, resolve_object
 from presieve.lift.values import symbolic as sym
 from presieve.lift.values import whole_columns as columns
 from presieve.lift.values.symbolic import Known, RefV, Value
-from presieve.python_library.catalogue import CATALOGUE, Owner
+from presieve.python_library.method_catalogue import CATALOGUE, Owner
 
 Model: TypeAlias = Callable[..., Value | None]
 ANY = ("*",)

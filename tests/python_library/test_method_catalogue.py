@@ -10,10 +10,10 @@ from tests.docs.understands import OWNERS
 from presieve.dataflow import calls as calls  # it imports all transfer functions
 from presieve.dataflow.abstract_values import DATA
 from presieve.dataflow.libraries import of_function, of_method
-from presieve.dataflow.registry import TRANSFERS, find_transfer
+from presieve.dataflow.transfer_functions import TRANSFERS, find_transfer
 from presieve.lift.models.registry import DESCRIBED, FUNCTIONS, METHODS, SYNTAX
-from presieve.python_library.catalogue import CATALOGUE, Owner, describe
-from presieve.python_library.facts import Change, Description, Result, list_names
+from presieve.python_library.descriptions import Change, Description, ResultKind, list_names
+from presieve.python_library.method_catalogue import CATALOGUE, Owner, describe
 
 assert OWNERS  # it imports all models
 
@@ -65,20 +65,20 @@ def test_what_is_described_nowhere_is_known_by_its_package() -> None:
 
 
 def test_a_result_of_its_own_has_a_transfer_function_of_its_own() -> None:
-    own = {(o, n) for o, n, facts in entries() if facts.result is Result.OWN}
+    own = {(o, n) for o, n, facts in entries() if facts.result is ResultKind.OWN}
     assert own >= {(o, n) for o, n in TRANSFERS if isinstance(n, str) and o != "function"}
     assert own <= TRANSFERS.keys()
 
 
 def test_each_result_has_a_transfer_function() -> None:
-    kinds = [e for e in entries() if e[2].result is not Result.UNKNOWN]
+    kinds = [e for e in entries() if e[2].result is not ResultKind.UNKNOWN]
     missing = [(o, n) for o, n, _ in kinds if o != "dates" and not find_transfer(o, n)]
     assert not missing  # dates are no methods
 
 
 def test_each_kind_of_result_with_a_transfer_function_occurs() -> None:
     kinds = {(o if o != "function" else n.split(".")[0], d.result) for o, n, d in entries()}
-    assert {key for key in TRANSFERS if isinstance(key[1], Result)} <= kinds
+    assert {key for key in TRANSFERS if isinstance(key[1], ResultKind)} <= kinds
 
 
 def test_methods_of_pandas_change_their_owner_only_as_python_objects_do() -> None:
@@ -91,7 +91,7 @@ def test_methods_of_pandas_change_their_owner_only_as_python_objects_do() -> Non
 
 
 def test_a_name_is_described_once() -> None:
-    row = Description(Result.ONE)
+    row = Description(ResultKind.ONE)
     assert list_names({"a b": row}, "m.") == {"m.a": row, "m.b": row}
     with pytest.raises(AssertionError, match="described twice"):
         list_names({"a b": row, "b c": row})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Result(Enum):
+class ResultKind(Enum):
     """The kind of a result, seen from the rows of the owner or of the arguments."""
 
     UNKNOWN = "anything"
@@ -38,7 +38,7 @@ class Description:
     memory. ``inputs`` is the number of positional arguments that are no ``out``.
     """
 
-    result: Result
+    result: ResultKind
     separate: bool = False
     truth: bool = False
     array: bool = False
@@ -48,7 +48,7 @@ class Description:
     inputs: int = 0
 
 
-NOT_DESCRIBED = Description(Result.UNKNOWN)
+NOT_DESCRIBED = Description(ResultKind.UNKNOWN)
 
 
 def list_names(rows: Mapping[str, Description], module: str = "") -> dict[str, Description]:

@@ -11,19 +11,19 @@ from typing import TypeAlias
 
 from presieve.dataflow.abstract_values import Value
 from presieve.dataflow.context import EvaluatedCall
-from presieve.python_library.catalogue import Owner, describe
-from presieve.python_library.facts import Result
+from presieve.python_library.descriptions import ResultKind
+from presieve.python_library.method_catalogue import Owner, describe
 
 Transfer: TypeAlias = Callable[[EvaluatedCall], Value | None]
 """It returns None if it does not cover the call, which is then treated as unknown."""
 
-TRANSFERS: dict[tuple[str, str | Result], Transfer] = {}
+TRANSFERS: dict[tuple[str, str | ResultKind], Transfer] = {}
 """By the kind of the owner and the name of a method or the kind of its result; for functions by
 ``function`` and path, or by package and kind of result.
 """
 
 
-def transfer(owner: str, *names: str | Result) -> Callable[[Transfer], Transfer]:
+def transfer(owner: str, *names: str | ResultKind) -> Callable[[Transfer], Transfer]:
     """Register a transfer function of these names, or of all that have these kinds of results."""
 
     def register(function: Transfer) -> Transfer:

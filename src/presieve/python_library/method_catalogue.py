@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from presieve.python_library.facts import NOT_DESCRIBED, Change, Description, Result, list_names
+from presieve.python_library.descriptions import (
+    NOT_DESCRIBED,
+    Change,
+    Description,
+    ResultKind,
+    list_names,
+)
 
 Owner: TypeAlias = Literal[
     "column", "table", "groups", "window", "dates", "object", "logger", "function"
@@ -20,74 +26,76 @@ _COLUMN = {
     """abs astype clip fillna round add sub mul div truediv floordiv mod pow radd rsub rmul rdiv
     capitalize lower upper strip lstrip rstrip title zfill slice pad ljust rjust normalize strftime
     total_seconds floor ceil tz_localize tz_convert day_name month_name casefold swapcase
-    len""": Description(Result.EACH, separate=True),
+    len""": Description(ResultKind.EACH, separate=True),
     """isin isna isnull notna notnull between eq ne lt le gt ge contains startswith endswith isdigit
     isalpha isnumeric isalnum isspace isupper islower fullmatch
-    match""": Description(Result.EACH, separate=True, truth=True),
+    match""": Description(ResultKind.EACH, separate=True, truth=True),
     # The functions and tables of ``replace``, ``map`` and ``apply`` are not followed.
     """where mask shift diff pct_change cumsum cumprod cummax cummin rank ffill bfill interpolate
-    transform replace combine_first apply map argsort combine""": Description(Result.BESIDE),
-    "duplicated": Description(Result.BESIDE, truth=True),
-    "searchsorted": Description(Result.BESIDE, reordered=True),
-    "copy infer_objects": Description(Result.SAME, separate=True),
-    "to_numpy tolist to_list ravel to_series": Description(Result.SAME, separate=True, array=True),
+    transform replace combine_first apply map argsort combine""": Description(ResultKind.BESIDE),
+    "duplicated": Description(ResultKind.BESIDE, truth=True),
+    "searchsorted": Description(ResultKind.BESIDE, reordered=True),
+    "copy infer_objects": Description(ResultKind.SAME, separate=True),
+    "to_numpy tolist to_list ravel to_series": Description(
+        ResultKind.SAME, separate=True, array=True
+    ),
     """head tail dropna drop_duplicates sort_values sort_index nlargest nsmallest mode repeat take
-    squeeze truncate""": Description(Result.SOME),
-    "unique": Description(Result.SOME, array=True),
+    squeeze truncate""": Description(ResultKind.SOME),
+    "unique": Description(ResultKind.SOME, array=True),
     """sum mean median min max std var count nunique prod sem skew kurt kurtosis quantile any all
     idxmin idxmax argmin argmax item autocorr corr cov dot equals
-    is_monotonic""": Description(Result.ONE),
-    "rolling expanding ewm": Description(Result.WINDOWS),
+    is_monotonic""": Description(ResultKind.ONE),
+    "rolling expanding ewm": Description(ResultKind.WINDOWS),
     """groupby value_counts describe agg aggregate to_dict items iteritems explode split extract get
     join cat align reindex set_axis asof resample to_period to_timestamp keys findall partition
-    rsplit get_dummies isocalendar to_pydatetime filter""": Description(Result.OTHER),
-    "reset_index to_frame rename rename_axis": Description(Result.OWN),
+    rsplit get_dummies isocalendar to_pydatetime filter""": Description(ResultKind.OTHER),
+    "reset_index to_frame rename rename_axis": Description(ResultKind.OWN),
     "cumcount removeprefix": NOT_DESCRIBED,
 }
 """Methods of Series and arrays, and of their ``str`` and ``dt``."""
 
 _TABLE = {
-    "fillna astype round abs": Description(Result.EACH, separate=True, overwrites=True),
-    "replace ffill bfill": Description(Result.BESIDE, separate=True, overwrites=True),
+    "fillna astype round abs": Description(ResultKind.EACH, separate=True, overwrites=True),
+    "replace ffill bfill": Description(ResultKind.BESIDE, separate=True, overwrites=True),
     """assign copy drop drop_duplicates dropna isna isnull notna notnull rename
-    reset_index""": Description(Result.OWN, separate=True),
-    "insert": Description(Result.OWN, separate=True, changes=Change.STORES),
-    "pop": Description(Result.OWN, separate=True, changes=Change.REMOVES),
-    "head tail nlargest nsmallest truncate": Description(Result.SOME),
+    reset_index""": Description(ResultKind.OWN, separate=True),
+    "insert": Description(ResultKind.OWN, separate=True, changes=Change.STORES),
+    "pop": Description(ResultKind.OWN, separate=True, changes=Change.REMOVES),
+    "head tail nlargest nsmallest truncate": Description(ResultKind.SOME),
     """apply duplicated eval explode filter groupby iterrows itertuples melt merge pipe pivot_table
     query reindex rename_axis sample set_index sort_index sort_values
-    to_dict""": Description(Result.OWN),
+    to_dict""": Description(ResultKind.OWN),
     """sum mean median min max std var count nunique prod skew kurt quantile any all idxmin idxmax
     corr cov describe agg aggregate rank diff shift cumsum cumprod cummax cummin isin pct_change
     transform rolling expanding ewm resample pivot stack unstack transpose to_numpy to_records
     value_counts clip interpolate where mask applymap map select_dtypes equals mode sem get corrwith
     combine_first add_prefix add_suffix set_axis convert_dtypes items iteritems keys info
-    memory_usage""": Description(Result.OTHER),
+    memory_usage""": Description(ResultKind.OTHER),
     """T add align asfreq asof at attrs axes between_time bool boxplot columns compare div divide
     dot dtypes empty eq first flags ge gt hist iat iloc index infer_objects last le loc lookup lt
     mod mul multiply ndim ne pad plot pow product radd rdiv rmod rmul rpow rsub set_flags shape
     size sparse squeeze style sub subtract swapaxes swaplevel take truediv tz_convert values
     xs""": NOT_DESCRIBED,
-    "update": Description(Result.UNKNOWN, changes=Change.STORES),
+    "update": Description(ResultKind.UNKNOWN, changes=Change.STORES),
 }
 """All attributes that a DataFrame has whatever its columns are."""
 
 _GROUPS = {
     """sum mean median min max std var count nunique prod first last sem quantile any all skew
-    idxmin idxmax""": Description(Result.ONE),
-    "head tail nth": Description(Result.SOME),
+    idxmin idxmax""": Description(ResultKind.ONE),
+    "head tail nth": Description(ResultKind.SOME),
     """cumcount ngroup transform cumsum cummax cummin shift diff rank pct_change ffill bfill
-    cumprod""": Description(Result.BESIDE),
+    cumprod""": Description(ResultKind.BESIDE),
     """apply filter pipe rolling expanding ewm resample describe value_counts unique nlargest
     nsmallest get_group groups indices __iter__ corr cov sample fillna
-    ohlc""": Description(Result.OTHER),
-    "size agg aggregate": Description(Result.OWN),
+    ohlc""": Description(ResultKind.OTHER),
+    "size agg aggregate": Description(ResultKind.OWN),
 }
 """Methods of ``groupby``."""
 
 _WINDOW = {
     """mean sum median std var min max count quantile skew kurt sem rank
-    apply""": Description(Result.BESIDE),
+    apply""": Description(ResultKind.BESIDE),
 }
 """Methods of ``rolling``, ``expanding`` and ``ewm``."""
 
@@ -95,34 +103,36 @@ _DATES = {
     """year month day hour minute second microsecond nanosecond date time timetz days seconds
     microseconds nanoseconds dayofweek day_of_week weekday dayofyear day_of_year quarter
     days_in_month daysinmonth is_leap_year is_month_start is_month_end is_quarter_start
-    is_quarter_end is_year_start is_year_end""": Description(Result.EACH),
+    is_quarter_end is_year_start is_year_end""": Description(ResultKind.EACH),
 }
 """Properties of ``dt``."""
 
 _OBJECT = {
-    "add append extend insert setdefault update": Description(Result.OWN, changes=Change.STORES),
-    "appendleft extendleft put __setitem__": Description(Result.UNKNOWN, changes=Change.STORES),
-    "pop popitem popleft": Description(Result.OWN, changes=Change.REMOVES),
+    "add append extend insert setdefault update": Description(
+        ResultKind.OWN, changes=Change.STORES
+    ),
+    "appendleft extendleft put __setitem__": Description(ResultKind.UNKNOWN, changes=Change.STORES),
+    "pop popitem popleft": Description(ResultKind.OWN, changes=Change.REMOVES),
     """clear discard remove reverse sort __delitem__ __iadd__ __ior__
-    __setattr__""": Description(Result.UNKNOWN, changes=Change.REMOVES),
-    "get": Description(Result.OWN, separate=True, changes=Change.NOTHING),
-    "items keys values": Description(Result.OWN, changes=Change.NOTHING),
-    "copy most_common": Description(Result.OWN),
-    "count index": Description(Result.ONE, changes=Change.NOTHING),
-    "isdisjoint issubset issuperset": Description(Result.ONE),
+    __setattr__""": Description(ResultKind.UNKNOWN, changes=Change.REMOVES),
+    "get": Description(ResultKind.OWN, separate=True, changes=Change.NOTHING),
+    "items keys values": Description(ResultKind.OWN, changes=Change.NOTHING),
+    "copy most_common": Description(ResultKind.OWN),
+    "count index": Description(ResultKind.ONE, changes=Change.NOTHING),
+    "isdisjoint issubset issuperset": Description(ResultKind.ONE),
     "union": NOT_DESCRIBED,
     """endswith format join match replace search split startswith strip __contains__ __getitem__
-    lower upper title""": Description(Result.UNKNOWN, changes=Change.NOTHING),
+    lower upper title""": Description(ResultKind.UNKNOWN, changes=Change.NOTHING),
 }
 """Methods of Python's own objects: lists, deques, sets, dicts, texts, patterns."""
 
 _LOGGER = {
     """critical debug error exception fatal info log warn
-    warning""": Description(Result.UNKNOWN, changes=Change.NOTHING),
+    warning""": Description(ResultKind.UNKNOWN, changes=Change.NOTHING),
 }
 """Methods that write a message."""
 
-_CHANGED = Description(Result.UNKNOWN, changes=Change.STORES)
+_CHANGED = Description(ResultKind.UNKNOWN, changes=Change.STORES)
 _IN_PLACE = {
     """setitem delitem iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub
     itruediv ixor""": _CHANGED,
@@ -130,36 +140,36 @@ _IN_PLACE = {
 _FUNCTIONS = {
     "builtins.": {
         """int float str bool abs round repr isinstance type hash max min sum any all format ord chr
-        callable""": Description(Result.ONE, separate=True),
-        "len": Description(Result.OWN, separate=True),
+        callable""": Description(ResultKind.ONE, separate=True),
+        "len": Description(ResultKind.OWN, separate=True),
         "next setattr delattr": _CHANGED,
     },
     "numpy.": {
         """abs absolute arccos arcsin arctan ceil cos deg2rad degrees exp expm1 fabs floor log log10
         log1p log2 negative rad2deg radians rint sign sin sqrt square tan tanh trunc
-        nan_to_num""": Description(Result.EACH, separate=True, inputs=1),
+        nan_to_num""": Description(ResultKind.EACH, separate=True, inputs=1),
         """isfinite isinf isnan
-        logical_not""": Description(Result.EACH, separate=True, truth=True, inputs=1),
+        logical_not""": Description(ResultKind.EACH, separate=True, truth=True, inputs=1),
         """add divide float_power floor_divide fmax fmin hypot maximum minimum mod multiply power
-        round subtract""": Description(Result.EACH, separate=True, inputs=2),
+        round subtract""": Description(ResultKind.EACH, separate=True, inputs=2),
         """equal greater greater_equal less less_equal logical_and logical_or
-        not_equal""": Description(Result.EACH, separate=True, truth=True, inputs=2),
-        "clip": Description(Result.EACH, separate=True, inputs=3),
-        "where": Description(Result.EACH, separate=True, array=True, inputs=3),
+        not_equal""": Description(ResultKind.EACH, separate=True, truth=True, inputs=2),
+        "clip": Description(ResultKind.EACH, separate=True, inputs=3),
+        "where": Description(ResultKind.EACH, separate=True, array=True, inputs=3),
         """mean median std var sum min max nanmean nanmedian nansum nanmin nanmax nanstd average
         percentile quantile prod argmax argmin count_nonzero any all
-        trapz""": Description(Result.ONE),
+        trapz""": Description(ResultKind.ONE),
         "copyto fill_diagonal place put putmask random.shuffle": _CHANGED,
     },
     "pandas.": {
-        "to_datetime to_numeric": Description(Result.EACH, separate=True),
-        "isna isnull notna notnull": Description(Result.EACH, separate=True, truth=True),
+        "to_datetime to_numeric": Description(ResultKind.EACH, separate=True),
+        "isna isnull notna notnull": Description(ResultKind.EACH, separate=True, truth=True),
     },
     "sklearn.metrics.": {
         """accuracy_score balanced_accuracy_score explained_variance_score log_loss
         matthews_corrcoef max_error mean_absolute_error mean_absolute_percentage_error
         mean_squared_error median_absolute_error r2_score
-        root_mean_squared_error""": Description(Result.ONE),
+        root_mean_squared_error""": Description(ResultKind.ONE),
     },
     "bisect.": {"insort insort_left insort_right": _CHANGED},
     "random.": {"shuffle": _CHANGED},
