@@ -49,6 +49,14 @@ def test_a_filter_on_an_aggregate_goes_to_its_rows(scores: DataFrame) -> None:
     assert source.columns == ("team", "score", "day")
 
 
+def test_a_value_in_a_list_may_be_missing(spark: SparkSession, tmp_path: Path) -> None:
+    """``a IN (b, 95)`` is true of a row without ``b``."""
+    spark.createDataFrame([(95, None), (95, 1)], "a long, b long").write.parquet(f"{tmp_path}/t")
+    rows = spark.read.parquet(f"{tmp_path}/t").where("a IN (b, 95) AND b IS NOT NULL")
+    (source,) = presieve.lineage(rows, "a > 3").sources
+    assert [tuple(r) for r in source.dataframe.collect()] == [(95, 1)]
+
+
 def test_a_filter_that_stays_above_makes_it_a_superset(scores: DataFrame) -> None:
     (source,) = presieve.lineage(scores.groupBy("team").count(), "count > 1").sources
     assert (source.filter, source.exact) == ("true", False)

@@ -139,8 +139,10 @@ _IN_PLACE = {
 }
 _FUNCTIONS = {
     "builtins.": {
-        """int float str bool abs round repr isinstance type hash max min sum any all format ord chr
+        """str bool abs round repr isinstance type hash sum any all format ord chr
         callable""": Description(ResultKind.ONE, separate=True),
+        # A column may become empty: of two tables of one key, one may have no rows.
+        "int float max min": Description(ResultKind.ONE),
         "len": Description(ResultKind.OWN, separate=True),
         "next setattr delattr": _CHANGED,
     },

@@ -38,10 +38,10 @@ _EXCLUDED = (
 )
 _RULES_OFF = "spark.sql.optimizer.excludedRules"
 _TEXT_TESTS = (textual.STARTS_WITH, textual.ENDS_WITH, textual.CONTAINS, textual.LIKE)
-_COMPARISONS = class_names(
-    (*predicates.COMPARISONS, predicates.IN, predicates.IN_SET, *_TEXT_TESTS)
-)
-"""Conditions that are not true of NULL."""
+_COMPARISONS = class_names((*predicates.COMPARISONS, *_TEXT_TESTS))
+"""Conditions that are not true if an operand is NULL."""
+_MEMBERSHIPS = class_names((predicates.IN, predicates.IN_SET))
+"""Conditions that are not true if the first operand is NULL."""
 
 IN_SUBQUERY = "a subquery reads it"
 LOST = "what Spark reads of it cannot be told"
@@ -227,12 +227,18 @@ def _is_implied(part: Handle, parts: Sequence[Handle]) -> bool:
     """
     if str(part.getClass().getName()) != predicates.IS_NOT_NULL.class_name:
         return False
-    compared = (p for p in parts if str(p.getClass().getName()) in _COMPARISONS)
     return any(
         bool(operand.semanticEquals(part.child()))
-        for comparison in compared
-        for operand in each(comparison.children())
+        for condition in parts
+        for operand in _operands_that_decide(condition)
     )
+
+
+def _operands_that_decide(condition: Handle) -> Sequence[Handle]:
+    """Return the operands without which the condition is not true."""
+    name = str(condition.getClass().getName())
+    operands = list(each(condition.children()))
+    return operands if name in _COMPARISONS else operands[:1] if name in _MEMBERSHIPS else ()
 
 
 def _move_columns(
