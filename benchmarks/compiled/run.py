@@ -16,7 +16,10 @@ from benchmarks.on_spark.transpiled import transpiler
 from presieve.backend.open_plan import Reading
 from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import Options
-from presieve.driver.stages.pipeline import Pipeline
+from presieve.driver.stages.group_aggregates import GroupDecision
+from presieve.driver.stages.passes import Job
+from presieve.driver.stages.pipeline import run_passes
+from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.errors import Declined
 
 if TYPE_CHECKING:
@@ -104,11 +107,11 @@ def _declined(written: DataFrame) -> str:
     """Why Python is left, though all is given that a function may need."""
     options = Options(compile="always", reorder=True)
     reading = Reading(for_report=True, at_once=True)
-    applied = Pipeline(written, options, reading, time.perf_counter()).run()
+    applied = run_passes(Job(written, options, reading, time.perf_counter()))
     if isinstance(applied, Declined):
         return _reason(applied)
-    reasons = [d.declined for d in applied.compiled] + [d.declined for d in applied.aggregated]
-    return "; ".join(_reason(reason) for reason in reasons if reason is not None)
+    decisions = (*applied.select(CompileDecision), *applied.select(GroupDecision))
+    return "; ".join(_reason(reason) for d in decisions for reason in d.reasons)
 
 
 def _reason(declined: Declined) -> str:

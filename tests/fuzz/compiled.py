@@ -18,7 +18,8 @@ from tests.fuzz.rows import COLUMNS, RowFunction, make
 
 from presieve.backend.open_plan import Reading
 from presieve.driver.options import Options
-from presieve.driver.stages.pipeline import Pipeline
+from presieve.driver.stages.passes import Job
+from presieve.driver.stages.pipeline import run_passes
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.errors import Declined
 
@@ -179,7 +180,7 @@ class Fuzz:
         for f in made:
             for number, row in expected.items():
                 if row[f.name] != found[number][f.name]:
-                    text = next((d.text for d in decisions if d.call.outputs[0].name == f.name), "")
+                    text = next((d.text for d in decisions if d.site.outputs[0].name == f.name), "")
                     what = (
                         f"{label}, row {number}: {row[f.name]} is {found[number][f.name]}: {text}"
                     )
@@ -210,11 +211,11 @@ class Fuzz:
 
 def optimized(df: DataFrame) -> tuple[DataFrame, tuple[CompileDecision, ...]]:
     """As ``optimize`` gives it, and what was decided."""
-    pipeline = Pipeline(df, Options(compile="always"), Reading(at_once=True), time.monotonic())
-    applied = pipeline.run()
+    job = Job(df, Options(compile="always"), Reading(at_once=True), time.perf_counter())
+    applied = run_passes(job)
     if isinstance(applied, Declined):
         return df, ()
-    return applied.df, applied.compiled
+    return applied.df, applied.select(CompileDecision)
 
 
 def _failing(function: Any, f: RowFunction, data: Sequence[dict[str, Any]]) -> list[int]:

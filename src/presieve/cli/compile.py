@@ -102,7 +102,7 @@ def _answer(
         return {"compiled": False, "code": why.code, "declined": str(why)}
     return {
         "compiled": True,
-        "function": decision.call.function,
+        "function": decision.site.function,
         **_texts(decision, keys),
         "solver": verified[0].solver,
         "conditions": verified[0].seconds,
@@ -115,7 +115,7 @@ def _texts(decision: CompileDecision | GroupDecision, keys: Sequence[str]) -> di
 
     if isinstance(decision, CompileDecision):
         text = decision.text
-        type_ = decision.call.outputs[0].type
+        type_ = decision.site.outputs[0].type
         return {"type": type_, "sql": text, "dataframe": f"F.expr({text!r})", "assumptions": []}
     assert decision.texts is not None
     below, above = decision.texts.aggregates, decision.columns
@@ -124,7 +124,7 @@ def _texts(decision: CompileDecision | GroupDecision, keys: Sequence[str]) -> di
     columns = ", ".join(filter(None, (_references(passed), *_in_python(above))))
     return {
         "type": ", ".join(
-            f"{a.name} {a.type}" for outputs in decision.call.outputs for a in outputs
+            f"{a.name} {a.type}" for outputs in decision.site.outputs for a in outputs
         ),
         "sql": _in_sql((keys, below), (passed, above)),
         "dataframe": f"df.groupBy({grouping}).agg({aggregates}).select({columns})",

@@ -10,7 +10,8 @@ from presieve.backend.open_plan import Reading
 from presieve.backend.probe_dataframe import OneCall, one_call
 from presieve.driver.options import Options
 from presieve.driver.stages.group_aggregates import GroupDecision
-from presieve.driver.stages.pipeline import Pipeline
+from presieve.driver.stages.passes import Job
+from presieve.driver.stages.pipeline import run_passes
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.errors import Declined
 
@@ -28,10 +29,11 @@ def compile_function(
     """
     df = one_call(spark, call)
     chosen = replace(options, compile="always", policy="assume")
-    applied = Pipeline(df, chosen, Reading(at_once=True), time.perf_counter()).run()
-    if isinstance(applied, Declined):
-        return applied
-    decisions: list[CompileDecision | GroupDecision] = [*applied.aggregated, *applied.compiled]
+    state = run_passes(Job(df, chosen, Reading(at_once=True), time.perf_counter()))
+    if isinstance(state, Declined):
+        return state
+    decisions: tuple[CompileDecision | GroupDecision, ...]
+    decisions = (*state.select(GroupDecision), *state.select(CompileDecision))
     if not decisions:
         return Declined("unsupported-form", "it is called in a way in which nothing is compiled")
     return next((d for d in decisions if d.verified), decisions[0])

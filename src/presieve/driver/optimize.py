@@ -33,7 +33,7 @@ from presieve.report.report_data import Measured, ReportData
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from presieve.driver.stages.pipeline import Applied, Pipeline
+    from presieve.driver.stages.passes import PlanState
     from presieve.report.report import Report
 
 logger = logging.getLogger("presieve")
@@ -162,28 +162,36 @@ def optimize_and_report(
         return df, ReportData((), False, time.perf_counter() - started, declined=version)
     from presieve.backend.open_plan import Reading
     from presieve.driver.reports import report_of
-    from presieve.driver.stages.pipeline import Pipeline
+    from presieve.driver.stages.passes import Job
+    from presieve.driver.stages.pipeline import run_passes
 
     reading = Reading(read_pure(options.pure), for_report, skip_hopeless, at_once)
-    pipeline = Pipeline(df, options, reading, started)
-    applied = pipeline.run()
-    if isinstance(applied, Declined):
-        log.left_alone(df, applied)
-        return df, ReportData((), False, time.perf_counter() - started, declined=applied)
+    state = run_passes(Job(df, options, reading, started))
+    if isinstance(state, Declined):
+        log.left_alone(df, state)
+        return df, ReportData((), False, time.perf_counter() - started, declined=state)
     if about:
-        _log_unmet(pipeline, applied)
-    report = report_of(pipeline, applied)
-    changed = [d.edit is not None for d in applied.decisions]
-    changed += [any(d.predicates) for d in applied.filtered]
+        _log_unmet(state)
+    report = report_of(state)
+    _log_report(state, report)
+    return state.df, report
+
+
+def _log_report(state: PlanState, report: ReportData) -> None:
+    from presieve.driver.stages.decisions import SiteDecision
+    from presieve.driver.stages.filter_placement import FilteredDecision
+
+    df = state.job.written
+    changed = [d.is_planned for d in state.select(SiteDecision)]
+    changed += [any(d.predicates) for d in state.select(FilteredDecision)]
     for boundary, is_changed in zip(report.boundaries, changed, strict=True):
         log.boundary(df, boundary, is_changed)
     for function in report.functions:
         log.function(df, function)
-    for note in applied.opened.notes:
+    for note in state.first.notes:
         log.left_alone(df, note)
-    for why in applied.taken_back:
+    for why in state.taken_back:
         log.taken_back(why)
-    return applied.df, report
 
 
 def switched_off(df: DataFrame) -> str | None:
@@ -195,19 +203,19 @@ def switched_off(df: DataFrame) -> str | None:
     return None
 
 
-def _log_unmet(pipeline: Pipeline, applied: Applied) -> None:
+def _log_unmet(state: PlanState) -> None:
     """Warn of facts that may be meant for another DataFrame, or misspelt.
 
     These are facts about a column that no boundary has, if every boundary could be read, and on
     which no filter derived for files rests.
     """
     from presieve.backend.open_plan import input_names
+    from presieve.driver.stages.scan_filters import DerivedDecision
 
-    used = {text for decision in applied.derived for text in decision.declared}
-    declared = [text for text in each(pipeline.options.declare) if text not in used]
-    met = pipeline.met
-    read = [s.problem for s in met if not isinstance(s.problem, Declined)]
-    if declared and len(read) == len(met):
+    used = {text for decision in state.select(DerivedDecision) for text in decision.declared}
+    declared = [text for text in each(state.options.declare) if text not in used]
+    read = [s.problem for s in state.examined if not isinstance(s.problem, Declined)]
+    if declared and len(read) == len(state.examined):
         names = [input_names(problem) for problem in read]
-        for line in about_nothing(declared, names, applied.opened.timezone):
+        for line in about_nothing(declared, names, state.first.timezone):
             logger.warning("%s", line)

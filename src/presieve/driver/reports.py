@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import FLAT_MAPS, MAPS, simple_kind
-from presieve.backend.column_pruning import OtherFunction
-from presieve.backend.open_plan import drawing, peer_orders, scan_contracts, scan_sizes
+from presieve.backend.open_plan import (
+    drawing,
+    peer_orders,
+    scan_contracts,
+    scan_filters,
+    scan_sizes,
+)
 from presieve.backend.problems.column_pruning import ColumnUse
 from presieve.backend.statistics.pushed_filters import Scans
 from presieve.cost.decision import keeps
@@ -25,13 +30,14 @@ from presieve.driver.solve import (
     Solution,
     solve,
 )
-from presieve.driver.stages.column_pruning import ColumnDecision
+from presieve.driver.stages.column_pruning import ColumnDecision, OtherDecision
 from presieve.driver.stages.cost_gate import COST
 from presieve.driver.stages.decisions import GateVerdict, Goal, GoalProof, Rewrite, SiteDecision
 from presieve.driver.stages.filter_placement import FilteredDecision
 from presieve.driver.stages.group_aggregates import GroupDecision
 from presieve.driver.stages.join_key_ranges import RangeDecision
-from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
+from presieve.driver.stages.passes import Job, PlanState
+from presieve.driver.stages.pipeline import BELOW, PUSHDOWN
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.driver.stages.scan_filters import DerivedDecision
 from presieve.errors import Declined, PresieveError
@@ -45,51 +51,56 @@ from presieve.semantics.joins import with_sides
 from presieve.sql.emit import emit, normalize
 
 if TYPE_CHECKING:
-    from presieve.backend.catalyst.peers import PeerOrder
     from presieve.report.trace import Trace
     from presieve.synthesis.events import EventLog
 
 
-def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
+def report_of(state: PlanState) -> ReportData:
     """Report the changes to a DataFrame; some facts are only determined for people."""
-    before = after = ""
-    if pipeline.reading.for_report:
-        before = after = drawing(applied.opened, pipeline.written)
-        if applied.df is not pipeline.written:
-            after = drawing(applied.opened, applied.df)
-    sized = pipeline.reading.for_report and bool(applied.decisions)
-    tables = any(d.verified and not d.call.positions for d in applied.compiled)
-    uses = {} if tables else {d.use.number: d for d in applied.columns}
-    functions = (*_of_tables(applied), *_of_rows(applied))
-    boundaries = (_boundary(pipeline, d, applied.scans) for d in applied.decisions)
-    boundary_reports = (
-        _with_compiled(_with_columns(report, uses.get(d.site.number)), functions)
-        for report, d in zip(boundaries, applied.decisions, strict=True)
-    )
-    searches = (
-        partial(_trace_search, d.proof.goal, pipeline.options) if d.proof else None
-        for d in applied.decisions
-    )
+    job, opened, df = state.job, state.first, state.df
+    asked, changed = job.reading.for_report, df is not job.written
+    before = drawing(opened, job.written) if asked else ""
+    sites, placed = state.select(SiteDecision), state.select(FilteredDecision)
+    functions = _functions(state)
     return ReportData(
-        boundaries=(*boundary_reports, *map(filtered_report, applied.filtered)),
-        searches=(*searches, *(None for _ in applied.filtered)),
-        taken_back=applied.taken_back,
-        derived=(*map(derived_report, applied.derived), *map(range_report, applied.ranges)),
-        changed=applied.df is not pipeline.written,
-        seconds=time.perf_counter() - pipeline.started,
+        boundaries=(*_boundaries(state, functions), *map(filtered_report, placed)),
+        searches=(
+            *(
+                partial(_trace_search, d.proof.goal, job.options) if d.proof else None
+                for d in sites
+            ),
+            *(None for _ in placed),
+        ),
+        taken_back=state.taken_back,
+        derived=(
+            *map(derived_report, state.select(DerivedDecision)),
+            *map(range_report, state.select(RangeDecision)),
+        ),
+        changed=changed,
+        seconds=time.perf_counter() - job.started,
         plan_before=before,
-        plan_after=after,
-        sizes=scan_sizes(applied.opened) if sized else (),
+        plan_after=drawing(opened, df) if asked and changed else before,
+        sizes=scan_sizes(opened) if asked and sites else (),
         functions=functions,
-        scans=scan_contracts(applied.opened, applied.df) if pipeline.reading.for_report else (),
-        peer_orders=_peer_orders(pipeline, applied),
+        scans=scan_contracts(opened, df) if asked else (),
+        peer_orders=peer_orders(opened, job.written, df) if asked and changed else (),
     )
 
 
-def _peer_orders(pipeline: Pipeline, applied: Applied) -> tuple[PeerOrder, ...]:
-    if not pipeline.reading.for_report or applied.df is pipeline.written:
-        return ()
-    return peer_orders(applied.opened, pipeline.written, applied.df)
+def _boundaries(state: PlanState, functions: Sequence[FunctionReport]) -> Iterator[BoundaryReport]:
+    """Report the boundaries, with what became of their functions."""
+    compiled = state.select(CompileDecision)
+    tables = any(d.verified and not d.site.positions for d in compiled)
+    uses = {} if tables else {d.site.number: d for d in state.select(ColumnDecision)}
+    # Compiled functions are no longer in the plan, so the filters are read before they are.
+    moved = [df for pass_, df in state.steps if pass_ in (BELOW, PUSHDOWN)]
+    asked = state.job.reading.for_report and moved
+    scans = scan_filters(state.first, moved[-1]) if asked else ()
+    for decision in state.select(SiteDecision):
+        report = _with_columns(
+            _boundary(state.job, decision, scans), uses.get(decision.site.number)
+        )
+        yield _with_compiled(report, functions)
 
 
 def filtered_report(decision: FilteredDecision) -> BoundaryReport:
@@ -97,7 +108,6 @@ def filtered_report(decision: FilteredDecision) -> BoundaryReport:
     site, filters = decision.site, decision.text
     names = ("", "") if len(site.sides) == 1 else ("left.", "right.")
     where = _of_sides(site.where, *names)
-    erased = ({"code": ERASES, "text": ERASED_ROW},)
     return BoundaryReport(
         operator=site.operator,
         function=site.functions,
@@ -105,15 +115,15 @@ def filtered_report(decision: FilteredDecision) -> BoundaryReport:
         where=where,
         prefilter=filters or "true",
         residual=where,
-        declined=() if decision.declined is None else (decision.declined,),
+        declined=decision.reasons,
         estimated_selectivity=decision.selectivity,
-        assumptions=erased if site.erases and filters else (),
+        assumptions=_erased(ERASED_ROW, site.erases and filters),
     )
 
 
 def derived_report(decision: DerivedDecision) -> DerivedReport:
     """Report files or rows of an operator, and the filter that is derived for them."""
-    source, derived_filter = decision.source, decision.predicate
+    source, derived_filter = decision.site, decision.predicate
     assumed = [("declared", text) for text in decision.declared]
     assumed += [(SOURCE_CLAIMS, CLAIMS_TEXT)] if source.claims else []
     assumed += [(ERASES, ERASED_ROW)] if decision.erases else []
@@ -122,7 +132,7 @@ def derived_report(decision: DerivedDecision) -> DerivedReport:
         source.sql,
         "" if derived_filter is None else derived_filter.sql,
         decision.skipped,
-        () if decision.declined is None else (decision.declined,),
+        decision.reasons,
         tuple({"code": code, "text": text} for code, text in assumed if derived_filter is not None),
         source.operator,
         tuple(v.certificate.to_json() for v in decision.verified if derived_filter is not None),
@@ -131,16 +141,14 @@ def derived_report(decision: DerivedDecision) -> DerivedReport:
 
 def range_report(decision: RangeDecision) -> DerivedReport:
     """Report a side of a join, and the range of the other side's keys as a filter on it."""
-    site, verified = decision.site, decision.verified
-    is_made = verified is not None and decision.declined is None
-    erased = ({"code": ERASES, "text": ERASED_ROW},)
+    site, is_made = decision.site, decision.is_planned
     return DerivedReport(
         site.files[0],
         f"{site.column.name} = {site.key.name} of {site.files[1]}",
         site.text if is_made else "",
         decision.skipped,
-        () if decision.declined is None else (decision.declined,),
-        erased if is_made and site.erases else (),
+        decision.reasons,
+        _erased(ERASED_ROW, is_made and site.erases),
         "Join",
         (site.certificate.to_json(),) if is_made else (),
     )
@@ -158,7 +166,7 @@ ERASED_ROW = "an error that computing a row raises today, which the filter drops
 
 def function_report(decision: ColumnDecision) -> FunctionReport:
     """Report a function of tables."""
-    use, columns, answer = decision.use, decision.kept, decision.use.answer
+    use, columns, answer = decision.site, decision.kept, decision.site.answer
     report = FunctionReport(
         operator=simple_kind(use.node),
         function=use.function,
@@ -167,8 +175,8 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
         columns=_count_columns(use),
         read=tuple(i.columns[n].name for i in use.inputs for n in sorted(i.read)),
         pruned=columns is not None,
-        declined=() if decision.declined is None else (decision.declined,),
-        assumptions=({"code": ERASES, "text": ERASED_COLUMN},) if decision.erases else (),
+        declined=decision.reasons,
+        assumptions=_erased(ERASED_COLUMN, decision.erases),
     )
     if answer is None:
         return report
@@ -181,58 +189,65 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
     )
 
 
-def _of_tables(applied: Applied) -> Iterator[FunctionReport]:
-    """Yield the functions of tables that run in Python, with the reason."""
-    alone = (d for d in applied.compiled if d.declined and d.call.operator in MAPS)
-    why = {d.call.function: d.declined for d in alone}
-    for report in map(function_report, applied.columns):
-        reason = why.get(report.function)
-        note = () if reason is None else (Remark(COMPILING, str(reason), reason.span),)
-        yield replace(report, notes=(*report.notes, *note))
+def _functions(state: PlanState) -> tuple[FunctionReport, ...]:
+    """Report the functions of tables, then the others and compiled functions of tables."""
+    compiled, grouped = state.select(CompileDecision), state.select(GroupDecision)
+    decided = {d.site.function for d in grouped}
+    decided |= {d.site.function for d in compiled if d.site.positions}
+    others = (d for d in state.select(OtherDecision) if d.site.function not in decided)
+    return (
+        *_of_tables(state.select(ColumnDecision), compiled),
+        *(compiled_report(d) for d in compiled if d.site.positions or d.verified),
+        *map(compiled_report, grouped),
+        *map(_other, others),
+    )
 
 
-def _of_rows(applied: Applied) -> Iterator[FunctionReport]:
-    """Yield the functions that do not receive tables, and compiled functions of tables."""
-    decided = {d.call.function for d in applied.compiled if d.call.positions}
-    decided |= {d.call.function for d in applied.aggregated}
-    yield from (compiled_report(d) for d in applied.compiled if d.call.positions or d.verified)
-    yield from map(group_report, applied.aggregated)
-    yield from (_other(f) for f in applied.others if f.function not in decided)
+def _of_tables(
+    decisions: Iterable[ColumnDecision], compiled: Iterable[CompileDecision]
+) -> Iterator[FunctionReport]:
+    """Report the functions of tables that run in Python, with the reason."""
+    alone = (d for d in compiled if d.declined and d.site.operator in MAPS)
+    why = {d.site.function: _why_in_python(d) for d in alone}
+    for report in map(function_report, decisions):
+        yield replace(report, notes=(*report.notes, *why.get(report.function, ())))
 
 
-def compiled_report(decision: CompileDecision) -> FunctionReport:
-    """Report a function of rows, and the expression that replaces it."""
-    call, why = decision.call, decision.declined
-    form = Role.ROW if call.positions else Role.MAP if call.operator in MAPS else Role.GROUP_MAP
-    report = FunctionReport(call.operator, call.function, form=form.value)
-    if why is not None:
-        return replace(report, notes=(Remark(COMPILING, str(why), why.span),))
-    compiled = CompiledFunction("expression", decision.text)
-    return replace(report, compiled=compiled, assumptions=_erased_assumption(erases=call.erases))
-
-
-def group_report(decision: GroupDecision) -> FunctionReport:
-    """Report functions of groups, and the aggregates that replace them."""
-    call, why = decision.call, decision.declined
-    role = Role.GROUP_MAP if call.operator in FLAT_MAPS else Role.AGGREGATE
-    report = FunctionReport(call.operator, call.function, form=role.value)
-    if why is not None:
-        return replace(report, notes=(Remark(COMPILING, str(why), why.span),))
-    open_ = ({"code": a.code, "text": a.text} for a in decision.assumed)
-    assumptions = (*open_, *_erased_assumption(erases=call.loses_errors))
-    lists = any(reduced.found.lists for reduced in decision.reduced)
-    compiled = CompiledFunction("list" if lists else "aggregates", decision.text)
+def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport:
+    """Report functions of rows or of groups, and the expressions that replace them."""
+    site = decision.site
+    if isinstance(decision, GroupDecision):
+        role = Role.GROUP_MAP if site.operator in FLAT_MAPS else Role.AGGREGATE
+        lists = any(reduced.found.lists for reduced in decision.reduced)
+        compiled = CompiledFunction("list" if lists else "aggregates", decision.text)
+        erases, assumed = decision.site.loses_errors, decision.assumed
+    else:
+        role = Role.MAP if site.operator in MAPS else Role.GROUP_MAP
+        role = Role.ROW if decision.site.positions else role
+        compiled = CompiledFunction("expression", decision.text)
+        erases, assumed = decision.site.erases, ()
+    report = FunctionReport(site.operator, site.function, form=role.value)
+    if not decision.is_planned:
+        return replace(report, notes=_why_in_python(decision))
+    open_ = ({"code": a.code, "text": a.text} for a in assumed)
+    assumptions = (*open_, *_erased(ERASED_VALUE, erases))
     return replace(report, compiled=compiled, assumptions=assumptions)
 
 
-def _erased_assumption(*, erases: bool) -> tuple[dict[str, str], ...]:
-    return ({"code": ERASES, "text": ERASED_VALUE},) if erases else ()
+def _why_in_python(decision: CompileDecision | GroupDecision) -> tuple[Remark, ...]:
+    return tuple(Remark(COMPILING, str(why), why.span) for why in decision.reasons)
+
+
+def _erased(text: str, erases: object) -> tuple[dict[str, str], ...]:
+    """Return the assumption that an error may disappear, if a change ``erases`` one."""
+    return ({"code": ERASES, "text": text},) if erases else ()
 
 
 ERASED_VALUE = "an error that sending a value to Python raises today may disappear"
 
 
-def _other(function: OtherFunction) -> FunctionReport:
+def _other(decision: OtherDecision) -> FunctionReport:
+    function = decision.site
     unread = f"{function.unread} are not read" if function.unread else ""
     notes = (Remark("filters", unread),) if unread else ()
     operator, name = function.operator, function.function
@@ -249,9 +264,9 @@ def _count_columns(use: ColumnUse) -> tuple[int, int] | None:
 def _with_columns(report: BoundaryReport, decision: ColumnDecision | None) -> BoundaryReport:
     if decision is None:
         return report
-    answer = decision.use.answer
+    answer = decision.site.answer
     keys = () if answer is None else tuple(answer.keys)
-    return replace(report, columns=_count_columns(decision.use), keys=keys)
+    return replace(report, columns=_count_columns(decision.site), keys=keys)
 
 
 def _with_compiled(report: BoundaryReport, functions: Sequence[FunctionReport]) -> BoundaryReport:
@@ -291,7 +306,7 @@ def boundary_report(decision: SiteDecision) -> BoundaryReport:
             report = _with_residual(report, proof, decision.rewrite)
     if decision.verdict is not None:
         report = _with_verdict(report, decision.verdict)
-    if decision.taken_back:
+    if decision.is_taken_back:
         report = replace(report, kind="none", prefilter="true", residual=report.where, stays="")
     return report
 
@@ -299,7 +314,7 @@ def boundary_report(decision: SiteDecision) -> BoundaryReport:
 def _list_declined(decision: SiteDecision) -> tuple[Declined, ...]:
     """List why no more was moved, in the order of the decisions."""
     proof, verdict = decision.proof, decision.verdict
-    listed = decision.declined
+    listed = decision.reasons
     if proof is not None:
         listed = (*proof.solution.declined, *proof.goal.site.stuck, *listed)
         if verdict is not None and verdict.refused:
@@ -382,10 +397,10 @@ def _reason(verdict: GateVerdict) -> str:
     return ", ".join(filter(None, (keeps(verdict.candidate), verdict.decision.reason)))
 
 
-def _boundary(pipeline: Pipeline, decision: SiteDecision, scans: Sequence[Scans]) -> BoundaryReport:
+def _boundary(job: Job, decision: SiteDecision, scans: Sequence[Scans]) -> BoundaryReport:
     """Report one boundary; with all details if a report is asked for."""
     report = boundary_report(decision)
-    if not pipeline.reading.for_report:
+    if not job.reading.for_report:
         return report
     from presieve.report import on_request
 
@@ -394,16 +409,15 @@ def _boundary(pipeline: Pipeline, decision: SiteDecision, scans: Sequence[Scans]
     functions = on_request.functions(proof.goal.site) if proof is not None else ()
     report = replace(report, listings=on_request.with_places(functions, report.declined))
     if proof is not None:
-        with pipeline.progress(site):
-            seconds = max(pipeline.deadline - time.perf_counter(), LEAST)
-            report = replace(report, order=order_of(proof.solution, seconds))
+        with job.show_progress(site):
+            report = replace(report, order=order_of(proof.solution, job.seconds_left))
     if proof is not None and rewrite is not None and rewrite.kind != "none":
         problem, invariant = proof.solution.problem, proof.solution.invariant
         residual = problem.where if rewrite.kind == "partial" else proof.solution.residual
         fates = on_request.conjuncts_of(rewrite.kind, problem.where, residual)
         report = replace(
             report,
-            conjuncts=() if decision.taken_back or proof.goal.site.partly else fates,
+            conjuncts=() if decision.is_taken_back or proof.goal.site.partly else fates,
             sentences=on_request.sentences(problem, invariant),
             remedies=on_request.remedies_of(report.assumptions, problem),
         )

@@ -76,6 +76,8 @@ class Solution:
 
 
 ERASED_TEXT = "an error that a dropped row raises today may disappear"
+MAY_ERASE = Declined(ERASES, ERASED_TEXT)
+"""Why a rewrite is declined under ``policy="strict"`` that may make an error disappear."""
 
 
 def solve(
@@ -191,7 +193,7 @@ def _search(
             continue
         checked = weaker
         if policy == "strict" and checked.may_erase_error:
-            declined = (*declined, Declined(ERASES, ERASED_TEXT))
+            declined = (*declined, MAY_ERASE)
             record(Checked(candidate.problem, pushdown, ERASES))
         else:
             record(Checked(candidate.problem, pushdown))

@@ -13,7 +13,7 @@ from tests.support.running import same_rows, settled
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy
-from presieve.driver.stages import pipeline
+from presieve.driver.stages import prefilters
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -67,7 +67,7 @@ def test_filters_that_stay_above(tables: Tables) -> None:
 
 
 def test_no_more_rounds_than_are_allowed(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "MAX_ROUNDS", 2)
+    monkeypatch.setattr(prefilters, "MAX_ROUNDS", 2)
     df = best_of(tables.plain, 3).filter("m >= 90")
     report = explain(df)
     assert [b.prefilter for b in report.boundaries] == [SCORE, SCORE]

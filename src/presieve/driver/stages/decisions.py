@@ -1,16 +1,15 @@
-"""Trusted. Decisions about the boundaries of a plan. Reports are made from them at the end."""
+"""Trusted. Decisions about places of a plan. Reports are made from them at the end."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from presieve.backend.open_plan import OpenSite
 from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.rewrite import Predicate, SiteEdit
 from presieve.cost.decision import CostDecision, ProvenPrefilter
-from presieve.driver.declare import declared_text
 from presieve.driver.solve import Solution
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
@@ -18,6 +17,34 @@ from presieve.ir.pushdown import Kind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+S_co = TypeVar("S_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision(Generic[S_co]):
+    """The decision about one place. ``declined`` says why nothing changes there."""
+
+    site: S_co
+    declined: Declined | None = None
+
+    @property
+    def reasons(self) -> tuple[Declined, ...]:
+        """The reason why nothing changes, if there is one."""
+        return () if self.declined is None else (self.declined,)
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the plan is to change at this place."""
+        return self.declined is None
+
+    def decline(self, code: str, reason: str) -> Self:
+        """Return the decision to change nothing, with the reason."""
+        return replace(self, declined=Declined(code, reason))
+
+    def take_back(self, why: Declined) -> Self:
+        """Return the decision to change nothing after all, for the reason ``why``."""
+        return replace(self, declined=why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +84,6 @@ class Rewrite:
     why: str = ""
 
 
-GUARDED = "it is for the rows of which a condition on the data does not hold: see the guarded plan"
-
-
-TAKEN_BACK = "check"
-"""The code of rewrites that are taken back because of Spark's optimized plan."""
-
-INFERRED = "Spark infers from it a filter for another scan, which would read more rows without it"
-
-
-def unquiet(site: SiteProblem, valid: Collection[str]) -> str:
-    """Say why Spark must still compute the function's arguments, as it does with the filter.
-
-    ``valid`` is as in :meth:`SiteProblem.has_quiet_arguments`.
-    """
-    texts = sorted(name for name in site.sent.texts if name.lower() not in valid)
-    if not site.has_quiet_arguments({name.lower() for name in site.sent.texts}):
-        return "it makes Spark compute what the function is called with, which may raise an error"
-    declared = [declared_text(name) for name in texts]
-    advice = declared[0] if len(declared) == 1 else declared
-    return (
-        f"it makes Spark send {' and '.join(texts)} to Python, which raises an error on a text that"
-        f" is not UTF-8; if you know that all are, pass declare={advice!r}"
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class GateVerdict:
     """The cost gate's decision about an edit, and whether the gate takes it back."""
@@ -92,7 +94,7 @@ class GateVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class SiteDecision:
+class SiteDecision(Decision[OpenSite]):
     """The decision about one boundary.
 
     ``proof`` is None if nothing was searched. ``rewrite`` is None if the plan cannot take the
@@ -101,21 +103,24 @@ class SiteDecision:
     not be made after all. ``seconds`` is the time that the decision took.
     """
 
-    site: OpenSite
     proof: GoalProof | None = None
     rewrite: Rewrite | None = None
     edit: SiteEdit | None = None
-    declined: tuple[Declined, ...] = ()
     verdict: GateVerdict | None = None
     conflict: Declined | None = None
     seconds: float = 0.0
 
     @property
-    def taken_back(self) -> bool:
+    def is_planned(self) -> bool:
+        """Whether there is an edit to make."""
+        return self.edit is not None
+
+    @property
+    def is_taken_back(self) -> bool:
         """Whether an edit was planned but is not made."""
         return self.conflict is not None or (self.verdict is not None and self.verdict.refused)
 
-    def without_edit(self, why: Declined) -> SiteDecision:
+    def take_back(self, why: Declined) -> Self:
         """Return the same decision with the edit taken back, for the reason ``why``."""
         return replace(self, edit=None, conflict=why)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from presieve.backend.filter_placement.filtered_leaves import RELATION
 from presieve.backend.filter_placement.joins import JoinSite
@@ -21,7 +21,6 @@ from presieve.backend.filter_placement.opening import (
     with_filters,
 )
 from presieve.backend.filter_placement.windows import WindowSite
-from presieve.backend.open_plan import Opened
 from presieve.backend.rewrite import Predicate
 from presieve.backend.statistics.edits import ask_about_scan
 from presieve.certificate.certificate import Certificate
@@ -31,8 +30,11 @@ from presieve.certificate.two_rows import TwoRowClaim
 from presieve.certificate.windows import WindowCertificate
 from presieve.cost.estimate import estimate
 from presieve.cost.parquet_scan import Estimate, Scan
-from presieve.driver.solve import ERASED_TEXT, ERASES
+from presieve.driver.options import Options
+from presieve.driver.solve import MAY_ERASE
 from presieve.driver.stages.cost_gate import COST
+from presieve.driver.stages.decisions import Decision
+from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
@@ -41,11 +43,6 @@ from presieve.ir.walk import rewrite, to_scope, variables
 from presieve.semantics.windows import HERE, WindowFrame
 from presieve.sql.emit import normalize
 from presieve.synthesis import joins, windows
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from presieve.driver.options import Options
 
 MAX_ROUNDS = 8
 """Maximum height of a stack of operators that pass filters on to one another."""
@@ -63,17 +60,15 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class FilteredDecision:
+class FilteredDecision(Decision[AnySite]):
     """The filters that go below one operator, with their proof, or why there are none.
 
     ``predicates`` has one entry for each side, which may be None. ``selectivity`` is the share of
     rows that the filter is likely to keep, for the side with the least share; None if unknown.
     """
 
-    site: AnySite
     predicates: tuple[Predicate | None, ...] = ()
     verified: Accepted | None = None
-    declined: Declined | None = None
     selectivity: float | None = None
 
     @property
@@ -86,24 +81,16 @@ class FilteredDecision:
         return ", ".join(f"{sql} ({side})" for sql, side in named if sql is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Filtered:
-    """The resulting DataFrame; the input DataFrame itself if nothing changes."""
-
-    df: DataFrame
-    decisions: tuple[FilteredDecision, ...] = ()
-
-
-def with_filters_below(opened: Opened, df: DataFrame, options: Options) -> Filtered:
+def add_filters_below(state: PlanState) -> PassResult:
     """Add filters below operators; a filter below one operator is above the inner ones."""
-    if options.cost == "never":
-        return Filtered(df)
+    df = state.df
+    earlier = {d.site.number: d for d in state.select(FilteredDecision)}
     decided: dict[int, FilteredDecision] = {}
     for _ in range(MAX_ROUNDS):
-        operators = open_operators(opened, df)
+        operators = open_operators(state.opened, df)
         if isinstance(operators, Declined):
             break
-        decisions = [_decide(operators, site, options) for site in operators.found]
+        decisions = [_decide(operators, site, state.options) for site in operators.found]
         decided |= {d.site.number: d for d in decisions if d.predicates or d.declined}
         filters = {
             side.path: predicate
@@ -111,11 +98,12 @@ def with_filters_below(opened: Opened, df: DataFrame, options: Options) -> Filte
             for side, predicate in zip(d.site.sides, d.predicates, strict=False)
             if predicate is not None
         }
-        new_df = with_filters(opened.gateway, operators.plan, filters) if filters else None
+        new_df = with_filters(state.opened.gateway, operators.plan, filters) if filters else None
         if new_df is None or isinstance(new_df, Declined):
             break
         df = new_df
-    return Filtered(df, tuple(decided[n] for n in sorted(decided)))
+    every = {**earlier, **{n: decided[n] for n in sorted(decided)}}
+    return PassResult(df, tuple(every.values()))
 
 
 def _decide(operators: FilteredOperators, site: AnySite, options: Options) -> FilteredDecision:
@@ -125,16 +113,17 @@ def _decide(operators: FilteredOperators, site: AnySite, options: Options) -> Fi
     if every is None:
         return decision
     if not any(map(sql_conjuncts, every)):
-        return replace(decision, declined=_why_not(site))
+        why = _why_not(site)
+        return decision if why is None else decision.take_back(why)
     below = [_without_known(f, side.known) for f, side in zip(every, site.sides, strict=True)]
     if not any(map(sql_conjuncts, below)):
         return decision
     result = _prove_filters(site, below, options.budget)
     if isinstance(result, Rejected):
         reason = f"the filter is not proved: {result.condition}, {result.reason}"
-        return replace(decision, declined=Declined("no-proof", reason))
+        return decision.decline("no-proof", reason)
     if options.policy == "strict" and site.erases:
-        return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
+        return decision.take_back(MAY_ERASE)
     estimates = list(_ask_scans(operators, site, below, estimate))
     shares = [k.least for k in estimates if k is not None]
     decision = replace(decision, selectivity=min(shares, default=None))
@@ -142,7 +131,7 @@ def _decide(operators: FilteredOperators, site: AnySite, options: Options) -> Fi
         _why_not_worth_it(operators, site, below, estimates) if options.cost != "always" else ""
     )
     if cost_reason:
-        return replace(decision, declined=Declined(COST, cost_reason))
+        return decision.decline(COST, cost_reason)
     return _insert_filters(operators, replace(decision, verified=result), below)
 
 

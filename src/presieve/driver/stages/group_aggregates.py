@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import BoundaryCall
@@ -22,7 +22,6 @@ from presieve.backend.group_aggregates import (
     open_groups,
     with_aggregates,
 )
-from presieve.backend.open_plan import Opened
 from presieve.backend.rewrite import GroupTexts
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact
 from presieve.backend.statistics.group_sizes import largest_group
@@ -36,12 +35,15 @@ from presieve.compiling.group_aggregates import AggregateWriter
 from presieve.compiling.row_expressions import Writer
 from presieve.cost.decision import list_pays
 from presieve.driver.declare import BY_CALLER, follows_from, read_declared
-from presieve.driver.solve import ERASED_TEXT, ERASES, strictly
+from presieve.driver.options import Options
+from presieve.driver.solve import MAY_ERASE, strictly
 from presieve.driver.stages.cost_gate import COST
 from presieve.driver.stages.datachecks import run_check
+from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.discharge import ABOUT_CODE, breaks, discharge_assumptions, why_refused
+from presieve.driver.stages.passes import PassResult, PlanState
+from presieve.driver.stages.replacements import replace_functions
 from presieve.driver.stages.row_expressions import expression_of
-from presieve.driver.stages.settling import settle_replacements
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, negate
@@ -62,9 +64,6 @@ from presieve.smt.side_by_side import with_raised
 from presieve.sql.emit import literal
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from presieve.driver.options import Options
     from presieve.synthesis.aggregates.aggregate_invariant import Aggregates
 
 
@@ -86,16 +85,14 @@ class Reduced:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupDecision:
+class GroupDecision(Decision[GroupCall]):
     """The decision about the functions of one operator: the aggregates and expressions that replace
     them and their proofs, or why they stay.
     """
 
-    call: GroupCall
     reduced: tuple[Reduced, ...] = ()
     texts: GroupTexts | None = None
     verified: tuple[Verified[AggregatedCertificate], ...] = ()
-    declined: Declined | None = None
 
     @property
     def text(self) -> str:
@@ -109,7 +106,7 @@ class GroupDecision:
     @property
     def columns(self) -> Mapping[str, str]:
         """The texts that replace the functions' outputs, by output name."""
-        named = {a.id: a.name for attributes in self.call.outputs for a in attributes}
+        named = {a.id: a.name for attributes in self.site.outputs for a in attributes}
         return {named[i]: sql for function in self.reduced for i, sql in function.outputs.items()}
 
     @property
@@ -119,47 +116,19 @@ class GroupDecision:
         return tuple(dict.fromkeys(every))
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregated:
-    """The resulting DataFrame; the input DataFrame itself if nothing changes."""
-
-    df: DataFrame
-    decisions: tuple[GroupDecision, ...] = ()
-
-
-def replace_group_functions(
-    opened: Opened, df: DataFrame, options: Options, *, changed: bool
-) -> Aggregated:
-    """Replace functions of groups by Spark's own aggregates.
-
-    ``changed`` says that the plan of ``df`` differs from the one that was opened.
-    """
-    if not changed and opened.written is not None:
-        condensed = open_groups(replace(opened, written=None), df, changed=False)
-        if not any(d.texts for d in _decide_all(condensed, options).values()):
-            return Aggregated(df)
-    groups = open_groups(opened, df, changed=changed)
-    if isinstance(groups, Declined):
-        return Aggregated(df)
-    decisions = _decide_all(groups, options)
-    rewritten = settle_replacements(
-        decisions,
-        lambda candidates: with_aggregates(
+def replace_group_functions(state: PlanState) -> PassResult:
+    """Replace functions of groups by Spark's own aggregates."""
+    return replace_functions(
+        state,
+        partial(open_groups, df=state.df, changed=state.is_changed),
+        lambda groups: [*map(_Stage(groups, state.options).decide, groups.found)],
+        lambda groups, planned: with_aggregates(
             groups,
-            {i: d.texts for i, d in candidates.items() if d.texts},
-            {i: _columns(d) for i, d in candidates.items()},
+            {i: d.texts for i, d in planned.items() if d.texts},
+            {i: _columns(d) for i, d in planned.items()},
         ),
-        lambda d, i, built: _check_aggregates(d, built.values[i]),
-        lambda d, why: replace(d, declined=why),
+        _check_aggregates,
     )
-    return Aggregated(df if rewritten is None else rewritten.df, tuple(decisions.values()))
-
-
-def _decide_all(groups: Groups | Declined, options: Options) -> dict[int, GroupDecision]:
-    if isinstance(groups, Declined):
-        return {}
-    stage = _Stage(groups, options)
-    return {i: stage.decide(call) for i, call in enumerate(groups.found)}
 
 
 def _columns(decision: GroupDecision) -> Mapping[str, AggregateColumn | ListColumn]:
@@ -175,14 +144,14 @@ class _Stage:
     def decide(self, call: GroupCall) -> GroupDecision:
         """Find aggregates that replace an operator's functions; they are not proved yet."""
         if call.why is not None:
-            return GroupDecision(call, declined=call.why)
+            return GroupDecision(call, call.why)
         if self.options.policy == "strict" and call.loses_errors:
-            return GroupDecision(call, declined=Declined(ERASES, ERASED_TEXT))
+            return GroupDecision(call, MAY_ERASE)
         try:
             facts = facts_of(self.groups, call)
             reduced = tuple(self._reduce_function(call, i, facts) for i in range(len(call.folds)))
         except DeclineSignal as signal:
-            return GroupDecision(call, declined=signal.declined)
+            return GroupDecision(call, signal.declined)
         assert call.boundary is not None
         aggregates = {
             name: sql for function in reduced for name, sql in function.aggregates.items()
@@ -194,7 +163,8 @@ class _Stage:
             outputs |= (
                 _struct(call_, attributes, function.outputs) if call_.fields else function.outputs
             )
-        return GroupDecision(call, reduced, GroupTexts(call.boundary.keys, aggregates, outputs))
+        texts = GroupTexts(call.boundary.keys, aggregates, outputs)
+        return GroupDecision(call, reduced=reduced, texts=texts)
 
     def _reduce_function(self, call: GroupCall, number: int, shown: Sequence[Fact]) -> Reduced:
         """Reduce one function to aggregates, with as few assumptions as possible.
@@ -381,9 +351,9 @@ def _check_claim(claim: AggregatedCertificate) -> Verified[AggregatedCertificate
 def _check_aggregates(decision: GroupDecision, analyzed: GroupValues | Declined) -> GroupDecision:
     """Add the proofs to a decision, or the reason why there is none."""
     if isinstance(analyzed, Declined):
-        return replace(decision, declined=analyzed)
+        return decision.take_back(analyzed)
     verified: list[Verified[AggregatedCertificate]] = []
-    for function, attributes in zip(decision.reduced, decision.call.outputs, strict=True):
+    for function, attributes in zip(decision.reduced, decision.site.outputs, strict=True):
         assert decision.texts is not None
         texts = decision.texts
         aggregates = tuple(
@@ -405,6 +375,6 @@ def _check_aggregates(decision: GroupDecision, analyzed: GroupValues | Declined)
         result = _check_claim(claim)
         if isinstance(result, Rejected):
             reason = f"the aggregates are not proved: {result.condition}, {result.reason}"
-            return replace(decision, declined=Declined("no-proof", reason))
+            return decision.decline("no-proof", reason)
         verified.append(result)
     return replace(decision, verified=tuple(verified))

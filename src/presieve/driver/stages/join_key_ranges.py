@@ -8,78 +8,61 @@ side has now.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from presieve.backend.classic.join_key_ranges import KeyRange, KeyRanges, open_ranges, with_ranges
-from presieve.backend.open_plan import Opened
 from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.joins import JoinCertificate
 from presieve.cost.estimate import estimate, extremes
-from presieve.driver.solve import ERASED_TEXT, ERASES
+from presieve.driver.options import Options
+from presieve.driver.solve import MAY_ERASE
 from presieve.driver.stages.cost_gate import COST
+from presieve.driver.stages.decisions import Decision
+from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.errors import Declined
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from presieve.driver.options import Options
 
 _READ = "the range of the other side's keys is not known to skip as many row groups as it costs"
 
 
 @dataclass(frozen=True, slots=True)
-class RangeDecision:
+class RangeDecision(Decision[KeyRange]):
     """A range for one side of a join, with its proof, or why there is none.
 
     ``skipped`` is the share of its files' rows that it is likely to skip.
     """
 
-    site: KeyRange
     verified: Verified[JoinCertificate] | None = None
-    declined: Declined | None = None
     skipped: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ranged:
-    """The resulting DataFrame; the input DataFrame itself if nothing changes."""
-
-    df: DataFrame
-    decisions: tuple[RangeDecision, ...] = ()
-
-
-def with_key_ranges(opened: Opened, df: DataFrame, options: Options) -> Ranged:
+def add_key_ranges(state: PlanState) -> PassResult:
     """Add ranges of keys to the large sides of joins."""
-    if options.cost == "never":
-        return Ranged(df)
-    ranges = open_ranges(opened, df)
+    ranges = open_ranges(state.opened, state.df)
     if ranges is None or isinstance(ranges, Declined):
-        return Ranged(df)
-    decisions = tuple(_decide(ranges, site, options) for site in ranges.found)
+        return PassResult(state.df)
+    decisions = tuple(_decide(ranges, site, state.options) for site in ranges.found)
     chosen: dict[tuple[int, ...], RangeDecision] = {}
     for decision in decisions:
         best = chosen.get(decision.site.path)
-        if decision.declined is None and (
-            best is None or (decision.skipped or 0) > (best.skipped or 0)
-        ):
+        if decision.is_planned and (best is None or (decision.skipped or 0) > (best.skipped or 0)):
             chosen[decision.site.path] = decision
-    new_df = with_ranges(ranges, [decision.site for decision in chosen.values()]) if chosen else df
+    sites = [decision.site for decision in chosen.values()]
+    new_df = with_ranges(ranges, sites) if sites else state.df
     if isinstance(new_df, Declined):
-        return Ranged(df, tuple(replace(d, declined=d.declined or new_df) for d in decisions))
-    return Ranged(new_df, tuple(chosen.values()))
+        refused = (d.take_back(d.declined or new_df) for d in decisions)
+        return PassResult(state.df, tuple(refused))
+    return PassResult(new_df, tuple(chosen.values()))
 
 
 def _decide(ranges: KeyRanges, site: KeyRange, options: Options) -> RangeDecision:
     decision = RangeDecision(site)
     if options.policy == "strict" and site.erases:
-        return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
+        return decision.take_back(MAY_ERASE)
     share = _share_skipped(ranges, site)
     if options.cost != "always" and not site.pays(share):
-        return replace(decision, declined=Declined(COST, _READ), skipped=share)
+        return replace(decision.decline(COST, _READ), skipped=share)
     verified = check(site.certificate)
     if isinstance(verified, Rejected):
-        reason = f"the filter is not proved: {verified.reason}"
-        return replace(decision, declined=Declined("no-proof", reason))
+        return decision.decline("no-proof", f"the filter is not proved: {verified.reason}")
     return replace(decision, verified=verified, skipped=share)
 
 

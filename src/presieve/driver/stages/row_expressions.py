@@ -8,19 +8,20 @@ form equals the function. A function without a proof stays in Python.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
 
-from presieve.backend.open_plan import Opened
 from presieve.backend.rewrite import RowTexts
-from presieve.backend.row_expressions import Calls, RowCall, Values, open_calls, with_expressions
+from presieve.backend.row_expressions import RowCall, Values, open_calls, with_expressions
 from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.row_expressions import (
     CompiledCertificate,
     Expression,
 )
 from presieve.compiling.row_expressions import Writer
-from presieve.driver.solve import ERASED_TEXT, ERASES
-from presieve.driver.stages.settling import settle_replacements
+from presieve.driver.solve import MAY_ERASE, Policy
+from presieve.driver.stages.decisions import Decision
+from presieve.driver.stages.passes import PassResult, PlanState
+from presieve.driver.stages.replacements import replace_functions
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE
@@ -31,84 +32,51 @@ from presieve.semantics.smart_constructors import get, or_
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.catalyst_values import ValueOf
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from presieve.driver.solve import Policy
-
 
 @dataclass(frozen=True, slots=True)
-class CompileDecision:
+class CompileDecision(Decision[RowCall]):
     """The decision about one function: proved expressions that replace it, or why it stays."""
 
-    call: RowCall
     texts: RowTexts | None = None
     verified: Verified[CompiledCertificate] | None = None
-    declined: Declined | None = None
 
     @property
     def text(self) -> str:
         """The expressions, for people."""
         if self.texts is None:
             return ""
-        named = zip(self.texts.outputs, self.call.outputs, strict=True)
+        named = zip(self.texts.outputs, self.site.outputs, strict=True)
         columns = self.texts.outputs
-        if not self.call.positions:
+        if not self.site.positions:
             columns = tuple(f"{sql} AS {a.name}" for sql, a in named)
         where = "" if self.texts.row is None else f" WHERE {self.texts.row}"
         return ", ".join(columns) + where
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """The resulting DataFrame; the input DataFrame itself if nothing changes."""
-
-    df: DataFrame
-    decisions: tuple[CompileDecision, ...] = ()
-
-
-def replace_row_functions(
-    opened: Opened, df: DataFrame, policy: Policy, *, changed: bool
-) -> Compiled:
-    """Replace functions of rows by expressions.
-
-    ``changed`` says that the plan of ``df`` differs from the one that was opened.
-    """
-    if not changed and opened.written is not None:
-        condensed = open_calls(replace(opened, written=None), df, changed=False)
-        if not any(d.texts for d in _decide_all(condensed, policy).values()):
-            return Compiled(df)
-    calls = open_calls(opened, df, changed=changed)
-    if isinstance(calls, Declined):
-        return Compiled(df)
-    decisions = _decide_all(calls, policy)
-    rewritten = settle_replacements(
-        decisions,
-        lambda candidates: with_expressions(
-            calls, {i: d.texts for i, d in candidates.items() if d.texts}
+def replace_row_functions(state: PlanState) -> PassResult:
+    """Replace functions of rows by expressions."""
+    return replace_functions(
+        state,
+        partial(open_calls, df=state.df, changed=state.is_changed),
+        lambda calls: [_write_expressions(call, state.options.policy) for call in calls.found],
+        lambda calls, planned: with_expressions(
+            calls, {i: d.texts for i, d in planned.items() if d.texts}
         ),
-        lambda d, i, built: _check_expressions(d, built.values[i]),
-        lambda d, why: replace(d, declined=why),
+        _check_expressions,
     )
-    return Compiled(df if rewritten is None else rewritten.df, tuple(decisions.values()))
-
-
-def _decide_all(calls: Calls | Declined, policy: Policy) -> dict[int, CompileDecision]:
-    row_calls = () if isinstance(calls, Declined) else calls.found
-    return {i: _write_expressions(call, policy) for i, call in enumerate(row_calls)}
 
 
 def _write_expressions(call: RowCall, policy: Policy) -> CompileDecision:
     """Write the expressions, which are not proved yet."""
     if isinstance(call.lifted, Declined):
-        return CompileDecision(call, declined=call.lifted)
+        return CompileDecision(call, call.lifted)
     raises = call.lifted.fold.finish_raises != FALSE  # Spark may not evaluate an expression
     if policy == "strict" and (call.erases or raises):
-        return CompileDecision(call, declined=Declined(ERASES, ERASED_TEXT))
+        return CompileDecision(call, MAY_ERASE)
     try:
-        return CompileDecision(call, _texts(call, call.lifted))
+        return CompileDecision(call, texts=_texts(call, call.lifted))
     except DeclineSignal as signal:
-        return CompileDecision(call, declined=signal.declined)
+        return CompileDecision(call, signal.declined)
 
 
 def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
@@ -138,8 +106,8 @@ def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
 def _check_expressions(decision: CompileDecision, analyzed: Values | Declined) -> CompileDecision:
     """Add the proof to a decision, or the reason why there is none."""
     if isinstance(analyzed, Declined):
-        return replace(decision, declined=analyzed)
-    call, texts = decision.call, decision.texts
+        return decision.take_back(analyzed)
+    call, texts = decision.site, decision.texts
     assert isinstance(call.lifted, Lifted)
     assert texts is not None
     pairs = zip(call.outputs, texts.outputs, analyzed.outputs, strict=True)
@@ -152,7 +120,7 @@ def _check_expressions(decision: CompileDecision, analyzed: Values | Declined) -
     result = check(CompiledCertificate(problem, expressions, call.row))
     if isinstance(result, Rejected):
         reason = f"the expression is not proved: {result.condition}, {result.reason}"
-        return replace(decision, declined=Declined("no-proof", reason))
+        return decision.decline("no-proof", reason)
     return replace(decision, verified=result)
 
 

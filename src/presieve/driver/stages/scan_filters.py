@@ -19,7 +19,7 @@ from presieve.backend.catalyst.leaf_conditions import conjunction
 from presieve.backend.catalyst.trees import Tree
 from presieve.backend.filter_placement.opening import with_filters
 from presieve.backend.gateway import GatewayError
-from presieve.backend.open_plan import Opened, or_declined
+from presieve.backend.open_plan import or_declined
 from presieve.backend.rewrite import Predicate, predicate
 from presieve.backend.statistics.edits import of_scan
 from presieve.certificate.check import Rejected, Verified, check
@@ -27,9 +27,12 @@ from presieve.certificate.scan_filters import DerivedCertificate
 from presieve.cost.estimate import skipped_share
 from presieve.cost.parquet_scan import Scan
 from presieve.driver.declare import computed_columns
-from presieve.driver.solve import ERASED_TEXT, ERASES
+from presieve.driver.options import Options
+from presieve.driver.solve import MAY_ERASE
 from presieve.driver.stages.cost_gate import COST
+from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.declared_columns import standing
+from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import STRING, strip
 from presieve.ir.walk import variables
@@ -45,7 +48,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from presieve.backend.classic.scan_filters import RowSource, RowSources
-    from presieve.driver.options import Options
 
 LEAST_SKIPPED = 0.05
 """Minimum share of the files' rows that a filter must skip to pay off."""
@@ -56,7 +58,7 @@ _READ = "the filter is not known to skip row groups or pages of the files"
 
 
 @dataclass(frozen=True, slots=True)
-class DerivedDecision:
+class DerivedDecision(Decision["RowSource"]):
     """The filter derived for the files at one place, with a proof for each condition there, or the
     reason why there is none.
 
@@ -64,43 +66,32 @@ class DerivedDecision:
     that the conditions may raise an error for rows that are no longer read.
     """
 
-    source: RowSource
     predicate: Predicate | None = None
     verified: tuple[Verified[DerivedCertificate], ...] = ()
-    declined: Declined | None = None
     skipped: float | None = None
     erases: bool = False
     declared: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
-    """The resulting DataFrame; the input DataFrame itself if nothing changes."""
-
-    df: DataFrame
-    decisions: tuple[DerivedDecision, ...] = ()
-
-
-def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Derived:
+def add_derived_filters(state: PlanState) -> PassResult:
     """Add derived filters directly above the files.
 
     A large plan is read as written only if there is something to gain or to report.
     """
     from presieve.backend.classic.scan_filters import ScanFilterSearch, open_sources
 
-    if options.cost == "never":
-        return Derived(df)
+    options, reading = state.options, state.job.reading
     declared = tuple(computed_columns(options.declare))
     search = ScanFilterSearch(_may_follow, declared, trusting=options.policy == "assume")
-    sources = open_sources(opened, df, replace(search, first=not opened.reading.for_report))
+    sources = open_sources(state.opened, state.df, replace(search, first=not reading.for_report))
     if isinstance(sources, Declined) or sources is None or not sources.first:
-        return _add_filters(sources, df, options)
+        return _add_filters(sources, state)
     if all(d.predicate is None for d in _decisions(sources, options)):
-        return Derived(df)
-    return _add_filters(open_sources(opened, df, search), df, options)
+        return PassResult(state.df)
+    return _add_filters(open_sources(state.opened, state.df, search), state)
 
 
-def with_readable_filters(df: DataFrame, options: Options) -> Derived:
+def add_readable_filters(state: PlanState) -> PassResult:
     """Add filters directly above functions, and columns for the values that aggregate functions
     compute from a row.
 
@@ -108,24 +99,24 @@ def with_readable_filters(df: DataFrame, options: Options) -> Derived:
     """
     from presieve.backend.classic.gateway import is_classic
 
-    if options.cost == "never" or not is_classic(df):
-        return Derived(df)
+    if not is_classic(state.df):
+        return PassResult(state.df)
     from presieve.backend.classic.scan_filters import open_functions
 
-    return _add_filters(open_functions(df), df, options)
+    return _add_filters(open_functions(state.df), state)
 
 
-def _add_filters(sources: RowSources | Declined | None, df: DataFrame, options: Options) -> Derived:
+def _add_filters(sources: RowSources | Declined | None, state: PlanState) -> PassResult:
     if sources is None or isinstance(sources, Declined):
-        return Derived(df)
-    decisions = _decisions(sources, options)
-    filters = {d.source.path: d.predicate for d in decisions if d.predicate is not None}
+        return PassResult(state.df)
+    decisions = _decisions(sources, state.options)
+    filters = {d.site.path: d.predicate for d in decisions if d.predicate is not None}
     changed = filters or sources.changed
-    new_df = _with(sources, filters, [d.source for d in decisions]) if changed else df
+    new_df = _with(sources, filters, [d.site for d in decisions]) if changed else state.df
     if isinstance(new_df, Declined):
         refused = (replace(d, predicate=None, declined=new_df) for d in decisions)
-        return Derived(df, tuple(refused))
-    return Derived(new_df, tuple(decisions))
+        return PassResult(state.df, tuple(refused))
+    return PassResult(new_df, tuple(decisions))
 
 
 def _decisions(sources: RowSources, options: Options) -> list[DerivedDecision]:
@@ -158,12 +149,11 @@ def _decide(sources: RowSources, source: RowSource, options: Options) -> Derived
         ends = cuts(node, sources.zones)
         proof = check(DerivedCertificate(condition, consequences.clauses, sources.zones, ends))
         if isinstance(proof, Rejected):
-            reason = f"the filter is not proved: {proof.reason}"
-            return replace(decision, declined=Declined("no-proof", reason))
+            return decision.decline("no-proof", f"the filter is not proved: {proof.reason}")
         proofs.append(proof)
     decision = replace(decision, erases=any(map(can_raise, source.evaluated)))
     if options.policy == "strict" and decision.erases:
-        return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
+        return decision.take_back(MAY_ERASE)
     return _build_filter(sources, decision, proofs, options)
 
 
@@ -230,20 +220,20 @@ def _build_filter(
     options: Options,
 ) -> DerivedDecision:
     """Build the proved filter, if it pays off."""
-    source, clauses = decision.source, proofs[0].certificate.clauses
+    source, clauses = decision.site, proofs[0].certificate.clauses
     term = predicate_of(clauses, source.columns, source.types)
     if any(can_raise(tree) for s in sources.found for tree in s.evaluated):
         term = without_equalities(term)
     try:
         new_predicate = predicate(term, source.columns, sources.timezone)
     except DeclineSignal as signal:
-        return replace(decision, declined=signal.declined)
+        return decision.take_back(signal.declined)
     texts = any(strip(v.sort) == STRING for v in variables(term))
     least = LEAST_OF_TEXTS if texts else LEAST_SKIPPED
     share = _share_skipped(sources, source, new_predicate, least) if source.asked else None
     decision = replace(decision, verified=tuple(proofs), skipped=share)
     if options.cost != "always" and share is not None and share < least:
-        return replace(decision, declined=Declined(COST, _READ))
+        return decision.decline(COST, _READ)
     return replace(decision, predicate=new_predicate)
 
 
