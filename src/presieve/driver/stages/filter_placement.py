@@ -113,8 +113,7 @@ def _decide(operators: FilteredOperators, site: AnySite, options: Options) -> Fi
     if every is None:
         return decision
     if not any(map(sql_conjuncts, every)):
-        why = _why_not(site)
-        return decision if why is None else decision.take_back(why)
+        return replace(decision, declined=_why_not(site))
     below = [_without_known(f, side.known) for f, side in zip(every, site.sides, strict=True)]
     if not any(map(sql_conjuncts, below)):
         return decision

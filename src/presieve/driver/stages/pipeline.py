@@ -20,27 +20,27 @@ from presieve.driver.stages.row_expressions import replace_row_functions
 from presieve.driver.stages.scan_filters import add_derived_filters, add_readable_filters
 from presieve.errors import Declined
 
-# What follows from conditions that proofs do not read, right above functions and joins.
 READABLE = Pass("filters above functions", add_readable_filters)
-# The plan is read, a large one in its condensed form first.
+"""Add what follows from conditions that proofs do not read, right above functions and joins."""
 READING = Pass("the reading of the plan", read_plan, reported=True)
-# Copies of filters below windows, limits, outer joins, INTERSECT and EXCEPT.
+"""Read the plan, a large one in its condensed form first."""
 BELOW = Pass("filters below windows and joins", add_filters_below)
-# The proved pre-filter below a function, and above it what is left of the filter.
+"""Copy filters below windows, limits, outer joins, INTERSECT and EXCEPT."""
 PUSHDOWN = Pass(PREFILTERS, push_prefilters, reported=True)
-# Expressions of Spark in place of functions of rows in Python.
+"""Put the proved pre-filter below a function, and the residual above it."""
 ROWS = Pass("functions of rows as expressions", replace_row_functions)
-# Aggregates of Spark in place of functions of groups in Python.
+"""Replace Python by expressions of Spark."""
 GROUPS = Pass("functions of groups as aggregates", replace_group_functions)
-# Functions of tables receive only the columns that they read.
+"""Replace Python by aggregates of Spark."""
 COLUMNS = Pass("the choice of columns", prune_columns, reported=True)
-# Intervals of columns right above files.
+"""Leave out columns that a function of tables does not read."""
 DERIVED = Pass("derived filters", add_derived_filters)
-# The range of a join's keys on its large side.
+"""Add intervals of columns right above files."""
 RANGES = Pass("ranges of join keys", add_key_ranges)
+"""Add the range of a join's keys to its large side."""
 
 PASSES = (READABLE, READING, BELOW, PUSHDOWN, BELOW, ROWS, GROUPS, COLUMNS, DERIVED, RANGES)
-"""All passes, in order."""
+"""All passes, in order. Pre-filters are new filters for the pass before them, so it runs again."""
 
 TAKEN_BACK = "check"
 """The code of rewrites that are taken back because of Spark's optimized plan."""
