@@ -171,3 +171,18 @@ def test_partitions_are_no_other_source(spark: SparkSession, tmp_path: Path) -> 
     one = df.filter("p = 1")
     judge = ExplainedCheck(ConnectGateway(spark), df)
     assert judge.objection(one.filter("id > 2"), ()) is None
+
+
+def test_directories_are_still_selected_by_keys(rows: DataFrame, tmp_path: Path) -> None:
+    spark = rows.sparkSession
+    spark.range(1000).selectExpr("id AS w", "id % 10 AS k").write.partitionBy("k").parquet(
+        f"{tmp_path}/days"
+    )
+    days = spark.read.parquet(f"{tmp_path}/days")
+    df = bests(rows).filter("best > 300").join(days, "k")
+    lost = ExplainedCheck(ConnectGateway(spark), df).objection(bests(rows).join(days, "k"), ())
+    assert lost is not None
+    assert "by the keys of a join" in lost.reason
+    better = presieve.optimize(df, cost="always")
+    assert sorted(map(repr, better.collect())) == sorted(map(repr, df.collect()))
+    assert "dynamicpruning" in str(cast("Any", better)._explain_string(mode="formatted"))

@@ -83,7 +83,9 @@ def _source(scan: Mapping[str, str]) -> str:
 def _filters(scan: Mapping[str, str]) -> Iterator[str]:
     """Return the scan's filters except the tests for NULL that Spark adds to other filters."""
     parts = split_list(_BYTES.sub("bytes", scan.get("PushedFilters", "[]")))
-    return (part for part in parts if not part.startswith("IsNotNull("))
+    yield from (part for part in parts if not part.startswith("IsNotNull("))
+    if "dynamicpruning" in scan.get("PartitionFilters", ""):
+        yield "on directories by the keys of a join"
 
 
 def _count_filters(scans: Iterable[Mapping[str, str]]) -> Counter[tuple[str, str]]:
