@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 READING_MORE: Mapping[str, tuple[str, ...]] = {
     "a guarded plan finds rows that break an assumption, and reads its table again": (
-        "backend/classic/test_guarded.py::test_a_guard_is_what_keeps_groups_with_nan",
-        "backend/classic/test_guarded.py::test_as_written",
-        "backend/classic/test_guarded.py::test_rows_that_come_later",
+        "backend/classic/test_py4j_errors.py::test_a_guard_is_what_keeps_groups_with_nan",
+        "backend/classic/test_py4j_errors.py::test_as_written",
+        "backend/classic/test_py4j_errors.py::test_rows_that_come_later",
         "backend/catalyst/test_functions_of_tables.py::test_apply_in_arrow",
         "backend/catalyst/test_types.py::test_fields_of_a_struct_as_columns",
         "backend/effects/test_transport.py::test_numbers_of_groups",
@@ -33,7 +33,7 @@ READING_MORE: Mapping[str, tuple[str, ...]] = {
         "traps/test_spark_python_pandas.py::test_t06_in_a_loop_the_assumption_is_listed",
     ),
     "with cost=always, what Spark reads once for two places gets a pre-filter for each": (
-        "backend/catalyst/test_native.py::test_copies_of_one_aggregate_with_different_filters",
+        "backend/catalyst/test_native_aggregates.py::test_copies_of_one_aggregate_with_different_filters",
         "backend/catalyst/test_shapes.py::test_definitions",
         "backend/catalyst/test_shapes.py::test_definitions_that_are_read_twice",
         "backend/statistics/test_cost.py::test_a_self_join_of_which_one_side_is_filtered",
