@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -14,7 +15,7 @@ from presieve.certificate.certificate import Certificate
 from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.claim import Claim, ConditionClaim, Decided, Obligation, Script
 from presieve.certificate.two_rows import TwoRowClaim
-from presieve.errors import PresieveError
+from presieve.errors import PresieveError, UsageError
 
 TRUE_SCRIPT, FALSE_SCRIPT = "(assert true)", "(assert false)"
 
@@ -100,7 +101,7 @@ def test_only_the_checker_seals() -> None:
 
 
 def test_every_kind_is_read_back() -> None:
-    families = {c.__name__ for c in (Claim, ConditionClaim, TwoRowClaim, Stated)}
+    families = {c.__name__ for c in (Claim, ConditionClaim, TwoRowClaim, Stated, Bounded)}
     kinds = {c.__name__: c.__module__ for c in _subclasses(Claim) if c.__name__ not in families}
     assert kinds.pop("Certificate") == Certificate.__module__  # has five kinds of its own
     assert sorted(kinds.values()) == sorted(p.__module__ for p in stored.PARSERS.values())
@@ -110,3 +111,47 @@ def _subclasses(base: Any) -> Iterator[type]:
     yield base
     for derived in base.__subclasses__():
         yield from _subclasses(derived)
+
+
+# --- the recipe for a kind of certificate ---------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded(Claim):
+    """The claim that every integer above ``low`` is above ``high``."""
+
+    low: int
+    high: int
+
+    def fields(self) -> dict[str, object]:
+        return {"kind": "bounded", "low": self.low, "high": self.high}
+
+    def check_form(self) -> None:
+        if self.low < 0:
+            raise PresieveError("the bound is negative")
+
+    def premises(self) -> str:
+        return f"(declare-const x Int)(assert (> x {self.low}))"
+
+    def obligations(self) -> Iterator[Obligation]:
+        yield Script("bound", f"{self.premises()}(assert (not (> x {self.high})))")
+
+
+def test_a_planted_kind_is_stored_and_checked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def parse(data: Any) -> Bounded:
+        return Bounded(data["low"], data["high"])
+
+    right, wrong, senseless = Bounded(3, 2), Bounded(3, 4), Bounded(-1, -2)
+    path = tmp_path / "claim.json"
+    right.save(path)
+    with pytest.raises(UsageError, match="not a complete certificate"):
+        stored.load(path)
+    monkeypatch.setitem(stored.PARSERS, "bounded", parse)
+    assert stored.load(path) == right
+    assert isinstance(stored.check_claim(right, "z3"), Verified)
+    for claim, condition in ((wrong, "bound"), (senseless, "form")):
+        rejected = stored.check_claim(claim, "z3")
+        assert isinstance(rejected, Rejected)
+        assert rejected.condition == condition

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from presieve.errors import Declined
+from presieve.ir.sorts import FLOAT, Option
+from presieve.ir.terms import Scope, Var
 from presieve.sql import catalyst, catalyst_values
-from presieve.sql.expressions import aggregating, basics, condition_fold, predicates
+from presieve.sql.expressions import aggregating, basics, condition_fold, numeric, predicates
 from presieve.sql.expressions.catalogue import CATALOGUE, UNLISTED, find_entry
-from presieve.sql.expressions.entry import PACKAGE, Entry
+from presieve.sql.expressions.entry import PACKAGE, Entry, always
+from presieve.sql.expressions.raising import can_raise
 from presieve.sql.monotone import READERS
 
 if TYPE_CHECKING:
@@ -120,3 +124,36 @@ def test_predicates_of_spark_have_an_entry(spark: SparkSession) -> None:
     classes = {class_of(f) for f in functions(spark) if f.getGroup() in groups}
     assert len(classes) > 15
     assert {c.removeprefix(PACKAGE) for c in classes - CATALOGUE.keys()} <= NOT_LISTED
+
+
+# --- the recipe for an expression -----------------------------------------------------------------
+
+PLANTED = PACKAGE + "Planted"
+COLUMN = {
+    "class": PACKAGE + "AttributeReference",
+    "num-children": 0,
+    "name": "x",
+    "dataType": "double",
+    "nullable": True,
+    "metadata": {},
+    "exprId": {"id": 1},
+}
+TREE: list[dict[str, Any]] = [{"class": PLANTED, "num-children": 1, "child": 0}, COLUMN]
+
+
+def test_a_planted_expression_is_known_to_its_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its entry it does not raise, and with a rule it has a meaning: that of ``-x``."""
+    x = Var(Scope.ROW, "x", Option(FLOAT))
+    assert can_raise(TREE)
+    assert isinstance(catalyst.expression(TREE, {1: x}, "UTC"), Declined)
+    entry = always("Planted", 1)
+    monkeypatch.setitem(CATALOGUE, PLANTED, entry)
+    assert not can_raise(TREE)
+    assert isinstance(catalyst.expression(TREE, {1: x}, "UTC"), Declined)
+    negative = catalyst.RULES[numeric.UNARY_MINUS]
+    monkeypatch.setitem(catalyst_values.RULES, entry, negative)
+    monkeypatch.setitem(catalyst.RULES, entry, negative)
+    usual = [{**TREE[0], "class": PACKAGE + "UnaryMinus", "failOnError": False}, COLUMN]
+    meaning = catalyst.expression(TREE, {1: x}, "UTC")
+    assert not isinstance(meaning, Declined)
+    assert meaning == catalyst.expression(usual, {1: x}, "UTC")

@@ -1,0 +1,87 @@
+"""The recipe of CONTRIBUTING.md for a pass: its decisions, its line in the list, and what becomes
+of it where it makes something worse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from presieve.driver.optimize import explain, optimize
+from presieve.driver.stages import pipeline
+from presieve.driver.stages.decisions import Decision
+from presieve.driver.stages.passes import Pass, PassResult, PlanState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.classic("a client does not see what the optimizer makes of a plan")
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedDecision(Decision[str]):
+    """A decision about a column."""
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    path = str(tmp_path_factory.mktemp("passes") / "rows")
+    spark.range(100).selectExpr("id", "CAST(id AS DOUBLE) AS x").write.parquet(path)
+    return spark.read.parquet(path)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_taken_back() -> None:
+    """Here something is, on purpose."""
+
+
+def plant(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[DataFrame], DataFrame]
+) -> list[PlanState]:
+    """Put a pass at the end of the list; the states that it was run on."""
+    states: list[PlanState] = []
+
+    def run(state: PlanState) -> PassResult:
+        states.append(state)
+        return PassResult(change(state.df), (PlantedDecision("x"),))
+
+    planted = Pass("a planted pass", run)
+    monkeypatch.setattr(pipeline, "PASSES", (*pipeline.PASSES, planted))
+    return states
+
+
+def test_a_pass_changes_the_plan(monkeypatch: pytest.MonkeyPatch, rows: DataFrame) -> None:
+    written = rows.filter("id > 90")
+    assert optimize(written) is written
+    states = plant(monkeypatch, lambda df: df.filter("id > 80"))
+    better = optimize(written)
+    assert better is not written
+    assert sorted(better.collect()) == sorted(written.collect())
+    assert states[-1].select(PlantedDecision) == (PlantedDecision("x"),)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda df: df.select("id"), "its columns are others"),
+        (lambda df: df.filter("x > 91"), "a scan may lose rows by a comparison with x"),
+        (lambda df: df.filter("id = 95 AND 1 / (id - 95) > 0"), "cannot optimize"),
+    ],
+)
+def test_a_pass_that_makes_something_worse_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+    rows: DataFrame,
+    change: Callable[[DataFrame], DataFrame],
+    reason: str,
+) -> None:
+    written = rows.filter("id > 90")
+    plant(monkeypatch, change)
+    assert optimize(written) is written
+    (why,) = explain(written).data.taken_back
+    assert why.code == pipeline.TAKEN_BACK
+    assert reason in why.reason
+    assert "a planted pass" in why.reason
