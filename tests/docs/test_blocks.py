@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.pages import Page, PageFails, page, pages, run
 
 import presieve
+from presieve.driver.options import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,9 +33,11 @@ ON_SPARK = [p for p in WITH_CODE if p.needs_spark]
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """These count their budget on the clock: a busy machine must not make a page wrong."""
-    for function in (presieve.explain, presieve.optimize, presieve.enable, presieve.enabled):
-        defaults = cast("dict[str, Any]", getattr(inspect.unwrap(function), "__kwdefaults__", None))
-        monkeypatch.setitem(defaults, "budget", 120.0)
+    initialize: Any = Options.__init__
+    _, *others = initialize.__defaults__
+    monkeypatch.setattr(initialize, "__defaults__", (120.0, *others))
+    optimize: Any = inspect.unwrap(presieve.optimize)
+    monkeypatch.setitem(optimize.__kwdefaults__, "budget", 120.0)
 
 
 @pytest.mark.costly

@@ -26,24 +26,31 @@ def is_every_closure_followed(a: Analysis) -> bool:
 
 
 def _is_followed(a: Analysis, root: ast.FunctionDef | ast.Lambda) -> bool:
-    calls = {id(part): call for call in _calls(root) for part in _called_and_given(call)}
+    callers = {id(part): caller for caller, part in _callers(root)}
     return not any(map(_has_variable_defaults, _closures(root))) and all(
-        (call := calls.get(id(mention))) is not None
-        and (call, closure) in a.followed
-        and (call, closure) not in a.unfollowed
+        (caller := callers.get(id(mention))) is not None
+        and (caller, closure) in a.followed
+        and (caller, closure) not in a.unfollowed
         for closure in _closures(root)
         for mention in _mentions(root, closure)
     )
 
 
-def _calls(root: ast.AST) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(root) if isinstance(node, ast.Call))
-
-
-def _called_and_given(call: ast.Call) -> Iterator[ast.expr]:
-    yield call.func
-    yield from call.args
-    yield from (keyword.value for keyword in call.keywords)
+def _callers(root: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the nodes that may call a function, each with the function's place: calls, with what
+    they call and their arguments, and indexing, as in ``table.loc[function]``.
+    """
+    for node in ast.walk(root):
+        match node:
+            case ast.Call(func, args, keywords):
+                parts = [func, *args, *(keyword.value for keyword in keywords)]
+            case ast.Subscript(slice=ast.Tuple(parts)):
+                pass
+            case ast.Subscript(slice=index):
+                parts = [index]
+            case _:
+                continue
+        yield from ((node, part) for part in parts)
 
 
 def _closures(root: _Function) -> Iterator[_Function]:

@@ -15,6 +15,7 @@ from presieve.errors import Declined, PresieveError
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
     BINARY,
+    BOOL,
     DATE,
     INT,
     STRING,
@@ -110,14 +111,16 @@ def normalize(term: Term) -> Term:
     """Remove from a term the differences that SQL text cannot show; none of them changes the
     meaning.
 
-    Nested AND and OR are flattened (those of one argument become the argument), and literals that
-    are not NULL lose their ``Option``.
+    Nested AND and OR are flattened (those of one argument become the argument), literals that are
+    not NULL lose their ``Option``, and a boolean that is at least TRUE is the boolean.
     """
     match term:
         case Lit(Option(of), value) if value is not None:
             return Lit(of, value)
         case App(Op.SQL_AND | Op.SQL_OR as op, args):
             return flat(op, [normalize(a) for a in args])
+        case App(Op.SQL_GE, (value, Lit(_, True))) if strip(value.sort) == BOOL:
+            return normalize(value)
         case App(op, args):
             return app(op, *(normalize(a) for a in args))
     return term
