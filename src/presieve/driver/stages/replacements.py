@@ -48,13 +48,16 @@ def settle_edits(
 def _take_back_failing(
     planned: Mapping[int, D], build: Callable[[Mapping[int, D]], R | Declined], why: Declined
 ) -> dict[int, D]:
-    """Take back the edits that Spark does not accept even alone; the last if it accepts each."""
-    last = max(planned)
-    if len(planned) == 1:
-        return {last: planned[last].take_back(why)}
-    alone = {i: build({i: d}) for i, d in planned.items()}
-    failing = {i: planned[i].take_back(m) for i, m in alone.items() if isinstance(m, Declined)}
-    return failing or {last: planned[last].take_back(why)}
+    """Take back the edits that Spark does not accept even alone. If it accepts each of them, take
+    back the last quarter, so that few plans are built.
+    """
+    last = sorted(planned)[-max(1, len(planned) // 4) :]
+    if len(planned) > 1:
+        alone = {i: build({i: d}) for i, d in planned.items()}
+        failing = {i: planned[i].take_back(m) for i, m in alone.items() if isinstance(m, Declined)}
+        if failing:
+            return failing
+    return {i: planned[i].take_back(why) for i in last}
 
 
 class Replaced(Protocol[V_co]):
