@@ -184,7 +184,7 @@ class OptimizedCheck:
         Spark selects them if the other side has a filter that looks selective
         (``PartitionPruning.isLikelySelective``). A new filter on the same columns does as well.
         """
-        for scan in scans:
+        for scan in scans if len(scans) > 1 else ():
             before = [s.pruned_by for s in self._as_written(scan)]
             lost = frozenset.intersection(*before) - scan.pruned_by if before else frozenset()
             if lost and not any(lost <= c.names.keys() for c in self._new_conditions(scan)):
