@@ -137,6 +137,11 @@ class Writer:
             f"len({f}.add_prefix('p').columns)",
             f"len({f}.join({f}[['{c}']], rsuffix='_r').columns)",
             f"len({f}.merge({f}).columns)",
+            f"[lambda: str({f}['{c}'].max())].pop()()",
+            f"(lambda d={f}: str(d['{c}'].max()))()",
+            f"list(map(lambda g: g(), [lambda: str({f}['{c}'].max())]))[0]",
+            f"{{}}.setdefault('a', lambda: str({f}['{c}'].max()))()",
+            f"next(str(d['{c}'].max()) for d in [{f}])",
             f"len({f}.append)",
         )
 
@@ -322,6 +327,8 @@ class Writer:
             f"{f}.loc[len({f})] = [key[0], 1.0, 2, 'a', 3]",
             f"{f}[{f}['t'] > 1] = 0",
             f"spoil({f}, 'u')",
+            f"[lambda: spoil({f}, 'u')].pop()()",
+            f"(lambda d={f}: d.pop('{c}'))()",
         ]
         for s in self.series[-2:]:
             options += [

@@ -199,10 +199,11 @@ class OptimizedCheck:
 
     def _added_scan_objection(self, scans: tuple[OptimizedScan, ...]) -> Objection | None:
         """Object to a scan of a source that Spark does not read as written, because a condition is
-        never true.
+        never true. Spark finds that in the rewritten plan, too, unless the condition is hidden.
         """
         for scan in scans:
-            if scan.is_scan and scan.columns in self._dropped_sources:
+            is_suspect = scan.is_scan and any(c.is_hidden for c in scan.conditions)
+            if is_suspect and scan.columns in self._dropped_sources:
                 return Objection("read", "a scan is left that Spark drops from the plan as written")
         return None
 

@@ -22,6 +22,7 @@ from presieve.backend.classic.plan_leaves import CACHED, SOURCES, is_scan, reads
 from presieve.backend.classic.py4j_errors import translate_errors
 from presieve.backend.gateway import Handle
 from presieve.semantics.scan import may_lose_by
+from presieve.sql.expressions import composites
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +56,14 @@ class ScanCondition:
     def tests_null(self) -> bool:
         """Whether it only asks whether a column is NULL, by which no scan loses rows."""
         return str(self.tree[0]["class"]).endswith((".IsNotNull", ".IsNull"))
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is in a form that Spark passes to no source (:func:`presieve.sql.emit.aside`),
+        and does not find to be never true.
+        """
+        hiding = composites.ARRAY_CONTAINS.class_name
+        return any(node["class"] == hiding for node in self.tree)
 
     @property
     def lossy(self) -> tuple[int, ...]:
