@@ -25,8 +25,6 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
 from presieve.dataflow.state import AnalysisState, references, stored_in
 
-_NOTHING_KNOWN = AbstractColumn()
-
 
 def store(a: Analysis, s: AnalysisState, target: ast.expr, value: Value) -> None:
     """Assign a value to a target: ``target = value``."""

@@ -26,12 +26,15 @@ def is_every_closure_followed(a: Analysis) -> bool:
 
 
 def _is_followed(a: Analysis, root: ast.FunctionDef | ast.Lambda) -> bool:
+    closures = list(_closures(root))
+    if not closures:
+        return True
     callers = {id(part): caller for caller, part in _callers(root)}
-    return not any(map(_has_variable_defaults, _closures(root))) and all(
+    return not any(map(_has_variable_defaults, closures)) and all(
         (caller := callers.get(id(mention))) is not None
         and (caller, closure) in a.followed
         and (caller, closure) not in a.unfollowed
-        for closure in _closures(root)
+        for closure in closures
         for mention in _mentions(root, closure)
     )
 
@@ -114,13 +117,13 @@ def _loads(function: _Function) -> set[str]:
 
 def _own_names(function: _Function) -> frozenset[str]:
     """The names that a function binds: its parameters, and what its body binds outside of
-    comprehensions and of functions inside of it.
+    comprehensions and of functions inside of it. A function with ``nonlocal`` or ``global`` is not
+    read at all (:func:`presieve.lift.python.source.parse_function`).
     """
     arguments = function.args
     parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     extra = (arguments.vararg, arguments.kwarg)
     names = {p.arg for p in (*parameters, *extra) if p is not None}
-    shared = set[str]()
     pending: list[ast.AST] = list(function.body if isinstance(function.body, list) else ())
     while pending:
         node = pending.pop()
@@ -130,8 +133,6 @@ def _own_names(function: _Function) -> frozenset[str]:
                 continue
             case ast.Lambda():
                 continue
-            case ast.Nonlocal(names=some) | ast.Global(names=some):
-                shared.update(some)
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 names.add(name)
             case ast.alias(name=name, asname=asname):
@@ -143,7 +144,7 @@ def _own_names(function: _Function) -> frozenset[str]:
             case ast.MatchMapping(rest=str(name)):
                 names.add(name)
         pending.extend(_inner_nodes(node))
-    return frozenset(names - shared)
+    return frozenset(names)
 
 
 def _inner_nodes(node: ast.AST) -> Iterator[ast.AST]:
