@@ -21,7 +21,7 @@ from presieve.sql.ddl import parse_schema
 
 SCHEMA = "id bigint, n bigint, s string"
 ROWS: list[list[object]] = [[1, 5, "a"], [2, None, "b"]]
-SHARED = "the analysis knows no types: problems/passed.py asks that there is no NULL"
+SHARED = "the analysis knows no types: problems/passthrough.py asks that there is no NULL"
 
 
 def as_text(batches):
@@ -64,7 +64,7 @@ def test_a_row_that_passes_may_be_filtered_first() -> None:
         assert row_that_matters(beside, batches, passed, 1, partial(again, SCHEMA)) is None
 
 
-@pytest.mark.xfail(strict=True, reason="without types: problems/columns.py keeps a text")
+@pytest.mark.xfail(strict=True, reason="without types: problems/column_pruning.py keeps a text")
 @pytest.mark.parametrize("function", [as_text, known])
 def test_a_column_that_is_not_read_may_be_left_out(function: Callable[..., Any]) -> None:
     """``n`` is ``Int64`` beside a text, and holds doubles without it."""

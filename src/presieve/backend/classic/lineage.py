@@ -12,11 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.row_effects import reasons
 from presieve.backend.catalyst.trees import AND, ATTRIBUTE, OR, Node, walk
 from presieve.backend.classic.catalyst_builder import conjuncts
 from presieve.backend.classic.display_names import print_unqualified, source_name
-from presieve.backend.classic.py4j_errors import each, java_class, simple_class, translate_errors
+from presieve.backend.classic.py4j_errors import (
+    class_name,
+    each,
+    java_class,
+    simple_class,
+    translate_errors,
+)
 from presieve.backend.gateway import Handle
 from presieve.sql.expressions import predicates, textual
 from presieve.sql.expressions.entry import class_names
@@ -202,7 +209,7 @@ def _condition(
     if not leaf.path:
         return None, True
     above = gateway.node(plan, leaf.path[:-1])
-    if not str(above.getClass().getName()).endswith(".Filter"):
+    if class_name(above) != FILTER:
         return None, True
     output = columns.output()
     parts = list(conjuncts(above.condition()))
@@ -225,7 +232,7 @@ def _is_implied(part: Handle, parts: Sequence[Handle]) -> bool:
     """Whether the conjunct says that an operand is not NULL, and a comparison with the operand
     implies it.
     """
-    if str(part.getClass().getName()) != predicates.IS_NOT_NULL.class_name:
+    if class_name(part) != predicates.IS_NOT_NULL.class_name:
         return False
     return any(
         bool(operand.semanticEquals(part.child()))
@@ -236,7 +243,7 @@ def _is_implied(part: Handle, parts: Sequence[Handle]) -> bool:
 
 def _operands_that_decide(condition: Handle) -> Sequence[Handle]:
     """Return the operands without which the condition is not true."""
-    name = str(condition.getClass().getName())
+    name = class_name(condition)
     operands = list(each(condition.children()))
     return operands if name in _COMPARISONS else operands[:1] if name in _MEMBERSHIPS else ()
 
@@ -247,7 +254,7 @@ def _move_columns(
     """Rewrite the expression over the columns of another place of the same relation."""
     if gateway.mentions(expression, "PLAN_EXPRESSION") or not bool(expression.deterministic()):
         raise _Unmovable
-    if str(expression.getClass().getName()) == ATTRIBUTE:
+    if class_name(expression) == ATTRIBUTE:
         place = places.get(int(expression.exprId().id()))
         if place is None or str(output.apply(place).dataType()) != str(expression.dataType()):
             raise _Unmovable

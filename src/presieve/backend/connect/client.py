@@ -1,5 +1,5 @@
 """Trusted. The private interfaces of PySpark's client for Spark Connect. Only this module and
-``measured.py`` touch them.
+``run_metrics.py`` touch them.
 
 Seen to work on PySpark 4.3. If a call fails, :class:`GatewayError` carries the failure to the entry
 point of the backend, which declines and leaves the DataFrame alone. One call takes some

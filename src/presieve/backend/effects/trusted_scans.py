@@ -111,7 +111,7 @@ FAITHFUL: frozenset[tuple[str, ...]] = frozenset(
         ICEBERG,
     )
 )
-"""Sources of leaves, as :class:`presieve.backend.gateway.Source` names them."""
+"""Sources of leaves, as :class:`presieve.backend.gateway.LeafSource` names them."""
 
 _ONLY_FILTERS = frozenset(
     (

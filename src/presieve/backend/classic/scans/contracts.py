@@ -35,6 +35,7 @@ from presieve.backend.statistics.scan_contracts import Contract, Offered, ScanCo
 from presieve.cost.estimate import Limit
 from presieve.cost.parquet import without_extremes
 from presieve.cost.parquet_scan import Reads
+from presieve.sql.expressions import predicates
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
@@ -109,7 +110,7 @@ class _Conjunct:
     @property
     def is_inferred(self) -> bool:
         """Whether Spark may have inferred the conjunct: that a column is not NULL."""
-        return bool(self.tree[0]["class"].endswith(".IsNotNull"))
+        return bool(self.tree[0]["class"] == predicates.IS_NOT_NULL.class_name)
 
 
 class _Scan:

@@ -22,7 +22,8 @@ from presieve.backend.classic.plan_leaves import CACHED, SOURCES, is_scan, reads
 from presieve.backend.classic.py4j_errors import translate_errors
 from presieve.backend.gateway import Handle
 from presieve.semantics.scan import may_lose_by
-from presieve.sql.expressions import composites
+from presieve.sql.expressions import composites, predicates
+from presieve.sql.expressions.entry import class_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
 
 _PRUNED_AT_RUN = "DynamicPruning"
+_NULL_TESTS = class_names((predicates.IS_NULL, predicates.IS_NOT_NULL))
 METADATA = "_metadata"
 """The column with Spark's metadata of the file that a row is from."""
 
@@ -55,15 +57,14 @@ class ScanCondition:
     @property
     def tests_null(self) -> bool:
         """Whether it only asks whether a column is NULL, by which no scan loses rows."""
-        return str(self.tree[0]["class"]).endswith((".IsNotNull", ".IsNull"))
+        return self.tree[0]["class"] in _NULL_TESTS
 
     @property
     def is_hidden(self) -> bool:
         """Whether it is in a form that Spark passes to no source (:func:`presieve.sql.emit.aside`),
         and does not find to be never true.
         """
-        hiding = composites.ARRAY_CONTAINS.class_name
-        return any(node["class"] == hiding for node in self.tree)
+        return any(node["class"] == composites.ARRAY_CONTAINS.class_name for node in self.tree)
 
     @property
     def lossy(self) -> tuple[int, ...]:
@@ -180,6 +181,6 @@ def _offer_condition(
 @translate_errors
 def offered_filter(gateway: ClassicGateway, condition: Handle) -> str | None:
     """Return a condition as Spark offers it to sources; None if it does not."""
-    strategy = getattr(gateway.spark._jvm, SOURCES + "DataSourceStrategy$")
+    strategy = getattr(gateway.jvm, SOURCES + "DataSourceStrategy$")
     offered = getattr(strategy, "MODULE$").translateFilter(condition, True)
     return str(offered.get().toString()) if offered.isDefined() else None
