@@ -14,7 +14,9 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JNetworkError
 from tests.fuzz.rows import COLUMNS, RowFunction, make
+from tests.fuzz.spark import session
 
 from presieve.backend.open_plan import Reading
 from presieve.driver.options import Options
@@ -234,19 +236,16 @@ def _collected(df: DataFrame) -> dict[int, dict[str, str]] | str:
     try:
         return {r["id"]: {n: repr(r[n]) for n in df.columns} for r in df.collect()}
     except Exception as error:
+        if isinstance(error, Py4JNetworkError) or "OutOfMemoryError" in str(error):
+            raise  # Spark is gone: nothing can be compared any more
         return "RAISES" if "rais" in str(error) or "Error" in str(error) else repr(error)
 
 
 def run(functions: int, seed: int, seconds: float) -> int:
     """Exit code 0 where nothing was wrong, else 1."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    spark = builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        fuzz = Fuzz(spark, Path(folder), seed)
+        fuzz = Fuzz(session(folder), Path(folder), seed)
         for number in _numbers(functions):
             if time.monotonic() - started > seconds:
                 break

@@ -45,6 +45,10 @@ CONSTANT = "constant"
 """The code of the assumption that a global of a module is in workers what it is in the driver."""
 BUDGET = 8.0
 """Seconds of search for one pipeline."""
+PARSER_STATES = 20_000
+"""States of Spark's SQL parser that are kept: about 200 MB. It learns from each new text and never
+forgets; a thousand texts of large random functions fill the heap. Before Spark 4.1 it cannot.
+"""
 MAKERS: dict[str, Callable[[Random], Program]] = {
     "supported": programs.make,
     "vectors": vectors.make,
@@ -93,6 +97,8 @@ def session(folder: str) -> SparkSession:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "1g")
         .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.parser.manageParserCaches", "true")
+        .config("spark.sql.parser.parserDfaCacheFlushThreshold", str(PARSER_STATES))
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", folder)
         .getOrCreate()
