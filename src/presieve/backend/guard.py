@@ -19,15 +19,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from presieve.backend.catalyst.boundary import LOGICAL, PROJECT, PYTHON_UDF, Boundary
+from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDF, Boundary
 from presieve.backend.catalyst.operators import (
-    FILTER,
+    ALWAYS_PASSED,
     GENERATE,
     JOIN,
-    MOVING,
-    SUBQUERY_ALIAS,
     UNION,
-    VIEW,
 )
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.catalyst.variable_columns import is_key_type
@@ -41,7 +38,7 @@ CLASSES = 65_536
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
 
-_ROWWISE = frozenset((FILTER, PROJECT, JOIN, UNION, GENERATE, SUBQUERY_ALIAS, VIEW, *MOVING))
+_ROWWISE = ALWAYS_PASSED | {JOIN, UNION, GENERATE}
 """Operators that give the same rows for the same rows. Aggregates (a sum of doubles depends on the
 order), windows and limits (ties), samples, and calls of Python do not.
 """

@@ -17,12 +17,10 @@ from typing import TypeAlias
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.generators import OF_ONE_ROW, read_generated_columns
 from presieve.backend.catalyst.operators import (
+    ALWAYS_PASSED,
     FILTER,
     GENERATE,
     JOIN,
-    MOVING,
-    SUBQUERY_ALIAS,
-    VIEW,
     WINDOW,
     conditions,
     matched_sides,
@@ -74,9 +72,8 @@ Uses: TypeAlias = Mapping[Path, Sequence[Facts]]
 """The facts at each use of a source, by the source's path in the plan as written."""
 
 
-_PASSED = frozenset((FILTER, PROJECT, SUBQUERY_ALIAS, VIEW, *MOVING))
 _LIMITS = frozenset(LOGICAL + n for n in ("LocalLimit", "GlobalLimit", "WindowGroupLimit"))
-_HELD = _PASSED | _LIMITS | {WINDOW, GENERATE}
+_HELD = ALWAYS_PASSED | _LIMITS | {WINDOW, GENERATE}
 """Operators whose output rows each have the values of some input row."""
 
 
@@ -188,7 +185,7 @@ def _is_passed(node: Node) -> bool:
     """Whether each input row gives output rows, or none, independently of all other rows."""
     if node.kind == GENERATE:
         return node.fields["generator"][0]["class"] in OF_ONE_ROW
-    return node.kind in _PASSED
+    return node.kind in ALWAYS_PASSED
 
 
 def _facts_of_output(node: Node) -> Facts:

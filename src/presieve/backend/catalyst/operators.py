@@ -4,7 +4,8 @@ boundary.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -64,12 +65,9 @@ MOVING = tuple(
         "ResolvedHint",
     )
 )
-_GROUPING = (AGGREGATE, WINDOW, DEDUPLICATE, DISTINCT)
-
-PASSED = frozenset((FILTER, PROJECT, JOIN, UNION, GENERATE, *_RENAMING, *MOVING, *_GROUPING))
-"""The operators for which there is a rule."""
-ALWAYS_PASSED = frozenset((FILTER, PROJECT, *_RENAMING, *MOVING))
-"""Operators that every filter passes if it is understood."""
+"""Operators that only bring rows into another order or elsewhere."""
+ROW_BY_ROW = frozenset((FILTER, PROJECT, *_RENAMING))
+"""Operators that treat each row by itself, and leave it where it is."""
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 _BOTH = (0, 1)
@@ -127,7 +125,7 @@ def outputs(node: Node) -> tuple[int, ...] | None:
     for field in ("aggregateExpressions", "projectList", "output"):
         if field in node.fields:
             return tuple(expr_id(t[0]) for t in node.fields[field])
-    if node.kind in (FILTER, DISTINCT, DEDUPLICATE, UNION, *_RENAMING, *MOVING):
+    if node.kind in RULES and RULES[node.kind].keeps_columns:
         return outputs(node.children[0])
     if node.kind == JOIN:
         sides = [outputs(child) for child in node.children]
@@ -148,30 +146,63 @@ class Attributes(Protocol):
         """Return the attributes in order."""
 
 
-def read_operator(
-    node: Node, below: Node, available: frozenset[int], attributes: Attributes, timezone: str
-) -> Operator | None:
-    """Read the operator as seen from one of those below it; None if there is no rule for it.
-
-    ``available`` are the attributes that reach it from the boundary. Raises :class:`DeclineSignal`
-    if the operator is not understood.
+@dataclass(frozen=True, slots=True)
+class OperatorAbove:
+    """An operator as seen from one of those ``below`` it. ``available`` are the attributes that
+    reach it from the boundary.
     """
-    if node.kind == FILTER:
-        return Filter(tuple(read_expr(c.tree, timezone) for c in conditions(node)))
-    if node.kind == PROJECT:
-        columns_ = (_columns(t, timezone) for t in node.fields["projectList"])
-        return Project(tuple(c for fields in columns_ for c in fields))
-    if node.kind in _RENAMING:
-        return Alias()
-    if node.kind in MOVING:
-        return Reordered(_reads(node))
-    if node.kind == JOIN:
-        return _join(node, below.path[-1], available, timezone)
-    if node.kind == GENERATE:
-        return JoinPreserved(available, _reads(node))
-    if node.kind == UNION:
-        return Union(_pairs(_numbers(node, attributes), _numbers(below, attributes)))
-    return _classes(node, below, available, attributes)
+
+    node: Node
+    below: Node
+    available: frozenset[int]
+    attributes: Attributes
+    timezone: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorRule:
+    """How an operator of Catalyst's is read. ``read`` gives None, or raises :class:`DeclineSignal`,
+    for what is not understood. ``is_transparent``: every filter that is understood passes it.
+    ``keeps_columns``: its output attributes are those of its first input.
+    """
+
+    read: Callable[[OperatorAbove], Operator | None]
+    is_transparent: bool = False
+    keeps_columns: bool = False
+
+
+def read_operator(above: OperatorAbove) -> Operator | None:
+    """Read an operator; None if there is no rule for it. Raises :class:`DeclineSignal` if it is not
+    understood.
+    """
+    rule = RULES.get(above.node.kind)
+    return None if rule is None else rule.read(above)
+
+
+def _filter(above: OperatorAbove) -> Operator:
+    return Filter(tuple(read_expr(c.tree, above.timezone) for c in conditions(above.node)))
+
+
+def _project(above: OperatorAbove) -> Operator:
+    columns = (_columns(t, above.timezone) for t in above.node.fields["projectList"])
+    return Project(tuple(c for fields in columns for c in fields))
+
+
+def _rename(above: OperatorAbove) -> Operator:
+    return Alias()
+
+
+def _move(above: OperatorAbove) -> Operator:
+    return Reordered(_reads(above.node))
+
+
+def _generate(above: OperatorAbove) -> Operator:
+    return JoinPreserved(above.available, _reads(above.node))
+
+
+def _union(above: OperatorAbove) -> Operator:
+    columns = (_numbers(n, above.attributes) for n in (above.node, above.below))
+    return Union(_pairs(*columns))
 
 
 def _numbers(node: Node, attributes: Attributes) -> tuple[int, ...]:
@@ -200,10 +231,11 @@ def _read_field(attribute: Attribute) -> Expr:
     return Expr(variable_of(attribute) or why, frozenset((attribute.id,)))
 
 
-def _join(node: Node, child: int, columns: frozenset[int], timezone: str) -> Operator | None:
+def _join(above: OperatorAbove) -> Operator | None:
+    node, child, columns = above.node, above.below.path[-1], above.available
     kind = str(node.fields["joinType"].get("object"))
     equal = equal_columns(node, child, columns)
-    on = tuple(read_expr(t, timezone) for t, _ in known_of_side(node, child, columns))
+    on = tuple(read_expr(t, above.timezone) for t, _ in known_of_side(node, child, columns))
     variables = ((number, variable_of(attribute_of(own))) for number, own in equal.items())
     pairs = tuple((number, own) for number, own in variables if own is not None)
     for sides, side in (
@@ -301,29 +333,34 @@ def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:
         node = node.children[0]
 
 
-def _classes(
-    node: Node, below: Node, available: frozenset[int], attributes: Attributes
-) -> Partitioned | None:
+def _distinct(above: OperatorAbove) -> Partitioned:
+    return _classes(above, above.available, above.available)
+
+
+def _classes_by(field: str) -> Callable[[OperatorAbove], Partitioned]:
+    """Return the rule for an operator that forms classes by the plain columns in a field."""
+
+    def read(above: OperatorAbove) -> Partitioned:
+        by = _plain(above.node.fields[field]) & above.available
+        return _classes(above, by, _reads(above.node))
+
+    return read
+
+
+def _classes(above: OperatorAbove, by: frozenset[int], reads: frozenset[int]) -> Partitioned:
     """Return the attributes by which an operator forms classes, if equal values of their types are
     identical.
     """
-    if node.kind == DISTINCT:
-        by = reads = available
-    elif node.kind in _GROUPING:
-        field = {AGGREGATE: "groupingExpressions", WINDOW: "partitionSpec", DEDUPLICATE: "keys"}
-        by, reads = _plain(node.fields[field[node.kind]]) & available, _reads(node)
-    else:
-        return None
-    input_columns = attributes(below) if by else ()
+    input_columns = above.attributes(above.below) if by else ()
     fit = {a.id for a in input_columns if a.id in by and is_key_type(a.type)}
-    if node.kind != AGGREGATE:
+    if above.node.kind != AGGREGATE:
         return Partitioned(tuple((i, i) for i in sorted(fit)), reads)
     pairs = {}
-    for tree in node.fields["aggregateExpressions"]:
+    for tree in above.node.fields["aggregateExpressions"]:
         value = tree[1:] if tree[0]["class"] == ALIAS else tree
         if len(value) == 1 and _is_attribute(value[0]) and expr_id(value[0]) in fit:
             pairs[expr_id(tree[0])] = expr_id(value[0])
-    output_ids = frozenset(expr_id(t[0]) for t in node.fields["aggregateExpressions"])
+    output_ids = frozenset(expr_id(t[0]) for t in above.node.fields["aggregateExpressions"])
     return Partitioned(tuple(pairs.items()), reads, output_ids)
 
 
@@ -383,3 +420,22 @@ def _meaning(tree: Tree, timezone: str) -> Value | Declined:
             if variable is not None:
                 attributes[attribute.id] = variable
     return catalyst.value(tree, attributes, timezone)
+
+
+RULES: dict[str, OperatorRule] = {
+    FILTER: OperatorRule(_filter, is_transparent=True, keeps_columns=True),
+    PROJECT: OperatorRule(_project, is_transparent=True),
+    **dict.fromkeys(_RENAMING, OperatorRule(_rename, is_transparent=True, keeps_columns=True)),
+    **dict.fromkeys(MOVING, OperatorRule(_move, is_transparent=True, keeps_columns=True)),
+    JOIN: OperatorRule(_join),
+    GENERATE: OperatorRule(_generate),
+    UNION: OperatorRule(_union, keeps_columns=True),
+    AGGREGATE: OperatorRule(_classes_by("groupingExpressions")),
+    WINDOW: OperatorRule(_classes_by("partitionSpec")),
+    DEDUPLICATE: OperatorRule(_classes_by("keys"), keeps_columns=True),
+    DISTINCT: OperatorRule(_distinct, keeps_columns=True),
+}
+"""The operators that filters may move past."""
+
+ALWAYS_PASSED = frozenset(kind for kind, rule in RULES.items() if rule.is_transparent)
+"""Operators that every filter passes if it is understood."""

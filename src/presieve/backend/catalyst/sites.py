@@ -24,7 +24,8 @@ from presieve.backend.catalyst.operators import (
     ALWAYS_PASSED,
     FILTER,
     JOIN,
-    PASSED,
+    RULES,
+    OperatorAbove,
     conditions,
     equal_columns,
     known_of_side,
@@ -253,7 +254,7 @@ class _Reader:
         """Return the operators above a boundary as long as there is a rule for each."""
         nodes: list[Node] = []
         above = self._above(boundary)
-        while above is not None and above.kind in PASSED:
+        while above is not None and above.kind in RULES:
             nodes.append(above)
             above = self._above(above)
         return tuple(nodes)
@@ -278,7 +279,9 @@ class _Reader:
         if node.path in self._simple:
             return self._simple[node.path]
         try:
-            operator = read_operator(node, below, available, self._attributes, self._timezone)
+            operator = read_operator(
+                OperatorAbove(node, below, available, self._attributes, self._timezone)
+            )
         except DeclineSignal:
             return None
         if isinstance(operator, Filter | Project | Reordered):

@@ -27,7 +27,7 @@ from presieve.backend.catalyst.operators import (
     DEDUPLICATE,
     DISTINCT,
     EQUALITIES,
-    PASSED,
+    RULES,
     UNION,
     WINDOW,
     conditions,
@@ -141,7 +141,7 @@ _STOPPING = frozenset(
 _SUBQUERIES = ("Subquery", ".ListQuery", ".Exists")
 """Suffixes of the classes of expressions that contain a plan."""
 _SAME = (LOGICAL + name for name in ("LocalLimit", "GlobalLimit", "Offset", "Tail", "Sample"))
-_NAMING = PASSED | _BY_PLACE | _STOPPING | frozenset(_SAME)
+_NAMING = frozenset(RULES) | _BY_PLACE | _STOPPING | frozenset(_SAME)
 """Operators whose columns have the numbers of the columns below, are aliases, correspond by
 position, or are new.
 """

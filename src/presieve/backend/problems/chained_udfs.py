@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from presieve.backend.catalyst.boundary import (
-    LOGICAL,
     PROJECT,
     PYTHON_UDF,
     Boundary,
@@ -33,6 +32,7 @@ from presieve.backend.catalyst.boundary import (
     read_project,
 )
 from presieve.backend.catalyst.definitions import CTE_REFERENCE
+from presieve.backend.catalyst.operators import ROW_BY_ROW
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import Node, expr_id, walk
 from presieve.backend.catalyst.variable_columns import input_vars, key_columns, read_names
@@ -77,12 +77,6 @@ def compose_projections(
     return replace(site, below=node.children[0]), read
 
 
-_PASSED = frozenset(LOGICAL + name for name in ("Project", "Filter", "SubqueryAlias", "View"))
-"""Operators that are never between two functions: a filter on columns that both pass on goes below
-both.
-"""
-
-
 def check_chains(site: Site) -> None:
     """Raise :class:`DeclineSignal` if the place of a filter determines whether Spark hands a
     function the very object that another one returns.
@@ -104,7 +98,7 @@ _REASON = (
 
 
 def _is_passed(node: Node) -> bool:
-    return node.kind in _PASSED or not (node.children or node.kind == CTE_REFERENCE)
+    return node.kind in ROW_BY_ROW or not (node.children or node.kind == CTE_REFERENCE)
 
 
 def _of_one_argument(node: Node) -> Iterator[tuple[str, int]]:

@@ -16,11 +16,10 @@ from presieve.backend.catalyst.boundary import (
     COGROUPS,
     FLAT_MAPS,
     MAPS,
-    PROJECT,
     Boundary,
     simple_kind,
 )
-from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.operators import ROW_BY_ROW
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import Node, expr_id, walk
 from presieve.backend.effects.erased_errors import may_not_arrive
@@ -170,17 +169,13 @@ def _against(gateway: Gateway, plan: Handle, node: Node, answer: Dataflow) -> De
     return None
 
 
-_NARROW = (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW)
-"""Operators that give one partition for each partition."""
-
-
 def _same_batches(gateway: Gateway, plan: Handle, node: Node) -> bool:
     """Whether the rows of ``node`` come in the same batches whichever columns it has. Spark splits
     files by their sizes (``FilePartition.maxSplitBytes``), and ends a batch after a fixed number of
     rows unless it has too many bytes.
     """
     columns = gateway.attributes(gateway.node(plan, node.path))
-    while node.kind in _NARROW:
+    while node.kind in ROW_BY_ROW:
         node = node.children[0]
     if node.kind != RELATION or not gateway.source(gateway.node(plan, node.path)).files:
         return False

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from presieve.backend.catalyst.boundary import PROJECT
-from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.operators import FILTER, ROW_BY_ROW
 from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
     Node,
@@ -141,7 +141,7 @@ def _passing(node: Node, ids: Iterable[int]) -> Iterator[tuple[Node, dict[int, s
     with a map from its output attributes to the attributes in ``ids`` that they become.
     """
     origins = {i: {i} for i in ids}
-    while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
+    while node.kind in ROW_BY_ROW:
         yield node, origins
         if node.kind == PROJECT:
             origins = passed_on(node.fields["projectList"], origins)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.definitions import WITH_CTE
-from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.operators import ROW_BY_ROW
 from presieve.backend.catalyst.trees import Node, expr_id, passed_on
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 
@@ -58,7 +58,7 @@ def columns_below(node: Node, ids: Iterable[int]) -> dict[int, str]:
     """
     origins = {i: {i} for i in ids}
     names = dict.fromkeys(origins, "")
-    while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
+    while node.kind in ROW_BY_ROW:
         if node.kind == PROJECT:
             origins = passed_on(node.fields["projectList"], origins)
         (node,) = node.children
