@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pyspark
 import pytest
+from tests.support.pages import ROOT
 
 import presieve
 from presieve.backend.classic.versions import ADAPTERS
@@ -113,3 +116,33 @@ def test_nothing_is_read_of_an_unknown_version(spark: SparkSession, filtered: Da
     assert "[spark-version] spark.presieve.version is '4.4'" in str(report)
     with presieve.enabled(spark, cost="always"):
         assert sorted(map(str, filtered.collect())) == rows
+
+
+# --- the recipe for a version ---------------------------------------------------------------------
+
+
+def test_a_planted_version_is_served(
+    spark: SparkSession, filtered: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It differs from the one that runs in nothing: a row, and the adapter of the one before."""
+    running = version_of(spark)
+    assert isinstance(running, Version)
+    spark.conf.set(CONF, "4.4")
+    assert presieve.optimize(filtered, cost="always") is filtered
+    monkeypatch.setitem(VERSIONS, "4.4", replace(running, name="4.4"))
+    monkeypatch.setitem(ADAPTERS, "4.4", ADAPTERS[running.name])
+    better = presieve.optimize(filtered, cost="always")
+    assert better is not filtered
+    assert sorted(map(str, better.collect())) == sorted(map(str, filtered.collect()))
+
+
+def test_each_version_has_an_environment() -> None:
+    """In which ``make versions`` runs the tests; that of the newest is the project's own."""
+    spec = spec_from_file_location("versions_script", ROOT / "scripts" / "versions.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = module_from_spec(spec)
+    spec.loader.exec_module(script)
+    *older, newest = VERSIONS
+    assert list(script.PACKAGES) == older
+    assert f'"pyspark[connect]>={newest},<' in (ROOT / "pyproject.toml").read_text("utf-8")

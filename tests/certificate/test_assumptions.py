@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from tests.support.mutants import certificate_of
@@ -14,13 +15,16 @@ from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, Option
 from presieve.ir.terms import TRUE, Op, Scope, Term, Var, float_lit, int_lit
 from presieve.semantics.assumptions import (
+    CONDITIONS,
     IS_PURE,
     KEY_FORM,
     RESULT_FITS,
     SENTENCES,
+    AssumptionNeed,
     assumption_of,
     check_words,
     restate,
+    unseen_codes,
 )
 
 SCORE = Var(Scope.ROW, "score", FLOAT)
@@ -147,3 +151,27 @@ def test_all_of_a_problem_is_looked_at() -> None:
     check_words(with_assumption(good).problem)
     with pytest.raises(PresieveError, match="column score holds no NaN"):
         check_words(with_assumption(good, bad).problem)
+
+
+# --- the recipe for an assumption -----------------------------------------------------------------
+
+
+def test_a_planted_assumption_is_told_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row says how it is worded, and whether a checker sees that it was deleted. A page is
+    asked for (``tests/docs/test_assumptions.py``).
+    """
+    term = app(Op.PY_GT, SCORE, float_lit(0.0))
+    text = "score > 0.0 on every row: the function takes its logarithm"
+    planted = with_assumption(Assumption("positive", text, term))
+    rejected = check(planted)
+    assert isinstance(rejected, Rejected)
+    assert rejected.condition == "form"
+    row = (": the function takes its logarithm", AssumptionNeed.NOTHING)
+    monkeypatch.setitem(cast("dict[str, object]", CONDITIONS), "positive", row)
+    assert assumption_of("positive", term).text == text
+    assert isinstance(check(planted), Verified)
+    assert "positive" in unseen_codes()
+    monkeypatch.setitem(
+        cast("dict[str, object]", CONDITIONS), "positive", (row[0], AssumptionNeed.PROOF)
+    )
+    assert "positive" not in unseen_codes()
