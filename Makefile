@@ -61,7 +61,7 @@ fuzz: .venv/.ready ## random folds, filters and tables; ARGS are those of tests/
 	@$(java) $(VENV)/python -m tests.fuzz $(ARGS)
 
 matrix: .venv/.ready ## every pipeline of the tests in every layout of files and kind of scan
-	@$(java) $(VENV)/python -m pytest tests/matrix/whole.py $(ARGS)
+	@$(java) $(VENV)/python -m pytest tests/matrix/all_cells.py $(ARGS)
 
 contract: .venv/.ready ## what scans read of each filter, measured; writes docs/contract.md
 	@$(java) $(VENV)/python -m benchmarks.contract.page $(ARGS)

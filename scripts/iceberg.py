@@ -50,7 +50,7 @@ def main() -> int:
     confs = {**CONF, "spark.sql.catalog.ice.warehouse": str(FOLDER / "warehouse")}
     given = " ".join(f"--conf {name}={value}" for name, value in confs.items())
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--jars {jar} {given} pyspark-shell"
-    tests = sys.argv[1:] or ["tests/iceberg/whole.py"]
+    tests = sys.argv[1:] or ["tests/iceberg/iceberg_tables.py"]
     return run(python, "pytest", "-q", "-p", "no:cacheprovider", *tests)
 
 

@@ -46,7 +46,7 @@ sys.exit(page.main())
 
 SUITES: dict[str, tuple[str, ...]] = {
     "fuzz: compiled plans": (*FUZZ, "--compiled-plans", "100000"),
-    "matrix": (*PYTEST, "tests/matrix/whole.py"),
+    "matrix": (*PYTEST, "tests/matrix/all_cells.py"),
     "slow: backend": (*SLOW, "tests/backend"),
     "versions 3.5": ("scripts/versions.py", "--only", "3.5", *ON_SPARK),
     "fuzz: erring conditions": (*FUZZ, "--erring-conditions", "100000"),

@@ -16,9 +16,9 @@ from random import Random
 from benchmarks import ledger
 from benchmarks.suite import MODES, Benchmark, Mode, benchmarks, load
 from benchmarks.synth.run import search
-from tests.differential import tell
+from tests.differential import figures
+from tests.differential.figures import Line
 from tests.differential.replay import SECONDS, replay
-from tests.differential.tell import Line
 from tests.differential.trial import SEED, Trial, tried
 
 from presieve.cli.steps import steps
@@ -66,11 +66,11 @@ def main() -> int:
     if not lines:
         print(f"no benchmark is called {given.only}", file=sys.stderr)
         return 2
-    print(tell.text(lines))
+    print(figures.text(lines))
     if given.ledger is not None:
-        told = {"seed": options.seed, **tell.summary(lines)}
+        told = {"seed": options.seed, **figures.summary(lines)}
         ledger.append(given.ledger, "differential", told)
-    return 0 if tell.is_good(lines) else 1
+    return 0 if figures.is_good(lines) else 1
 
 
 def _lines(options: Options, jobs: int) -> Iterator[Line]:

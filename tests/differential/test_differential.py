@@ -12,11 +12,11 @@ from benchmarks.suite import MODES, Mode
 from benchmarks.synth.run import search
 from tests.bench.answers import ANSWERS, BENCHMARKS, Answer
 from tests.differential import __main__ as program
-from tests.differential import tell
+from tests.differential import figures
+from tests.differential.figures import Line
 from tests.differential.pool import FAR, Pool
 from tests.differential.python import Python
 from tests.differential.replay import Replayed, replay
-from tests.differential.tell import Line
 from tests.differential.trial import Tried, tried
 from tests.support.lifting import columns
 
@@ -66,8 +66,8 @@ def test_wrong_answers_are_found(name: str, wrong: dict[str, str]) -> None:
     found = run(name, "grouped", **wrong)
     assert found.failures
     assert " became " in found.failures[0]
-    assert not tell.is_good([Line(found, None)])
-    assert f"DIFFERS {name} grouped: " in tell.text([Line(found, None)])
+    assert not figures.is_good([Line(found, None)])
+    assert f"DIFFERS {name} grouped: " in figures.text([Line(found, None)])
 
 
 @pytest.mark.costly
@@ -98,22 +98,22 @@ def test_replayed() -> None:
     assert replay(certificate).why == ""
     wrong = replay(replace(certificate, prefilter=SQL_FALSE))
     assert wrong.why
-    assert not tell.is_good([Line(run("Top2_1"), wrong)])
+    assert not figures.is_good([Line(run("Top2_1"), wrong)])
 
 
 def test_what_is_told() -> None:
     one = Tried("A_1", "grouped", "split", groups=9, passed=4, twins=2, caught=1, missed=["x"])
     two = Tried("A_1", "global", "empty", groups=9)
     lines = [Line(one, Replayed(0.25)), Line(two, Replayed(0.5, "final: timeout"))]
-    assert tell.totals(lines, "grouped")["accepted"] == 1
-    assert tell.totals(lines, "global")["accepted"] == 0
-    text = tell.text(lines)
+    assert figures.totals(lines, "grouped")["accepted"] == 1
+    assert figures.totals(lines, "global")["accepted"] == 0
+    text = figures.text(lines)
     assert "few groups pass: A_1 grouped: 4" in text
     assert "few groups pass: A_1 global" not in text
     assert "twin not caught: A_1 grouped: x" in text
     assert "NOT REPLAYED A_1 global: final: timeout" in text
-    assert tell.is_good(lines[:1])
-    assert not tell.is_good(lines)
+    assert figures.is_good(lines[:1])
+    assert not figures.is_good(lines)
 
 
 def test_a_run(

@@ -16,16 +16,16 @@ from typing import Any
 from tests.fuzz import (
     aliases,
     filters,
+    lifting_folds,
     programs,
     references,
     settings,
-    strange,
     twins,
+    unsupported_constructs,
     vectors,
-    wild,
 )
+from tests.fuzz.default_policy import as_default
 from tests.fuzz.execute import Runner
-from tests.fuzz.ladder import as_default
 from tests.fuzz.loading import Loaded
 from tests.fuzz.programs import Program
 from tests.fuzz.trial import TABLES, Failure, Trial, Verdict, shown
@@ -50,23 +50,23 @@ _MEMORY = 4_000
 _NOTHING: Mapping[Assumption, str] = MappingProxyType({})
 MAKERS: dict[str, Callable[[Random], Program]] = {
     "supported": programs.make,
-    "wild": wild.make,
+    "lifting": lifting_folds.make,
     "aliases": aliases.make,
     "vectors": vectors.make,
     "references": references.make,
-    "strange": strange.make,
+    "unsupported": unsupported_constructs.make,
 }
 MIXES: dict[str, dict[str, float]] = {
     "rich": {
         "supported": 0.68,
-        "wild": 0.08,
+        "lifting": 0.08,
         "aliases": 0.08,
         "vectors": 0.1,
         "references": 0.03,
-        "strange": 0.03,
+        "unsupported": 0.03,
     },
-    "broad": {"supported": 0.06, "wild": 0.02, "strange": 0.92},
-    "strange": {"strange": 1.0},
+    "broad": {"supported": 0.06, "lifting": 0.02, "unsupported": 0.92},
+    "unsupported": {"unsupported": 1.0},
     "alias": {"aliases": 0.35, "vectors": 0.55, "references": 0.1},
 }
 """Shares of the sorts of programs."""

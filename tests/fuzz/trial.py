@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.fuzz import tables
+from tests.fuzz.default_policy import Treatment
 from tests.fuzz.execute import Row, Runner, Untyped, accepts, keeps
-from tests.fuzz.ladder import Treatment
 from tests.fuzz.programs import Program
 from tests.fuzz.settings import PLAIN, Setting
 

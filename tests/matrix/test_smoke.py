@@ -48,7 +48,9 @@ def test_every_pipeline_of_the_suite_is_found() -> None:
 def test_a_corner(spark: SparkSession, layout: Layout, data: Data) -> None:
     given = layout(FILES, data)
     found: list[Named] = []
-    for source in sources()[12 * DATA.index(data) :: 24]:  # all of them in all layouts: whole.py
+    for source in sources()[
+        12 * DATA.index(data) :: 24
+    ]:  # all of them in all layouts: all_cells.py
         found += pipelines(source, given)
     found += others(given)
     made = pairs(found)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 from pyspark.sql.pandas import functions
-from tests.backend.classic.odd_groups import BAD, GOOD, SCHEMA, applied, report
+from tests.backend.classic.groups_that_break_assumptions import BAD, GOOD, SCHEMA, applied, report
 from tests.support import aggregators, arrow_udfs
 from tests.support.amount import some
 from tests.support.games.pipelines import pandas_udf

@@ -63,13 +63,13 @@ def is_abc(k: str | None) -> bool:
 @pytest.fixture
 def sly(spark: SparkSession) -> Iterator[DataFrame]:
     from pyspark import cloudpickle
-    from tests.backend.effects import sly_source
+    from tests.backend.effects import source_of_false_claims
 
-    cloudpickle.register_pickle_by_value(sly_source)  # type: ignore[no-untyped-call]
+    cloudpickle.register_pickle_by_value(source_of_false_claims)  # type: ignore[no-untyped-call]
     with handing_filters(spark):
-        sly_source.register(spark)
+        source_of_false_claims.register(spark)
         yield spark.read.format("sly").load()
-    cloudpickle.unregister_pickle_by_value(sly_source)  # type: ignore[no-untyped-call]
+    cloudpickle.unregister_pickle_by_value(source_of_false_claims)  # type: ignore[no-untyped-call]
 
 
 def functions() -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.backend.classic.odd_groups import BAD, GOOD, SCHEMA, applied, report
+from tests.backend.classic.groups_that_break_assumptions import BAD, GOOD, SCHEMA, applied, report
 from tests.support.running import plan_text, same_rows
 
 from presieve.backend.classic.gateway import ClassicGateway

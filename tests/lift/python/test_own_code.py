@@ -5,7 +5,7 @@ is declined.
 from __future__ import annotations
 
 import pytest
-from tests.lift.execution import odd_folds, record_folds, record_refused, unrolled_folds
+from tests.lift.execution import misleading_folds, record_folds, record_refused, unrolled_folds
 from tests.lift.execution.agreement import Case, assert_agrees
 from tests.lift.python import outside_folds, outside_refused, own_folds, own_refused
 from tests.support.lifting import columns, declined, request
@@ -20,11 +20,11 @@ def by_value(cls: object) -> object:
     """
     from pyspark import cloudpickle
 
-    cloudpickle.register_pickle_by_value(odd_folds)  # type: ignore[no-untyped-call]
+    cloudpickle.register_pickle_by_value(misleading_folds)  # type: ignore[no-untyped-call]
     try:
         return snapshot(cls)
     finally:
-        cloudpickle.unregister_pickle_by_value(odd_folds)  # type: ignore[no-untyped-call]
+        cloudpickle.unregister_pickle_by_value(misleading_folds)  # type: ignore[no-untyped-call]
 
 
 CASES = [
@@ -69,17 +69,17 @@ CASES = [
     ),
     Case(unrolled_folds.in_function, "n int NOT NULL", "o bigint"),
     Case(record_folds.summary, "n int NOT NULL", "o bigint"),
-    Case(odd_folds.InnerBox, "n tinyint", "o bigint"),
-    Case(odd_folds.InnerLoop, "n tinyint NOT NULL", "o bigint"),
-    Case(odd_folds.InnerGuard, "n tinyint NOT NULL", "o bigint"),
-    Case(odd_folds.LastRound, "n int", "o bigint"),
-    Case(odd_folds.AnyOrder, "f boolean", "a bigint, b bigint"),
-    Case(odd_folds.SubjectBox, "n tinyint", "o bigint"),
-    Case(odd_folds.NestedPairs, "n tinyint", "o bigint"),
-    Case(by_value(odd_folds.Defaults), "n int", "o bigint"),
-    Case(by_value(odd_folds.FieldDefaults), "n int", "o bigint"),
-    Case(odd_folds.IsNone, "n int", "o bigint"),
-    Case(odd_folds.Private, "n int", "o bigint"),
+    Case(misleading_folds.InnerBox, "n tinyint", "o bigint"),
+    Case(misleading_folds.InnerLoop, "n tinyint NOT NULL", "o bigint"),
+    Case(misleading_folds.InnerGuard, "n tinyint NOT NULL", "o bigint"),
+    Case(misleading_folds.LastRound, "n int", "o bigint"),
+    Case(misleading_folds.AnyOrder, "f boolean", "a bigint, b bigint"),
+    Case(misleading_folds.SubjectBox, "n tinyint", "o bigint"),
+    Case(misleading_folds.NestedPairs, "n tinyint", "o bigint"),
+    Case(by_value(misleading_folds.Defaults), "n int", "o bigint"),
+    Case(by_value(misleading_folds.FieldDefaults), "n int", "o bigint"),
+    Case(misleading_folds.IsNone, "n int", "o bigint"),
+    Case(misleading_folds.Private, "n int", "o bigint"),
     Case(outside_folds.Weights, "s string", "o bigint"),
     Case(outside_folds.Strict, "s string NOT NULL", "o bigint"),
     Case(
@@ -129,23 +129,23 @@ def test_declined_with_a_reason(obj: object, code: str, words: str) -> None:
 
 
 ODD = [
-    (odd_folds.InnerOwn, "maybe-unbound", "y may not have a value"),
-    (odd_folds.InnerChange, "mutation", "a call changes an object"),
-    (odd_folds.ListLoop, "mutation", "changes in a loop over it"),
-    (odd_folds.CountedLoop, "mutation", "changes in a loop over it"),
-    (odd_folds.ItemLoop, "mutation", "changes in a loop over it"),
-    (odd_folds.OneOfTwoLists, "mixed-types", "in one variable"),
-    (odd_folds.GrowingLoop, "mutation", "changes in a loop over it"),
-    (odd_folds.LastKey, "unsupported-expression", "the order of a dict's keys"),
-    (odd_folds.OtherOrder, "unsupported-expression", "the order of a dict's keys"),
-    (odd_folds.BranchOrder, "unsupported-expression", "the order of a dict's keys"),
-    (odd_folds.StateOrder, "unsupported-expression", "the order of a dict's keys"),
-    (odd_folds.EqualsNone, "unsupported-operation", "its own __eq__"),
-    (odd_folds.EqualsTuple, "unsupported-operation", "its own __eq__"),
-    (odd_folds.EqualsAmong, "unsupported-operation", "comparing"),
-    (odd_folds.OtherName, "unknown-call", "nothing is known of again"),
-    (odd_folds.Huge, "too-large", "iterations"),
-    (odd_folds.HugeText, "too-large", "a string of"),
+    (misleading_folds.InnerOwn, "maybe-unbound", "y may not have a value"),
+    (misleading_folds.InnerChange, "mutation", "a call changes an object"),
+    (misleading_folds.ListLoop, "mutation", "changes in a loop over it"),
+    (misleading_folds.CountedLoop, "mutation", "changes in a loop over it"),
+    (misleading_folds.ItemLoop, "mutation", "changes in a loop over it"),
+    (misleading_folds.OneOfTwoLists, "mixed-types", "in one variable"),
+    (misleading_folds.GrowingLoop, "mutation", "changes in a loop over it"),
+    (misleading_folds.LastKey, "unsupported-expression", "the order of a dict's keys"),
+    (misleading_folds.OtherOrder, "unsupported-expression", "the order of a dict's keys"),
+    (misleading_folds.BranchOrder, "unsupported-expression", "the order of a dict's keys"),
+    (misleading_folds.StateOrder, "unsupported-expression", "the order of a dict's keys"),
+    (misleading_folds.EqualsNone, "unsupported-operation", "its own __eq__"),
+    (misleading_folds.EqualsTuple, "unsupported-operation", "its own __eq__"),
+    (misleading_folds.EqualsAmong, "unsupported-operation", "comparing"),
+    (misleading_folds.OtherName, "unknown-call", "nothing is known of again"),
+    (misleading_folds.Huge, "too-large", "iterations"),
+    (misleading_folds.HugeText, "too-large", "a string of"),
     (outside_refused.ChangesDict, "mutation", "changed in place"),
     (outside_refused.ChangesAlias, "mutation", "changed in place"),
     (outside_refused.ChangesList, "mutation", "changes the object NAMES"),
@@ -154,7 +154,7 @@ ODD = [
     (outside_refused.NamedInside, "unsupported-expression", "whether := is evaluated"),
     (outside_refused.ListKey, "unsupported-operation", "a list as a key"),
     (outside_refused.OwnError, "unsupported-statement", "plain subclasses"),
-    (odd_folds.PrivateOfOther, "unknown-name", "no field _PrivateOfOther__n"),
+    (misleading_folds.PrivateOfOther, "unknown-name", "no field _PrivateOfOther__n"),
 ]
 
 
