@@ -48,9 +48,8 @@ def test_every_pipeline_of_the_suite_is_found() -> None:
 def test_a_corner(spark: SparkSession, layout: Layout, data: Data) -> None:
     given = layout(FILES, data)
     found: list[Named] = []
-    for source in sources()[
-        12 * DATA.index(data) :: 24
-    ]:  # all of them in all layouts: all_cells.py
+    # All of them in all layouts: all_cells.py.
+    for source in sources()[12 * DATA.index(data) :: 24]:
         found += pipelines(source, given)
     found += others(given)
     made = pairs(found)
