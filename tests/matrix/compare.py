@@ -25,13 +25,13 @@ from tests.support.traps.checks import RAISES
 from presieve.backend.catalyst.definitions import WITH_CTE
 from presieve.backend.catalyst.trees import walk
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.driver.optimize import explain, optimize
+from presieve.driver.optimize import optimize, optimize_and_report
+from presieve.driver.options import Options
 from presieve.driver.solve import Policy
+from presieve.report.report import Report
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from presieve.report.report import Report
 
 TOGETHER = 8
 """Pairs of pipelines in one job."""
@@ -63,16 +63,20 @@ def pairs(found: Sequence[Named], policy: Policy = "default") -> list[Pair]:
     """
     made = []
     for one in found:
-        moved = optimize(one.df, policy=policy, cost="always", compile="never")
-        whole = optimize(one.df, policy=policy, cost="always", compile="always")
-        report = explain(one.df, policy=policy, cost="always", compile="always")
+        options = Options(policy=policy, cost="always", compile="always")
+        whole, data = optimize_and_report(one.df, options, for_report=True)
+        report = Report(data)
+        compiled = any(f.compiled for f in report.functions)
+        moved = (
+            optimize(one.df, policy=policy, cost="always", compile="never") if compiled else whole
+        )
         filters = frozenset(a["code"] for b in report.boundaries for a in b.assumptions)
         functions = frozenset(a["code"] for f in report.functions for a in f.assumptions)
         tells = tells_order(report)
         twice = _reads_twice(one.df, report)
         if moved is not one.df:
             made.append(Pair(one.name, one.df, moved, filters, tells, twice))
-        if whole is not one.df and any(f.compiled for f in report.functions):
+        if compiled and whole is not one.df:
             name = f"{one.name}, compiled"
             made.append(Pair(name, one.df, whole, filters | functions, tells, twice))
     return made
