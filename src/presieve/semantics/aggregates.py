@@ -86,8 +86,7 @@ def aggregate_fold(call: Aggregate, columns: tuple[Column, ...], output: SchemaC
         parts = _null_of_none(parts, counted)
     if sort_of(output.type) != strip(parts.result.sort):
         raise DeclineSignal(
-            "native-aggregate",
-            f"{call.function} returns {display_type(output.type)} here",
+            "native-aggregate", f"{call.function} returns {display_type(output.type)} here"
         )
     result = Output(output.name, parts.result.sort, output.type, parts.result, checked=True)
     return Fold(call.function, columns, (), parts.fields, (result,), step_raises=parts.raises)

@@ -19,14 +19,7 @@ from functools import cache
 from itertools import islice
 from typing import TypeAlias
 
-from presieve.ir.ops import (
-    app,
-    conjunction,
-    disjunction,
-    negate,
-    sql_conjunction,
-    sql_disjunction,
-)
+from presieve.ir.ops import app, conjunction, disjunction, negate, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import DATE, STRING, strip
 from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, literal_value, string_lit
 from presieve.ir.walk import subterms

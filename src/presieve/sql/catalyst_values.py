@@ -26,15 +26,7 @@ from presieve.semantics.values import INT_RANGES
 from presieve.sql import catalyst, whole_decimals
 from presieve.sql.case_values import CaseValue
 from presieve.sql.catalyst import WIDTHS, meaning
-from presieve.sql.catalyst_tree import (
-    ExprNode,
-    ReadingContext,
-    Rule,
-    Typed,
-    build,
-    shape,
-    type_of,
-)
+from presieve.sql.catalyst_tree import ExprNode, ReadingContext, Rule, Typed, build, shape, type_of
 from presieve.sql.coerce import fit, truth
 from presieve.sql.expressions import basics, choices, numeric
 from presieve.sql.expressions.entry import Entry

@@ -144,8 +144,7 @@ def settle(constant: Constant) -> Lit:
         return lit(sort, _units(constant, constant.value, sort))
     if sort is None:
         raise DeclineSignal(
-            "sql-types",
-            f"{describe(constant)} is not compared with a column of a known type",
+            "sql-types", f"{describe(constant)} is not compared with a column of a known type"
         )
     if sort == INT and isinstance(constant.value, int):
         low, high = INT_RANGES["bigint"]

@@ -325,8 +325,7 @@ class _ConditionParser(TokenReader):
                 name, shown = key, f"{token.text}.{after.text}"
         if self.here.is_operator(".", "[", "::", ":"):
             raise DeclineSignal(
-                "sql-unsupported",
-                f"{shown}{self.here.text} is not supported: only plain columns",
+                "sql-unsupported", f"{shown}{self.here.text} is not supported: only plain columns"
             )
         matching_columns = self.by_lower_name().get(name.lower(), [])
         if not matching_columns:

@@ -210,8 +210,7 @@ def cast(constant: Constant, type_: str, timezone: str) -> Operand:
         case kind, _ if sort is not None and TYPES.get(kind) == sort:
             return constant
     raise DeclineSignal(
-        "sql-unsupported",
-        f"CAST of {describe(constant)} to {type_} is not supported",
+        "sql-unsupported", f"CAST of {describe(constant)} to {type_} is not supported"
     )
 
 

@@ -268,8 +268,7 @@ def _udaf_call(tree: Tree, position: int) -> BoundaryCall:
     aggregate, udaf, arguments = tree[1], tree[2], tree[3:]
     if udaf["class"] != PYTHON_UDAF:
         raise DeclineSignal(
-            "native-aggregate",
-            "an aggregate function of Spark calls a Python function",
+            "native-aggregate", "an aggregate function of Spark calls a Python function"
         )
     complete = aggregate["mode"].get("object") == COMPLETE and not aggregate["isDistinct"]
     if not complete or int(aggregate["num-children"]) != 1:

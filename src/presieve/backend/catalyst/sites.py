@@ -36,14 +36,7 @@ from presieve.backend.catalyst.table_functions import table_of
 from presieve.backend.catalyst.trees import OR, Conjunct, Node, expr_id, references, walk
 from presieve.backend.gateway import Handle, PlanReader
 from presieve.errors import Declined, DeclineSignal
-from presieve.plan.algebra import (
-    Attribute,
-    Filter,
-    Operator,
-    Path,
-    Project,
-    Reordered,
-)
+from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reordered
 from presieve.plan.liveness import visible
 from presieve.plan.reaching_conjuncts import Moved, arrives, descend
 from presieve.sql.catalyst import CALLED

@@ -148,10 +148,7 @@ def _native(
     if any(not _fits(kind, child) for child in children):
         why = Declined("native-aggregate", f"the input of {name} is cast to another type")
         return unknown_tree(why, children, deterministic=True)
-    head: JsonNode = {
-        "class": EXPRESSIONS + "aggregate." + kind,
-        "num-children": len(children),
-    }
+    head: JsonNode = {"class": EXPRESSIONS + "aggregate." + kind, "num-children": len(children)}
     return [_aggregate_node(1, distinct), head, *(n for c in children for n in c)]
 
 

@@ -21,13 +21,7 @@ from presieve.backend.connect.expression_trees import (
 )
 from presieve.backend.connect.extract_udfs import separate_calls
 from presieve.backend.connect.relations import RULES
-from presieve.backend.connect.resolved_plan import (
-    Condition,
-    Expression,
-    Operator,
-    Relation,
-    inner,
-)
+from presieve.backend.connect.resolved_plan import Condition, Expression, Operator, Relation, inner
 from presieve.backend.connect.resolver import Resolver, inputs
 from presieve.backend.connect.split_input import repeatable, split
 from presieve.backend.connect.unread_filters import notes

@@ -37,14 +37,7 @@ def _filter(resolver: Resolver, relation: Relation, children: list[Operator]) ->
     why = why_undetermined([read_.tree])
     fields = {"condition": read_.tree}
     return Operator(
-        FILTER,
-        fields,
-        (child,),
-        child.output,
-        relation,
-        unread=why,
-        steady=fixed,
-        condition=read_,
+        FILTER, fields, (child,), child.output, relation, unread=why, steady=fixed, condition=read_
     )
 
 

@@ -28,10 +28,7 @@ from presieve.backend.gateway import Handle, SourceReader
 from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import Role, evaluation_type
 
-_DECODED = (
-    ("files", "csv"),
-    ("org.apache.spark.sql.execution.datasources.csv.CSVFileFormat",),
-)
+_DECODED = (("files", "csv"), ("org.apache.spark.sql.execution.datasources.csv.CSVFileFormat",))
 """Formats that decode what they read, and replace invalid bytes by U+FFFD."""
 
 _ANY_BYTES = ("string", "binary")

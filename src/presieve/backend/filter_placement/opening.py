@@ -31,10 +31,7 @@ AnySite: TypeAlias = WindowSite | JoinSite
 _Kinds: TypeAlias = tuple[
     tuple[Callable[[Node], bool], Callable[[SiteContext, Site], AnySite]], ...
 ]
-_KINDS: _Kinds = (
-    (is_windowed, read_window_site),
-    (is_paired, read_join_site),
-)
+_KINDS: _Kinds = ((is_windowed, read_window_site), (is_paired, read_join_site))
 """The kinds of operators, each with its reader. A new kind is added here."""
 _SOURCES: _Kinds = ((is_leaf, read_leaf_site),)
 """The same for sources, if Spark's optimizer moves no filters."""

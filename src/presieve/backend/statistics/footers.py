@@ -184,11 +184,7 @@ def scan_columns(
 
 
 def _scans(
-    gateway: SourceReader,
-    root: Handle,
-    node: Node,
-    wanted: dict[int, int],
-    through: Through,
+    gateway: SourceReader, root: Handle, node: Node, wanted: dict[int, int], through: Through
 ) -> Iterator[ScanColumns]:
     """Iterate over the settled file scans below, including the scans below joins, which may repeat
     rows. ``wanted`` leads from the attributes here to the attributes in question.
