@@ -18,7 +18,6 @@ from presieve.backend.catalyst.boundary import (
     FLAT_MAPS,
     PROJECT,
     Boundary,
-    is_attribute,
     is_boundary,
     simple_kind,
 )
@@ -30,7 +29,7 @@ from presieve.backend.catalyst.list_columns import (
 )
 from presieve.backend.catalyst.native_aggregates import child_trees, native_call
 from presieve.backend.catalyst.table_operators import read_boundary
-from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, walk
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, is_attribute, node_at, walk
 from presieve.backend.catalyst.variable_columns import (
     InputAttributes,
     input_vars,

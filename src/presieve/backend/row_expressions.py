@@ -22,13 +22,21 @@ from presieve.backend.catalyst.boundary import (
     TABLE_FUNCTION,
     Boundary,
     BoundaryCall,
-    is_attribute,
     is_boundary,
     simple_kind,
 )
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.table_operators import read_boundary
-from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, nodes_inside, walk
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    Node,
+    Tree,
+    column_id,
+    expr_id,
+    node_at,
+    nodes_inside,
+    walk,
+)
 from presieve.backend.catalyst.variable_columns import distinct, input_vars, read_names
 from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.may_raise import computed_of, guards, made_by_python, trees
@@ -341,7 +349,7 @@ def _sole(tree: Tree) -> int | None:
     """Return the column that is the only argument of a call."""
     if tree[0]["class"] != PYTHON_UDF or int(tree[0]["num-children"]) != 1:
         return None
-    return expr_id(tree[1]) if is_attribute(tree[1:]) else None
+    return column_id(tree[1:])
 
 
 # --- the plan with expressions --------------------------------------------------------------------

@@ -27,7 +27,9 @@ from presieve.backend.catalyst.trees import (
     Node,
     Tree,
     expr_id,
+    is_attribute,
     nodes_inside,
+    source_id,
 )
 from presieve.backend.gateway import Handle, PlanReader
 from presieve.errors import DeclineSignal
@@ -208,7 +210,7 @@ def read_aggregate(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
     calls: list[BoundaryCall] = []
     key_outputs: dict[int, int] = {}
     for position, tree in enumerate(node.fields["aggregateExpressions"]):
-        key = _passed_on(tree)
+        key = source_id(tree)
         if key is not None and key in plain:
             key_outputs[expr_id(tree[0])] = key
         elif not any(_is_grouping_expression(tree, g) for g in grouping):
@@ -388,24 +390,10 @@ def plain(function: JsonNode, arguments: Tree) -> tuple[int, ...]:
     return tuple(expr_id(a) for a in arguments)
 
 
-def is_attribute(tree: Tree) -> bool:
-    """Whether the expression is an attribute and nothing else."""
-    return len(tree) == 1 and tree[0]["class"] == ATTRIBUTE
-
-
 def passed_on(projection: Node) -> dict[int, int]:
     """Map the outputs of a projection that are columns of its input, perhaps renamed, to these."""
     columns = projection.fields["projectList"]
-    return {expr_id(t[0]): k for t in columns if (k := _passed_on(t)) is not None}
-
-
-def _passed_on(tree: Tree) -> int | None:
-    """Return the attribute that an output expression passes on, perhaps renamed."""
-    if is_attribute(tree):
-        return expr_id(tree[0])
-    if tree[0]["class"] == ALIAS and is_attribute(tree[1:]):
-        return expr_id(tree[1])
-    return None
+    return {expr_id(t[0]): k for t in columns if (k := source_id(t)) is not None}
 
 
 def _is_grouping_expression(tree: Tree, grouping: Tree) -> bool:

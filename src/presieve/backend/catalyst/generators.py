@@ -7,13 +7,13 @@ Each row that comes out of ``explode(array(a, b))`` has the value of ``a`` or of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from presieve.backend.catalyst.native_aggregates import child_trees
-from presieve.backend.catalyst.trees import EXPRESSIONS, LITERAL, Node, Tree, expr_id
+from presieve.backend.catalyst.trees import EXPRESSIONS, LITERAL, Node, Tree, expr_id, make_tree
 from presieve.sql.expressions import composites
 from presieve.sql.expressions.basics import IN_BETWEEN, ONE_OF
-from presieve.sql.expressions.entry import Entry, class_names
+from presieve.sql.expressions.entry import class_names
 
 ARRAY = composites.CREATE_ARRAY.class_name
 SEQUENCE = EXPRESSIONS + "Sequence"
@@ -47,9 +47,9 @@ def _read_element(generator: Tree) -> Tree | None:
     array = generator[1]["class"]
     parts = child_trees(generator, 1)
     if array == ARRAY and parts:
-        return _node(ONE_OF, parts)
+        return make_tree(ONE_OF.class_name, *parts)
     # Without a step the sequence goes up or down; a step in the wrong direction raises.
-    return _node(IN_BETWEEN, parts[:2]) if array == SEQUENCE else None
+    return make_tree(IN_BETWEEN.class_name, *parts[:2]) if array == SEQUENCE else None
 
 
 def _of_stack(generator: Tree, columns: int) -> list[Tree] | None:
@@ -57,18 +57,9 @@ def _of_stack(generator: Tree, columns: int) -> list[Tree] | None:
     rows, *values = child_trees(generator, 0)
     if rows[0].get("value") != str(len(values) // columns) or len(values) % columns:
         return None
-    return [_node(ONE_OF, values[place::columns]) for place in range(columns)]
+    return [make_tree(ONE_OF.class_name, *values[place::columns]) for place in range(columns)]
 
 
 def _or_null(value: Tree, output: Tree) -> Tree:
-    null = {"class": LITERAL, "num-children": 0, "value": None, "dataType": output[0]["dataType"]}
-    return _node(ONE_OF, [value, [null]])
-
-
-def _node(entry: Entry, parts: Sequence[Tree]) -> Tree:
-    return [{"class": entry.class_name, "num-children": len(parts)}, *_flat(parts)]
-
-
-def _flat(parts: Sequence[Tree]) -> Iterator[dict[str, object]]:
-    for part in parts:
-        yield from part
+    null = make_tree(LITERAL, value=None, dataType=output[0]["dataType"])
+    return make_tree(ONE_OF.class_name, value, null)

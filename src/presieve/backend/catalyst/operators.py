@@ -12,15 +12,16 @@ from typing import Protocol
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.struct_fields import struct_fields, with_fields
 from presieve.backend.catalyst.trees import (
-    ALIAS,
     ATTRIBUTE,
     Conjunct,
     JsonNode,
     Node,
     Tree,
     expr_id,
+    is_attribute,
     references,
     simple_type,
+    source_id,
     split_conjuncts,
     strip_alias,
 )
@@ -262,7 +263,7 @@ def known_of_side(
         if read <= columns:
             yield tree, read
         elif read <= equal.keys():
-            translated = [equal[expr_id(n)] if _is_attribute(n) else n for n in tree]
+            translated = [equal[expr_id(n)] if n["class"] == ATTRIBUTE else n for n in tree]
             yield translated, references(translated)
 
 
@@ -301,13 +302,10 @@ def equalities(node: Node) -> tuple[Tree, ...]:
 
 
 def _compares(tree: Tree) -> bool:
-    if (
-        len(tree) != 3
-        or tree[0]["class"] not in EQUALITIES
-        or not all(map(_is_attribute, tree[1:]))
-    ):
+    attributes = [n for n in tree[1:] if n["class"] == ATTRIBUTE]
+    if tree[0]["class"] not in EQUALITIES or not len(tree) - 1 == len(attributes) == 2:
         return False
-    left_type, right_type = (attribute_of(n).type for n in tree[1:])
+    left_type, right_type = (attribute_of(n).type for n in attributes)
     return left_type == right_type and is_key_type(left_type)
 
 
@@ -320,16 +318,12 @@ def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:
         for part in conditions(node):
             if references(part.tree) <= names.keys():
                 yield [
-                    {**n, "exprId": {"id": names[expr_id(n)]}} if _is_attribute(n) else n
+                    {**n, "exprId": {"id": names[expr_id(n)]}} if n["class"] == ATTRIBUTE else n
                     for n in part.tree
                 ]
         if node.kind == PROJECT:
-            columns_ = ((expr_id(t[0]), strip_alias(t)) for t in node.fields["projectList"])
-            names = {
-                expr_id(inner[0]): names[number]
-                for number, inner in columns_
-                if number in names and len(inner) == 1 and _is_attribute(inner[0])
-            }
+            columns_ = ((expr_id(t[0]), source_id(t)) for t in node.fields["projectList"])
+            names = {i: names[n] for n, i in columns_ if n in names and i is not None}
         node = node.children[0]
 
 
@@ -355,21 +349,13 @@ def _classes(above: OperatorAbove, by: frozenset[int], reads: frozenset[int]) ->
     fit = {a.id for a in input_columns if a.id in by and is_key_type(a.type)}
     if above.node.kind != AGGREGATE:
         return Partitioned(tuple((i, i) for i in sorted(fit)), reads)
-    pairs = {}
-    for tree in above.node.fields["aggregateExpressions"]:
-        value = tree[1:] if tree[0]["class"] == ALIAS else tree
-        if len(value) == 1 and _is_attribute(value[0]) and expr_id(value[0]) in fit:
-            pairs[expr_id(tree[0])] = expr_id(value[0])
-    output_ids = frozenset(expr_id(t[0]) for t in above.node.fields["aggregateExpressions"])
-    return Partitioned(tuple(pairs.items()), reads, output_ids)
+    columns = {expr_id(t[0]): source_id(t) for t in node.fields["aggregateExpressions"]}
+    pairs = tuple((above, i) for above, i in columns.items() if i in fit)
+    return Partitioned(pairs, reads, frozenset(columns))
 
 
 def _plain(trees: list[Tree]) -> frozenset[int]:
-    return frozenset(expr_id(t[0]) for t in trees if len(t) == 1 and _is_attribute(t[0]))
-
-
-def _is_attribute(node: JsonNode) -> bool:
-    return bool(node["class"] == ATTRIBUTE)
+    return frozenset(expr_id(t[0]) for t in trees if is_attribute(t))
 
 
 def _reads(node: Node) -> frozenset[int]:
@@ -392,7 +378,7 @@ def _columns(tree: Tree, timezone: str) -> tuple[ProjectColumn, ...]:
     is passed on, also its fields.
     """
     inner = with_fields(strip_alias(tree))
-    plain = len(inner) == 1 and _is_attribute(inner[0])
+    plain = is_attribute(inner)
     number = expr_id(tree[0])
     meaning = Expr(partial(_meaning, inner, timezone), references(inner))
     column = ProjectColumn(number, meaning, plain=plain)
@@ -414,7 +400,7 @@ def read_expr(tree: Tree, timezone: str) -> Expr:
 def _meaning(tree: Tree, timezone: str) -> Value | Declined:
     attributes = {}
     for node in tree:
-        if _is_attribute(node):
+        if node["class"] == ATTRIBUTE:
             attribute = attribute_of(node)
             variable = variable_of(attribute)
             if variable is not None:

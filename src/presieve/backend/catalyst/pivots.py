@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from presieve.backend.catalyst.boundary import Boundary, BoundaryCall, is_attribute, is_pivoted
+from presieve.backend.catalyst.boundary import Boundary, BoundaryCall, is_pivoted
 from presieve.backend.catalyst.native_aggregates import NativeCall, native_call
-from presieve.backend.catalyst.trees import Node, Tree, expr_id, references
+from presieve.backend.catalyst.trees import Node, Tree, expr_id, is_attribute, references
 from presieve.backend.gateway import Handle, PlanReader
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Mode

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT, simple_kind
-from presieve.backend.catalyst.operators import FILTER, ROW_BY_ROW, SUBQUERY_ALIAS, VIEW
-from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, Node, Tree
+from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.trees import Node, source_id
 
 Reason: TypeAlias = str
 """Why an operator's input row may not matter; empty if every row matters."""
@@ -108,13 +108,7 @@ def _plain(node: Node, kinds: Sequence[str]) -> tuple[list[Node], Node]:
 
 
 def _selects(node: Node) -> bool:
-    return node.kind == PROJECT and all(_column(t) is not None for t in node.fields["projectList"])
-
-
-def _column(tree: Tree) -> int | None:
-    """Return the attribute that an entry of a projection passes on, perhaps under another name."""
-    bare = tree[1:] if tree[0]["class"] == ALIAS else tree
-    return int(bare[0]["exprId"]["id"]) if bare[0]["class"] == ATTRIBUTE else None
+    return node.kind == PROJECT and None not in map(source_id, node.fields["projectList"])
 
 
 def _shows_all(above: Sequence[Node], node: Node) -> bool:
@@ -125,4 +119,4 @@ def _shows_all(above: Sequence[Node], node: Node) -> bool:
     if outputs is None:
         return False
     lists = (n.fields["projectList"] for n in above if n.kind == PROJECT)
-    return all(len({_column(t) for t in entries}) >= len(outputs) for entries in lists)
+    return all(len({source_id(t) for t in entries}) >= len(outputs) for entries in lists)

@@ -16,6 +16,8 @@ from presieve.backend.catalyst.trees import (
     LITERAL,
     JsonNode,
     Tree,
+    attribute_tree,
+    expr_id,
     simple_type,
 )
 from presieve.plan.algebra import MOST_FIELDS, Attribute, field_id, struct_id
@@ -69,7 +71,7 @@ def with_fields(tree: Tree) -> Tree:
 def _is_struct(node: JsonNode) -> bool:
     return bool(
         node["class"] == ATTRIBUTE
-        and struct_fields(int(node["exprId"]["id"]), str(node["name"]), node["dataType"])
+        and struct_fields(expr_id(node), str(node["name"]), node["dataType"])
     )
 
 
@@ -92,15 +94,7 @@ def _item(array: JsonNode, place: int) -> JsonNode:
 
 
 def _part(parent: JsonNode, place: int, name: str, type_: object) -> JsonNode:
-    return {
-        "class": ATTRIBUTE,
-        "num-children": 0,
-        "name": name,
-        "dataType": type_,
-        "nullable": True,
-        "metadata": {},
-        "exprId": {"id": field_id(int(parent["exprId"]["id"]), place)},
-    }
+    return attribute_tree(field_id(expr_id(parent), place), name, type_, metadata={})[0]
 
 
 def with_all_fields(read: Set[int], outputs: Set[int]) -> frozenset[int]:

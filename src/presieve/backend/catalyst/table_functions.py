@@ -25,10 +25,18 @@ from presieve.backend.catalyst.boundary import (
     TABLE_FUNCTION,
     Boundary,
     BoundaryCall,
-    is_attribute,
     table_function,
 )
-from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree, expr_id
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    EXPRESSIONS,
+    Node,
+    Tree,
+    column_id,
+    expr_id,
+    is_attribute,
+)
 from presieve.backend.catalyst.variable_columns import InputAttributes, distinct, schema_column
 from presieve.backend.gateway import FunctionReader, Handle
 from presieve.backend.problems.load_functions import command
@@ -201,7 +209,7 @@ def _keys(node: Node, inputs: tuple[Attribute, ...], struct: int) -> tuple[int, 
     ids = [a.id for a in inputs]
     columns: list[Tree] = named.fields["projectList"]
     first, key_columns = columns[: len(ids)], columns[len(ids) :]
-    if [expr_id(t[0]) if is_attribute(t) else None for t in first] != ids or not key_columns:
+    if [column_id(t) for t in first] != ids or not key_columns:
         raise _shape()
     if not all(t[0]["class"] == ALIAS and is_attribute(t[1:]) for t in key_columns):
         reason = "PARTITION BY must be on plain columns of the table"
@@ -210,7 +218,7 @@ def _keys(node: Node, inputs: tuple[Attribute, ...], struct: int) -> tuple[int, 
     keys = tuple(expr_id(t[1]) for t in key_columns)
     by: list[Tree] = moved.fields["partitionExpressions"]
     order: list[Tree] = sort.fields["order"]
-    if [expr_id(t[0]) if is_attribute(t) else None for t in by] != by_ids:
+    if [column_id(t) for t in by] != by_ids:
         raise _shape()
     if not all(len(t) == 2 and is_attribute(t[1:]) for t in order):
         raise DeclineSignal("plan-shape", "ORDER BY must be on plain columns of the table")

@@ -13,7 +13,6 @@ from presieve.backend.catalyst.boundary import (
     BoundaryCall,
     SecondInput,
     check_function,
-    is_attribute,
     is_pivot,
     plain,
     read_aggregate,
@@ -23,7 +22,7 @@ from presieve.backend.catalyst.boundary import (
 )
 from presieve.backend.catalyst.pivots import read_pivot
 from presieve.backend.catalyst.table_functions import read_table_function
-from presieve.backend.catalyst.trees import Node, Tree, expr_id
+from presieve.backend.catalyst.trees import Node, Tree, column_id, expr_id, is_attribute
 from presieve.backend.gateway import FunctionReader, Handle
 from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import EVALUATION_TYPES
@@ -63,13 +62,13 @@ def _read_groups(gateway: FunctionReader, node: Node, plan: Handle) -> Boundary:
     inputs = gateway.attributes(gateway.node(plan, (0, 0)))
     ids = [a.id for a in inputs]
     columns: list[Tree] = project.fields["projectList"]
-    frame = [expr_id(t[0]) if is_attribute(t) else None for t in columns[len(grouping) :]]
+    frame = [column_id(t) for t in columns[len(grouping) :]]
     if frame != ids or len(set(ids)) != len(ids):
         raise DeclineSignal("plan-shape", "the group's DataFrame differs from its input")
     outputs = gateway.attributes(plan)
     call = _table_call(node, ids, outputs)
     keys = tuple(expr_id(t[0]) for t in grouping)
-    heads = [expr_id(t[0]) if is_attribute(t) else None for t in columns[: len(grouping)]]
+    heads = [column_id(t) for t in columns[: len(grouping)]]
     return Boundary(
         kind=simple_kind(node),
         path=node.path,
@@ -149,7 +148,7 @@ def _side(
         raise DeclineSignal("plan-shape", "PySpark's projections below cogroup are missing")
     inputs = gateway.attributes(gateway.node(plan, (number, 0)))
     columns: list[Tree] = project.fields["projectList"]
-    ids = [expr_id(t[0]) if is_attribute(t) else None for t in columns]
+    ids = [column_id(t) for t in columns]
     if ids[count:] != [a.id for a in inputs] or not set(ids[:count]) <= set(ids[count:]):
         reason = "cogroup must be on plain columns of its inputs"
         raise DeclineSignal("grouping-expression", reason)

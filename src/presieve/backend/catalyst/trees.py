@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from presieve.errors import DeclineSignal
@@ -212,9 +213,35 @@ def strip_alias(column: Tree) -> Tree:
     return column[1:] if column[0]["class"] == ALIAS else column
 
 
+def is_attribute(tree: Tree) -> bool:
+    """Whether the expression is an attribute and nothing else."""
+    return len(tree) == 1 and tree[0]["class"] == ATTRIBUTE
+
+
 def itself(value: Tree) -> JsonNode | None:
     """Return the attribute if an expression is one."""
-    return value[0] if len(value) == 1 and value[0]["class"] == ATTRIBUTE else None
+    return value[0] if is_attribute(value) else None
+
+
+def column_id(value: Tree) -> int | None:
+    """Return the exprId of the attribute if an expression is one."""
+    return expr_id(value[0]) if is_attribute(value) else None
+
+
+def source_id(column: Tree) -> int | None:
+    """Return the exprId of the attribute that a column passes on, perhaps under another name."""
+    return column_id(strip_alias(column))
+
+
+def make_tree(kind: str, *parts: Tree, **fields: object) -> Tree:
+    """Return the expression of this class over its operands."""
+    return [{"class": kind, "num-children": len(parts), **fields}, *chain.from_iterable(parts)]
+
+
+def attribute_tree(number: int, name: str, type_: object, **fields: object) -> Tree:
+    """Return a reference to the column with this exprId and this type, as JSON."""
+    identity = {"name": name, "dataType": type_, "nullable": True, "exprId": {"id": number}}
+    return make_tree(ATTRIBUTE, **{**identity, **fields})
 
 
 def passed_on(columns: list[Tree], values: Mapping[int, set[int]]) -> dict[int, set[int]]:

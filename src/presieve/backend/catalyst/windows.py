@@ -18,7 +18,6 @@ from presieve.backend.catalyst.native_aggregates import (
 from presieve.backend.catalyst.operators import WINDOW
 from presieve.backend.catalyst.trees import (
     ALIAS,
-    ATTRIBUTE,
     CAST,
     EXPRESSIONS,
     LITERAL,
@@ -26,6 +25,7 @@ from presieve.backend.catalyst.trees import (
     Node,
     Tree,
     expr_id,
+    is_attribute,
 )
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Fold
@@ -135,8 +135,7 @@ def read_window(node: Node, of: WindowInput) -> Window:
 def _type(order: list[Tree], of: WindowInput) -> str:
     """Return the type of the sort key if it is the only one and a column; else an empty string."""
     value = order[0][1:] if len(order) == 1 else []
-    plain = len(value) == 1 and value[0]["class"] == ATTRIBUTE
-    return of.types.get(expr_id(value[0]), "") if plain else ""
+    return of.types.get(expr_id(value[0]), "") if is_attribute(value) else ""
 
 
 def whole_fold(node: Node, of: WindowInput, outputs: Iterable[Attribute]) -> Fold | None:

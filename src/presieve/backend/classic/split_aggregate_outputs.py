@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from presieve.backend.catalyst.boundary import AGGREGATE, is_attribute
+from presieve.backend.catalyst.boundary import AGGREGATE
 from presieve.backend.catalyst.list_folds import ARRAY_AGGREGATE
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
-from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, references
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, is_attribute, references
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.extract_udfs import (
     OPAQUE,

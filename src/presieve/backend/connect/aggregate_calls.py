@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, COMPLETE
-from presieve.backend.catalyst.trees import ATTRIBUTE, EXPRESSIONS, JsonNode, Tree
+from presieve.backend.catalyst.trees import ATTRIBUTE, CAST, EXPRESSIONS, Tree, make_tree
 from presieve.backend.connect.builtin_names import AGGREGATES
 from presieve.backend.connect.expression_trees import (
     python_udf,
@@ -22,8 +22,7 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import int_lit
 from presieve.lift import evaluation_types
 from presieve.sql.case_values import CaseValue, Value
-from presieve.sql.expressions import basics, choices
-from presieve.sql.expressions.entry import Entry
+from presieve.sql.expressions import choices
 from presieve.sql.split_sql import arguments as arguments_of
 
 PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
@@ -57,7 +56,7 @@ def aggregate_call(expression: Expression, scope: OperatorScope) -> Tree:
         function = expression.common_inline_user_defined_function
         tree = python_udf(function, scope)
         tree[0]["class"] = PYTHON_UDAF
-        return [_aggregate_node(1, bool(function.is_distinct)), *tree]
+        return _aggregate(bool(function.is_distinct), tree)
     if kind == "unresolved_function" and is_aggregate(expression):
         called = expression.unresolved_function
         if not called.is_user_defined_function:
@@ -125,13 +124,9 @@ def _value(message: type[Expression], text: str) -> Expression:
     return expression
 
 
-def _aggregate_node(children: int, distinct: bool) -> JsonNode:
-    return {
-        "class": AGGREGATE_EXPRESSION,
-        "num-children": children,
-        "mode": {"object": COMPLETE},
-        "isDistinct": distinct,
-    }
+def _aggregate(distinct: bool, *parts: Tree) -> Tree:
+    """Return the call of a function, with FILTER over its condition, too."""
+    return make_tree(AGGREGATE_EXPRESSION, *parts, mode={"object": COMPLETE}, isDistinct=distinct)
 
 
 def _native(
@@ -148,19 +143,14 @@ def _native(
     if any(not _fits(kind, child) for child in children):
         why = Declined("native-aggregate", f"the input of {name} is cast to another type")
         return unknown_tree(why, children, deterministic=True)
-    head: JsonNode = {"class": EXPRESSIONS + "aggregate." + kind, "num-children": len(children)}
-    return [_aggregate_node(1, distinct), head, *(n for c in children for n in c)]
+    return _aggregate(distinct, make_tree(f"{EXPRESSIONS}aggregate.{kind}", *children))
 
 
 def _add_filter(tree: Tree, condition: Expression, scope: OperatorScope) -> Tree:
     """Add the condition of FILTER as another child."""
     if tree[0]["class"] != AGGREGATE_EXPRESSION:
         return tree
-    return [
-        _aggregate_node(2, bool(tree[0]["isDistinct"])),
-        *tree[1:],
-        *read_tree(condition, scope),
-    ]
+    return _aggregate(bool(tree[0]["isDistinct"]), tree[1:], read_tree(condition, scope))
 
 
 def _fits(kind: str, child: Tree) -> bool:
@@ -187,11 +177,8 @@ def _read_argument(expression: Expression, scope: OperatorScope) -> Tree:
 def _choice(value: Value, scope: OperatorScope) -> Tree:
     if not isinstance(value, CaseValue):
         return read_harmless(value, scope)
-    parts = [
-        read_harmless(value.condition, scope),
-        *(_choice(v, scope) for v in (value.then, value.other)),
-    ]
-    return _structure(choices.CASE, parts)
+    values = (_choice(v, scope) for v in (value.then, value.other))
+    return make_tree(choices.CASE.class_name, read_harmless(value.condition, scope), *values)
 
 
 def _read_counted(expression: Expression, scope: OperatorScope) -> Tree:
@@ -205,11 +192,4 @@ def _read_counted(expression: Expression, scope: OperatorScope) -> Tree:
     inner = meaning(expression.cast.expr, scope)
     if type_ not in ("integer", "long") or isinstance(inner, Declined):
         return read_tree(expression, scope)
-    cast = _structure(basics.CAST, [read_harmless(inner, scope)])
-    cast[0]["dataType"] = type_
-    return cast
-
-
-def _structure(entry: Entry, children: Sequence[Tree]) -> Tree:
-    head: JsonNode = {"class": entry.class_name, "num-children": len(children)}
-    return [head, *(n for c in children for n in c)]
+    return make_tree(CAST, read_harmless(inner, scope), dataType=type_)

@@ -4,7 +4,7 @@ finds built-in functions before those that a session registers (``sessionOrder``
 
 from __future__ import annotations
 
-from presieve.backend.catalyst.trees import EXPRESSIONS
+from presieve.backend.catalyst.trees import EXPRESSIONS, attribute_tree, make_tree
 from presieve.sql.expressions.raising import can_raise
 
 _SCALAR = """
@@ -39,11 +39,9 @@ _OF_TEXT |= {"length": "Length", "char_length": "Length"}
 """Functions of one string, and their classes in Catalyst. Any argument becomes a string without
 error.
 """
-_TEXT = {"class": EXPRESSIONS + "AttributeReference", "num-children": 0, "dataType": "string"}
+_TEXT = attribute_tree(0, "text", "string")
 TOTAL = frozenset(
-    name
-    for name, kind in _OF_TEXT.items()
-    if not can_raise([{"class": EXPRESSIONS + kind, "num-children": 1}, _TEXT])
+    name for name, kind in _OF_TEXT.items() if not can_raise(make_tree(EXPRESSIONS + kind, _TEXT))
 )
 """The functions of one string that never raise."""
 

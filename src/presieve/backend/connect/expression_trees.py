@@ -8,13 +8,14 @@ makes Catalyst's own tree.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import replace
 
-from presieve.backend.catalyst.trees import ALIAS, AND, EXPRESSIONS, JsonNode, Tree
+from presieve.backend.catalyst.trees import ALIAS, AND, EXPRESSIONS, Tree, make_tree
 from presieve.backend.connect.builtin_names import DETERMINISTIC, TOTAL
 from presieve.backend.connect.meaning import meaning
-from presieve.backend.connect.resolved_plan import Condition, Expression
+from presieve.backend.connect.resolved_plan import Condition, Expression, Operator
 from presieve.backend.connect.scope import OperatorScope
 from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.terms import Term, Var
@@ -30,49 +31,38 @@ PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 
 def alias(number: int, name: str, tree: Tree) -> Tree:
     """Return ``tree AS name``."""
-    head: JsonNode = {"class": ALIAS, "num-children": 1, "name": name, "exprId": {"id": number}}
-    return [head, *tree]
+    return make_tree(ALIAS, tree, name=name, exprId={"id": number})
 
 
 def read_harmless(term: Term, scope: OperatorScope) -> Tree:
     """Return the tree of an expression whose meaning is known. Such expressions never raise."""
-    read = [scope.field(attribute_id(v)).tree for v in variables(term)]
     ids = {v: attribute_id(v) for v in variables(term)}
-    return [_meaning_node(len(read), term=term, ids=ids), *(n for t in read for n in t)]
+    return _meaning_tree([scope.field(i).tree for i in ids.values()], term, ids=ids)
 
 
 def unknown_tree(
     why: Declined, children: Sequence[Tree], *, deterministic: bool, total: bool = False
 ) -> Tree:
     """Return the tree of an expression about which only its inputs are known."""
-    head = _meaning_node(len(children), why=why, deterministic=deterministic, total=total)
-    return [head, *(n for t in children for n in t)]
+    return _meaning_tree(children, why, deterministic=deterministic, total=total)
 
 
 def computed_tree(children: Sequence[Tree]) -> Tree:
     """Return the tree of something that is made of columns in some way, without an error."""
     why = Declined("column-type", "a column made of several others is not known")
-    head = _meaning_node(len(children), why=why)
-    return [head, *(n for t in children for n in t)]
+    return _meaning_tree(children, why)
 
 
-def _meaning_node(
-    children: int,
+def _meaning_tree(
+    children: Sequence[Tree],
+    term: Term | Declined,
     *,
-    term: Term | None = None,
-    ids: dict[Var, int] | None = None,
-    why: Declined | None = None,
+    ids: Mapping[Var, int] | None = None,
     deterministic: bool = True,
     total: bool = True,
-) -> JsonNode:
-    return {
-        "class": MEANING,
-        "num-children": children,
-        "term": term if why is None else why,
-        "ids": ids or {},
-        "deterministic": deterministic,
-        "total": total,
-    }
+) -> Tree:
+    fields = {"term": term, "ids": ids or {}, "deterministic": deterministic, "total": total}
+    return make_tree(MEANING, *children, **fields)
 
 
 def is_deterministic(tree: Tree) -> bool:
@@ -92,6 +82,12 @@ def why_undetermined(trees: Sequence[Tree]) -> Declined | None:
                 reason = f"expressions that may not be deterministic are not moved: {why.reason}"
                 return Declined("nondeterministic", reason, why.span)
     return None
+
+
+def with_expressions(operator: Operator, trees: Sequence[Tree]) -> Operator:
+    """Return an operator that evaluates these expressions: it is as deterministic as they are."""
+    steady = all(map(is_deterministic, trees))
+    return replace(operator, unread=why_undetermined(trees), steady=steady)
 
 
 def split_alias(expression: Expression) -> tuple[Expression, str | None]:
@@ -185,15 +181,14 @@ def calls_known(text: str, functions: Set[str]) -> bool:
 def python_udf(function: Expression, scope: OperatorScope) -> Tree:
     """Return the tree of a call of a Python function; its ``function`` field holds the code."""
     arguments = [read_tree(a, scope) for a in function.arguments]
-    head: JsonNode = {
-        "class": PYTHON_UDF,
-        "num-children": len(arguments),
-        "name": str(function.function_name),
-        "evalType": int(function.python_udf.eval_type),
-        "udfDeterministic": bool(function.deterministic),
-        "function": function.python_udf,
-    }
-    return [head, *(n for t in arguments for n in t)]
+    return make_tree(
+        PYTHON_UDF,
+        *arguments,
+        name=str(function.function_name),
+        evalType=int(function.python_udf.eval_type),
+        udfDeterministic=bool(function.deterministic),
+        function=function.python_udf,
+    )
 
 
 # --- conditions -----------------------------------------------------------------------------
@@ -224,8 +219,7 @@ def conjunction(left: Condition, right: Condition) -> Condition:
 
 
 def _both(expression: Expression, left: Condition, right: Condition) -> Condition:
-    head: JsonNode = {"class": AND, "num-children": 2}
-    return Condition(expression, [head, *left.tree, *right.tree], (left, right))
+    return Condition(expression, make_tree(AND, left.tree, right.tree), (left, right))
 
 
 def _apart(expression: Expression, parts: Sequence[str], scope: OperatorScope) -> Condition:

@@ -11,10 +11,9 @@ from presieve.backend.catalyst.trees import JsonNode, Tree
 from presieve.backend.connect.builtin_names import AGGREGATES, GENERATORS, WINDOW_FUNCTIONS
 from presieve.backend.connect.expression_trees import (
     alias,
-    is_deterministic,
     read_tree,
     unknown_tree,
-    why_undetermined,
+    with_expressions,
 )
 from presieve.backend.connect.resolved_plan import Expression, Operator, ResolvedColumn
 from presieve.backend.connect.rowwise import not_rowwise
@@ -52,15 +51,8 @@ def take_out(
         kind, fields, trees = WINDOW, *_window(expression.window, field, scope)
     else:
         kind, fields, trees = GENERATE, *_generate(expression, field, scope)
-    return Operator(
-        kind,
-        fields,
-        (child,),
-        (*child.output, field),
-        None,
-        unread=why_undetermined(trees),
-        steady=all(is_deterministic(t) for t in trees),
-    )
+    operator = Operator(kind, fields, (child,), (*child.output, field), None)
+    return with_expressions(operator, trees)
 
 
 def _is_window(window: Expression) -> bool:

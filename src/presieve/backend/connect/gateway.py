@@ -20,7 +20,7 @@ from presieve.backend.connect.expression_trees import (
     is_deterministic,
 )
 from presieve.backend.connect.extract_udfs import separate_calls
-from presieve.backend.connect.relations import RULES
+from presieve.backend.connect.relations import PAIR_RULES, RULES
 from presieve.backend.connect.resolved_plan import Condition, Expression, Operator, Relation, inner
 from presieve.backend.connect.resolver import Resolver, inputs
 from presieve.backend.connect.split_input import repeatable, split
@@ -49,7 +49,7 @@ class ConnectGateway:
         self.version = served_version(spark)
         self._client = Client(spark)
         timezone = self._client.conf("spark.sql.session.timeZone", "UTC")
-        self._resolver = Resolver(self._client, timezone, RULES, count(1))
+        self._resolver = Resolver(self._client, timezone, RULES, PAIR_RULES, count(1))
         self._origin: LogicalPlan | None = None
         self._opened: Operator | None = None
         self._cache: bool | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
-from presieve.backend.catalyst.trees import ATTRIBUTE, JsonNode, Tree
+from presieve.backend.catalyst.trees import JsonNode, Tree, attribute_tree, column_id
 from presieve.backend.connect.aggregate_calls import PYTHON_UDAF, aggregate_call, is_aggregate
 from presieve.backend.connect.expression_trees import (
     alias,
@@ -13,7 +13,7 @@ from presieve.backend.connect.expression_trees import (
     python_udf,
     read_tree,
     split_alias,
-    why_undetermined,
+    with_expressions,
 )
 from presieve.backend.connect.joins import number_anew
 from presieve.backend.connect.pivoted import pivot
@@ -34,14 +34,13 @@ def is_global(expressions: Sequence[Expression]) -> bool:
     return bool(expressions) and all(is_aggregate(split_alias(e)[0]) for e in expressions)
 
 
-def aggregate(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+def aggregate(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
     """Read ``groupBy(...).agg(...)``."""
     body = relation.aggregate
     if body.group_type == body.GROUP_TYPE_PIVOT:
-        return pivot(resolver, relation, children)
+        return pivot(resolver, relation, child)
     if body.group_type != body.GROUP_TYPE_GROUPBY:
-        return resolver.opaque(relation, children, _SETS, kind=AGGREGATE)
-    (child,) = children
+        return resolver.opaque(relation, [child], _SETS, kind=AGGREGATE)
     grouping = list(body.grouping_expressions)
     return build_aggregate(resolver, relation, child, grouping, list(body.aggregate_expressions))
 
@@ -68,8 +67,9 @@ def build_aggregate(
     output: list[ResolvedColumn] = []
     by_id = {f.id: f for f in child.output}
     for at, (tree, name) in enumerate(keys):
-        if len(tree) == 1 and tree[0]["class"] == ATTRIBUTE and name is None:
-            output.append(by_id[tree[0]["exprId"]["id"]])
+        column = column_id(tree) if name is None else None
+        if column is not None:
+            output.append(by_id[column])
             trees.append(tree)
             continue
         field = ResolvedColumn(next(resolver.numbers), str(schema.fields[at]["name"]), schema, at)
@@ -83,16 +83,10 @@ def build_aggregate(
             call[1]["dataType"] = schema.fields[at]["type"]
         trees.append(alias(number, name, call))
         output.append(ResolvedColumn(number, name, schema, at))
-    every = [*trees, *(t for t, _ in keys)]
-    return Operator(
-        AGGREGATE,
-        {"groupingExpressions": [t for t, _ in keys], "aggregateExpressions": trees},
-        (child,),
-        tuple(output),
-        relation,
-        unread=why_undetermined(every),
-        steady=all(is_deterministic(t) for t in every),
-    )
+    groups = [t for t, _ in keys]
+    fields: JsonNode = {"groupingExpressions": groups, "aggregateExpressions": trees}
+    operator = Operator(AGGREGATE, fields, (child,), tuple(output), relation)
+    return with_expressions(operator, [*trees, *groups])
 
 
 def _keys(
@@ -122,7 +116,7 @@ def _operator(function: Expression, role: Role) -> str | None:
     return LOGICAL + kind.operator if kind is not None and kind.role is role else None
 
 
-def group_map(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+def group_map(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
     """Read ``applyInPandas`` and its kin: Spark puts a projection below, of the grouping columns
     and then all columns.
     """
@@ -131,17 +125,16 @@ def group_map(resolver: Resolver, relation: Relation, children: list[Operator]) 
     kind = _operator(body.func, Role.GROUP_MAP)
     if kind is None or not {f.name for f, _ in body.ListFields()} <= supported_fields:
         return None
-    (child,) = children
     below = _add_projection(resolver, child, list(body.grouping_expressions))
     if isinstance(below, Declined):
-        return resolver.opaque(relation, children, below)
+        return resolver.opaque(relation, [child], below)
     project, keys = below
     fields = {"groupingAttributes": keys, "functionExpr": _function(resolver, body.func, [child])}
     return _map_operator(resolver, relation, kind, fields, (project,))
 
 
 def co_group_map(
-    resolver: Resolver, relation: Relation, children: list[Operator]
+    resolver: Resolver, relation: Relation, left: Operator, right: Operator
 ) -> Operator | None:
     """Read ``cogroup(...).applyInPandas`` and its kin."""
     body = relation.co_group_map
@@ -153,30 +146,25 @@ def co_group_map(
         "func",
     }
     kind = _operator(body.func, Role.COGROUP_MAP)
-    if (
-        kind is None
-        or not {f.name for f, _ in body.ListFields()} <= supported_fields
-        or len(children) != 2
-    ):
+    if kind is None or not {f.name for f, _ in body.ListFields()} <= supported_fields:
         return None
-    below = (children[0], number_anew(resolver, *children))
-    left = _add_projection(resolver, below[0], list(body.input_grouping_expressions))
-    right = _add_projection(resolver, below[1], list(body.other_grouping_expressions))
-    if isinstance(left, Declined) or isinstance(right, Declined):
-        why = left if isinstance(left, Declined) else right
-        assert isinstance(why, Declined)
-        return resolver.opaque(relation, children, why)
+    below = (left, number_anew(resolver, left, right))
+    first = _add_projection(resolver, below[0], list(body.input_grouping_expressions))
+    second = _add_projection(resolver, below[1], list(body.other_grouping_expressions))
+    if isinstance(first, Declined):
+        return resolver.opaque(relation, [left, right], first)
+    if isinstance(second, Declined):
+        return resolver.opaque(relation, [left, right], second)
     fields = {
-        "leftGroupingLen": len(left[1]),
-        "rightGroupingLen": len(right[1]),
+        "leftGroupingLen": len(first[1]),
+        "rightGroupingLen": len(second[1]),
         "functionExpr": _function(resolver, body.func, below),
     }
-    return _map_operator(resolver, relation, kind, fields, (left[0], right[0]))
+    return _map_operator(resolver, relation, kind, fields, (first[0], second[0]))
 
 
-def read_map(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+def read_map(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
     """Read ``mapInPandas`` and ``mapInArrow``."""
-    (child,) = children
     body = relation.map_partitions
     kind = _operator(body.func, Role.MAP)
     if kind is None:
@@ -196,32 +184,17 @@ def _add_projection(
     attributes: list[Tree] = []
     by_id = {f.id: f for f in child.output}
     for tree, name in keys:
-        if len(tree) == 1 and tree[0]["class"] == ATTRIBUTE and name is None:
+        column = column_id(tree) if name is None else None
+        if column is not None:
             heads.append(tree)
-            attributes.append(by_id[tree[0]["exprId"]["id"]].tree)
+            attributes.append(by_id[column].tree)
         else:
             number = next(resolver.numbers)
             heads.append(alias(number, name or "key", tree))
-            reference: JsonNode = {
-                "class": ATTRIBUTE,
-                "num-children": 0,
-                "name": name or "key",
-                "dataType": "unknown",
-                "nullable": True,
-                "exprId": {"id": number},
-            }
-            attributes.append([reference])
+            attributes.append(attribute_tree(number, name or "key", "unknown"))
     columns = [*heads, *(f.tree for f in child.output)]
-    project = Operator(
-        PROJECT,
-        {"projectList": columns},
-        (child,),
-        child.output,
-        None,
-        unread=why_undetermined(columns),
-        steady=all(is_deterministic(t) for t in columns),
-    )
-    return project, attributes
+    project = Operator(PROJECT, {"projectList": columns}, (child,), child.output, None)
+    return with_expressions(project, columns), attributes
 
 
 def _function(resolver: Resolver, function: Expression, below: Sequence[Operator]) -> Tree:

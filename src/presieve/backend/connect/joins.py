@@ -7,16 +7,16 @@ numbers (``DeduplicateRelations``), and so does this module.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial, reduce
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import JOIN, UNION
-from presieve.backend.catalyst.trees import AND, JsonNode, Tree
+from presieve.backend.catalyst.trees import AND, JsonNode, Tree, make_tree
 from presieve.backend.connect.expression_trees import (
     alias,
     computed_tree,
     condition,
-    is_deterministic,
-    why_undetermined,
+    with_expressions,
 )
 from presieve.backend.connect.resolved_plan import Operator, Relation, ResolvedColumn
 from presieve.backend.connect.resolver import Resolver
@@ -50,12 +50,14 @@ def number_anew(resolver: Resolver, left: Operator, right: Operator) -> Operator
     return Operator(PROJECT, fields, (right,), output, None, renumbered=again)
 
 
-def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+def join(
+    resolver: Resolver, relation: Relation, left: Operator, right: Operator
+) -> Operator | None:
     """Read a join by a condition, or by columns that both sides have (USING)."""
     body = relation.join
-    if len(children) != 2 or body.HasField("join_data_type"):
+    if body.HasField("join_data_type"):
         return None
-    left, right = children[0], number_anew(resolver, *children)
+    children, right = [left, right], number_anew(resolver, left, right)
     kind = body.JoinType.Name(body.join_type).removeprefix("JOIN_TYPE_")
     using = [fold(c) for c in body.using_columns]
     sides = [{fold(f.name): f for f in side.output} for side in (left, right)]
@@ -67,15 +69,13 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
         if why is not None:
             return resolver.opaque(relation, children, why)
         tree = [condition(body.join_condition, resolver.scope(left, right)).tree]
-    joined = Operator(
-        JOIN,
-        {"joinType": {"object": _PLANS + _KINDS[kind]}, "condition": _all(tree)},
-        (left, right),
-        left.output if kind in _LEFT_ONLY else (*left.output, *right.output),
-        None if using else relation,
-        unread=why_undetermined(tree),
-        steady=all(is_deterministic(t) for t in tree),
-    )
+    join_fields: JsonNode = {
+        "joinType": {"object": _PLANS + _KINDS[kind]},
+        "condition": reduce(partial(make_tree, AND), tree) if tree else [],
+    }
+    shown = left.output if kind in _LEFT_ONLY else (*left.output, *right.output)
+    joined = Operator(JOIN, join_fields, (left, right), shown, None if using else relation)
+    joined = with_expressions(joined, tree)
     columns = _output_columns(kind, using, left, right)
     schema = resolver.schema(relation)
     if [fold(f.name) for f in columns] != [fold(str(f["name"])) for f in schema.fields]:
@@ -102,16 +102,7 @@ def _of_both(entry: Entry, left: ResolvedColumn, right: ResolvedColumn) -> Tree:
     """
     if left.json["type"] != right.json["type"]:
         return computed_tree([left.tree, right.tree])
-    return [{"class": entry.class_name, "num-children": 2}, *left.tree, *right.tree]
-
-
-def _all(trees: list[Tree]) -> Tree:
-    """Return a conjunction."""
-    conjunction: Tree = []
-    for tree in trees:
-        head: JsonNode = {"class": AND, "num-children": 2}
-        conjunction = [head, *conjunction, *tree] if conjunction else tree
-    return conjunction
+    return make_tree(entry.class_name, left.tree, right.tree)
 
 
 def _output_columns(
@@ -127,23 +118,21 @@ def _output_columns(
 
 
 def set_operation(
-    resolver: Resolver, relation: Relation, children: list[Operator]
+    resolver: Resolver, relation: Relation, left: Operator, right: Operator
 ) -> Operator | None:
     """Read UNION, INTERSECT or EXCEPT: each column is computed from one column of either side. A
     filter moves through UNION ALL if the columns have the same types on both sides.
     """
-    if len(children) != 2:
-        return None
     body = relation.set_op
     by_name = bool(body.by_name)
     output = resolver.fresh(resolver.schema(relation))
     if by_name and not body.allow_missing_columns:
-        ordered = _reorder_right(*children)
-        by_name = ordered is None
-        children = children if ordered is None else [children[0], ordered]
-    pairs = [[_source(side, f, at, by_name) for side in children] for at, f in enumerate(output)]
+        ordered = _reorder_right(left, right)
+        by_name, right = ordered is None, ordered or right
+    sides = (left, right)
+    pairs = [[_source(side, f, at, by_name) for side in sides] for at, f in enumerate(output)]
     plain = body.set_op_type == body.SET_OP_TYPE_UNION and body.is_all and not by_name
-    plain = plain and all(len(c.output) == len(output) for c in children)
+    plain = plain and all(len(side.output) == len(output) for side in sides)
     plain = plain and all(
         s is not None and s.json["type"] == f.json["type"]
         for f, pair in zip(output, pairs, strict=True)
@@ -155,7 +144,7 @@ def set_operation(
     ]
     kind = UNION if plain else "presieve.set_op"
     fields: JsonNode = {"columns": trees, "output": [f.tree for f in output]}
-    return Operator(kind, fields, tuple(children), output, relation)
+    return Operator(kind, fields, sides, output, relation)
 
 
 def _reorder_right(left: Operator, right: Operator) -> Operator | None:

@@ -7,17 +7,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from presieve.backend.catalyst.boundary import AGGREGATE, PIVOT_FIRST, PROJECT, is_attribute
+from presieve.backend.catalyst.boundary import AGGREGATE, PIVOT_FIRST, PROJECT
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
 from presieve.backend.catalyst.struct_fields import ITEM, PIVOTED
-from presieve.backend.catalyst.trees import LITERAL, JsonNode, Tree
+from presieve.backend.catalyst.trees import LITERAL, JsonNode, Tree, column_id, make_tree
 from presieve.backend.connect.aggregate_calls import aggregate_call, is_aggregate
 from presieve.backend.connect.expression_trees import (
     alias,
-    is_deterministic,
     read_tree,
     split_alias,
-    why_undetermined,
+    with_expressions,
 )
 from presieve.backend.connect.resolved_plan import (
     Expression,
@@ -54,13 +53,12 @@ class _Pivot:
         return [f.json for f in self.made[place :: len(self.calls)]]
 
 
-def pivot(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+def pivot(resolver: Resolver, relation: Relation, child: Operator) -> Operator:
     """Read ``groupBy(...).pivot(...).agg(...)``."""
-    (child,) = children
     try:
         pivot_parts = _read_pivot(resolver, relation, child)
     except DeclineSignal as signal:
-        return resolver.opaque(relation, children, signal.declined, kind=AGGREGATE)
+        return resolver.opaque(relation, [child], signal.declined, kind=AGGREGATE)
     by_value = _by_value(resolver, pivot_parts, child)
     arrays = _arrays(resolver, pivot_parts, by_value)
     return _elements(relation, pivot_parts, arrays)
@@ -72,9 +70,11 @@ def _read_pivot(resolver: Resolver, relation: Relation, child: Operator) -> _Piv
     by_id = {f.id: f for f in child.output}
     grouped = [*body.grouping_expressions, body.pivot.col]
     plain = [read_tree(e, scope) if split_alias(e)[1] is None else [] for e in grouped]
-    if not all(is_attribute(t) and t[0]["exprId"]["id"] in by_id for t in plain):
+    ids = [column_id(t) for t in plain]
+    columns = [by_id[i] for i in ids if i in by_id]
+    if len(columns) != len(ids):
         raise DeclineSignal("plan-shape", "a pivot of something else than columns")
-    *keys, column = (by_id[t[0]["exprId"]["id"]] for t in plain)
+    *keys, column = columns
     values = [_literal(v, column.json["type"]) for v in body.pivot.values]
     calls = tuple(_call(e, resolver, child) for e in body.aggregate_expressions)
     schema = resolver.schema(relation)
@@ -83,11 +83,11 @@ def _read_pivot(resolver: Resolver, relation: Relation, child: Operator) -> _Piv
         raise DeclineSignal("plan-shape", "a pivot whose values are not in the plan")
     if not all(str(f["type"]).partition("(")[0] in _LAID for f in result_columns):
         raise DeclineSignal("column-type", "a pivot of results that are no numbers or booleans")
-    columns = tuple(
+    made = tuple(
         ResolvedColumn(next(resolver.numbers), str(f["name"]), schema, at)
         for at, f in enumerate(result_columns, len(keys))
     )
-    return _Pivot(tuple(keys), column, values, calls, columns)
+    return _Pivot(tuple(keys), column, values, calls, made)
 
 
 def _call(expression: Expression, resolver: Resolver, child: Operator) -> tuple[str, Tree]:
@@ -113,7 +113,7 @@ def _literal(value: Expression, type_: object) -> JsonNode:
         case _:
             reason = f"a pivot by a column of type {type_} and a value of type {kind}"
             raise DeclineSignal("column-type", reason)
-    return {"class": LITERAL, "num-children": 0, "dataType": type_, "value": text}
+    return make_tree(LITERAL, dataType=type_, value=text)[0]
 
 
 def _fits(value: Expression, kind: str, type_: str) -> bool:
@@ -129,15 +129,9 @@ def _by_value(resolver: Resolver, pivot_parts: _Pivot, child: Operator) -> Opera
     calls = [
         alias(f.id, f.name, t) for f, (_, t) in zip(result_fields, pivot_parts.calls, strict=True)
     ]
-    return Operator(
-        AGGREGATE,
-        {"groupingExpressions": grouping, "aggregateExpressions": [*grouping, *calls]},
-        (child,),
-        (*pivot_parts.keys, pivot_parts.column, *result_fields),
-        None,
-        unread=why_undetermined(calls),
-        steady=all(map(is_deterministic, calls)),
-    )
+    fields = {"groupingExpressions": grouping, "aggregateExpressions": [*grouping, *calls]}
+    output = (*pivot_parts.keys, pivot_parts.column, *result_fields)
+    return with_expressions(Operator(AGGREGATE, fields, (child,), output, None), calls)
 
 
 def _arrays(resolver: Resolver, pivot_parts: _Pivot, below: Operator) -> Operator:
@@ -146,17 +140,17 @@ def _arrays(resolver: Resolver, pivot_parts: _Pivot, below: Operator) -> Operato
     results = below.output[len(keys) + 1 :]
     types = [{"type": "array", "elementType": f.json["type"]} for f in results]
     arrays = _fields(resolver, [PIVOTED + f.name for f in results], types)
-    call: Tree = [
-        {"class": AGGREGATE_EXPRESSION, "num-children": 1},
-        {"class": PIVOT_FIRST, "num-children": 2, "pivotColumnValues": pivot_parts.values},
-        *pivot_parts.column.tree,
-    ]
     first = [
-        alias(array.id, array.name, [*call, *value.tree])
+        alias(array.id, array.name, make_tree(AGGREGATE_EXPRESSION, _first(pivot_parts, value)))
         for array, value in zip(arrays, results, strict=True)
     ]
     fields = {"groupingExpressions": keys, "aggregateExpressions": [*keys, *first]}
     return Operator(AGGREGATE, fields, (below,), (*pivot_parts.keys, *arrays), None)
+
+
+def _first(pivot_parts: _Pivot, value: ResolvedColumn) -> Tree:
+    values = {"pivotColumnValues": pivot_parts.values}
+    return make_tree(PIVOT_FIRST, pivot_parts.column.tree, value.tree, **values)
 
 
 def _elements(relation: Relation, pivot_parts: _Pivot, below: Operator) -> Operator:
@@ -164,19 +158,11 @@ def _elements(relation: Relation, pivot_parts: _Pivot, below: Operator) -> Opera
     functions.
     """
     arrays = below.output[len(pivot_parts.keys) :]
-    place = {"class": LITERAL, "num-children": 0, "dataType": "integer"}
-    elements = [
-        alias(
-            column.id,
-            column.name,
-            [
-                {"class": ITEM, "num-children": 2},
-                *arrays[at % len(arrays)].tree,
-                {**place, "value": str(at // len(arrays))},
-            ],
-        )
-        for at, column in enumerate(pivot_parts.made)
-    ]
+    elements = []
+    for at, column in enumerate(pivot_parts.made):
+        place = make_tree(LITERAL, dataType="integer", value=str(at // len(arrays)))
+        element = make_tree(ITEM, arrays[at % len(arrays)].tree, place)
+        elements.append(alias(column.id, column.name, element))
     fields = {"projectList": [*(f.tree for f in pivot_parts.keys), *elements]}
     return Operator(PROJECT, fields, (below,), (*pivot_parts.keys, *pivot_parts.made), relation)
 

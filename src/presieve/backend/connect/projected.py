@@ -12,11 +12,10 @@ from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.connect import grouped
 from presieve.backend.connect.expression_trees import (
     alias,
-    is_deterministic,
     read_tree,
     split_alias,
     unknown_tree,
-    why_undetermined,
+    with_expressions,
 )
 from presieve.backend.connect.extracted import is_taken_out, not_together, take_out
 from presieve.backend.connect.resolved_plan import (
@@ -45,16 +44,15 @@ class _Column:
     taken: Expression | None = None
 
 
-def project(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+def project(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
     """Read ``select``. It is an aggregate without groups if all its columns are aggregates."""
-    (child,) = children
     scope = resolver.scope(child)
     entries = list(relation.project.expressions)
     if grouped.is_global(entries):
         return grouped.build_aggregate(resolver, relation, child, (), entries)
     why = _declines([split_alias(e)[0] for e in entries])
     if why is not None:
-        return resolver.opaque(relation, children, why)
+        return resolver.opaque(relation, [child], why)
     columns: list[_Column] = []
     for expression in entries:
         if expression.WhichOneof("expr_type") == "unresolved_star":
@@ -116,15 +114,12 @@ def _column(expression: Expression, name: str | None, scope: OperatorScope) -> l
     return [_Column(read_tree(expression, scope), name)]
 
 
-def with_columns(
-    resolver: Resolver, relation: Relation, children: list[Operator]
-) -> Operator | None:
+def with_columns(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
     """Read ``withColumns``: columns replace those of the same name, and the others are appended."""
-    (child,) = children
     aliases = list(relation.with_columns.aliases)
     why = _declines([a.expr for a in aliases])
     if why is not None:
-        return resolver.opaque(relation, children, why)
+        return resolver.opaque(relation, [child], why)
     if any(len(a.name) != 1 for a in aliases):
         return None
     scope = resolver.scope(child)
@@ -137,11 +132,8 @@ def with_columns(
     return _project(resolver, relation, child, columns)
 
 
-def read_renaming(
-    resolver: Resolver, relation: Relation, children: list[Operator]
-) -> Operator | None:
+def read_renaming(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
     """Read renamings, one after the other. Older clients send a map, which loses their order."""
-    (child,) = children
     body = relation.with_columns_renamed
     if body.rename_columns_map:
         return None
@@ -156,9 +148,8 @@ def read_renaming(
     return _project(resolver, relation, child, columns)
 
 
-def to_df(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+def to_df(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
     """Read ``toDF``: a new name for each column."""
-    (child,) = children
     names = [str(n) for n in relation.to_df.column_names]
     if len(names) != len(child.output):
         return None
@@ -166,9 +157,8 @@ def to_df(resolver: Resolver, relation: Relation, children: list[Operator]) -> O
     return _project(resolver, relation, child, [_Column(f.tree, n) for f, n in pairs])
 
 
-def drop(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+def drop(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
     """Read ``drop``: all columns but some. Columns to drop may be missing."""
-    (child,) = children
     scope = resolver.scope(child)
     gone = {fold(n) for n in relation.drop.column_names}
     numbers: set[int] = set()
@@ -188,11 +178,8 @@ def drop(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
     return projection
 
 
-def read_replacement(
-    resolver: Resolver, relation: Relation, children: list[Operator]
-) -> Operator | None:
+def read_replacement(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
     """Read ``fillna`` and ``replace``: each column is computed from its old value."""
-    (child,) = children
     why = Declined("operator", "fillna and replace are not read")
     columns = [
         _Column(unknown_tree(why, [f.tree], deterministic=True), f.name) for f in child.output
@@ -220,15 +207,8 @@ def _project(
         field, tree = _output_column(resolver, column, passed, checked, position)
         output.append(field)
         trees.append(tree)
-    return Operator(
-        PROJECT,
-        {"projectList": trees},
-        (child,),
-        tuple(output),
-        relation,
-        steady=all(is_deterministic(t) for t in trees),
-        unread=why_undetermined(trees),
-    )
+    operator = Operator(PROJECT, {"projectList": trees}, (child,), tuple(output), relation)
+    return with_expressions(operator, trees)
 
 
 def _output_column(

@@ -14,77 +14,61 @@ from presieve.backend.catalyst.operators import DEDUPLICATE, FILTER, SUBQUERY_AL
 from presieve.backend.catalyst.trees import ATTRIBUTE
 from presieve.backend.catalyst.windows import GLOBAL_LIMIT, LOCAL_LIMIT, SORT
 from presieve.backend.connect import grouped, joins, projected
-from presieve.backend.connect.expression_trees import (
-    condition,
-    is_deterministic,
-    read_tree,
-    why_undetermined,
-)
+from presieve.backend.connect.expression_trees import condition, read_tree, with_expressions
 from presieve.backend.connect.resolved_plan import Expression, Operator, Relation, inner
-from presieve.backend.connect.resolver import Resolver, Rule
+from presieve.backend.connect.resolver import PairRule, Resolver, Rule
 from presieve.backend.connect.scope import fold
 from presieve.backend.connect.windows import sort_orders
 from presieve.ir.terms import SQL_TRUE
 
 
-def _filter(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
-    (child,) = children
+def _filter(resolver: Resolver, relation: Relation, child: Operator) -> Operator:
     read_ = condition(relation.filter.condition, resolver.scope(child))
     if read_.tree[0].get("term") == SQL_TRUE:
         # A used-up or idle filter: every row passes, as through an alias.
         return Operator(SUBQUERY_ALIAS, {}, (child,), child.output, relation)
-    fixed = is_deterministic(read_.tree)
-    why = why_undetermined([read_.tree])
     fields = {"condition": read_.tree}
-    return Operator(
-        FILTER, fields, (child,), child.output, relation, unread=why, steady=fixed, condition=read_
-    )
+    filter_ = Operator(FILTER, fields, (child,), child.output, relation, condition=read_)
+    return with_expressions(filter_, [read_.tree])
 
 
-def _alias(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
-    (child,) = children
+def _alias(resolver: Resolver, relation: Relation, child: Operator) -> Operator:
     name = str(relation.subquery_alias.alias)
     output = tuple(replace(f, qualifier=name) for f in child.output)
     return Operator(SUBQUERY_ALIAS, {}, (child,), output, relation)
 
 
-def _passing_rule(kind: str) -> Callable[[Resolver, Relation, list[Operator]], Operator]:
+def _passing_rule(kind: str) -> Callable[[Resolver, Relation, Operator], Operator]:
     """Return the rule for operators whose output is that of their input."""
 
-    def rule(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
-        (child,) = children
+    def rule(resolver: Resolver, relation: Relation, child: Operator) -> Operator:
         scope = resolver.scope(child)
         trees = [read_tree(e, scope) for e in expressions(inner(relation))]
-        why = why_undetermined(trees)
-        fixed = all(is_deterministic(t) for t in trees)
-        fields = {"expressions": trees}
-        return Operator(kind, fields, (child,), child.output, relation, unread=why, steady=fixed)
+        operator = Operator(kind, {"expressions": trees}, (child,), child.output, relation)
+        return with_expressions(operator, trees)
 
     return rule
 
 
-def _sort(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+def _sort(resolver: Resolver, relation: Relation, child: Operator) -> Operator:
     """Read a sorted relation. A key without columns may be a literal, which is the position of a
     column (``SubstituteUnresolvedOrdinals``): such an order is not read.
     """
-    operator = _passing_rule(SORT)(resolver, relation, children)
-    order = sort_orders(relation.sort.order, resolver.scope(*children))
+    operator = _passing_rule(SORT)(resolver, relation, child)
+    order = sort_orders(relation.sort.order, resolver.scope(child))
     if not all(any(node["class"] == ATTRIBUTE for node in key) for key in order):
         return operator
     return replace(operator, fields={"order": order, "global": relation.sort.is_global})
 
 
-def _limit(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+def _limit(resolver: Resolver, relation: Relation, child: Operator) -> Operator:
     """Read a limit: the first rows of every partition, and the first of these."""
-    below = _passing_rule(LOCAL_LIMIT)(resolver, relation, children)
+    below = _passing_rule(LOCAL_LIMIT)(resolver, relation, child)
     return replace(below, kind=GLOBAL_LIMIT, children=(replace(below, relation=None),))
 
 
-def _deduplicate(
-    resolver: Resolver, relation: Relation, children: list[Operator]
-) -> Operator | None:
+def _deduplicate(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
     """Read ``distinct`` and ``dropDuplicates``: by all columns, or by some."""
-    (child,) = children
     body = relation.deduplicate
     if body.within_watermark:
         return None
@@ -107,11 +91,6 @@ def expressions(body: Relation) -> list[Expression]:
     return own_expressions
 
 
-def _root(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
-    """Return a relation with the relations that its subqueries read."""
-    return Operator("presieve.with_relations", {}, tuple(children), children[0].output, relation)
-
-
 RULES: Mapping[str, Rule] = {
     "filter": _filter,
     "subquery_alias": _alias,
@@ -126,7 +105,6 @@ RULES: Mapping[str, Rule] = {
     "repartition_by_expression": _passing_rule(LOGICAL + "RepartitionByExpression"),
     "collect_metrics": _passing_rule(LOGICAL + "CollectMetrics"),
     "drop_na": _passing_rule("presieve.drop_na"),
-    "with_relations": _root,
     "project": projected.project,
     "with_columns": projected.with_columns,
     "with_columns_renamed": projected.read_renaming,
@@ -136,9 +114,13 @@ RULES: Mapping[str, Rule] = {
     "replace": projected.read_replacement,
     "aggregate": grouped.aggregate,
     "group_map": grouped.group_map,
-    "co_group_map": grouped.co_group_map,
     "map_partitions": grouped.read_map,
+}
+"""The rules for the relations of one input that are understood."""
+
+PAIR_RULES: Mapping[str, PairRule] = {
+    "co_group_map": grouped.co_group_map,
     "join": joins.join,
     "set_op": joins.set_operation,
 }
-"""The rules for the relations that are understood."""
+"""The same for relations of two inputs."""

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from presieve.backend.catalyst.struct_fields import GET, struct_fields
-from presieve.backend.catalyst.trees import ATTRIBUTE, JsonNode, Node, Tree, simple_type
+from presieve.backend.catalyst.trees import (
+    JsonNode,
+    Node,
+    Tree,
+    attribute_tree,
+    make_tree,
+    simple_type,
+)
 from presieve.errors import Declined
 from presieve.plan.algebra import Attribute
 
@@ -79,20 +86,9 @@ class ResolvedColumn:
     def tree(self) -> Tree:
         """A reference to the column, as Catalyst writes it."""
         if self.whole is not None:
-            head: JsonNode = {"class": GET, "num-children": 1, "ordinal": self.position}
-            return [head, *self.whole.tree]
-        json = self.json
-        return [
-            {
-                "class": ATTRIBUTE,
-                "num-children": 0,
-                "name": self.name,
-                "dataType": json["type"],
-                "nullable": json["nullable"],
-                "metadata": json.get("metadata"),
-                "exprId": {"id": self.id},
-            }
-        ]
+            return make_tree(GET, self.whole.tree, ordinal=self.position)
+        fields = {"nullable": self.json["nullable"], "metadata": self.json.get("metadata")}
+        return attribute_tree(self.id, self.name, self.json["type"], **fields)
 
 
 def inside(column: ResolvedColumn) -> dict[str, ResolvedColumn]:

@@ -47,6 +47,7 @@ class Resolver:
     server: AnalysisServer
     timezone: str
     rules: Mapping[str, Rule]
+    pair_rules: Mapping[str, PairRule]
     numbers: count[int]
 
     def resolve(self, relation: Relation, depth: int = 0) -> Operator:
@@ -60,13 +61,22 @@ class Resolver:
         names = tuple(name for name, _ in slots)
         if not children:
             return self._leaf(relation, str(kind))
-        rule = self.rules.get(str(kind))
-        if rule is not None:
-            operator = rule(self, relation, children)
-            if operator is not None:
-                return replace(operator, slots=names)
+        operator = self._by_rule(relation, str(kind), children)
+        if operator is not None:
+            return replace(operator, slots=names)
         why = Declined("operator", f"{kind} of Spark Connect is not understood")
         return self.opaque(relation, children, why)
+
+    def _by_rule(self, relation: Relation, kind: str, children: list[Operator]) -> Operator | None:
+        if kind == "with_relations":  # followed by the relations that its subqueries read
+            output = children[0].output
+            return Operator("presieve.with_relations", {}, tuple(children), output, relation)
+        match children:
+            case [child] if kind in self.rules:
+                return self.rules[kind](self, relation, child)
+            case [left, right] if kind in self.pair_rules:
+                return self.pair_rules[kind](self, relation, left, right)
+        return None
 
     def scope(self, *operators: Operator) -> OperatorScope:
         """Return the columns of the operators, for expressions over them."""
@@ -172,5 +182,6 @@ def unknown_columns(
     return [alias(f.id, f.name, tree) for f in output]
 
 
-Rule: TypeAlias = Callable[[Resolver, Relation, list[Operator]], Operator | None]
-"""Resolves a message from its resolved inputs; None if its form is not understood."""
+Rule: TypeAlias = Callable[[Resolver, Relation, Operator], Operator | None]
+PairRule: TypeAlias = Callable[[Resolver, Relation, Operator, Operator], Operator | None]
+"""Resolve a message from its resolved inputs; None if its form is not understood."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from presieve.backend.catalyst.trees import EXPRESSIONS, JsonNode, Tree
+from presieve.backend.catalyst.trees import EXPRESSIONS, LITERAL, JsonNode, Tree, make_tree
 from presieve.backend.connect.aggregate_calls import aggregate_call
 from presieve.backend.connect.builtin_names import AGGREGATES
 from presieve.backend.connect.expression_trees import read_tree
@@ -35,8 +35,8 @@ def window_expression(window: Expression, scope: OperatorScope) -> Tree:
     partition = [read_tree(e, scope) for e in window.partition_spec]
     order = sort_orders(window.order_spec, scope)
     parts = [*partition, *order, _frame(window, name)]
-    spec = [_node("WindowSpecDefinition", len(parts)), *(n for p in parts for n in p)]
-    return [_node("WindowExpression", 2), *_function(window.window_function, name, scope), *spec]
+    function = _function(window.window_function, name, scope)
+    return _tree("WindowExpression", function, _tree("WindowSpecDefinition", *parts))
 
 
 def sort_orders(keys: Sequence[Expression], scope: OperatorScope) -> list[Tree]:
@@ -47,10 +47,10 @@ def sort_orders(keys: Sequence[Expression], scope: OperatorScope) -> list[Tree]:
         first = key.null_ordering == key.SORT_NULLS_FIRST
         if key.null_ordering == key.SORT_NULLS_UNSPECIFIED:
             first = not descending
-        head = _node("SortOrder", 1)
-        head["direction"] = _object("Descending$" if descending else "Ascending$")
-        head["nullOrdering"] = _object("NullsFirst$" if first else "NullsLast$")
-        orders.append([head, *read_tree(key.child, scope)])
+        direction = _object("Descending$" if descending else "Ascending$")
+        nulls = _object("NullsFirst$" if first else "NullsLast$")
+        key_tree = read_tree(key.child, scope)
+        orders.append(_tree("SortOrder", key_tree, direction=direction, nullOrdering=nulls))
     return orders
 
 
@@ -58,9 +58,8 @@ def _function(function: Expression, name: str, scope: OperatorScope) -> Tree:
     called = function.unresolved_function
     if name in AGGREGATES:
         return aggregate_call(function, scope)
-    inside = [read_tree(a, scope) for a in called.arguments]
     kind = _RANKS.get(name) or (_OFFSETS[name][0] if name in _OFFSETS else name)
-    return [_node(kind, len(inside)), *(n for t in inside for n in t)]
+    return _tree(kind, *(read_tree(a, scope) for a in called.arguments))
 
 
 def _frame(window: Expression, name: str) -> Tree:
@@ -72,19 +71,17 @@ def _frame(window: Expression, name: str) -> Tree:
     elif not window.HasField("frame_spec"):
         rows = name in _RANKS
         ends = _UP_TO_HERE if rows or window.order_spec else _ALL
-        bounds = [[_node(end, 0)] for end in ends]
-    head = _node("SpecifiedWindowFrame", 2)
-    head["frameType"] = _object("RowFrame$" if rows else "RangeFrame$")
-    return [head, *(n for b in bounds for n in b)]
+        bounds = [_tree(end) for end in ends]
+    frame_type = _object("RowFrame$" if rows else "RangeFrame$")
+    return _tree("SpecifiedWindowFrame", *bounds, frameType=frame_type)
 
 
 def _read_bound(bound: Expression, unbounded: str) -> Tree:
     kind = bound.WhichOneof("boundary")
     if kind == "current_row":
-        return [_node("CurrentRow$", 0)]
-    if kind == "unbounded":
-        return [_node(unbounded, 0)]
-    return _literal(bound.value) or [_node(unbounded, 0)]
+        return _tree("CurrentRow$")
+    number = None if kind == "unbounded" else _literal(bound.value)
+    return number or _tree(unbounded)
 
 
 def _offset(window: Expression, direction: int) -> list[Tree]:
@@ -92,7 +89,7 @@ def _offset(window: Expression, direction: int) -> list[Tree]:
     arguments = window.window_function.unresolved_function.arguments
     value = _literal(arguments[1]) if len(arguments) > 1 else _number(1)
     if value is None:
-        return [[_node(end, 0)] for end in _ALL]
+        return [_tree(end) for end in _ALL]
     place = _number(int(value[0]["value"]) * direction)
     return [place, place]
 
@@ -108,11 +105,11 @@ def _literal(expression: Expression) -> Tree | None:
 
 
 def _number(value: int) -> Tree:
-    return [{**_node("Literal", 0), "dataType": "long", "value": value}]
+    return make_tree(LITERAL, dataType="long", value=value)
 
 
-def _node(kind: str, children: int) -> JsonNode:
-    return {"class": EXPRESSIONS + kind, "num-children": children}
+def _tree(name: str, *parts: Tree, **fields: object) -> Tree:
+    return make_tree(EXPRESSIONS + name, *parts, **fields)
 
 
 def _object(name: str) -> JsonNode:

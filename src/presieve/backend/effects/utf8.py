@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from presieve.backend.catalyst.boundary import PYTHON_UDF
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
 from presieve.backend.catalyst.trees import (
-    ALIAS,
     ATTRIBUTE,
     CAST,
     EXPRESSIONS,
@@ -21,7 +20,9 @@ from presieve.backend.catalyst.trees import (
     Node,
     Tree,
     expr_id,
+    source_id,
     split_conjuncts,
+    strip_alias,
 )
 from presieve.backend.effects.trusted_scans import describe_scans
 from presieve.backend.gateway import Handle, SourceReader
@@ -86,17 +87,12 @@ def _through(
     passed: dict[int, frozenset[int]] = {}
     for tree in columns:
         requested = origins.get(expr_id(tree[0]), frozenset())
-        value = tree[1:] if tree[0]["class"] == ALIAS else tree
-        if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
-            number = expr_id(value[0])
+        value, number = strip_alias(tree), source_id(tree)
+        if number is not None:
             passed[number] = passed.get(number, frozenset()) | requested
-        elif _is_literal(value) or _is_pickled(value[0]) or _is_written(value):
+        elif value[0]["class"] == LITERAL or _is_pickled(value[0]) or _is_written(value):
             valid |= requested
     return valid, passed
-
-
-def _is_literal(value: Tree) -> bool:
-    return bool(value[0]["class"] == LITERAL)
 
 
 def _is_pickled(value: JsonNode) -> bool:

@@ -9,7 +9,7 @@ from presieve.backend.catalyst.boundary import simple_kind
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.catalyst.operators import WINDOW
 from presieve.backend.catalyst.sites import Site
-from presieve.backend.catalyst.trees import ATTRIBUTE, expr_id
+from presieve.backend.catalyst.trees import column_id
 from presieve.backend.catalyst.windows import (
     WindowInput,
     functions_raise,
@@ -100,7 +100,7 @@ def _unmoved_conjuncts(site: Site) -> frozenset[tuple[int, int]]:
     """
     node = site.boundary
     by = list(node.fields["partitionSpec"]) if node.kind == WINDOW else []
-    keys = {expr_id(t[0]) for t in by if len(t) == 1 and t[0]["class"] == ATTRIBUTE}
+    keys = {column_id(t) for t in by}
     return frozenset(
         (m.operator, m.conjunct)
         for m in site.arriving

@@ -27,14 +27,13 @@ from presieve.backend.catalyst.boundary import (
     PYTHON_UDF,
     Boundary,
     BoundaryCall,
-    is_attribute,
     is_boundary,
     read_project,
 )
 from presieve.backend.catalyst.definitions import CTE_REFERENCE
 from presieve.backend.catalyst.operators import ROW_BY_ROW
 from presieve.backend.catalyst.sites import Site
-from presieve.backend.catalyst.trees import Node, expr_id, walk
+from presieve.backend.catalyst.trees import Node, expr_id, is_attribute, walk
 from presieve.backend.catalyst.variable_columns import input_vars, key_columns, read_names
 from presieve.backend.effects.may_raise import made_by_python
 from presieve.backend.gateway import FunctionReader, Handle

@@ -12,16 +12,8 @@ from functools import partial
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.catalyst.boundary import PROJECT
-from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
-from presieve.backend.catalyst.trees import (
-    ALIAS,
-    ATTRIBUTE,
-    Node,
-    Tree,
-    expr_id,
-    simple_type,
-    split_conjuncts,
-)
+from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER, attribute_of
+from presieve.backend.catalyst.trees import Node, Tree, expr_id, source_id, split_conjuncts
 from presieve.backend.catalyst.variable_columns import input_vars
 from presieve.backend.gateway import GatewayError, Handle, SourceReader
 from presieve.backend.problems.problem import BoundaryInput
@@ -49,7 +41,7 @@ def scan_below(
         (node,) = node.children
     if node.kind != RELATION:
         return None
-    attributes = [_attribute(t) for t in node.fields["output"]]
+    attributes = [attribute_of(n) for (n,) in node.fields["output"]]
     columns = {v: a.name for a in attributes if (v := variable_of(a)) is not None}
     known_terms: dict[int, Term] = {
         a.id: v for a in attributes if (v := variable_of(a)) is not None
@@ -98,20 +90,10 @@ def _skips(
         return None
 
 
-def _attribute(tree: Tree) -> Attribute:
-    (node,) = tree
-    type_ = simple_type(node["dataType"], node.get("metadata"))
-    return Attribute(expr_id(node), str(node["name"]), type_, bool(node["nullable"]))
-
-
 def _above(columns: list[Tree], known_terms: Mapping[int, Term]) -> dict[int, Term]:
     """Return the terms of the columns that a projection passes on."""
-    passed_terms: dict[int, Term] = {}
-    for tree in columns:
-        value = tree[1:] if tree[0]["class"] == ALIAS else tree
-        if len(value) == 1 and value[0]["class"] == ATTRIBUTE and expr_id(value[0]) in known_terms:
-            passed_terms[expr_id(tree[0])] = known_terms[expr_id(value[0])]
-    return passed_terms
+    sources = ((expr_id(t[0]), source_id(t)) for t in columns)
+    return {above: known_terms[i] for above, i in sources if i is not None and i in known_terms}
 
 
 def _rename_columns(
