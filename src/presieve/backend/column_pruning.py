@@ -16,7 +16,7 @@ from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.catalyst.sites import boundaries
 from presieve.backend.catalyst.trees import Node
 from presieve.backend.effects.trusted_scans import ignores_corrupt_files
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Gateway, Handle, dataframe_of
 from presieve.backend.open_plan import CACHED, Opened, or_declined, session_declines
 from presieve.backend.problems.column_pruning import (
     TABLES,
@@ -27,7 +27,7 @@ from presieve.backend.problems.column_pruning import (
 )
 from presieve.backend.rewrite import KeptColumns, prune_plan
 from presieve.backend.unpushed_functions import python_functions
-from presieve.errors import Declined, DeclineSignal
+from presieve.errors import Declined
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
@@ -158,8 +158,5 @@ def prune(
     """Build the DataFrame with fewer columns handed to functions, by the paths of their
     operators.
     """
-    gateway = functions.gateway
-    df = gateway.dataframe(prune_plan(gateway, functions.plan, columns_by_path))
-    if not gateway.same_output(functions.plan, gateway.analyzed(df)):
-        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
-    return df
+    plan = prune_plan(functions.gateway, functions.plan, columns_by_path)
+    return dataframe_of(functions.gateway, plan, functions.plan)[0]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from presieve.backend.catalyst.trees import Node, Tree
 from presieve.backend.versions import Version, version_of
-from presieve.errors import Declined, PresieveError
+from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.plan.algebra import Attribute
 
 if TYPE_CHECKING:
@@ -348,3 +348,14 @@ class PlanBuilder(PlanReader, Protocol):
 
 class Gateway(FunctionReader, SourceReader, PlanBuilder, Protocol):
     """The interfaces of one session. All methods may raise :class:`GatewayError`."""
+
+
+def dataframe_of(gateway: Gateway, plan: Handle, written: Handle) -> tuple[DataFrame, Handle]:
+    """Return the DataFrame of a rewritten plan, and its analyzed plan. Raises
+    :class:`DeclineSignal` if its columns are not those of the plan as written.
+    """
+    df = gateway.dataframe(plan)
+    analyzed = gateway.analyzed(df)
+    if not gateway.same_output(written, analyzed):
+        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    return df, analyzed

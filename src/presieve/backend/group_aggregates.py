@@ -38,13 +38,13 @@ from presieve.backend.catalyst.variable_columns import (
 )
 from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.trusted_scans import columns_to_hide, read_sources
-from presieve.backend.gateway import GatewayError, Handle
+from presieve.backend.gateway import GatewayError, Handle, dataframe_of
 from presieve.backend.open_plan import Opened, or_declined
 from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.problems.setting import PlanSetting
 from presieve.backend.rewrite import GroupTexts, replace_groups
-from presieve.backend.row_expressions import check_place, with_calls_apart
+from presieve.backend.row_expressions import check_place, projection_of, with_calls_apart
 from presieve.backend.statistics.data_check import Check, check_of
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent, within
 from presieve.errors import Declined, DeclineSignal
@@ -297,10 +297,8 @@ def with_aggregates(
     """
     gateway = groups.opened.gateway
     by_path = {groups.found[i].path: text for i, text in texts.items()}
-    df = gateway.dataframe(replace_groups(gateway, groups.plan, by_path))
-    new_plan = gateway.analyzed(df)
-    if not gateway.same_output(groups.plan, new_plan):
-        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    plan = replace_groups(gateway, groups.plan, by_path)
+    df, new_plan = dataframe_of(gateway, plan, groups.plan)
     nodes = [n for n in walk(gateway.tree(new_plan)) if n.kind == PROJECT]
     zone = groups.opened.timezone
     values: dict[int, GroupValues | Declined] = {}
@@ -320,14 +318,14 @@ def with_aggregates(
 def _holding(projections: Sequence[Node], call: GroupCall) -> Node | Declined:
     """Return the projection that was inserted above its aggregate."""
     assert call.boundary is not None
-    first = struct_id(call.outputs[0][0].id)
-    holding = [n for n in projections if any(_makes(t, first) for t in n.fields["projectList"])]
-    if len(holding) != 1 or holding[0].children[0].kind != AGGREGATE:
-        return Declined("read-back", "the columns stand in several places of the plan")
-    grouping: list[Tree] = holding[0].children[0].fields["groupingExpressions"]
+    projection = projection_of(projections, struct_id(call.outputs[0][0].id))
+    if isinstance(projection, Declined):
+        return projection
+    below = projection.children[0]
+    grouping: list[Tree] = below.fields["groupingExpressions"] if below.kind == AGGREGATE else []
     if [expr_id(t[0]) for t in grouping if is_attribute(t)] != list(call.boundary.keys):
         return Declined("read-back", "the groups are others")
-    return holding[0]
+    return projection
 
 
 @or_declined
@@ -398,7 +396,3 @@ def _arguments(
 
 def _unlike(why: str) -> DeclineSignal:
     return DeclineSignal("read-back", why)
-
-
-def _makes(tree: Tree, attribute: int) -> bool:
-    return bool(tree[0]["class"] == ALIAS) and expr_id(tree[0]) == attribute

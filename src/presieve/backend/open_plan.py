@@ -24,7 +24,7 @@ from presieve.backend.catalyst.peers import PeerOrder, changed_peer_orders
 from presieve.backend.catalyst.sites import Site, boundaries, candidates, find_sites
 from presieve.backend.catalyst.trees import JsonNode, Node
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
-from presieve.backend.gateway import Gateway, GatewayError, Handle, PlanReader
+from presieve.backend.gateway import Gateway, GatewayError, Handle, PlanReader, dataframe_of
 from presieve.backend.guard import classes
 from presieve.backend.problems.problem import SiteProblem, read_problem
 from presieve.backend.problems.setting import PlanSetting
@@ -402,10 +402,7 @@ def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
     plan = rewrite_plan(gateway, opened.plan, edits, opened.timezone)
     if any(site_edit.site.sources().claims for site_edit in edits):
         plan = gateway.own_readers(plan)
-    df = gateway.dataframe(plan)
-    if not gateway.same_output(opened.plan, gateway.analyzed(df)):
-        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
-    return df
+    return dataframe_of(gateway, plan, opened.plan)[0]
 
 
 @or_declined

@@ -42,7 +42,7 @@ from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.may_raise import computed_of, guards, made_by_python, trees
 from presieve.backend.effects.trusted_scans import columns_to_hide
 from presieve.backend.effects.utf8 import valid_utf8
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Gateway, Handle, dataframe_of
 from presieve.backend.open_plan import CACHED, Opened, or_declined, session_declines
 from presieve.backend.problems.lift_functions import read_lifted
 from presieve.backend.problems.problem import of_bytes
@@ -387,10 +387,8 @@ def with_expressions(calls: Calls, texts: Mapping[int, RowTexts]) -> Replaced:
             tables[call.path] = text
             continue
         columns.setdefault(call.path, {})[call.positions[0]] = text.outputs[0]
-    df = gateway.dataframe(replace_functions(gateway, calls.plan, columns, tables))
-    new_plan = gateway.analyzed(df)
-    if not gateway.same_output(calls.plan, new_plan):
-        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    plan = replace_functions(gateway, calls.plan, columns, tables)
+    df, new_plan = dataframe_of(gateway, plan, calls.plan)
     nodes = [n for n in walk(gateway.tree(new_plan)) if n.kind == PROJECT]
     timezone = calls.opened.timezone
     values = {i: _read_back(nodes, calls.found[i], t.row, timezone) for i, t in texts.items()}
@@ -401,11 +399,9 @@ def _read_back(
     projections: Collection[Node], call: RowCall, row: str | None, timezone: str
 ) -> Values | Declined:
     """Read back the expressions that were inserted, as Spark understands them."""
-    first = call.outputs[0].id
-    holding = [n for n in projections if any(_makes(t, first) for t in n.fields["projectList"])]
-    if len(holding) != 1:
-        return Declined("read-back", "the columns stand in several places of the plan")
-    (node,) = holding
+    node = projection_of(projections, call.outputs[0].id)
+    if isinstance(node, Declined):
+        return node
     outputs: list[ValueOf] = []
     for attribute in call.outputs:
         (tree,) = (t for t in node.fields["projectList"] if _makes(t, attribute.id))
@@ -423,6 +419,13 @@ def _read_back(
         return Declined("read-back", "the filter of rows is missing")
     row_value = value(below.fields["condition"], call.columns, timezone)
     return row_value if isinstance(row_value, Declined) else Values(tuple(outputs), row_value)
+
+
+def projection_of(projections: Collection[Node], attribute: int) -> Node | Declined:
+    """Return the projection that computes an attribute."""
+    making = [n for n in projections if any(_makes(t, attribute) for t in n.fields["projectList"])]
+    several = Declined("read-back", "the columns stand in several places of the plan")
+    return making[0] if len(making) == 1 else several
 
 
 def _makes(tree: Tree, attribute: int) -> bool:

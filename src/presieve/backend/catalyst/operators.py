@@ -19,6 +19,7 @@ from presieve.backend.catalyst.trees import (
     Tree,
     expr_id,
     is_attribute,
+    passed_on,
     references,
     simple_type,
     source_id,
@@ -69,6 +70,9 @@ MOVING = tuple(
 """Operators that only bring rows into another order or elsewhere."""
 ROW_BY_ROW = frozenset((FILTER, PROJECT, *_RENAMING))
 """Operators that treat each row by itself, and leave it where it is."""
+
+PLAIN = (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW)
+"""Operators that add no rows and change no values of the columns that they pass on."""
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 _BOTH = (0, 1)
@@ -138,6 +142,19 @@ def outputs(node: Node) -> tuple[int, ...] | None:
         window_columns = tuple(expr_id(t[0]) for t in node.fields["windowExpressions"])
         return None if below is None else below + window_columns
     return None
+
+
+def follow_down(node: Node, ids: Iterable[int]) -> Iterator[tuple[Node, dict[int, set[int]]]]:
+    """Yield the ``PLAIN`` operators from this one downwards, and the one below them. Each comes
+    with a map from its output attributes to the attributes in ``ids`` that they become.
+    """
+    origins = {i: {i} for i in ids}
+    while node.kind in PLAIN:
+        yield node, origins
+        if node.kind == PROJECT:
+            origins = passed_on(node.fields["projectList"], origins)
+        (node,) = node.children
+    yield node, origins
 
 
 class Attributes(Protocol):

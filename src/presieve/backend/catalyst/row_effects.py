@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT, simple_kind
-from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.operators import FILTER, PLAIN, SUBQUERY_ALIAS, VIEW
 from presieve.backend.catalyst.trees import Node, source_id
 
 Reason: TypeAlias = str
@@ -43,7 +43,7 @@ def _aggregate(node: Node, _: int) -> Reason:
 
 def _filter(node: Node, _: int) -> Reason:
     below = node.children[0]
-    while below.kind in ROW_BY_ROW and len(below.children) == 1:
+    while below.kind in PLAIN and len(below.children) == 1:
         below = below.children[0]
     return LATER.format(simple_kind(below)) if below.children else ""
 
@@ -55,7 +55,6 @@ def _join(node: Node, child: int) -> Reason:
 
 _KEPT_SIDES = {"LeftOuter": (0,), "RightOuter": (1,), "FullOuter": (0, 1), "LeftAnti": (0,)}
 """The sides of joins whose rows are all in the result if the other side is empty."""
-
 
 _EFFECTS: Mapping[str, Effect] = {
     **dict.fromkeys(("Project", "SubqueryAlias", "View", "Union", "Sort", "Window"), _always),

@@ -44,7 +44,7 @@ from presieve.backend.problems.setting import PlanSetting
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift.api import lift
 from presieve.lift.evaluation_types import TABLE_FUNCTIONS
-from presieve.lift.forms import Lifted, LiftRequest, StateClass
+from presieve.lift.forms import Form, Lifted, LiftRequest, StateClass
 from presieve.plan.algebra import Attribute
 
 _KEYS = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string"))
@@ -116,6 +116,14 @@ def request_of(boundary: Boundary, names: InputAttributes, setting: PlanSetting)
     )
 
 
+def lift_or_decline(function: object, form: Form, request: LiftRequest) -> Lifted:
+    """Lift a function. Raises :class:`DeclineSignal`."""
+    lifted = lift(function, form, request)
+    if isinstance(lifted, Declined):
+        raise DeclineSignal.of(lifted)
+    return lifted
+
+
 def lifted_table_function(
     gateway: FunctionReader,
     node: Handle,
@@ -126,9 +134,8 @@ def lifted_table_function(
     """Lift the class to a fold. Raises :class:`DeclineSignal`."""
     (call,) = boundary.calls
     request = request_of(boundary, names, setting)
-    lifted = lift(command(gateway, gateway.table_function(node), call), StateClass(), request)
-    if isinstance(lifted, Declined):
-        raise DeclineSignal.of(lifted)
+    function = command(gateway, gateway.table_function(node), call)
+    lifted = lift_or_decline(function, StateClass(), request)
     types = {a.name: a.type for a in boundary.inputs}
     for column in lifted.fold.columns:
         if types[column.name] not in _VALUES:
@@ -137,9 +144,11 @@ def lifted_table_function(
     return lifted
 
 
-def _shape() -> DeclineSignal:
-    reason = "a table function is called in another way than with one table, by plain columns"
-    return DeclineSignal("plan-shape", reason)
+def _require(is_usual: bool) -> None:
+    """Decline if the call has another shape than that above."""
+    if not is_usual:
+        reason = "a table function is called in another way than with one table, by plain columns"
+        raise DeclineSignal("plan-shape", reason)
 
 
 def _function(node: Node) -> tuple[dict[str, object], int]:
@@ -147,32 +156,24 @@ def _function(node: Node) -> tuple[dict[str, object], int]:
     (join,) = node.children
     udtf = table_function(node)
     right: Tree = join.fields["right"]
-    if udtf is None or join.fields.get("condition") or not _is_inner(join):
-        raise _shape()
-    if right[0]["class"] != EXPRESSIONS + "LateralSubquery" or right[0].get("joinCond"):
-        raise _shape()
+    _require(not join.fields.get("condition") and join.kind == LATERAL_JOIN)
+    _require(join.fields["joinType"].get("object") == "org.apache.spark.sql.catalyst.plans.Inner$")
+    _require(right[0]["class"] == EXPRESSIONS + "LateralSubquery" and not right[0].get("joinCond"))
     plan = [n for n in right[0]["plan"] if n["class"] != _ALIASES]
     kinds = [str(n["class"]) for n in plan]
-    if kinds != [LOGICAL + "Generate", LOGICAL + "OneRowRelation"]:
-        raise _shape()
+    _require(kinds == [LOGICAL + "Generate", LOGICAL + "OneRowRelation"])
     generate = plan[0]
     generated = [expr_id(t[0]) for t in generate["generatorOutput"]]
-    shown = [expr_id(t[0]) for t in node.fields["projectList"] if is_attribute(t)]
-    if shown != generated or len(node.fields["projectList"]) != len(generated) or generate["outer"]:
-        raise _shape()
+    shown = [column_id(t) for t in node.fields["projectList"]]
+    _require(shown == generated and not generate["outer"])
     generator: Tree = generate["generator"]
-    if len(generator) != 2 or generator[0] is not udtf:
-        raise _shape()
-    if generator[1]["class"] != EXPRESSIONS + "OuterReference" or not is_attribute(
-        generator[1]["e"]
-    ):
-        raise _shape()
-    return udtf, expr_id(generator[1]["e"][0])
-
-
-def _is_inner(join: Node) -> bool:
-    kind = str(join.fields["joinType"].get("object"))
-    return join.kind == LATERAL_JOIN and kind == "org.apache.spark.sql.catalyst.plans.Inner$"
+    _require(len(generator) == 2 and generator[0] is udtf)
+    _require(generator[1]["class"] == EXPRESSIONS + "OuterReference")
+    argument = column_id(generator[1]["e"])
+    _require(argument is not None)
+    assert udtf is not None
+    assert argument is not None
+    return udtf, argument
 
 
 def _chain(node: Node) -> tuple[Node, ...]:
@@ -182,8 +183,7 @@ def _chain(node: Node) -> tuple[Node, ...]:
         (current,) = current.children
     operators = []
     for name in ("Project", "Sort", "RepartitionByExpression", "Project"):
-        if current.kind != LOGICAL + name:
-            raise _shape()
+        _require(current.kind == LOGICAL + name)
         operators.append(current)
         (current,) = current.children
     return tuple(operators)
@@ -209,8 +209,7 @@ def _keys(node: Node, inputs: tuple[Attribute, ...], struct: int) -> tuple[int, 
     ids = [a.id for a in inputs]
     columns: list[Tree] = named.fields["projectList"]
     first, key_columns = columns[: len(ids)], columns[len(ids) :]
-    if [column_id(t) for t in first] != ids or not key_columns:
-        raise _shape()
+    _require([column_id(t) for t in first] == ids and bool(key_columns))
     if not all(t[0]["class"] == ALIAS and is_attribute(t[1:]) for t in key_columns):
         reason = "PARTITION BY must be on plain columns of the table"
         raise DeclineSignal("grouping-expression", reason)
@@ -218,22 +217,16 @@ def _keys(node: Node, inputs: tuple[Attribute, ...], struct: int) -> tuple[int, 
     keys = tuple(expr_id(t[1]) for t in key_columns)
     by: list[Tree] = moved.fields["partitionExpressions"]
     order: list[Tree] = sort.fields["order"]
-    if [column_id(t) for t in by] != by_ids:
-        raise _shape()
+    _require([column_id(t) for t in by] == by_ids)
     if not all(len(t) == 2 and is_attribute(t[1:]) for t in order):
         raise DeclineSignal("plan-shape", "ORDER BY must be on plain columns of the table")
-    if [expr_id(t[1]) for t in order[: len(by_ids)]] != by_ids or sort.fields[
-        "global"
-    ] is not False:
-        raise _shape()
+    _require([expr_id(t[1]) for t in order[: len(by_ids)]] == by_ids)
+    _require(sort.fields["global"] is False)
     (pack,) = packed.fields["projectList"]
     parts = [expr_id(n) for n in pack[3::2] if n["class"] == ATTRIBUTE]
     labels = [n.get("value") for n in pack[2::2]]
     alias_names = [str(t[0]["name"]) for t in key_columns]
-    if expr_id(pack[0]) != struct or parts != [*ids, *by_ids]:
-        raise _shape()
-    if labels != [*(a.name for a in inputs), *alias_names] or set(keys) - set(ids):
-        raise _shape()
-    if len(set(ids)) != len(ids) or packed.kind != PROJECT:
-        raise _shape()
+    _require(expr_id(pack[0]) == struct and parts == [*ids, *by_ids])
+    _require(labels == [*(a.name for a in inputs), *alias_names] and set(keys) <= set(ids))
+    _require(len(set(ids)) == len(ids) and packed.kind == PROJECT)
     return tuple(dict.fromkeys(keys))

@@ -176,6 +176,14 @@ class Sources:
         return Sources(True, self.narrow, lossy=self.lossy, claims=True)
 
 
+def is_faithful(sources: Callable[[], Sources]) -> bool:
+    """Whether filters below are applied as they say, rather than by a source in its own way."""
+    try:
+        return sources().faithful
+    except DeclineSignal:
+        return False
+
+
 def read_sources(gateway: SourceReader, plan: Handle, root: Node, boundary: Boundary) -> Sources:
     """Describe the scans below a boundary. Raises :class:`DeclineSignal` ``source`` if a filter of
     ours could change what one of them is handed.

@@ -8,6 +8,7 @@ cast, or from anywhere else.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from presieve.backend.catalyst.boundary import PYTHON_UDF
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
@@ -24,9 +25,8 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
     strip_alias,
 )
-from presieve.backend.effects.trusted_scans import describe_scans
+from presieve.backend.effects.trusted_scans import describe_scans, is_faithful
 from presieve.backend.gateway import Handle, SourceReader
-from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import Role, evaluation_type
 
 _DECODED = (("files", "csv"), ("org.apache.spark.sql.execution.datasources.csv.CSVFileFormat",))
@@ -52,23 +52,14 @@ def valid_utf8(
         elif "projectList" in node.fields:
             valid, origins = _through(node.fields["projectList"], origins, valid)
         node = node.children[0]
-    if tested and _is_faithful(gateway, plan, root, top):
+    sources = partial(describe_scans, gateway, plan, root, (top,), native=False)
+    if tested and is_faithful(sources):
         valid |= tested
     if node.children or not origins:
         return valid
     names = gateway.source(gateway.node(plan, node.path)).names
     decoded = any(part == names[-len(part) :] or part == names[1:2] for part in _DECODED)
     return valid.union(*origins.values()) if decoded else valid
-
-
-def _is_faithful(gateway: SourceReader, plan: Handle, root: Node, path: tuple[int, ...]) -> bool:
-    """Whether filters below are applied as they say, rather than by a source in a way of its
-    own.
-    """
-    try:
-        return describe_scans(gateway, plan, root, (path,), native=False).faithful
-    except DeclineSignal:
-        return False
 
 
 def _tested_attribute(tree: Tree) -> int:

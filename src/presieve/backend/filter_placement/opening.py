@@ -15,7 +15,7 @@ from presieve.backend.filter_placement.filtered_leaves import moves_no_filters, 
 from presieve.backend.filter_placement.joins import JoinSite, is_paired, read_join_site
 from presieve.backend.filter_placement.sides import OperatorInput, SiteContext
 from presieve.backend.filter_placement.windows import WindowSite, read_window_site
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Gateway, Handle, dataframe_of
 from presieve.backend.open_plan import CACHED, Opened, is_cached, or_declined, session_declines
 from presieve.backend.rewrite import Predicate, insert_filters, predicate
 from presieve.errors import DeclineSignal
@@ -69,10 +69,7 @@ def with_filters(
 ) -> DataFrame:
     """Return the DataFrame of a plan with these filters, by the path of the operator below each."""
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    df = gateway.dataframe(insert_filters(gateway, plan, filters, timezone))
-    if not gateway.same_output(plan, gateway.analyzed(df)):
-        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
-    return df
+    return dataframe_of(gateway, insert_filters(gateway, plan, filters, timezone), plan)[0]
 
 
 @or_declined

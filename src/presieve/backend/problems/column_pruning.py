@@ -12,14 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import FunctionType
 
-from presieve.backend.catalyst.boundary import (
-    COGROUPS,
-    FLAT_MAPS,
-    MAPS,
-    Boundary,
-    simple_kind,
-)
-from presieve.backend.catalyst.operators import ROW_BY_ROW
+from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, Boundary, simple_kind
+from presieve.backend.catalyst.operators import PLAIN
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import Node, expr_id, walk
 from presieve.backend.effects.erased_errors import may_not_arrive
@@ -175,7 +169,7 @@ def _same_batches(gateway: Gateway, plan: Handle, node: Node) -> bool:
     rows unless it has too many bytes.
     """
     columns = gateway.attributes(gateway.node(plan, node.path))
-    while node.kind in ROW_BY_ROW:
+    while node.kind in PLAIN:  # one partition for each partition
         node = node.children[0]
     if node.kind != RELATION or not gateway.source(gateway.node(plan, node.path)).files:
         return False

@@ -10,7 +10,11 @@ from types import FunctionType
 from presieve.backend.catalyst.boundary import MAPS, TABLE_FUNCTION, Boundary, BoundaryCall
 from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST, lift_list_fold
 from presieve.backend.catalyst.native_aggregates import NativeCall, NativeInput, lift_native
-from presieve.backend.catalyst.table_functions import lifted_table_function, request_of
+from presieve.backend.catalyst.table_functions import (
+    lift_or_decline,
+    lifted_table_function,
+    request_of,
+)
 from presieve.backend.catalyst.variable_columns import (
     InputAttributes,
     input_vars,
@@ -36,7 +40,6 @@ from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import TRUE, Var
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import output_var
-from presieve.lift.api import lift
 from presieve.lift.entry.guards import with_known
 from presieve.lift.execution.opaque_calls import apart
 from presieve.lift.forms import (
@@ -45,7 +48,6 @@ from presieve.lift.forms import (
     FrameFunction,
     GuardsFunction,
     Lifted,
-    LiftRequest,
     RowFunction,
     RowsFunction,
     TableFunction,
@@ -193,7 +195,7 @@ class _Functions:
         single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
         names = read_names(single)
         request = request_of(boundary, names, self.setting)
-        lifted = _lift_or_decline(function, form, request)
+        lifted = lift_or_decline(function, form, request)
         if lifted.kept == TRUE:
             return LiftedBoundary(single, names, (lifted,))
         row_output = Output(
@@ -269,7 +271,7 @@ class _Functions:
             returns=_returns([outputs[i] for i in call.outputs], call),
             pure=self.setting.pure,
         )
-        lifted = _lift_or_decline(function, form, request)
+        lifted = lift_or_decline(function, form, request)
         if not call.fields:
             return lifted
         named = zip(lifted.fold.outputs, call.outputs, strict=True)
@@ -307,13 +309,6 @@ def _only(lifted: Lifted, why: Declined) -> Lifted:
     if not lifted.fold.outputs:
         raise DeclineSignal.of(why)
     return replace(lifted, fold=replace(lifted.fold, span=why.span))
-
-
-def _lift_or_decline(function: object, form: Form, request: LiftRequest) -> Lifted:
-    lifted = lift(function, form, request)
-    if isinstance(lifted, Declined):
-        raise DeclineSignal.of(lifted)
-    return lifted
 
 
 def _returns(outputs: list[Attribute], call: BoundaryCall) -> tuple[SchemaColumn, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from presieve.backend.catalyst.boundary import PROJECT
-from presieve.backend.catalyst.operators import FILTER, ROW_BY_ROW
+from presieve.backend.catalyst.operators import FILTER, follow_down
 from presieve.backend.catalyst.trees import (
     ATTRIBUTE,
     Node,
@@ -14,17 +14,17 @@ from presieve.backend.catalyst.trees import (
     end_of,
     expr_id,
     itself,
-    passed_on,
     references,
     split_conjuncts,
     strip_alias,
 )
 from presieve.backend.catalyst.variable_columns import input_vars
+from presieve.backend.effects.trusted_scans import is_faithful
 from presieve.backend.gateway import Handle, SourceReader
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.problems.setting import PlanSetting
 from presieve.backend.statistics.footers import number, ranges, rows, without_null
-from presieve.errors import Declined, DeclineSignal
+from presieve.errors import Declined
 from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import FLOAT, INT, Option, strip
@@ -66,7 +66,7 @@ def known_facts(
         _filtered_columns(node, options),
         tuple(_conditions(gateway, node, column_vars)),
     )
-    if (filtered or conditions) and not _is_faithful(source):
+    if (filtered or conditions) and not is_faithful(source.sources):
         filtered, conditions = set(), ()
     counted = without_null(gateway, root, node, options - filtered)
     wide = {
@@ -126,32 +126,10 @@ def _where_there(var: Var, test: Callable[[Term], Term]) -> Term:
     return disjunction([app(Op.IS_NONE, var), test(app(Op.GET, var))])
 
 
-def _is_faithful(source: BoundaryInput) -> bool:
-    """Whether filters below are applied as they say, rather than by a source in a way of its
-    own.
-    """
-    try:
-        return source.sources().faithful
-    except DeclineSignal:
-        return False
-
-
-def _passing(node: Node, ids: Iterable[int]) -> Iterator[tuple[Node, dict[int, set[int]]]]:
-    """Iterate over the operators below that pass rows on and add none, from the top. Each comes
-    with a map from its output attributes to the attributes in ``ids`` that they become.
-    """
-    origins = {i: {i} for i in ids}
-    while node.kind in ROW_BY_ROW:
-        yield node, origins
-        if node.kind == PROJECT:
-            origins = passed_on(node.fields["projectList"], origins)
-        (node,) = node.children
-
-
 def _filtered_columns(node: Node, ids: Iterable[int]) -> set[int]:
     """Return the output attributes that a filter below keeps from being NULL."""
     not_null: set[int] = set()
-    for below, origins in _passing(node, ids):
+    for below, origins in follow_down(node, ids):
         if below.kind == FILTER:
             for conjunct in split_conjuncts(below.fields["condition"]):
                 for attribute in _not_null(conjunct.tree):
@@ -164,7 +142,7 @@ def _conditions(
 ) -> Iterator[Term]:
     """Iterate over the conditions of filters below that read only these columns."""
     timezone = ""
-    for below, origins in _passing(node, column_vars):
+    for below, origins in follow_down(node, column_vars):
         if below.kind != FILTER:
             continue
         columns = {i: column_vars[min(outputs)] for i, outputs in origins.items() if outputs}
@@ -180,7 +158,7 @@ def _conditions(
 def _cast(node: Node, ids: Iterable[int]) -> set[int]:
     """Return the output attributes that a projection below casts from integers or decimals."""
     cast_ids: set[int] = set()
-    for below, origins in _passing(node, ids):
+    for below, origins in follow_down(node, ids):
         for column in below.fields["projectList"] if below.kind == PROJECT else []:
             value = strip_alias(column)
             if itself(value) is None and number(value) is not None:

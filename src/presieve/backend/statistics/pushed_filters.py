@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.definitions import WITH_CTE
-from presieve.backend.catalyst.operators import ROW_BY_ROW
-from presieve.backend.catalyst.trees import Node, expr_id, passed_on
+from presieve.backend.catalyst.operators import follow_down
+from presieve.backend.catalyst.trees import Node, expr_id
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 
 
@@ -56,12 +55,8 @@ def columns_below(node: Node, ids: Iterable[int]) -> dict[int, str]:
     """Map attributes of an operator to the names of the columns that they are at the bottom of the
     projections and filters below it; to "" if they are computed on the way.
     """
-    origins = {i: {i} for i in ids}
-    names = dict.fromkeys(origins, "")
-    while node.kind in ROW_BY_ROW:
-        if node.kind == PROJECT:
-            origins = passed_on(node.fields["projectList"], origins)
-        (node,) = node.children
+    names = dict.fromkeys(ids, "")
+    *_, (node, origins) = follow_down(node, names)
     for tree in node.fields.get("output", []):
         for requested in origins.get(expr_id(tree[0]), ()):
             names[requested] = str(tree[0]["name"])
