@@ -43,10 +43,15 @@ def civil(days: int) -> tuple[int, int, int]:
     return day.year + 400 * cycles, day.month, day.day
 
 
+def day_number(year: int, month: int, day: int) -> int:
+    """A date in days since 1970-01-01: the inverse of :func:`civil`."""
+    cycles, inside = divmod(year - 1, 400)
+    return dt.date(inside + 1, month, day).toordinal() - _EPOCH + cycles * _CYCLE
+
+
 def first_day(year: int) -> int:
     """The first day of a year, in days since 1970-01-01."""
-    cycles, inside = divmod(year - 1, 400)
-    return dt.date(inside + 1, 1, 1).toordinal() - _EPOCH + cycles * _CYCLE
+    return day_number(year, 1, 1)
 
 
 def _finite(f: Callable[[float], int]) -> Callable[[float], int]:

@@ -15,41 +15,28 @@ from presieve.semantics.functions import WHITESPACE
 from presieve.semantics.values import to_python
 
 _RUNS = {Scope.ACC: "s.", Scope.TWIN: "t.", Scope.ROW: "", Scope.KEY: "", Scope.OUT: ""}
-_INFIX = {
-    Op.AND: " and ",
-    Op.OR: " or ",
-    Op.IMPLIES: " implies ",
-    Op.SAME: " is ",
-    Op.PY_EQ: " = ",
-    Op.PY_LT: " < ",
-    Op.PY_LE: " <= ",
-    Op.PY_GT: " > ",
-    Op.PY_GE: " >= ",
-    Op.INT_ADD: " + ",
-    Op.INT_SUB: " - ",
-    Op.INT_MUL: " * ",
-    Op.INT_FLOORDIV: " // ",
-    Op.INT_MOD: " % ",
-    Op.FLOAT_ADD: " + ",
-    Op.FLOAT_SUB: " - ",
-    Op.FLOAT_MUL: " * ",
-    Op.FLOAT_DIV: " / ",
-    Op.SQL_AND: " AND ",
-    Op.SQL_OR: " OR ",
-    Op.SQL_EQ: " = ",
-    Op.SQL_EQ_NULLSAFE: " <=> ",
-    Op.SQL_LT: " < ",
-    Op.SQL_LE: " <= ",
-    Op.SQL_GT: " > ",
-    Op.SQL_GE: " >= ",
-    Op.SQL_FLOAT_ADD: " + ",
-    Op.SQL_FLOAT_SUB: " - ",
-    Op.SQL_FLOAT_MUL: " * ",
-    Op.SQL_FLOAT_DIV: " / ",
-    Op.SQL_INT_ADD: " + ",
-    Op.SQL_INT_SUB: " - ",
-    Op.SQL_INT_MUL: " * ",
+_SIGNS: dict[str, tuple[Op, ...]] = {
+    " and ": (Op.AND,),
+    " or ": (Op.OR,),
+    " implies ": (Op.IMPLIES,),
+    " is ": (Op.SAME,),
+    " AND ": (Op.SQL_AND,),
+    " OR ": (Op.SQL_OR,),
+    " <=> ": (Op.SQL_EQ_NULLSAFE,),
+    " = ": (Op.PY_EQ, Op.SQL_EQ),
+    " < ": (Op.PY_LT, Op.SQL_LT),
+    " <= ": (Op.PY_LE, Op.SQL_LE),
+    " > ": (Op.PY_GT, Op.SQL_GT),
+    " >= ": (Op.PY_GE, Op.SQL_GE),
+    " + ": (Op.INT_ADD, Op.FLOAT_ADD, Op.SQL_FLOAT_ADD, Op.SQL_INT_ADD),
+    " - ": (Op.INT_SUB, Op.FLOAT_SUB, Op.SQL_FLOAT_SUB, Op.SQL_INT_SUB),
+    " * ": (Op.INT_MUL, Op.FLOAT_MUL, Op.SQL_FLOAT_MUL, Op.SQL_INT_MUL),
+    " / ": (Op.FLOAT_DIV, Op.SQL_FLOAT_DIV),
+    " // ": (Op.INT_FLOORDIV,),
+    " % ": (Op.INT_MOD,),
 }
+_INFIX = {op: sign for sign, ops in _SIGNS.items() for op in ops}
+_TESTS = (Op.PY_EQ, Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE, Op.IS_NAN)
 _STRIPS = (Op.TEXT_STRIP, Op.TEXT_LSTRIP, Op.TEXT_RSTRIP)
 _LOOSE = {Op.AND, Op.OR, Op.IMPLIES, Op.SQL_AND, Op.SQL_OR, Op.ITE}
 
@@ -77,9 +64,7 @@ def _literal(term: Lit) -> str:
     if value is None:
         return "none"
     base = strip(term.sort)
-    if base in (DATE, TIMESTAMP, TIMESTAMP_NTZ) or isinstance(base, Decimal):
-        return str(to_python(value, term.sort))
-    if strip(term.sort) == BINARY:
+    if base in (DATE, TIMESTAMP, TIMESTAMP_NTZ, BINARY) or isinstance(base, Decimal):
         return str(to_python(value, term.sort))
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
 
@@ -95,32 +80,19 @@ def visible(op: Op, args: tuple[Term, ...]) -> list[Term]:
     if op is not Op.AND:
         return list(args)
     compared = {x for a in args for x in _compared_options(a)}
-    return [a for a in args if not (_is_present(a) and _subject(a) in compared)] or list(args)
+    return [a for a in args if _present_option(a) not in compared] or list(args)
 
 
-def _is_present(term: Term) -> bool:
+def _present_option(term: Term) -> Term | None:
+    """The option that a conjunct says is not none."""
     match term:
-        case App(Op.NOT, (App(Op.IS_NONE, _),)):
-            return True
-    return False
-
-
-def _subject(term: Term) -> Term:
-    assert isinstance(term, App)
-    inner = term.args[0]
-    assert isinstance(inner, App)
-    return inner.args[0]
+        case App(Op.NOT, (App(Op.IS_NONE, (option,)),)):
+            return option
+    return None
 
 
 def _compared_options(term: Term) -> list[Term]:
-    if isinstance(term, App) and term.op in (
-        Op.PY_EQ,
-        Op.PY_LT,
-        Op.PY_LE,
-        Op.PY_GT,
-        Op.PY_GE,
-        Op.IS_NAN,
-    ):
+    if isinstance(term, App) and term.op in _TESTS:
         return [a.args[0] for a in term.args if isinstance(a, App) and a.op is Op.GET]
     return []
 

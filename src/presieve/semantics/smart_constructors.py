@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any, TypeAlias
 
 from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.sorts import (
@@ -278,28 +279,37 @@ def any_value(sort: Sort) -> Term:
     return int_lit(0) if sort == INT else Lit(sort, 0)
 
 
+def _convert(term: Term, sort: Sort, constant: Callable[[Any], Lit], apply: Converter) -> Term:
+    """Convert a term to another sort, with its options and its choices: a constant to a constant,
+    and anything else by applying an operator.
+    """
+    if isinstance(term.sort, Option):
+        present = _convert(get(term), sort, constant, apply)
+        return ite(is_none(term), none_lit(sort), some(present))
+    if isinstance(term, Lit):
+        return constant(literal_value(term) or 0)
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, *values = term.args
+        return ite(condition, *(_convert(v, sort, constant, apply) for v in values))
+    return apply(term)
+
+
+Converter: TypeAlias = Callable[[Term], Term]
+
+
 def as_float(term: Term) -> Term:
     """Convert an Int term to Float; exact if the caller knows that every value is exact."""
-    if isinstance(term.sort, Option):
-        return ite(is_none(term), none_lit(FLOAT), some(as_float(get(term))))
-    if isinstance(term, Lit):
-        return float_lit(float(literal_value(term) or 0))
-    if isinstance(term, App) and term.op is Op.ITE:
-        condition, then, otherwise = term.args
-        return ite(condition, as_float(then), as_float(otherwise))
-    return app(Op.INT_TO_FLOAT, term)
+    return _convert(term, FLOAT, lambda n: float_lit(float(n)), partial(app, Op.INT_TO_FLOAT))
 
 
 def as_instant(term: Term, ahead: int) -> Term:
     """Convert a TimestampNTZ term to the instant at which clocks this far ahead of UTC show it."""
-    if isinstance(term.sort, Option):
-        return ite(is_none(term), none_lit(TIMESTAMP), some(as_instant(get(term), ahead)))
-    if isinstance(term, Lit):
-        return Lit(TIMESTAMP, int(literal_value(term) or 0) - ahead)
-    if isinstance(term, App) and term.op is Op.ITE:
-        condition, then, otherwise = term.args
-        return ite(condition, as_instant(then, ahead), as_instant(otherwise, ahead))
-    return app(Op.INSTANT, term, int_lit(ahead))
+    return _convert(
+        term,
+        TIMESTAMP,
+        lambda shown: Lit(TIMESTAMP, shown - ahead),
+        lambda local: app(Op.INSTANT, local, int_lit(ahead)),
+    )
 
 
 def widen_decimal(term: Term, scale: int) -> Term:
@@ -311,14 +321,12 @@ def widen_decimal(term: Term, scale: int) -> Term:
     added_digits = scale - base.scale
     if added_digits == 0:
         return term
-    if isinstance(term.sort, Option):
-        return ite(is_none(term), none_lit(Decimal(scale)), some(widen_decimal(get(term), scale)))
-    if isinstance(term, Lit):
-        return Lit(Decimal(scale), int(term.value or 0) * 10**added_digits)
-    if isinstance(term, App) and term.op is Op.ITE:
-        condition, then, otherwise = term.args
-        return ite(condition, widen_decimal(then, scale), widen_decimal(otherwise, scale))
-    return app(Op.DECIMAL_WIDEN, term, int_lit(added_digits))
+    return _convert(
+        term,
+        Decimal(scale),
+        lambda units: Lit(Decimal(scale), units * 10**added_digits),
+        lambda decimal: app(Op.DECIMAL_WIDEN, decimal, int_lit(added_digits)),
+    )
 
 
 def as_int(term: Term) -> Term:

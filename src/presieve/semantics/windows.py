@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TypeAlias
 
 from presieve.errors import PresieveError
@@ -210,24 +211,20 @@ def _within(window: Window, frame: WindowFrame) -> Term:
         return TRUE
     parts: list[Term] = []
     if frame.upper is not None:
-        parts.append(_up_to(order, frame.upper))
+        parts.append(_reaches(order, frame.upper, upwards=True))
     if frame.lower is not None:
-        parts.append(_from(order, frame.lower))
+        parts.append(_reaches(order, frame.lower, upwards=False))
     return and_(*parts)
 
 
-def _up_to(order: tuple[SortKey, ...], by: Distance | CurrentRow) -> Term:
+def _reaches(order: tuple[SortKey, ...], by: Distance | CurrentRow, *, upwards: bool) -> Term:
+    """Whether ROW stands before the bound of KEY's row, or at it; downwards, whether after it."""
     if isinstance(by, Distance):
         (key,) = order
-        return _at_most(key, key.value, _key_value_at(key, by))
-    return _before(order, [(k.value, _of_key(k.value)) for k in order])
-
-
-def _from(order: tuple[SortKey, ...], by: Distance | CurrentRow) -> Term:
-    if isinstance(by, Distance):
-        (key,) = order
-        return _at_most(key, _key_value_at(key, by), key.value)
-    return _before(order, [(_of_key(k.value), k.value) for k in order])
+        pair = (key.value, _of_key(_beside(key, by)))
+        return _at_most(key, *(pair if upwards else pair[::-1]))
+    pairs = [(k.value, _of_key(k.value)) for k in order]
+    return _before(order, pairs if upwards else [(b, a) for a, b in pairs])
 
 
 def _before(order: tuple[SortKey, ...], values: list[tuple[Term, Term]]) -> Term:
@@ -237,11 +234,6 @@ def _before(order: tuple[SortKey, ...], values: list[tuple[Term, Term]]) -> Term
         strictly = negate(_at_most(key, second_value, first_value))
         result = and_(_at_most(key, first_value, second_value), or_(strictly, result))
     return result
-
-
-def _key_value_at(key: SortKey, by: Distance) -> Term:
-    """The value at this distance from that of KEY's row."""
-    return _of_key(_beside(key, by))
 
 
 def _beside(key: SortKey, by: Distance) -> Term:
@@ -262,16 +254,12 @@ def _beyond(window: Window) -> Iterator[Term]:
     for key in window.order if window.distances else ():
         for end, op in zip(window.limits, (Op.SQL_LT, Op.SQL_GT), strict=True):
             limit = Lit(strip(key.value.sort), end)
-            for by in sorted(window.distances, key=_number):
+            for by in sorted(window.distances, key=attrgetter("number")):
                 bound = _beside(key, by)
                 yield _true(op, bound, limit)
                 yield _of_key(_true(op, bound, limit))
-            for by in sorted(far - window.distances, key=_number):
+            for by in sorted(far - window.distances, key=attrgetter("number")):
                 yield _true(op, _beside(key, by), limit)
-
-
-def _number(distance: Distance) -> int:
-    return distance.number
 
 
 def _leaps(frame: WindowFrame) -> bool:

@@ -26,10 +26,10 @@ from presieve.sql.catalyst_tree import (
     ReadingContext,
     Rule,
     Typed,
-    build,
     one_type,
     shape,
     type_of,
+    whole_tree,
 )
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
@@ -80,10 +80,8 @@ def value(
     if tree and tree[0].get("class") == MEANING:
         return _resolve_meaning(tree[0], attributes)
     try:
-        node, end = build(tree, 0, 0)
-        if end != len(tree):
-            raise shape("nodes are left over")
-        operand = meaning(node, ReadingContext(attributes, timezone, RULES)).operand
+        context = ReadingContext(attributes, timezone, RULES)
+        operand = meaning(whole_tree(tree), context).operand
         if isinstance(operand, CaseValue):
             return operand
         term = coerce.expression(operand, "an expression")

@@ -121,6 +121,14 @@ def build(tree: Sequence[Mapping[str, object]], at: int, depth: int) -> tuple[Ex
     return ExprNode(name, tuple(children), fields), at
 
 
+def whole_tree(tree: Sequence[Mapping[str, object]]) -> ExprNode:
+    """Build the root of a tree. Raises :class:`DeclineSignal`."""
+    node, end = build(tree, 0, 0)
+    if end != len(tree):
+        raise shape("nodes are left over")
+    return node
+
+
 def type_of(node: ExprNode) -> str:
     """The Spark type that a node declares. Raises :class:`DeclineSignal`."""
     declared = node.fields.get("dataType")

@@ -26,7 +26,15 @@ from presieve.semantics.values import INT_RANGES
 from presieve.sql import catalyst, whole_decimals
 from presieve.sql.case_values import CaseValue
 from presieve.sql.catalyst import WIDTHS, meaning
-from presieve.sql.catalyst_tree import ExprNode, ReadingContext, Rule, Typed, build, shape, type_of
+from presieve.sql.catalyst_tree import (
+    ExprNode,
+    ReadingContext,
+    Rule,
+    Typed,
+    shape,
+    type_of,
+    whole_tree,
+)
 from presieve.sql.coerce import fit, truth
 from presieve.sql.expressions import basics, choices, numeric
 from presieve.sql.expressions.entry import Entry
@@ -55,9 +63,7 @@ def value(
     """
     context = ReadingContext(attributes, timezone, RULES)
     try:
-        node, end = build(tree, 0, 0)
-        if end != len(tree):
-            raise shape("nodes are left over")
+        node = whole_tree(tree)
         if len(list(_errors(node))) > len(list(_reached_errors(node))):
             raise DeclineSignal("sql-unsupported", "raise_error in an operand may not be reached")
         typed = meaning(node, context)
@@ -261,10 +267,6 @@ def _resize(inner: Typed, target: str, context: ReadingContext) -> Typed:
     return _fitting(term, target, context)
 
 
-def _as_double(inner: Typed, target: str, context: ReadingContext) -> Typed:
-    return Typed(app(Op.SQL_INT_TO_FLOAT, _term(inner, context)), target)
-
-
 def _as_decimal(inner: Typed, target: str, context: ReadingContext) -> Typed | None:
     digits = decimal_type(target)
     if digits is None or digits[1] != 0 or digits[0] < whole_decimals.longest(inner.type):
@@ -282,7 +284,9 @@ _Cast = Callable[[Typed, str, ReadingContext], Typed | None]
 
 _CASTS: dict[tuple[str, str], _Cast] = {
     ("integer", "integer"): _resize,
-    ("integer", "double"): _as_double,
+    ("integer", "double"): lambda inner, target, context: Typed(
+        app(Op.SQL_INT_TO_FLOAT, _term(inner, context)), target
+    ),
     ("integer", "decimal"): _as_decimal,
     ("decimal", "integer"): _as_integer,
     ("double", "integer"): lambda inner, target, context: _of_double(

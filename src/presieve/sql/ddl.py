@@ -157,7 +157,7 @@ class _SchemaParser(TokenReader):
         for _ in range(count - 1):
             self.expect(",")
             types.append(self.type())
-        self.close()
+        self.expect(">")
         return ",".join(types)
 
     def fields(self) -> str:
@@ -165,14 +165,8 @@ class _SchemaParser(TokenReader):
             return ""
         self.expect("<")
         columns = self.columns()
-        self.close()
-        return ",".join(f"{c.name}:{c.type}" for c in columns)
-
-    def close(self) -> None:
-        """Read a closing ``>``, of which several may stand together (``>=`` and the
-        like do not).
-        """
         self.expect(">")
+        return ",".join(f"{c.name}:{c.type}" for c in columns)
 
     def collation(self) -> str:
         if not self.here.is_word("COLLATE"):

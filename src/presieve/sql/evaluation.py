@@ -45,6 +45,11 @@ Box: TypeAlias = Mapping[int, ValueSet]
 """The possible values of columns, by number; other columns may have any value."""
 
 
+def _possible(*, true: object = False, false: object = False, null: object = False) -> Truths:
+    """The truth values that are possible."""
+    return frozenset(t for t, is_ in ((True, true), (False, false), (None, null)) if is_)
+
+
 class NoRowError(Exception):
     """A column cannot have a value in the box."""
 
@@ -65,10 +70,8 @@ class Evaluation(ConditionFold[ValueSet, Truths]):
         self._box = box
 
     def as_truth(self, value: ValueSet) -> Truths:
-        missing: Truths = frozenset((None,) if value.null else ())
-        return missing.union(
-            b for b in (True, False) if value.intersection(values([only(int(b))])).intervals
-        )
+        true, false = (value.intersection(values([only(n)])).intervals for n in (1, 0))
+        return _possible(true=true, false=false, null=value.null)
 
     def of_truth(self, truth: Truths) -> ValueSet:
         return values((only(int(t)) for t in truth if t is not None), null=None in truth)
@@ -149,19 +152,14 @@ class Evaluation(ConditionFold[ValueSet, Truths]):
     def comparison(self, node: ExprNode) -> Truths:
         compare = _COMPARE[node.entry]
         left, right = (self.value(c) for c in node.children)
-        truths: Truths = frozenset((None,) if left.null or right.null else ())
+        truths = _possible(null=left.null or right.null)
         return truths.union(*(compare(a, b) for a in left.intervals for b in right.intervals))
 
     def same(self, node: ExprNode) -> Truths:
         left, right = (self.value(c) for c in node.children)
-        truths: set[bool | None] = set()
-        if left.null and right.null:
-            truths.add(True)
-        if (left.null and right.intervals) or (right.null and left.intervals):
-            truths.add(False)
-        return frozenset(truths).union(
-            *(_equal(a, b) for a in left.intervals for b in right.intervals)
-        )
+        one_null = (left.null and right.intervals) or (right.null and left.intervals)
+        truths = _possible(true=left.null and right.null, false=one_null)
+        return truths.union(*(_equal(a, b) for a in left.intervals for b in right.intervals))
 
     def member(self, node: ExprNode) -> Truths:
         """False is impossible if every value is one of the constants."""
@@ -169,32 +167,23 @@ class Evaluation(ConditionFold[ValueSet, Truths]):
         type_ = type_name(node.children[0])
         sure = (i for o in others for i in o.intervals if len(o.intervals) == 1 and _is_point(i))
         listed = values(i for i in sure if type_ and not (type_ == "double" and i[0] == 0))
-        truths: set[bool | None] = set()
-        if value.intersection(listed.complement()).intervals:
-            truths.add(False)
-        if value.null or any(o.null for o in others):
-            truths.add(None)
-        if any(value.intersection(o).intervals for o in others):
-            truths.add(True)
-        return frozenset(truths)
+        return _possible(
+            true=any(value.intersection(o).intervals for o in others),
+            false=value.intersection(listed.complement()).intervals,
+            null=value.null or any(o.null for o in others),
+        )
 
     def is_null(self, node: ExprNode) -> Truths:
         operand_values = self.value(node.children[0])
-        return frozenset(
-            (
-                *((True,) if operand_values.null else ()),
-                *((False,) if operand_values.intervals else ()),
-            )
-        )
+        return _possible(true=operand_values.null, false=operand_values.intervals)
 
     def is_nan(self, node: ExprNode) -> Truths:
         operand = node.children[0]
         if type_name(operand) != "double":
             return frozenset((True, False))
-        operand_values = self.value(operand)
-        others = operand_values.intersection(values([only(NAN)]).complement())
-        truth_and_part = ((True, operand_values.intersection(values([only(NAN)]))), (False, others))
-        return frozenset(truth for truth, part in truth_and_part if not part.is_nothing)
+        operand_values, nan = self.value(operand), values([only(NAN)])
+        is_nan, others = (operand_values.intersection(s) for s in (nan, nan.complement()))
+        return _possible(true=not is_nan.is_nothing, false=not others.is_nothing)
 
     def at_least_n(self, node: ExprNode) -> Truths:
         wanted = node.fields["n"]
@@ -203,17 +192,14 @@ class Evaluation(ConditionFold[ValueSet, Truths]):
         parts = [(self.value(c), *missing_and_there(c)) for c in node.children]
         most = sum(not v.intersection(countable).is_nothing for v, _, countable in parts)
         least = sum(v.intersection(missing).is_nothing for v, missing, _ in parts)
-        truth_and_possible = ((True, most >= wanted), (False, least < wanted))
-        return frozenset(truth for truth, possible in truth_and_possible if possible)
+        return _possible(true=most >= wanted, false=least < wanted)
 
     def text_match(self, node: ExprNode) -> Truths:
         text, pattern = node.children
-        text_values, start = (
-            self.value(text),
-            beginning_of(node, literal_in_order(pattern, self.zones)),
-        )
+        text_values = self.value(text)
+        start = beginning_of(node, literal_in_order(pattern, self.zones))
         if start and text_values.intersection(values([beginning_with(start)])).is_nothing:
-            return frozenset((False, None))
+            return _possible(false=True, null=True)
         return UNKNOWN
 
 
@@ -258,21 +244,11 @@ def _of_piece(piece: Piece, part: Interval) -> Interval:
 
 def _less(a: Interval, b: Interval) -> Truths:
     """The truth values of ``x < y``."""
-    return frozenset(
-        (*((True,) if _some_below(a, b) else ()), *((False,) if _some_reach(a, b) else ()))
+    (least_a, most_a), (least_b, most_b) = ((i[0], last(i[1])) for i in (a, b))
+    return _possible(
+        true=least_a is None or most_b is None or least_a < most_b,  # type: ignore[operator]
+        false=most_a is None or least_b is None or not most_a < least_b,  # type: ignore[operator]
     )
-
-
-def _some_below(a: Interval, b: Interval) -> bool:
-    """Whether some x of ``a`` is below some y of ``b``."""
-    low, high = a[0], last(b[1])
-    return low is None or high is None or low < high  # type: ignore[operator]
-
-
-def _some_reach(a: Interval, b: Interval) -> bool:
-    """Whether some x of ``a`` is some y of ``b``, or above it."""
-    high, low = last(a[1]), b[0]
-    return high is None or low is None or not high < low  # type: ignore[operator]
 
 
 def _is_point(interval: Interval) -> bool:
@@ -282,8 +258,7 @@ def _is_point(interval: Interval) -> bool:
 
 def _equal(a: Interval, b: Interval) -> Truths:
     meets = not is_empty(intersection(a, b))
-    certain = meets and _is_point(a) and a == b
-    return frozenset((*((True,) if meets else ()), *(() if certain else (False,))))
+    return _possible(true=meets, false=not (meets and _is_point(a) and a == b))
 
 
 def _not(truths: Truths) -> Truths:
@@ -292,14 +267,11 @@ def _not(truths: Truths) -> Truths:
 
 def _all(parts: Sequence[Truths]) -> Truths:
     """The truth values of a conjunction."""
-    truths: set[bool | None] = set()
-    if all(True in p for p in parts):
-        truths.add(True)
-    if any(False in p for p in parts):
-        truths.add(False)
-    if any(None in p for p in parts) and all(p - {False} for p in parts):
-        truths.add(None)
-    return frozenset(truths)
+    return _possible(
+        true=all(True in p for p in parts),
+        false=any(False in p for p in parts),
+        null=any(None in p for p in parts) and all(p - {False} for p in parts),
+    )
 
 
 _COMPARE: Mapping[Entry, Callable[[Interval, Interval], Truths]] = {

@@ -26,9 +26,22 @@ Reader = Callable[[Sequence[Term]], Term | None]
 TRIMS = {"BOTH": Op.TEXT_STRIP, "LEADING": Op.TEXT_LSTRIP, "TRAILING": Op.TEXT_RSTRIP}
 """``trim(BOTH characters FROM text)``."""
 
+_OF_ONE: dict[str, Op] = {
+    "length": Op.TEXT_LENGTH,
+    "unix_date": Op.DATE_DAYS,
+    "year": Op.DATE_YEAR,
+    "month": Op.DATE_MONTH,
+    "day": Op.DATE_DAY,
+    "weekday": Op.DATE_WEEKDAY,
+    "hour": Op.CLOCK_HOUR,
+    "minute": Op.CLOCK_MINUTE,
+    "second": Op.CLOCK_SECOND,
+}
+"""Functions of one argument that mean the same in Spark, by Spark's name."""
+
 _WRITTEN: dict[Op, str] = {
     **{op: f"trim({word} {{1}} FROM {{0}})" for word, op in TRIMS.items()},
-    Op.TEXT_LENGTH: "length({0})",
+    **{op: f"{name}({{0}})" for name, op in _OF_ONE.items()},
     Op.TEXT_HEAD: "left({0}, {1})",
     Op.TEXT_CONTAINS: "contains({0}, {1})",
     Op.TEXT_ENDS: "endswith({0}, {1})",
@@ -38,14 +51,6 @@ _WRITTEN: dict[Op, str] = {
     Op.TEXT_OF_INT: "CAST({0} AS STRING)",
     Op.INT_REMAINDER: "pmod({0}, {1})",
     Op.CLOCK_DATE: "CAST({0} AS DATE)",
-    Op.DATE_DAYS: "unix_date({0})",
-    Op.DATE_YEAR: "year({0})",
-    Op.DATE_MONTH: "month({0})",
-    Op.DATE_DAY: "day({0})",
-    Op.DATE_WEEKDAY: "weekday({0})",
-    Op.CLOCK_HOUR: "hour({0})",
-    Op.CLOCK_MINUTE: "minute({0})",
-    Op.CLOCK_SECOND: "second({0})",
 }
 
 
@@ -163,8 +168,9 @@ def _constant_value(term: Term) -> int | str | None:
 
 
 READERS: dict[str, tuple[range, Reader]] = {
-    "length": (range(1, 2), _plain(Op.TEXT_LENGTH)),
+    **{name: (range(1, 2), _plain(op)) for name, op in _OF_ONE.items()},
     "char_length": (range(1, 2), _plain(Op.TEXT_LENGTH)),
+    "dayofmonth": (range(1, 2), _plain(Op.DATE_DAY)),
     "left": (range(2, 3), _end_reader(Op.TEXT_HEAD)),
     "right": (range(2, 3), _end_reader(Op.TEXT_LAST)),
     "substring": (range(2, 4), _substring),
@@ -177,15 +183,6 @@ READERS: dict[str, tuple[range, Reader]] = {
     "split_part": (range(3, 4), _read_split_part),
     "concat": (range(2, 9), _read_concat),
     "pmod": (range(2, 3), _remainder),
-    "unix_date": (range(1, 2), _plain(Op.DATE_DAYS)),
-    "year": (range(1, 2), _plain(Op.DATE_YEAR)),
-    "month": (range(1, 2), _plain(Op.DATE_MONTH)),
-    "day": (range(1, 2), _plain(Op.DATE_DAY)),
-    "dayofmonth": (range(1, 2), _plain(Op.DATE_DAY)),
-    "weekday": (range(1, 2), _plain(Op.DATE_WEEKDAY)),
-    "hour": (range(1, 2), _plain(Op.CLOCK_HOUR)),
-    "minute": (range(1, 2), _plain(Op.CLOCK_MINUTE)),
-    "second": (range(1, 2), _plain(Op.CLOCK_SECOND)),
 }
 """By Spark's name: the possible numbers of arguments, and the meaning of a call."""
 

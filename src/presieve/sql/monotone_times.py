@@ -9,15 +9,14 @@ Source: ``datetimeExpressions.scala`` and ``stringExpressions.scala`` of Spark.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import pairwise
 
-from presieve.semantics.functions import first_day
+from presieve.semantics.functions import civil, day_number
 from presieve.semantics.intervals import EVERYTHING, Interval, Point
-from presieve.semantics.values import INT_RANGES, date_of, days_of
+from presieve.semantics.values import INT_RANGES
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.expressions import textual, times
 from presieve.sql.expressions.entry import Entry
@@ -48,27 +47,15 @@ def offsets_of(node: ExprNode, zones: Zones) -> Offsets | None:
     return zones.offsets.get(zone) if isinstance(zone, str) else None
 
 
-def _civil(day: int) -> tuple[int, int, int]:
-    """Year, month and day, in the calendar that is extended to all days."""
-    cycles, inside = divmod(day - first_day(1), 146_097)
-    date = date_of(first_day(1) + inside)
-    return date.year + 400 * cycles, date.month, date.day
-
-
-def _day(year: int, month: int, day: int) -> int:
-    cycles, inside = divmod(year - 1, 400)
-    return days_of(dt.date(inside + 1, month, day)) + cycles * 146_097
-
-
 def _truncate_day(day: int, unit: str) -> int:
-    year, month, _ = _civil(day)
+    year, month, _ = civil(day)
     match unit:
         case "year":
-            return _day(year, 1, 1)
+            return day_number(year, 1, 1)
         case "quarter":
-            return _day(year, (month - 1) // 3 * 3 + 1, 1)
+            return day_number(year, (month - 1) // 3 * 3 + 1, 1)
         case "month":
-            return _day(year, month, 1)
+            return day_number(year, month, 1)
         case "week":
             return day - (day + 3) % 7
     return day
@@ -85,7 +72,7 @@ def _week(day: int) -> int:
 
 
 def _month_end(day: int) -> int:
-    year, month, _ = _civil(day)
+    year, month, _ = civil(day)
     return _clamp_day(year, month, 31)
 
 
@@ -124,7 +111,7 @@ _SPANS = {"DAY": DAY, "DD": DAY, "HOUR": 3600 * SECOND, "MINUTE": 60 * SECOND, "
 
 
 def _year(node: ExprNode, _: Zones) -> Monotone | None:
-    return exactly(node.children[0], lambda d: _civil(d)[0], DAYS)  # type: ignore[arg-type]
+    return exactly(node.children[0], lambda d: civil(d)[0], DAYS)  # type: ignore[arg-type]
 
 
 def _date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
@@ -185,7 +172,7 @@ def _months_later(node: ExprNode, zones: Zones) -> Monotone | None:
 
     def later(day: Point) -> Point:
         assert isinstance(day, int)
-        year, month, of_month = _civil(day)
+        year, month, of_month = civil(day)
         months = year * 12 + month - 1 + fixed
         return _clamp_day(months // 12, months % 12 + 1, of_month)
 
@@ -193,8 +180,8 @@ def _months_later(node: ExprNode, zones: Zones) -> Monotone | None:
 
 
 def _clamp_day(year: int, month: int, day: int) -> int:
-    following = _day(year + month // 12, month % 12 + 1, 1)
-    return min(_day(year, month, 1) + day - 1, following - 1)
+    following = day_number(year + month // 12, month % 12 + 1, 1)
+    return min(day_number(year, month, 1) + day - 1, following - 1)
 
 
 def _last_day(node: ExprNode, _: Zones) -> Monotone | None:
@@ -278,7 +265,7 @@ def texts_of_times(argument: ExprNode, unit: int, offsets: Offsets, text: Steps)
 def _print_local(local: int, form: str) -> str:
     day, time_of_day = divmod(local, DAY)
     seconds = time_of_day // SECOND
-    return form.format(*_civil(day), seconds // 3600, seconds // 60 % 60, seconds % 60)
+    return form.format(*civil(day), seconds // 3600, seconds // 60 % 60, seconds % 60)
 
 
 def printed_instant(local: Point) -> str:
@@ -290,7 +277,7 @@ def printed_instant(local: Point) -> str:
 
 def printed_day(day: Point) -> str:
     assert isinstance(day, int)
-    return "{:04d}-{:02d}-{:02d}".format(*_civil(day))
+    return "{:04d}-{:02d}-{:02d}".format(*civil(day))
 
 
 def _format_parts(node: ExprNode, zones: Zones) -> Monotone | None:

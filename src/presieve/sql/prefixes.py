@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from presieve.semantics.intervals import Interval
+from presieve.semantics.preimages import after
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.expressions import textual
 from presieve.sql.expressions.entry import Entry
@@ -22,11 +23,7 @@ _FROM_NONE = "*?{"
 
 def beginning_with(start: str) -> Interval:
     """All texts that begin with this one, as an interval in the order of code points."""
-    head = start.rstrip(chr(0x10FFFF))
-    if not head:
-        return start, None
-    code = ord(head[-1]) + 1
-    return start, head[:-1] + chr(0xE000 if code == 0xD800 else code)
+    return start, after(start)
 
 
 def _of_like(pattern: str) -> str:
