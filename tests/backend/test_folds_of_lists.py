@@ -131,7 +131,7 @@ def of_auto(df: DataFrame) -> tuple[bool, str]:
 def test_large_groups_are_not_held_in_memory(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("presieve.cost.decision", "presieve.backend.statistics.group_sizes"):
+    for module in ("presieve.cost.decision", "presieve.backend.statistics.edits"):
         monkeypatch.setattr(f"{module}.LISTED", 100)
     saved = Saved(spark, tmp_path_factory)
     even = saved([(f"k{i % 50}", i) for i in range(1000)], "k string, v bigint")

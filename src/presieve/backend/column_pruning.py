@@ -47,9 +47,7 @@ class OtherFunction:
 
 @dataclass(frozen=True, slots=True)
 class TableFunctions:
-    """A plan and the facts about its functions of tables. ``root`` is None if there are none. Only
-    reports ask for ``others``.
-    """
+    """A plan and its functions of tables, if ``root`` is not None; ``others`` are for reports."""
 
     gateway: Gateway
     plan: Handle
@@ -141,9 +139,7 @@ def _needed_columns(uses: list[ColumnUse]) -> KeptColumns:
 
 
 def erases(functions: TableFunctions, use: ColumnUse, columns: KeptColumns) -> bool:
-    """Whether an error may vanish that the computation or the transfer of a removed column
-    raises.
-    """
+    """Whether an error of computing or sending a removed column may vanish."""
     gateway, plan, root = functions.gateway, functions.plan, functions.root
     assert root is not None
     return any(
@@ -155,8 +151,6 @@ def erases(functions: TableFunctions, use: ColumnUse, columns: KeptColumns) -> b
 def prune(
     functions: TableFunctions, columns_by_path: Mapping[tuple[int, ...], KeptColumns]
 ) -> DataFrame:
-    """Build the DataFrame with fewer columns handed to functions, by the paths of their
-    operators.
-    """
+    """Build the DataFrame in which these operators, by path, hand over fewer columns."""
     plan = prune_plan(functions.gateway, functions.plan, columns_by_path)
     return dataframe_of(functions.gateway, plan, functions.plan)[0]

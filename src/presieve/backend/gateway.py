@@ -20,15 +20,11 @@ if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
 
 Handle: TypeAlias = Any
-"""A plan, expression or function inside Spark. Its type is ``Any`` because py4j, for one, has no
-types.
-"""
+"""A plan, expression or function inside Spark, of type ``Any`` because py4j has no types."""
 
 
 class GatewayError(PresieveError):
-    """An interface of Spark is missing or refused. The backend turns it into a
-    :class:`Declined`.
-    """
+    """Spark's interface is missing or refused, which becomes a :class:`Declined`."""
 
     @property
     def declined(self) -> Declined:
@@ -93,9 +89,7 @@ class PlanReader(SessionReader, Protocol):
         """
 
     def interesting(self, plan: Handle, *, skip_hopeless: bool) -> Node | None:
-        """Return the plan as a tree, or None if there is nothing to do and nothing to report
-        in it.
-        """
+        """Return the plan as a tree, or None if there is nothing to do or report in it."""
 
     def tree(self, plan: Handle) -> Node:
         """Return the plan as a tree."""
@@ -104,9 +98,7 @@ class PlanReader(SessionReader, Protocol):
         """Whether there may be a Python function in the plan that no aggregate calls."""
 
     def has_filtered(self, plan: Handle) -> bool:
-        """Whether there may be an operator of :mod:`presieve.backend.filter_placement` below a
-        filter.
-        """
+        """Whether :mod:`presieve.backend.filter_placement` may have something to do here."""
 
     def refers(self, plan: Handle) -> bool:
         """Whether there may be a reference to a definition (WITH) in the plan."""
@@ -124,9 +116,7 @@ class PlanReader(SessionReader, Protocol):
         """Return the children of a node."""
 
     def subqueries(self, plan: Handle) -> list[Handle]:
-        """Return the plans of the subqueries in a plan's expressions, and of their own
-        subqueries.
-        """
+        """Return the plans of the subqueries in a plan, also of those in subqueries."""
 
     def attributes(self, plan: Handle) -> tuple[Attribute, ...]:
         """Return the output attributes of a plan, in order. Raises :class:`DeclineSignal`."""
@@ -170,27 +160,19 @@ class FunctionReader(PlanReader, Protocol):
     """Functions in plans, and how arithmetic is evaluated."""
 
     def evaluation_mode(self, aggregate: Handle, position: int) -> str:
-        """Return what the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or
-        ``TRY``.
-        """
+        """Return how the ``Sum`` at ``position`` overflows: ``ANSI``, ``LEGACY`` or ``TRY``."""
 
     def arithmetic_mode(self, aggregate: Handle, position: int, number: int) -> str:
-        """Return the same for the operator with this number, in pre-order, in the output at
-        ``position``.
-        """
+        """Return the same for the operator with this pre-order number in that output."""
 
     def aggregate_function(self, aggregate: Handle, position: int) -> Handle:
-        """Return the Python function of ``Alias(AggregateExpression(PythonUDAF))`` at
-        ``position``.
-        """
+        """Return the function of ``Alias(AggregateExpression(PythonUDAF))`` at ``position``."""
 
     def row_function(self, project: Handle, position: int) -> Handle:
         """Return the Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
 
     def group_function(self, flat_map: Handle) -> Handle:
-        """Return the Python function of an operator that hands tables to it, such as a
-        ``FlatMapGroupsInPandas``.
-        """
+        """Return the function of an operator that hands it tables (``FlatMapGroupsInPandas``)."""
 
     def table_function(self, project: Handle) -> Handle:
         """Return the Python class of a projection of the results of a table function."""
@@ -210,9 +192,7 @@ class SourceReader(PlanReader, Protocol):
         """Return the source of a leaf."""
 
     def parquet_files(self, relation: Handle) -> list[str]:
-        """Return the files of a relation over Parquet, as URIs that can be opened here; none for
-        other relations.
-        """
+        """Return the files of a relation over Parquet, as URIs to open here; else none."""
 
     def file_stamps(self, relation: Handle) -> list[tuple[str, int, int]]:
         """Return path, length in bytes and modification time, in milliseconds, of each file that a
@@ -283,9 +263,7 @@ class PlanBuilder(PlanReader, Protocol):
         """Return ``left AND right``."""
 
     def filter(self, condition: Handle | None, filter_: Handle, child: Handle) -> Handle:
-        """Return the filter with another condition (None: it keeps every row) over another
-        child.
-        """
+        """Return the filter with another condition (None: all rows pass) over a child."""
 
     def filter_sql(self, sql: str, child: Handle) -> Handle:
         """Put a filter above ``child``, whose condition is resolved by name against it."""
@@ -300,9 +278,7 @@ class PlanBuilder(PlanReader, Protocol):
         """Return the same node over other children."""
 
     def pruned(self, flat_map: Handle, kept_columns: Sequence[Collection[int]]) -> Handle:
-        """Return the operator that hands tables to a function, with only these columns of each of
-        its inputs, by number.
-        """
+        """Return the operator with only these columns, by number, of each of its inputs."""
 
     def with_expressions(self, project: Handle, expressions: Mapping[int, str]) -> Handle:
         """Return the projection with these SQL expressions, over its input, in the columns with

@@ -125,7 +125,7 @@ class _Reader:
     def calls(self) -> Iterator[GroupCall]:
         """Yield the operators that call functions of groups and none of Spark's own aggregates."""
         for node in walk(self.root):
-            if not is_boundary(node) or not (node.kind == AGGREGATE or _is_flat_map(node)):
+            if not is_boundary(node) or simple_kind(node) not in _OF_GROUPS:
                 continue
             gateway = self.opened.gateway
             handle = gateway.node(self.plan, node.path)
@@ -194,8 +194,8 @@ class _Reader:
 _FROM_FOOTERS = tuple(f"spark.sql.{form}.aggregatePushdown.enabled" for form in ("parquet", "orc"))
 
 
-def _is_flat_map(node: Node) -> bool:
-    return simple_kind(node) in FLAT_MAPS
+_OF_GROUPS = FLAT_MAPS | {"Aggregate"}
+"""Operators that call functions of groups."""
 
 
 def _with_keys(folds: Sequence[Lifted], names: InputAttributes) -> tuple[Lifted, ...]:
@@ -249,9 +249,7 @@ def _terms(fold: Fold) -> Iterator[Term]:
 
 
 def check_of_groups(groups: Groups, call: GroupCall, condition: Term) -> Check | None:
-    """Prepare to count the rows of a function's input that satisfy a condition, if that is
-    cheap.
-    """
+    """Prepare to count a function's input rows that satisfy a condition, if that is cheap."""
     opened = groups.opened
     try:
         assert call.input is not None
@@ -278,9 +276,7 @@ class GroupValues:
 
 @dataclass(frozen=True, slots=True)
 class ReplacedGroups:
-    """The DataFrame with aggregates in place of functions, and the meanings of these aggregates, by
-    the number of the operator.
-    """
+    """The DataFrame with aggregates, and their meanings by the number of the operator."""
 
     df: DataFrame
     values: Mapping[int, GroupValues | Declined]
@@ -336,9 +332,7 @@ def _read_back(
     columns: Mapping[str, AggregateColumn | ListColumn],
     timezone: str,
 ) -> GroupValues:
-    """Read back the texts that were inserted, as Spark understands them. ``types`` are the types of
-    the aggregate's columns.
-    """
+    """Read the inserted texts back as Spark understands them, with the aggregate's types."""
     assert call.boundary is not None
     assert call.input is not None
     inputs = input_vars(call.input.names)

@@ -49,9 +49,7 @@ CLASS = "__presieve_class"
 
 
 def class_of(columns: Sequence[str]) -> str:
-    """Return SQL for the number of a row's class: never NULL, and the same for equal grouping
-    columns.
-    """
+    """Return SQL for the number of a row's class, never NULL and the same for equal keys."""
     if not columns:
         return "0"
     return f"CAST(pmod(xxhash64({', '.join(map(quote, columns))}), {CLASSES}) AS INT)"
@@ -85,9 +83,7 @@ def classes(
 
 
 def _columns(boundary: Boundary) -> Iterator[str]:
-    """Iterate over the grouping columns, if all of them are plain columns whose equal values are
-    identical.
-    """
+    """Iterate over the grouping columns, if all are plain and their equal values identical."""
     inputs = {a.id: a for a in boundary.inputs}
     keys = [inputs[k] for k in boundary.keys]
     names = Counter(a.name.upper().lower() for a in boundary.inputs)

@@ -1,6 +1,4 @@
-"""Untrusted. Build a DataFrame without rows that calls one function, to see what becomes of the
-call.
-"""
+"""Untrusted. Build a DataFrame that calls one function on no rows, to see what becomes of it."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ def one_call(spark: SparkSession, call: OneCall) -> DataFrame:
 
 
 def _of_rows(df: DataFrame, call: OneCall) -> DataFrame:
-    """Call the function on its columns, as the only output column. A plain function becomes an
-    Arrow UDF.
-    """
+    """Call the function (a plain one as an Arrow UDF) for the only output column."""
     from pyspark.sql.functions import udf
 
     function = call.function
@@ -75,9 +71,7 @@ def _of_tables(df: DataFrame, call: OneCall) -> DataFrame:
 
 
 def _arguments(function: Any, columns: Sequence[str]) -> list[str]:
-    """Return the columns with the parameters' names; if some names are not columns, all columns in
-    order.
-    """
+    """Return the columns that parameters name; if some do not, all columns in order."""
     try:
         names = list(inspect.signature(function).parameters)
     except (TypeError, ValueError):

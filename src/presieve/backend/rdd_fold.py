@@ -1,6 +1,4 @@
-"""Trusted. Run ``aggregateByKey`` over the rows of a classic DataFrame; the result is a
-DataFrame.
-"""
+"""Trusted. Run ``aggregateByKey`` over a classic DataFrame's rows, as a DataFrame."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ class KeyedFold:
 
     @property
     def schema(self) -> tuple[SchemaColumn, ...]:
-        """The columns of the rows. Columns that lifting does not support have a type that says
-        so.
-        """
+        """The columns of the rows; those that lifting does not support have a type for it."""
         return tuple(_column(f, f.name in self.keys) for f in self.df.schema.fields)
 
     @property
@@ -75,9 +71,7 @@ class KeyedFold:
         return tuple(_column(f, False) for f in self.outputs.fields)
 
     def unread(self, where: str) -> str | None:
-        """Return the setting or version because of which the meaning of the filters is unknown;
-        None if it is known.
-        """
+        """Return the setting or version that makes filters' meaning unknown; None if none does."""
         version = version_of(self.df.sparkSession)
         if isinstance(version, Declined):
             return version.reason
@@ -93,9 +87,7 @@ class KeyedFold:
         return next(legacy, None)
 
     def scan_prefilter(self, prefilter: str) -> str | None:
-        """Return the pre-filter in the form in which the scans below may get it; None if they may
-        get none.
-        """
+        """Return the pre-filter in the form that the scans below may get; None if none."""
         if prefilter == "true":
             return prefilter
         try:
@@ -107,9 +99,7 @@ class KeyedFold:
         return prefilter if sources.faithful and sources.narrow == frozenset() else aside(prefilter)
 
     def run(self, prefilter: str, residual: str, partitions: int | None) -> DataFrame:
-        """Return the results that ``residual`` accepts, from the rows that ``prefilter``
-        accepts.
-        """
+        """Return the results that ``residual`` accepts of rows that ``prefilter`` accepts."""
         rows = self.df if prefilter == "true" else self.df.filter(prefilter)
         key_fields = (self.df.schema[k] for k in self.keys)
         fields = [StructField(f.name, f.dataType, f.nullable) for f in key_fields]

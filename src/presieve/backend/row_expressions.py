@@ -25,6 +25,7 @@ from presieve.backend.catalyst.boundary import (
     is_boundary,
     simple_kind,
 )
+from presieve.backend.catalyst.failed_merges import is_within
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import (
@@ -100,9 +101,7 @@ class Calls:
 
 @or_declined
 def open_calls(opened: Opened, df: DataFrame, *, changed: bool) -> Calls:
-    """Read the functions of single rows in the plan of ``df``. If ``changed``, this is another plan
-    than the opened one.
-    """
+    """Read the functions of rows in the plan of ``df``, another than the opened if ``changed``."""
     plan, root = with_calls_apart(opened, df, changed=changed)
     if root is None:
         return Calls(opened, plan)
@@ -146,9 +145,7 @@ def _too_large(root: Node) -> Declined | None:
 
 
 def check_place(gateway: Gateway, plan: Handle, node: Node) -> None:
-    """Raise :class:`DeclineSignal` if an operator's result comes from the cache, or if the operator
-    must run in a special way.
-    """
+    """Raise :class:`DeclineSignal` for a cached operator, or one that runs in a special way."""
     if node.fields.get("isBarrier") or node.fields.get("profile"):
         raise DeclineSignal("operator", "it runs in a barrier stage or by a resource profile")
     if not gateway.cache_is_empty():
@@ -164,9 +161,7 @@ class _Reader:
     root: Node
 
     def calls(self, node: Node) -> Iterator[RowCall]:
-        """Read the functions of single rows in an operator. Scalar UDFs whose arguments are not
-        columns are left out.
-        """
+        """Read the functions of single rows in an operator, of scalar UDFs those on columns."""
         if not is_boundary(node) or simple_kind(node) not in _OF_ROWS:
             return
         gateway = self.opened.gateway
@@ -222,9 +217,7 @@ class _Reader:
         )
 
     def _columns(self, boundary: Boundary, lifted: Lifted) -> Mapping[int, Var]:
-        """Return the variables that the function reads, by attribute. Each name must belong to one
-        column of the input.
-        """
+        """Return the variables that the function reads, by attribute; names must be unique."""
         fold = lifted.fold
         read = set(variables(fold.finish_raises, *(o.term for o in fold.outputs)))
         columns = {i: v for i, v in input_vars(read_names(boundary)).items() if v in read}
@@ -255,9 +248,7 @@ class _Reader:
     def _of_bytes(
         self, lifted: Lifted, columns: Mapping[int, Var], call: BoundaryCall, node: Node
     ) -> Lifted:
-        """Lift the function over texts that may not be UTF-8, as a worker without Arrow decodes
-        them.
-        """
+        """Lift the function over texts as a worker without Arrow decodes them, if not UTF-8."""
         texts = {i: v for i, v in columns.items() if strip(v.sort) == STRING}
         if call.arrow or not texts:
             return lifted
@@ -303,7 +294,10 @@ def _as_objects(root: Node, calls: Collection[RowCall]) -> Iterator[RowCall]:
         if own is not None and _in(own, None if taken is None else taken - plain):
             yield replace(call, lifted=_FED)
         elif not call.as_returned and any(
-            _is_above(n, node) and _takes(i, call, n, made_attributes[n.path]) for n, i in fed
+            n is not node
+            and is_within(node.path, n.path)
+            and _takes(i, call, n, made_attributes[n.path])
+            for n, i in fed
         ):
             yield replace(call, lifted=_FEEDS)
         else:
@@ -320,10 +314,6 @@ def _takes(
     """Whether the argument of a function in ``node`` may be the result of a call below."""
     of_call = computed_of(node.children[0], [a.id for a in call.outputs])
     return made_attributes is None or argument in of_call
-
-
-def _is_above(node: Node, below: Node) -> bool:
-    return node is not below and below.path[: len(node.path)] == node.path
 
 
 _FED = Declined(
@@ -367,9 +357,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The DataFrame with expressions in place of functions, and the meanings of these expressions,
-    by the number of the call.
-    """
+    """The DataFrame with expressions, and their meanings by the number of the call."""
 
     df: DataFrame
     values: Mapping[int, Values | Declined]

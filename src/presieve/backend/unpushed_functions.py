@@ -44,9 +44,7 @@ def notes(root: Node, explained: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
 
 
 def python_functions(root: Node) -> Iterator[tuple[Node, str, EvaluationType | None]]:
-    """Iterate over the Python functions of a plan with operator, name and evaluation type, each
-    once per operator.
-    """
+    """Iterate over a plan's Python functions: operator, name and evaluation type, each once."""
     for node in walk(root):
         calls = (n for n in nodes_inside(node.fields) if n["class"] in _FUNCTIONS)
         operator_by_call = {

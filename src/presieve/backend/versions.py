@@ -92,9 +92,7 @@ def _decline(reason: str) -> Declined:
 
 
 def _numbers(spark: Any) -> tuple[str, str]:
-    """Return the major and minor version of PySpark here, and of the Spark that it is
-    connected to.
-    """
+    """Return the major and minor version of PySpark here, and of the connected Spark."""
     if spark not in _known:
         client_version = str(sys.modules["pyspark"].__version__)
         _known[spark] = (_number(client_version), _number(str(spark.version)))

@@ -220,9 +220,7 @@ def _sum(arguments: tuple[Term, ...], overflow: Overflow) -> _Made:
 
 
 def _sum_of_doubles(value: Term) -> _Made:
-    """Add doubles one after the other, starting at zero. Spark adds sums of parts, which rounds
-    differently.
-    """
+    """Add doubles one after the other from zero; Spark's sums of parts are rounded differently."""
     total = _state("sum", Option(FLOAT))
     before = ite(is_none(total), float_lit(0.0), get(total))
     step = ite(is_none(value), total, some(app(Op.FLOAT_ADD, before, get(value))))

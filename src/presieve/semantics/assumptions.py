@@ -19,9 +19,7 @@ from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, literal_value
 from presieve.semantics.infix import words
 
 EXACT = 2**53
-"""Doubles represent every integer of a smaller magnitude, and no other integer rounds to one of
-these.
-"""
+"""Doubles hold every integer of a smaller magnitude, and round no other integer to one."""
 
 
 class AssumptionNeed(Enum):
@@ -107,9 +105,7 @@ SENTENCES = (
 
 
 def is_of_size(assumption: Assumption) -> bool:
-    """Whether the assumption says that a sum or a result is not too large. The number of rows and
-    their values may show this.
-    """
+    """Whether it says that a sum or a result is not too large, which a number of rows may show."""
     return assumption.code == SUM_IN_RANGE.code and assumption.term == TRUE
 
 

@@ -52,9 +52,7 @@ _BY_BOUND = {
 
 
 class _Writer:
-    """Writes the body of one function; constants and helper functions become globals of the
-    function.
-    """
+    """Writes the body of one function, whose globals are constants and helper functions."""
 
     def __init__(self) -> None:
         self.globals: dict[str, Any] = {"Undefined": Undefined}
@@ -143,9 +141,7 @@ class _Writer:
 
 
 def _is(text: str, singleton: str) -> str:
-    """Write an identity test; tests of constants are decided here, because Python warns of ``5 is
-    None``.
-    """
+    """Write an identity test; those of constants are decided, because Python warns of them."""
     if text in ("None", "True", "False") or text.lstrip("-").isdecimal():
         return str(text == singleton)
     return f"({text} is {singleton})"

@@ -104,10 +104,6 @@ def _is(text: str, kind: str) -> bool:
     return True
 
 
-def _translate(text: str, characters: str, others: str) -> str:
-    return text.translate(str.maketrans(characters, others))
-
-
 FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.TEXT_DECODED: lambda text: text,
     Op.TEXT_UPPER: str.upper,
@@ -124,7 +120,7 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.TEXT_FIND: str.find,
     Op.TEXT_COUNT: str.count,
     Op.TEXT_REPLACE: str.replace,
-    Op.TEXT_TRANSLATE: _translate,
+    Op.TEXT_TRANSLATE: lambda text, old, new: text.translate(str.maketrans(old, new)),
     Op.TEXT_PART: _part,
     Op.TEXT_MATCHES: lambda text, pattern, flags: bool(compile_pattern(pattern, flags).match(text)),
     Op.TEXT_IS: _is,

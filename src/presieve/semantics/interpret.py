@@ -127,9 +127,7 @@ def keep(prefilter: Term, rows: Sequence[Row], keys: Mapping[str, Value]) -> lis
 def outcome(
     problem: Problem, rows: Sequence[Row], keys: Mapping[str, Value], post: Term | None = None
 ) -> Outcome:
-    """The pipeline's result for one group: its fold, then the filter (``where`` unless ``post`` is
-    given).
-    """
+    """The pipeline's result for one group: its fold, then the filter (``where``, or ``post``)."""
     if problem.mode is Mode.GROUPED and not rows:
         return Nothing()
     return apply_filter(problem, run_fold(problem.fold, rows, keys), key_env(keys), post)

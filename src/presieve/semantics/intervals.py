@@ -26,9 +26,7 @@ def after(point: Point) -> Point:
 
 
 def last(end: Point | None) -> Point | None:
-    """The last value below an end; for a text without a last one, a bound that no such value
-    exceeds.
-    """
+    """The last value below an end; for a text without a last one, a bound above all of them."""
     if isinstance(end, int):
         return end - 1
     return end[:-1] if end is not None and end.endswith("\0") else end
@@ -49,19 +47,8 @@ def is_empty(interval: Interval) -> bool:
 
 def intersection(a: Interval, b: Interval) -> Interval:
     """The intersection of two intervals, which may be empty."""
-    return _greater(a[0], b[0]), _smaller(a[1], b[1])
-
-
-def _greater(a: Point | None, b: Point | None) -> Point | None:
-    if a is None or b is None:
-        return b if a is None else a
-    return max(a, b)
-
-
-def _smaller(a: Point | None, b: Point | None) -> Point | None:
-    if a is None or b is None:
-        return b if a is None else a
-    return min(a, b)
+    lows, highs = ([p for p in ends if p is not None] for ends in zip(a, b, strict=True))
+    return max(lows, default=None), min(highs, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +94,8 @@ def values(intervals: Iterable[Interval], *, null: bool = False) -> ValueSet:
     )
     merged: list[Interval] = []
     for low, high in ordered:
-        if merged and _reaches(merged[-1][1], low):
-            start, end = merged[-1]
+        start, end = merged[-1] if merged else EVERYTHING
+        if merged and (end is None or low is None or low <= end):  # type: ignore[operator]
             merged[-1] = (start, None if end is None or high is None else max(end, high))
         else:
             merged.append((low, high))
@@ -125,10 +112,6 @@ def without_holes(value_set: ValueSet) -> ValueSet:
         else:
             merged.append((low, high))
     return ValueSet(tuple(merged), value_set.null)
-
-
-def _reaches(end: Point | None, low: Point | None) -> bool:
-    return end is None or low is None or low <= end  # type: ignore[operator]
 
 
 NAN = 0x7FF0000000000001

@@ -26,9 +26,7 @@ _WRAPPING = (Op.SOME, Op.GET)
 
 
 def as_decoded(term: Term, texts: Collection[Var]) -> Term:
-    """Rewrite the term over the bytes of these columns, in place of the texts that a worker
-    decodes.
-    """
+    """Rewrite the term over the bytes of these columns, which a worker decodes to texts."""
     decoded: dict[int, Term] = {}
     for node in subterms(term):
         match node:

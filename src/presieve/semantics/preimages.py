@@ -43,9 +43,7 @@ _LAST = chr(0x10FFFF)
 _SURROGATES = range(0xD800, 0xE000)
 
 Preimage: TypeAlias = Callable[[Op, App, Lit], Term | None]
-"""Rewrites a comparison with a literal, by one of Spark's operators, as a condition on the
-arguments.
-"""
+"""Rewrites Spark's comparison with a literal as a condition on the arguments."""
 
 
 def preimage(op: Op, computed: Term, constant: Term) -> Term | None:
@@ -99,9 +97,7 @@ def two_valued(meant: Term) -> Term:
 
 
 def consequence(computed: Term) -> Term | None:
-    """A condition on the arguments, as Spark's predicate, that holds where the function returns
-    true.
-    """
+    """Spark's predicate on the arguments that holds where the function returns true."""
     match computed:
         case App(Op.TEXT_MATCHES, (text, Lit(_, str() as pattern), Lit(_, int() as flags))):
             first, inside = beginning(pattern, flags), part(pattern, flags)
@@ -154,9 +150,7 @@ def bounds_of(computed: App) -> tuple[Term, ...]:
 def _compare_with_thresholds(
     op: Op, value: Term, reached: Lit | None, passed: Lit | None
 ) -> Term | None:
-    """Compare by the least argument whose result reaches the constant, and the least whose result
-    exceeds it.
-    """
+    """Compare by the least arguments whose results reach and exceed the constant."""
     if reached is None or passed is None:
         return None
     match op:
@@ -187,9 +181,7 @@ def _integer_preimage(threshold: Callable[[App, int], Lit | None]) -> Preimage:
 
 
 def _double(op: Op, computed: App, constant: Lit) -> Term | None:
-    """The preimage for a function that returns doubles. It maps NaN to NaN, which is above all
-    numbers in Spark.
-    """
+    """The preimage for a function to doubles. NaN, above all numbers in Spark, gives NaN."""
     number = literal_value(constant)
     assert isinstance(number, float)
     if math.isnan(number) or math.isinf(number):
@@ -199,14 +191,8 @@ def _double(op: Op, computed: App, constant: Lit) -> Term | None:
     return _compare_with_thresholds(op, computed.args[0], reached, passed)
 
 
-def _of_double(computed: App, number: int) -> Lit | None:
-    return _least(computed, lambda y: y >= number)
-
-
 def _least(computed: App, reaches: Callable[[float | int], bool]) -> Lit | None:
-    """The least double on which the function's value is large enough; None if there is none, or if
-    all are.
-    """
+    """The least double whose value reaches far enough; None if none is, or if all of them do."""
     meaning = FUNCTIONS[computed.op]
     parameters = [literal_value(p) for p in computed.args[1:] if isinstance(p, Lit)]
 
@@ -224,10 +210,6 @@ def _least(computed: App, reaches: Callable[[float | int], bool]) -> Lit | None:
     if first in (DOUBLES.ends[0], DOUBLES.ends[1] + 1):
         return None
     return float_lit(float(DOUBLES.number(first)) or 0.0)
-
-
-def _multiple(computed: App, number: int) -> Lit:
-    return int_lit(number * _number(computed.args[1]))
 
 
 def _year(_: App, year: int) -> Lit | None:
@@ -275,9 +257,7 @@ def _never(computed: App) -> Term:
 
 
 def _head_preimage(op: Op, computed: App, constant: Lit) -> Term | None:
-    """The preimage for the first characters of a text. A text within that length is compared as a
-    whole.
-    """
+    """The preimage for the first characters of a text; a short text is compared as a whole."""
     text, count = computed.args
     wanted, most = str(constant.value), _number(count)
     if op is Op.SQL_EQ:
@@ -295,9 +275,7 @@ def _head_preimage(op: Op, computed: App, constant: Lit) -> Term | None:
 
 
 def _find_or_count(op: Op, computed: App, constant: Lit) -> Term | None:
-    """The preimage for ``find`` and ``count`` where the comparison says only whether the text
-    contains the part.
-    """
+    """The preimage for ``find`` and ``count`` where only containment of the part is asked."""
     text, part = computed.args
     number = _number(constant)
     least = 0 if computed.op is Op.TEXT_FIND else 1
@@ -364,9 +342,7 @@ def _decoded_preimage(op: Op, computed: App, constant: Lit) -> Term | None:
 
 
 def _case(op: Op, computed: App, constant: Lit) -> Term | None:
-    """The texts that have this upper or lower case: a few are listed; for more, letters are
-    replaced one by one.
-    """
+    """The texts of this upper or lower case: a few as a list, else by replacing letters."""
     if op is not Op.SQL_EQ:
         return None
     text, wanted = computed.args[0], str(constant.value)
@@ -472,10 +448,11 @@ PREIMAGES: dict[Op, Preimage] = {
     Op.TEXT_COUNT: _find_or_count,
     Op.TEXT_CONCAT: _concat,
     Op.TEXT_OF_INT: _of_int,
-    Op.INT_QUOTIENT: _integer_preimage(_multiple),
-    Op.FLOAT_FLOOR: _integer_preimage(_of_double),
-    Op.FLOAT_CEIL: _integer_preimage(_of_double),
-    Op.FLOAT_TRUNC: _integer_preimage(_of_double),
+    Op.INT_QUOTIENT: _integer_preimage(lambda c, n: int_lit(n * _number(c.args[1]))),
+    **dict.fromkeys(
+        (Op.FLOAT_FLOOR, Op.FLOAT_CEIL, Op.FLOAT_TRUNC),
+        _integer_preimage(lambda computed, n: _least(computed, lambda y: y >= n)),
+    ),
     Op.FLOAT_ROUND: _double,
     Op.FLOAT_SQRT: _double,
     Op.DATE_DAYS: _integer_preimage(_days),

@@ -38,9 +38,7 @@ def with_sums(fold: Fold) -> Fold:
 
 
 def _from_zero(f: Field) -> Field:
-    """Rewrite a field that begins with the first value and adds the others so that it begins with
-    zero.
-    """
+    """Rewrite a field that begins with the first value and adds others to begin with zero."""
     own = Var(Scope.ACC, f.name, f.sort)
     sums = (n for n in subterms(f.step) if isinstance(n, App) and n.op is Op.FLOAT_ADD)
     if f.init != Lit(Option(FLOAT), None) or not any(get(own) in n.args for n in sums):

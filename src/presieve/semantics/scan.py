@@ -139,9 +139,7 @@ def _negates(term: Term) -> TypeGuard[App]:
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """``left sign constant``, as the scan receives it: without NOT, and with the constant on the
-    right.
-    """
+    """``left sign constant``, as the scan gets it: without NOT, and with the constant right."""
 
     sign: str
     left: Term

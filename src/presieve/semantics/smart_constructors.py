@@ -173,9 +173,7 @@ def get(term: Term) -> Term:
 
 
 def substitute(term: Term, values: Mapping[Var, Term]) -> Term:
-    """Replace variables by these values. Tests of an option that is a choice become tests of the
-    chosen branch.
-    """
+    """Replace variables by these values. Tests of a choice become tests of the chosen branch."""
     results: dict[int, Term] = {}
     for node in subterms(term):
         match node:
@@ -190,9 +188,7 @@ def substitute(term: Term, values: Mapping[Var, Term]) -> Term:
 
 
 def unwrap_option(term: Term) -> Term:
-    """The value of an option that is not none here; for a choice with a none branch, the other
-    branch's.
-    """
+    """The value of an option that is not none here; for a choice, that of the branch not none."""
     match term:
         case App(Op.ITE, (_, Lit(_, None), value)) | App(Op.ITE, (_, value, Lit(_, None))):
             return unwrap_option(value)

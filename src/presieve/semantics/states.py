@@ -13,9 +13,7 @@ from presieve.semantics.smart_constructors import and_, get, is_none, or_
 
 
 def facts(fields: Sequence[Field]) -> Iterator[Term]:
-    """Yield candidate facts about every state: no NaN, an order, and which fields are None
-    together.
-    """
+    """Yield candidate facts about states: no NaN, an order, and which fields are None together."""
     states = [Var(Scope.ACC, f.name, f.sort) for f in fields]
     for s in states:
         if strip(s.sort) == FLOAT:

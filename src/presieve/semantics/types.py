@@ -38,9 +38,7 @@ SORTS: dict[str, Sort] = {
     "timestamp": TIMESTAMP,
     "timestamp_ntz": TIMESTAMP_NTZ,
 }
-"""From Spark's ``DataType.simpleString`` to the sort of its non-null values; decimals are handled
-separately.
-"""
+"""From ``DataType.simpleString`` to the sort of its non-null values; decimals are apart."""
 
 MAX_DIGITS = 38
 """The largest precision of a decimal in Spark."""

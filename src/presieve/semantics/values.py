@@ -182,9 +182,7 @@ def from_python(value: object, sort: Sort) -> Value:
 
 
 def plain(value: object) -> Any:
-    """Convert a value to JSON's types for display: NaN, infinities, dates and the like
-    become text.
-    """
+    """Convert a value to JSON's types for display: NaN, infinities, dates and such become text."""
     match value:
         case dict():
             return {k: plain(v) for k, v in value.items()}

@@ -81,9 +81,7 @@ Bound: TypeAlias = Distance | CurrentRow | None
 
 @dataclass(frozen=True, slots=True)
 class WindowFrame:
-    """The rows that one function reads, by their distance from the row, in sort order. A distance
-    refers to the only sort key.
-    """
+    """The rows that one function reads, in sort order, by their distance by the only sort key."""
 
     lower: Bound = None
     upper: Bound = None

@@ -45,9 +45,7 @@ Value: TypeAlias = Term | CaseValue
 
 
 def decide(condition: Term, then: Value, otherwise: Value) -> Value:
-    """``CASE WHEN condition THEN then ELSE otherwise END`` for two values of one sort,
-    up to NULL.
-    """
+    """``CASE WHEN condition THEN then ELSE otherwise END`` for values of one sort, up to NULL."""
     certain = is_true(condition)
     if certain in (TRUE, FALSE):
         return then if certain == TRUE else otherwise

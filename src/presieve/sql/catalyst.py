@@ -366,9 +366,7 @@ def _aside(node: ExprNode, context: ReadingContext) -> Typed:
 
 
 def _with(node: ExprNode, context: ReadingContext) -> Typed:
-    """Translate one shared subexpression. References do not say which one they mean, so there must
-    be only one.
-    """
+    """Translate one shared subexpression, the only one: references do not say which they mean."""
     child, definition = node.children
     if definition.entry is not basics.COMMON_DEFINITION or context.common is not None:
         raise shape("With defines several expressions")

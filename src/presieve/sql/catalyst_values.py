@@ -230,9 +230,7 @@ def _to_integer(op: Op) -> Rule:
 
 
 def _of_double(op: Op, term: Term, type_: str, context: ReadingContext) -> Typed:
-    """Convert a double to an integer. Beyond the type Spark raises, or returns its
-    greatest value.
-    """
+    """Convert a double to an integer. Beyond the type Spark raises, or gives its greatest value."""
     number = get(term)
     low, high = INT_RANGES[type_]
     inside = and_(
@@ -350,9 +348,7 @@ def _branch(typed: Typed, type_: str, context: ReadingContext) -> Term:
 
 
 def _twice(node: ExprNode, context: ReadingContext) -> Typed:
-    """Translate the greatest of a value and itself, which Spark returns unchanged: the first of
-    equal values.
-    """
+    """Translate the greatest of a value and itself, which Spark returns as it is."""
     if len(node.children) != 2:
         raise shape(f"{node.entry.name} has {len(node.children)} children")
     left, right = (meaning(child, context) for child in node.children)

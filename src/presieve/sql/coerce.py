@@ -263,9 +263,7 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
 
 _NOT_YET = (Constant, AsDecimal, AsInstant, AsText)
 _BESIDE_BIGINT = MAX_DIGITS - whole_decimals.BIGINT_DIGITS
-"""The digits after the point that leave room for those of a bigint before it, which Spark counts as
-20.
-"""
+"""The digits after the point beside the 20 that Spark counts for a bigint before it."""
 
 
 def _join(sorts: set[Sort], kinds: set[str]) -> bool:

@@ -93,9 +93,7 @@ class _SchemaParser(TokenReader):
             raise self.syntax(text)
 
     def syntax(self, expected: str, candidates: Iterable[str] = ()) -> DeclineSignal:
-        """The error for the current token. ``candidates`` are names that could stand here; a
-        similar one is suggested.
-        """
+        """The error for the current token, which suggests a similar one of the ``candidates``."""
         text = self.here.text
         actual = "the end" if self.here.kind == "end" else repr(text)
         reason = f"{expected} should stand where {actual} stands{suggest_name(text, candidates)}"

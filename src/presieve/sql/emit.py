@@ -132,8 +132,10 @@ def _text(term: Term) -> tuple[str, Level]:
             return quote(name), Level.PRIMARY
         case Lit():
             return literal(term), Level.PRIMARY
+        case App(Op.SQL_AND | Op.SQL_OR, (only,)):
+            return _text(only)
         case App(Op.SQL_AND, args):
-            return _join_args(args, " AND ", Level.AND)
+            return " AND ".join(_inside(_text(a), Level.AND) for a in args), Level.AND
         case App(Op.SQL_OR, args):
             return _disjunction(args)
         case App(Op.SQL_NOT, (negated,)):
@@ -165,33 +167,19 @@ def _inside(text: tuple[str, Level], least: Level) -> str:
     return text[0] if text[1] >= least else f"({text[0]})"
 
 
-def _join_args(args: tuple[Term, ...], word: str, level: Level) -> tuple[str, Level]:
-    if len(args) == 1:
-        return _text(args[0])
-    return word.join(_inside(_text(a), level) for a in args), level
-
-
 def _binary(a: Term, sign: str, b: Term, level: Level, left_level: Level) -> tuple[str, Level]:
-    """Print both sides; the right one must bind tighter than the operator, because operators
-    associate left.
-    """
+    """Print both sides; the right one must bind tighter, because operators associate left."""
     texts = (_beside(a, b), _beside(b, a))
     return f"{_inside(texts[0], left_level)} {sign} {_inside(texts[1], Level(level + 1))}", level
 
 
 def _beside(term: Term, partner: Term) -> tuple[str, Level]:
-    """Print a term beside another one. A NULL takes its type from the other side, if
-    that has one.
-    """
+    """Print a term beside another one, from which a NULL takes its type if that has one."""
     if _is_null(term) and not _is_null(partner):
         return "NULL", Level.PRIMARY
-    if _is_sum(partner):
+    if isinstance(partner, App) and partner.op in _INTEGERS:
         return _exact(term)[0]
     return _text(term)
-
-
-def _is_sum(term: Term) -> bool:
-    return isinstance(term, App) and term.op in _INTEGERS
 
 
 def _exact(term: Term) -> tuple[tuple[str, Level], int]:
@@ -348,9 +336,7 @@ def _decimal(units: int, scale: int) -> str:
 
 
 def _double(value: float) -> str:
-    """Print the shortest text with the same bits. ``D`` makes it a double: ``90.0`` is
-    a decimal.
-    """
+    """Print the shortest text with the same bits; without ``D``, ``90.0`` would be a decimal."""
     if math.isnan(value):
         return "double('NaN')"
     if math.isinf(value):

@@ -1,6 +1,4 @@
-"""Trusted. Evaluates Catalyst expressions over boxes: their possible values for columns in given
-sets.
-"""
+"""Trusted. Evaluates Catalyst expressions over boxes, for columns with values in given sets."""
 
 from __future__ import annotations
 

@@ -88,9 +88,7 @@ def _prefix(args: Sequence[Term]) -> Term | None:
 
 
 def _containment_reader(op: Op) -> Reader:
-    """Read a containment test of a constant part that is not empty: every text contains the empty
-    one.
-    """
+    """Read a containment test of a constant part, but not of "", which every text contains."""
 
     def read(args: Sequence[Term]) -> Term | None:
         part = args[1]
@@ -227,9 +225,7 @@ def day_of(time: Operand) -> Term:
 
 
 def _make_or_decline(make: Callable[[], Term | None], unknown: DeclineSignal) -> Term:
-    """Return the term that ``make`` returns; raise ``unknown`` if it returns None or the sorts do
-    not fit.
-    """
+    """Return what ``make`` returns; raise ``unknown`` for None and for sorts that do not fit."""
     try:
         term = make()
     except SortError:

@@ -71,17 +71,12 @@ def _week(day: int) -> int:
     return _of_32_bits(start + 1 + _of_32_bits(3 - start) % 7)
 
 
-def _month_end(day: int) -> int:
-    year, month, _ = civil(day)
-    return _clamp_day(year, month, 31)
-
-
 _DAYS: Mapping[str, Callable[[int], int]] = {
     "year": lambda day: _of_32_bits(_truncate_day(day, "year")),
     "quarter": lambda day: _truncate_day(day, "quarter"),
     "month": lambda day: _of_32_bits(_truncate_day(day, "month")),
     "week": _week,
-    "last day": lambda day: _of_32_bits(_month_end(day)),
+    "last day": lambda day: _of_32_bits(_clamp_day(*civil(day)[:2], 31)),
 }
 """Functions from a day to the one that belongs to it, with 32 bits as Spark computes them. For a
 quarter Spark raises instead (``DateTimeUtils.truncDate``).
@@ -108,10 +103,6 @@ UNITS = {
     "WEEK": "week",
 }
 _SPANS = {"DAY": DAY, "DD": DAY, "HOUR": 3600 * SECOND, "MINUTE": 60 * SECOND, "SECOND": SECOND}
-
-
-def _year(node: ExprNode, _: Zones) -> Monotone | None:
-    return exactly(node.children[0], lambda d: civil(d)[0], DAYS)  # type: ignore[arg-type]
 
 
 def _date_trunc(node: ExprNode, zones: Zones) -> Monotone | None:
@@ -182,10 +173,6 @@ def _months_later(node: ExprNode, zones: Zones) -> Monotone | None:
 def _clamp_day(year: int, month: int, day: int) -> int:
     following = day_number(year + month // 12, month % 12 + 1, 1)
     return min(day_number(year, month, 1) + day - 1, following - 1)
-
-
-def _last_day(node: ExprNode, _: Zones) -> Monotone | None:
-    return _belonging(node.children[0], "last day")
 
 
 _DAY_TIME = re.compile(r"interval (?:day|hour|minute|second)(?: to \w+)?")
@@ -305,14 +292,14 @@ def _first_characters(node: ExprNode, zones: Zones) -> Monotone | None:
 
 
 TIME_READERS: Mapping[Entry, Reader] = {
-    times.YEAR: _year,
+    times.YEAR: lambda node, _: exactly(node.children[0], lambda d: civil(d)[0], DAYS),  # type: ignore[arg-type]
     times.TRUNC_DATE: _date_trunc,
     times.TRUNC_TIMESTAMP: _timestamp_trunc,
     times.DATE_ADD: _moved_days(1),
     times.DATE_SUB: _moved_days(-1),
     times.DATE_DIFF: _days_between,
     times.ADD_MONTHS: _months_later,
-    times.LAST_DAY: _last_day,
+    times.LAST_DAY: lambda node, _: _belonging(node.children[0], "last day"),
     times.ADD_INTERVAL: _interval_later,
     times.UNIX_TIMESTAMP: _seconds(_cut_seconds),
     times.UNIX_SECONDS: _seconds(whole_seconds),

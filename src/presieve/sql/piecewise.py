@@ -72,9 +72,7 @@ Reader: TypeAlias = Callable[[ExprNode, Zones], Monotone | None]
 
 
 def literal_in_order(node: ExprNode, zones: Zones) -> Point | None:
-    """The value of a literal, in the order of its type; None if it is NULL, or not such
-    a literal.
-    """
+    """The value of a literal, in the order of its type; None for NULL and anything else."""
     if node.entry is not basics.LITERAL:
         return None
     term = expression([dict(node.fields)], {}, zones.session)

@@ -14,9 +14,7 @@ _ESCAPE = "\\"
 """The escape character of LIKE if none is named."""
 
 _LITERAL = " _-/:,;=@#%&'\"<>!~`"
-"""Characters that stand for themselves in a regular expression, besides ASCII letters
-and digits.
-"""
+"""Characters besides ASCII letters and digits that stand for themselves in a pattern."""
 _FROM_NONE = "*?{"
 """After a character, these mean that it may be missing."""
 
@@ -35,9 +33,7 @@ def _of_like(pattern: str) -> str:
 
 
 def _of_expression(pattern: str) -> str:
-    """The literal part of a regular expression after ``^``; empty if it has
-    alternatives or flags.
-    """
+    """The literal part of a regular expression after ``^``; empty with alternatives or flags."""
     if not pattern.startswith("^") or "|" in pattern or "(?" in pattern:
         return ""
     start = ""
@@ -58,9 +54,7 @@ BEGINNINGS = tuple(_OF_PATTERN)
 
 
 def beginning_of(node: ExprNode, pattern: object) -> str:
-    """The common prefix of all texts that an expression matches with a pattern; "" if none is
-    known.
-    """
+    """The prefix of all texts that an expression matches with a pattern; "" if none is known."""
     escape = node.fields.get("escapeChar")
     if not isinstance(pattern, str) or (node.entry is textual.LIKE and escape != _ESCAPE):
         return ""

@@ -29,9 +29,7 @@ class InexpressibleError(PresieveError):
 
 
 def join_names(first: str, second: str) -> str:
-    """The name ``first.second``: different for every pair of names, and mostly different from any
-    single name.
-    """
+    """The name ``first.second``: another for each pair, and mostly different from single names."""
     return ".".join("`" + part.replace("`", "``") + "`" for part in (first, second))
 
 

@@ -72,9 +72,7 @@ def _within(column: Var, all_values: Interval, interval: Interval) -> Term:
 
 
 def _is_cut(column: Var, high: Point) -> bool:
-    """Whether a scan cannot use ``<`` with this constant as a bound: NaN, or parts of a
-    millisecond.
-    """
+    """Whether ``<`` with this constant is no bound for a scan: NaN, or parts of a millisecond."""
     base = strip(column.sort)
     if base == FLOAT:
         return high == NAN

@@ -68,9 +68,7 @@ def arguments(text: str) -> tuple[str, ...]:
 
 
 def calls(text: str) -> frozenset[str] | None:
-    """The names, in lower case, of everything before a bracket, including keywords; None if that
-    cannot be determined.
-    """
+    """The names, in lower case, of all before a bracket, also keywords; None if not determined."""
     try:
         text_tokens = tokens(text)
     except DeclineSignal:

@@ -59,9 +59,7 @@ def number(text: str, *, negative: bool) -> Constant:
 
 
 def decimal(text: str) -> Decimal:
-    """A decimal with all digits of the text: adding or negating would round to 28 digits. Spark's
-    decimals have no -0.0.
-    """
+    """A decimal with all digits of the text, not rounded to 28, and without -0.0, as in Spark."""
     value = Decimal(text)
     return value if value else value.copy_abs()
 
@@ -166,9 +164,7 @@ _WIDTHS = {
     "tinyint": "tinyint",
 }
 _DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
-"""The digits of the decimal type that Spark gives an integer of a type; for a literal it counts the
-digits.
-"""
+"""The digits of the decimal type that Spark gives an integer type, if not of a literal."""
 
 
 def cast(constant: Constant, type_: str, timezone: str) -> Operand:

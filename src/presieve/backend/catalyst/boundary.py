@@ -57,9 +57,7 @@ PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 TABLE_FUNCTION = "PythonUDTF"
 
 FLAT_MAPS, COGROUPS, MAPS = map(operators, (Role.GROUP_MAP, Role.COGROUP_MAP, Role.MAP))
-"""Operators that hand tables to a function: tables of groups, of two groups of a key, and any
-tables.
-"""
+"""Operators that hand tables to a function: of groups, of two groups of a key, and any tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +99,7 @@ class BoundaryCall:
 
 @dataclass(frozen=True, slots=True)
 class SecondInput:
-    """The second input of an operator with two inputs. ``keys`` are its grouping columns, in
-    order.
-    """
+    """The second input of an operator, with its grouping columns (``keys``) in order."""
 
     input_path: tuple[int, ...]
     inputs: tuple[Attribute, ...]
@@ -293,9 +289,7 @@ def _fields(tree: Tree) -> tuple[tuple[str, Attribute], ...]:
 
 
 def _outputs(node: Node, outputs: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """Return the columns of an aggregate, with the fields of its structs in place of the
-    structs.
-    """
+    """Return the columns of an aggregate, with fields in place of its structs."""
     columns: list[Attribute] = []
     calls = {expr_id(t[0]): t for t in node.fields["aggregateExpressions"] if len(t) > 2}
     for a in outputs:
@@ -306,9 +300,7 @@ def _outputs(node: Node, outputs: tuple[Attribute, ...]) -> tuple[Attribute, ...
 
 
 def _scalar_calls(node: Node) -> tuple[int, ...]:
-    """Return the positions of a projection's columns that are scalar Python UDFs and nothing
-    else.
-    """
+    """Return the positions of a projection's columns that are scalar Python UDFs alone."""
     if node.kind != PROJECT:
         return ()
     return tuple(
@@ -320,17 +312,13 @@ def _scalar_calls(node: Node) -> tuple[int, ...]:
 
 
 def made_of_rows(node: Node) -> frozenset[int]:
-    """Return the attributes that scalar Python UDFs compute in a projection; none for other
-    boundaries.
-    """
+    """Return the attributes that scalar Python UDFs compute in a projection, if it is one."""
     columns = node.fields["projectList"] if node.kind == PROJECT else ()
     return frozenset(expr_id(columns[i][0]) for i in _scalar_calls(node))
 
 
 def read_project(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
-    """Read a ``Project``. Calls whose arguments are not plain columns are left out: their results
-    are simply unknown.
-    """
+    """Read a ``Project``, without the calls whose arguments are not plain columns."""
     columns: list[Tree] = node.fields["projectList"]
     calls: list[BoundaryCall] = []
     refused: list[DeclineSignal] = []
@@ -363,9 +351,7 @@ def read_project(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
 
 
 def check_function(function: JsonNode, kinds: Collection[int]) -> EvaluationType:
-    """Return the function's evaluation type. Declines unless it is one of ``kinds`` and the
-    function is deterministic.
-    """
+    """Return the evaluation type, one of ``kinds``, of a deterministic function, or decline."""
     if function["class"] not in (PYTHON_UDAF, PYTHON_UDF) or function["evalType"] not in kinds:
         raise DeclineSignal(
             "eval-type",

@@ -16,9 +16,7 @@ from presieve.backend.statistics.footers import RELATION
 def sharing_exchange(
     gateway: SourceReader, plan: Handle, root: Node, boundary: Node
 ) -> frozenset[tuple[int, ...]]:
-    """Return the paths of the boundaries whose exchanged plan equals this one's, its own
-    included.
-    """
+    """Return the paths of the boundaries, this one included, whose exchanged plans are equal."""
     own = _input_of_exchange(boundary)
     if own is None:
         return frozenset((boundary.path,))
@@ -60,9 +58,7 @@ _NAMES = ("name", "qualifier", "metadata", "nonInheritableMetadataKeys", "result
 
 
 def _shape(node: Node) -> str:
-    """Return the operators' fields as text, with the numbers of attributes in the order in which
-    they occur.
-    """
+    """Return the operators' fields as text; attributes are numbered in the order of the text."""
     numbers: dict[object, int] = {}
 
     def plain(value: object) -> object:

@@ -25,9 +25,7 @@ OF_ONE_ROW = _OF_ARRAYS | {STACK}
 
 
 def read_generated_columns(node: Node) -> Mapping[int, Tree]:
-    """Return the generated columns about which something is known, by number, as expressions of the
-    row.
-    """
+    """Return the generated columns, by number, that are known as expressions of the row."""
     generator: Tree = node.fields["generator"]
     outputs: list[Tree] = node.fields["generatorOutput"]
     values = _of_stack(generator, len(outputs)) if generator[0]["class"] == STACK else None

@@ -142,9 +142,7 @@ def conjunction(parts: Sequence[Tree]) -> Tree:
 
 
 def _expand_computed(tree: Tree, computed: Mapping[int, Tree]) -> Tree | None:
-    """Return a condition with the definitions in place of computed columns; None if it is too
-    large.
-    """
+    """Return a condition with computed columns replaced by definitions; None if too large."""
     expanded: Tree = []
     pending = list(reversed(tree))
     while pending:
@@ -162,9 +160,7 @@ def _expand_computed(tree: Tree, computed: Mapping[int, Tree]) -> Tree | None:
 def _places(
     node: Node, wanted: Callable[[Node], bool], near: Facts, far: Facts
 ) -> Iterator[tuple[Node, Facts, Facts]]:
-    """Yield each ``wanted`` operator with the facts of the filter right above it, and with all
-    facts.
-    """
+    """Yield each ``wanted`` operator with the facts of the filter right above, and all facts."""
     if wanted(node):
         yield node, near, far
     if _is_passed(node):
@@ -192,9 +188,7 @@ def _is_passed(node: Node) -> bool:
 
 
 def _facts_of_output(node: Node) -> Facts:
-    """Return what holds for each row that comes out of an operator; for a group, for one of its
-    rows.
-    """
+    """Return what holds for each row out of an operator; for a group, for one of its rows."""
     if node.kind in _HELD or (node.kind == AGGREGATE and node.fields.get("groupingExpressions")):
         return _own_facts(node) + _facts_of_output(node.children[0])
     if node.kind != JOIN:

@@ -50,9 +50,7 @@ FOLD_OF_A_LIST = "aggregate"
 """The ``function`` of such a call, whose arguments are the value, the zero and two lambdas."""
 
 Modes = Callable[[int], str]
-"""The overflow behaviour (``ANSI``, ``LEGACY``) of arithmetic, by its number in the output's
-tree.
-"""
+"""The overflow behaviour (``ANSI``, ``LEGACY``) of arithmetic, by its number in the tree."""
 
 
 def list_fold(tree: Tree) -> NativeCall | None:
@@ -117,9 +115,7 @@ def lift_list_fold(
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """The value of an expression, the exact condition under which it raises, and its type in the
-    JSON, if any.
-    """
+    """The value of an expression, exactly when it raises, and its type in the JSON, if any."""
 
     term: Term
     raises: Term = FALSE
@@ -138,9 +134,7 @@ def _require_term(term: Term | Declined) -> Term:
 
 
 def lambda_parts(tree: Tree, count: int) -> tuple[Tree, tuple[int, ...]]:
-    """Return the body of a ``LambdaFunction`` and the numbers of its variables. Raises
-    :class:`DeclineSignal`.
-    """
+    """Return a lambda's body and the numbers of its variables. Raises :class:`DeclineSignal`."""
     if tree[0]["class"] != _LAMBDA:
         raise _decline("a fold of a list without a lambda")
     body, *names = child_trees(tree, 0)
@@ -195,9 +189,7 @@ class _Lambda:
         return _Value(term, FALSE, _declared_type(tree))
 
     def _over(self, tree: Tree, parts: list[_Value]) -> _Value:
-        """Read an operator of conditions over values that are read here, as if these were
-        columns.
-        """
+        """Read an operator of conditions over values that are read here, as over columns."""
         entry = find_entry(tree[0]["class"])
         if entry in predicates.COMPARISONS:
             left, right = parts
@@ -301,9 +293,7 @@ def _type(parts: list[_Value]) -> str:
 
 
 def _choose_case(parts: list[_Value]) -> _Value:
-    """Read alternating conditions and values: the first value whose condition is true, or else the
-    last one.
-    """
+    """Read conditions and values in turn: the first value with a true condition, or the last."""
     if len(parts) % 2 == 0:
         parts = [*parts, _Value(none_lit(strip(parts[1].term.sort)), FALSE, parts[1].type)]
     *pairs, last = parts

@@ -36,9 +36,7 @@ KNOWN_FUNCTIONS = tuple(function.class_name for function in aggregating.KNOWN)
 """The classes of the known functions."""
 
 _REPEATABLE = (aggregating.MAX, aggregating.MIN, aggregating.BOOL_OR, aggregating.BOOL_AND)
-"""Functions whose result does not change if a value occurs more than once, so DISTINCT is
-harmless.
-"""
+"""Functions whose result ignores repeated values, so that DISTINCT is harmless."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +113,7 @@ def child_trees(tree: Tree, start: int) -> tuple[Tree, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NativeInput:
-    """What calls of Spark's own functions read: the columns of the input and their types by exprId,
-    and the session's time zone.
-    """
+    """What calls of Spark's own functions read: columns and types by exprId, and the time zone."""
 
     columns: Mapping[int, Var]
     types: Mapping[int, str]
@@ -169,9 +165,7 @@ _COUNTED = ("integer", "long")
 
 
 def _choice(parts: list[Term]) -> Term:
-    """Read alternating conditions and values: the first value whose condition is true, or else the
-    last one.
-    """
+    """Read conditions and values in turn: the first value with a true condition, or the last."""
     *pairs, last = parts
     chosen = some(last)
     for condition, value in reversed(list(zip(pairs[::2], pairs[1::2], strict=True))):

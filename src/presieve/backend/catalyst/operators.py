@@ -1,6 +1,4 @@
-"""Trusted. Catalyst's operators as operators of our algebra: those that may stand above a
-boundary.
-"""
+"""Trusted. Catalyst's operators that may stand above a boundary, as operators of our algebra."""
 
 from __future__ import annotations
 
@@ -105,9 +103,7 @@ def preserved_sides(node: Node) -> tuple[int, ...]:
 
 
 def matched_sides(node: Node) -> tuple[int, ...]:
-    """Return the sides of a join on which a row has no influence unless the condition is true for
-    it.
-    """
+    """Return the sides of a join whose rows have influence only where the condition is true."""
     return _PARTNERS.get(str(node.fields["joinType"].get("object")), ())
 
 
@@ -124,9 +120,7 @@ def conditions(node: Node) -> tuple[Conjunct, ...]:
 
 
 def outputs(node: Node) -> tuple[int, ...] | None:
-    """Return the numbers of an operator's output attributes in order; None if its JSON does not
-    tell.
-    """
+    """Return the numbers of an operator's outputs in order; None if its JSON does not tell."""
     for field in ("aggregateExpressions", "projectList", "output"):
         if field in node.fields:
             return tuple(expr_id(t[0]) for t in node.fields[field])
@@ -327,9 +321,7 @@ def _compares(tree: Tree) -> bool:
 
 
 def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:
-    """Yield the filters below an operator through which every row comes, in terms of some of its
-    columns.
-    """
+    """Yield the filters through which every row below comes, in terms of some columns."""
     names = {number: number for number in columns}
     while node.kind in ALWAYS_PASSED:
         for part in conditions(node):
@@ -344,25 +336,18 @@ def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:
         node = node.children[0]
 
 
-def _distinct(above: OperatorAbove) -> Partitioned:
-    return _classes(above, above.available, above.available)
-
-
-def _classes_by(field: str) -> Callable[[OperatorAbove], Partitioned]:
-    """Return the rule for an operator that forms classes by the plain columns in a field."""
-
-    def read(above: OperatorAbove) -> Partitioned:
-        by = _plain(above.node.fields[field]) & above.available
-        return _classes(above, by, _reads(above.node))
-
-    return read
-
-
-def _classes(above: OperatorAbove, by: frozenset[int], reads: frozenset[int]) -> Partitioned:
-    """Return the attributes by which an operator forms classes, if equal values of their types are
-    identical.
-    """
-    input_columns = above.attributes(above.below) if by else ()
+def _classes(
+    node: Node, below: Node, available: frozenset[int], attributes: Attributes
+) -> Partitioned | None:
+    """Return the attributes that form classes, of types whose equal values are identical."""
+    if node.kind == DISTINCT:
+        by = reads = available
+    elif node.kind in _GROUPING:
+        field = {AGGREGATE: "groupingExpressions", WINDOW: "partitionSpec", DEDUPLICATE: "keys"}
+        by, reads = _plain(node.fields[field[node.kind]]) & available, _reads(node)
+    else:
+        return None
+    input_columns = attributes(below) if by else ()
     fit = {a.id for a in input_columns if a.id in by and is_key_type(a.type)}
     if above.node.kind != AGGREGATE:
         return Partitioned(tuple((i, i) for i in sorted(fit)), reads)

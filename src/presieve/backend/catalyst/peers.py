@@ -38,9 +38,7 @@ _RANKS = tuple(EXPRESSIONS + name for name in ("Rank", "DenseRank", "PercentRank
 """Window functions that give the same value for all peers."""
 
 _SUMS = ("sum", "avg")
-"""Aggregates that do not depend on the order of rows for whole numbers; for doubles they are
-rounded.
-"""
+"""Aggregates that ignore the order of rows for whole numbers, but not for doubles."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,7 @@ _SUM = (
 
 
 def read_pivot(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
-    """Read both aggregates as one boundary. ``plan`` is the upper one in Spark. Raises
-    :class:`DeclineSignal`.
-    """
+    """Read both aggregates (``plan`` is the upper one) as one. Raises :class:`DeclineSignal`."""
     (below,) = node.children
     inputs = gateway.attributes(gateway.node(plan, (0, 0)))
     keys, pivot = _grouping(node, below)
@@ -82,9 +80,7 @@ def _grouping(node: Node, below: Node) -> tuple[tuple[int, ...], int]:
 def _calls(
     node: Node, below: Node, types: Mapping[int, str]
 ) -> Iterator[tuple[Attribute, BoundaryCall]]:
-    """Yield the column and the call for each function and value. ``types`` are those of the
-    functions' results.
-    """
+    """Yield column and call for each function and value, of functions with these result types."""
     passed = {expr_id(t[0]) for t in node.fields["groupingExpressions"]}
     grouping = passed | {expr_id(t[0]) for t in below.fields["groupingExpressions"]}
     outputs_below = {expr_id(t[0]): t for t in below.fields["aggregateExpressions"]}
@@ -153,9 +149,7 @@ def count_in_one_function(boundary: Boundary, read: Set[int], live: Set[int]) ->
 
 
 def _count_call(conditions: Sequence[Tree]) -> NativeCall:
-    """Return a call that counts the rows in which the pivot column has one of the values of these
-    conditions.
-    """
+    """Return a call that counts the rows with one of these values in the pivot column."""
     return NativeCall("count_if", (_any(conditions),), [], True, "count_if")
 
 

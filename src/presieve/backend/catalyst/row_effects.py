@@ -111,9 +111,7 @@ def _selects(node: Node) -> bool:
 
 
 def _shows_all(above: Sequence[Node], node: Node) -> bool:
-    """Whether every projection above the operator has at least as many different columns as the
-    operator.
-    """
+    """Whether every projection above has at least as many different columns as the operator."""
     outputs = node.fields.get("aggregateExpressions" if node.kind == AGGREGATE else "output")
     if outputs is None:
         return False

@@ -93,9 +93,7 @@ def boundaries(root: Node) -> tuple[Node, ...]:
 
 
 def candidates(root: Node, *, skip_hopeless: bool) -> dict[int, Node]:
-    """Return the boundaries by number, outer ones first; ``skip_hopeless`` omits those past which
-    plainly nothing moves.
-    """
+    """Return the boundaries by number; ``skip_hopeless`` omits those past which nothing moves."""
     every = enumerate(boundaries(root))
     return {i: n for i, n in every if not (skip_hopeless and is_hopeless(n))}
 
@@ -109,9 +107,7 @@ def find_sites(
     *,
     skip_hopeless: bool,
 ) -> tuple[Site, ...]:
-    """Find those of these boundaries that a filter meets; ``skip_hopeless`` omits some that no
-    filter is about.
-    """
+    """Find boundaries that a filter meets; ``skip_hopeless`` omits some that none is about."""
     if not numbered:
         return ()
     reader = _Reader(gateway, root, plan, timezone, skip_hopeless=skip_hopeless)
@@ -120,9 +116,7 @@ def find_sites(
 
 
 def _meet(reads: Set[int], available: Set[int]) -> bool:
-    """Whether an expression that reads these columns meets the available ones; constants meet
-    everything.
-    """
+    """Whether an expression of these columns meets the available ones; constants meet all."""
     return not reads or not available.isdisjoint(reads)
 
 
@@ -131,10 +125,6 @@ def _reads(moved: Moved, computed: Set[int]) -> bool:
     if isinstance(moved.term, Declined) and not moved.reads:
         return True
     return not computed.isdisjoint(moved.reads)
-
-
-def _is_of_another_function(moved: Moved) -> bool:
-    return isinstance(moved.term, Declined) and moved.term.reason == CALLED
 
 
 class _Reader:
@@ -178,7 +168,9 @@ class _Reader:
         if boundary.kind == PROJECT:
             # In a chain of functions, the boundary of the last one decides. Spark itself moves
             # conjuncts that read none of their results.
-            arriving = tuple(m for m in arriving if not _is_of_another_function(m))
+            arriving = tuple(
+                m for m in arriving if not isinstance(m.term, Declined) or m.term.reason != CALLED
+            )
             if not any(_reads(m, computed) for m in arriving):
                 return None
         if not arriving:

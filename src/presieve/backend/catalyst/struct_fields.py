@@ -53,9 +53,7 @@ def struct_fields(number: int, name: str, type_: object) -> tuple[tuple[str, Att
 
 
 def with_fields(tree: Tree) -> Tree:
-    """Return the expression with attributes in place of fields of struct columns and elements of
-    pivots.
-    """
+    """Return the expression with attributes for fields of structs and elements of pivots."""
     nodes: Tree = []
     for node in tree:
         if nodes and nodes[-1]["class"] == GET and _is_struct(node):

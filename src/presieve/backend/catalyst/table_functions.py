@@ -63,9 +63,7 @@ _ALIASES = LOGICAL + "SubqueryAlias"
 
 
 def read_table_function(gateway: FunctionReader, node: Node, plan: Handle) -> Boundary:
-    """Read the boundary from its node; ``plan`` is the same node in Spark. Raises
-    :class:`DeclineSignal`.
-    """
+    """Read the boundary of a node, ``plan`` in Spark. Raises :class:`DeclineSignal`."""
     function, struct = _function(node)
     name = str(function["name"])
     if function["udfDeterministic"] is not True:
@@ -202,9 +200,7 @@ def table_of(node: Node) -> Node:
 
 
 def _keys(node: Node, inputs: tuple[Attribute, ...], struct: int) -> tuple[int, ...]:
-    """Return the columns of PARTITION BY. All operators in between must be as the analyzer makes
-    them.
-    """
+    """Return the columns of PARTITION BY. The operators between must be the analyzer's."""
     packed, sort, moved, named = _chain(node)
     ids = [a.id for a in inputs]
     columns: list[Tree] = named.fields["projectList"]

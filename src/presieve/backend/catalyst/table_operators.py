@@ -33,9 +33,7 @@ _SHARED = "the two inputs of cogroup share columns; select them under new names 
 
 
 def read_boundary(gateway: FunctionReader, node: Node, plan: Handle) -> Boundary:
-    """Read the boundary from its node. ``plan`` is the same node in Spark. Raises
-    :class:`DeclineSignal`.
-    """
+    """Read the boundary of a node, ``plan`` in Spark. Raises :class:`DeclineSignal`."""
     if is_pivot(node):
         return read_pivot(gateway, node, plan)
     if node.kind == AGGREGATE:
@@ -113,9 +111,7 @@ def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> B
 
 
 def _read_cogroups(gateway: FunctionReader, node: Node, plan: Handle) -> Boundary:
-    """Read ``cogroup``. Both children are the projections that PySpark adds: grouping columns, then
-    all columns.
-    """
+    """Read ``cogroup``, over PySpark's projections of grouping columns and all columns."""
     counts = (int(node.fields["leftGroupingLen"]), int(node.fields["rightGroupingLen"]))
     left, right = (_side(gateway, node, plan, i, count) for i, count in enumerate(counts))
     ids = [a.id for side in (left, right) for a in side.inputs]

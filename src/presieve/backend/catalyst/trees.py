@@ -160,9 +160,7 @@ def _stable(value: object) -> object:
 
 
 def split_conjuncts(tree: Tree) -> tuple[Conjunct, ...]:
-    """Split a conjunction into its parts, from left to right. A conjunction that is nested too
-    deeply stays one part.
-    """
+    """Split a conjunction into its parts in order, unless it is nested too deeply."""
     ends = [0] * len(tree)
     for at in reversed(range(len(tree))):  # one pass: conjunctions are deep on their left
         end = at + 1
@@ -245,9 +243,7 @@ def attribute_tree(number: int, name: str, type_: object, **fields: object) -> T
 
 
 def passed_on(columns: list[Tree], values: Mapping[int, set[int]]) -> dict[int, set[int]]:
-    """Map each attribute below a projection to the ``values`` of the columns that pass it on
-    unchanged.
-    """
+    """Map attributes below a projection to the ``values`` of the columns that pass them on."""
     values_below: dict[int, set[int]] = {}
     for column in columns:
         below = itself(strip_alias(column))

@@ -225,9 +225,7 @@ def _name(function: Tree) -> str:
 
 
 def _frame(function: Tree, spec: Tree, type_: str) -> WindowFrame:
-    """Return the rows that the function reads. ``type_`` is the type of the only sort key, or
-    empty.
-    """
+    """Return the rows that the function reads; ``type_`` is that of the only sort key, if any."""
     kind = function[0]["class"]
     if kind not in _BY_FRAME and kind != AGGREGATE_EXPRESSION:
         return WindowFrame()

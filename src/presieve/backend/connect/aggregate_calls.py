@@ -48,9 +48,7 @@ def is_aggregate(expression: Expression) -> bool:
 
 
 def aggregate_call(expression: Expression, scope: OperatorScope) -> Tree:
-    """Return the tree of one call of an aggregate function; anything else becomes an expression
-    that is not known.
-    """
+    """Return the tree of a call of an aggregate function; anything else becomes unknown."""
     kind = expression.WhichOneof("expr_type")
     if kind == "common_inline_user_defined_function" and is_aggregate(expression):
         function = expression.common_inline_user_defined_function
@@ -86,9 +84,7 @@ class _Call:
 
 
 def _call_in_text(expression: Expression) -> _Call | None:
-    """Read SQL text such as ``max(v)`` or ``count(*) FILTER (WHERE v > 1)``; None for anything
-    else.
-    """
+    """Read text such as ``max(v)`` or ``count(*) FILTER (WHERE v > 1)``; None for anything else."""
     match = _CALL.fullmatch(str(expression.expression_string.expression))
     if match is None or match[1].lower() not in AGGREGATES:
         return None
@@ -132,9 +128,7 @@ def _aggregate(distinct: bool, *parts: Tree) -> Tree:
 def _native(
     name: str, arguments: Sequence[Expression], distinct: bool, scope: OperatorScope
 ) -> Tree:
-    """Return a call of one of Spark's functions. If an argument would be cast, the call is not
-    known.
-    """
+    """Return a call of one of Spark's functions, which is unknown if an argument would be cast."""
     kind = AGGREGATES[name]
     if kind == "Count" and [a.WhichOneof("expr_type") for a in arguments] == ["unresolved_star"]:
         children = [read_harmless(int_lit(1), scope)]
@@ -164,9 +158,7 @@ def _fits(kind: str, child: Tree) -> bool:
 
 
 def _read_argument(expression: Expression, scope: OperatorScope) -> Tree:
-    """Read an argument. Values chosen by conditions keep their form, and so do conditions that are
-    counted.
-    """
+    """Read an argument. Values chosen by conditions, and counted conditions, keep their form."""
     try:
         meant = operand(expression, scope)
     except DeclineSignal:

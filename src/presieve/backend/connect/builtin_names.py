@@ -36,9 +36,7 @@ SCALAR = frozenset(_SCALAR.split())
 
 _OF_TEXT = {"upper": "Upper", "ucase": "Upper", "lower": "Lower", "lcase": "Lower"}
 _OF_TEXT |= {"length": "Length", "char_length": "Length"}
-"""Functions of one string, and their classes in Catalyst. Any argument becomes a string without
-error.
-"""
+"""Functions of one string, and their classes in Catalyst; they take any argument as a string."""
 _TEXT = attribute_tree(0, "text", "string")
 TOTAL = frozenset(
     name for name, kind in _OF_TEXT.items() if not can_raise(make_tree(EXPRESSIONS + kind, _TEXT))

@@ -16,9 +16,7 @@ from presieve.errors import DeclineSignal
 
 
 def prune_columns(flat_map: Operator, needed_numbers: Sequence[Collection[int]]) -> Operator:
-    """Restrict the columns, as :meth:`Gateway.pruned` does. Grouping expressions are computed above
-    the projections.
-    """
+    """Restrict columns, as :meth:`Gateway.pruned` does, below those that grouping computes."""
     relation = message("Relation")
     relation.CopyFrom(flat_map.message)
     inputs = [_narrow(c, k) for c, k in zip(flat_map.children, needed_numbers, strict=True)]
@@ -41,9 +39,7 @@ def _arguments(flat_map: Operator, needed_numbers: Sequence[Collection[int]]) ->
 
 
 def _table(child: Operator) -> Operator:
-    """Return the operator that gives the columns; for groups it is below the projection that the
-    server adds.
-    """
+    """Return the operator with the columns; for groups it is below the server's projection."""
     return child.children[0] if _is_added(child) else child
 
 

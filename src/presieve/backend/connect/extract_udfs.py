@@ -111,9 +111,7 @@ def _function(call: Expression) -> Expression:
 
 
 def _parts(expression: Expression) -> list[Expression]:
-    """Return the parts of an expression, for the kinds of expressions that functions of one row
-    are.
-    """
+    """Return the parts of an expression, if it is of a kind that functions of one row are."""
     match expression.WhichOneof("expr_type"):
         case "alias":
             return [expression.alias.expr]
@@ -175,9 +173,7 @@ def _is_plain(column: Expression, scope: OperatorScope) -> bool:
 
 
 def _key(expression: Expression) -> bytes:
-    """Return the content of an expression, regardless of where in the user's code it was
-    written.
-    """
+    """Return the content of an expression, wherever in the user's code it was written."""
     copy = type(expression)()
     copy.CopyFrom(expression)
     stack = [copy]

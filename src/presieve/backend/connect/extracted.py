@@ -23,18 +23,14 @@ from presieve.errors import Declined
 
 
 def is_taken_out(expression: Expression) -> bool:
-    """Whether an entire column is a known window function or generator over functions of one
-    row.
-    """
+    """Whether a whole column is a known window function or generator over functions of one row."""
     if expression.WhichOneof("expr_type") == "window":
         return _is_window(expression.window)
     return _is_generator(expression) and not_rowwise(_arguments(expression)) is None
 
 
 def not_together(expressions: Sequence[Expression]) -> Declined | None:
-    """Return why columns cannot be taken out together: they must all be windows, or be a single
-    generator.
-    """
+    """Return why columns cannot be taken out together: neither all windows nor a sole generator."""
     taken = [e for e in expressions if is_taken_out(e)]
     if len(taken) > 1 and any(_is_generator(e) for e in taken):
         return Declined("operator", "a generator next to a window or another generator")
@@ -44,9 +40,7 @@ def not_together(expressions: Sequence[Expression]) -> Declined | None:
 def take_out(
     expression: Expression, field: ResolvedColumn, scope: OperatorScope, child: Operator
 ) -> Operator:
-    """Return the operator over ``child`` that computes the column ``field`` from the columns of
-    ``scope``.
-    """
+    """Return the operator over ``child`` that computes ``field`` from the columns of ``scope``."""
     if expression.WhichOneof("expr_type") == "window":
         kind, fields, trees = WINDOW, *_window(expression.window, field, scope)
     else:

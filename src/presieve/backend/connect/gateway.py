@@ -58,9 +58,7 @@ class ConnectGateway:
     # Plans
 
     def analyzed(self, df: DataFrame) -> Operator:
-        """Return the resolved plan. A plan in which there is nothing to do is not resolved, which
-        costs nothing.
-        """
+        """Return the resolved plan; a plan with nothing to do is not resolved."""
         if self._origin is None:
             self._origin = self._client.origin(df)
         relation = self._with_texts(self._client.relation(df))
@@ -134,15 +132,11 @@ class ConnectGateway:
         return repeatable(plan)
 
     def unread(self, plan: Operator) -> Declined | None:
-        """Return the reason of the first operator in the plan that is not understood, if there is
-        one.
-        """
+        """Return the reason of the first operator that is not understood, if there is one."""
         return next((o.unread for o in walk(plan) if o.unread is not None), None)
 
     def session_declines(self) -> Declined | None:
-        """Return why the session declines: a setting under which names and texts would not mean
-        what is read here.
-        """
+        """Return the setting under which names and texts would not mean what is read here."""
         confs = self._client.confs()
         for key, expected in SETTINGS.items():
             value = confs.get(key, expected)
@@ -238,9 +232,7 @@ class ConnectGateway:
         return prune_columns(flat_map, numbers)
 
     def with_expressions(self, project: Operator, expressions: Mapping[int, str]) -> Operator:
-        """Raise :class:`GatewayError`: what the server makes of an expression cannot be read before
-        it runs.
-        """
+        """Raise :class:`GatewayError`: what an expression means there is seen when it runs."""
         raise GatewayError("on Spark Connect, functions are not compiled")
 
     def as_projection(
@@ -305,9 +297,7 @@ class ConnectGateway:
         return "ANSI" if ansi == "true" else "LEGACY"
 
     def arithmetic_mode(self, aggregate: Operator, position: int, number: int) -> str:
-        """Return the same mode: arithmetic that behaves otherwise is another function
-        (``try_add``).
-        """
+        """Return the same mode: other arithmetic is another function (``try_add``)."""
         return self.evaluation_mode(aggregate, position)
 
     def aggregate_function(self, aggregate: Operator, position: int) -> Relation:
@@ -339,9 +329,7 @@ class ConnectGateway:
         return not self._cache
 
     def _reads_cache(self, plan: Operator) -> bool:
-        """Whether Spark's text of the plan mentions the cache. A column of such a name does no
-        harm.
-        """
+        """Whether Spark's text mentions the cache; a column of such a name does no harm."""
         text = self._client.explain_plan(plan.message, "extended")
         return "InMemoryRelation" in text or "InMemoryTableScan" in text
 
@@ -357,9 +345,7 @@ class ConnectGateway:
         return plan
 
     def parquet_files(self, relation: Operator) -> list[str]:
-        """Return nothing: files of the server need not exist here, and others may have their
-        names.
-        """
+        """Return nothing: the server's files need not exist here, or may be others."""
         return []
 
     def file_stamps(self, relation: Operator) -> list[tuple[str, int, int]]:
@@ -463,11 +449,8 @@ def _filters(relations: Iterable[Relation]) -> bool:
 
 def _is_boundary(relation: Relation) -> bool:
     kind = relation.WhichOneof("rel_type")
-    return kind in _BOUNDARIES or (kind == "join" and _is_full(relation.join))
-
-
-def _is_full(join: Expression) -> bool:
-    return bool(join.join_type == join.JOIN_TYPE_FULL_OUTER)
+    is_full = kind == "join" and relation.join.join_type == relation.join.JOIN_TYPE_FULL_OUTER
+    return kind in _BOUNDARIES or is_full
 
 
 _OF_TABLES = ("group_map", "co_group_map", "map_partitions")

@@ -52,9 +52,7 @@ def build_aggregate(
     grouping: Sequence[Expression],
     aggregates: Sequence[Expression],
 ) -> Operator:
-    """Return an ``Aggregate``; its output consists of the grouping columns and then the
-    aggregates.
-    """
+    """Return an ``Aggregate``, whose output is the grouping columns and then the aggregates."""
     keys = _keys(resolver, child, grouping)
     if isinstance(keys, Declined):
         return resolver.opaque(relation, [child], keys, kind=AGGREGATE)
@@ -117,9 +115,7 @@ def _operator(function: Expression, role: Role) -> str | None:
 
 
 def group_map(resolver: Resolver, relation: Relation, child: Operator) -> Operator | None:
-    """Read ``applyInPandas`` and its kin: Spark puts a projection below, of the grouping columns
-    and then all columns.
-    """
+    """Read ``applyInPandas`` and its kin, over a projection of grouping columns and all columns."""
     body = relation.group_map
     supported_fields = {"input", "grouping_expressions", "func"}
     kind = _operator(body.func, Role.GROUP_MAP)
@@ -198,9 +194,7 @@ def _add_projection(
 
 
 def _function(resolver: Resolver, function: Expression, below: Sequence[Operator]) -> Tree:
-    """Return the function with all columns as arguments. They are sent by name, and two columns may
-    have the same name.
-    """
+    """Return the function over all columns, also if two of them, sent by name, have one name."""
     tree = python_udf(function, resolver.scope(*below))
     fields = [f for o in below for f in o.output]
     sent = [a.unresolved_attribute.unparsed_identifier for a in function.arguments]

@@ -61,11 +61,8 @@ def operand(expression: Expression, scope: OperatorScope, depth: int = 0) -> Ope
         return _cast(expression.cast, scope, depth)
     if kind == "unresolved_function":
         return _function(expression.unresolved_function, scope, depth)
-    raise DeclineSignal("sql-unsupported", f"{_kind_name(kind)} is not supported")
-
-
-def _kind_name(kind: str | None) -> str:
-    return "a Python function" if str(kind).startswith("common_inline") else str(kind)
+    what = "a Python function" if str(kind).startswith("common_inline") else kind
+    raise DeclineSignal("sql-unsupported", f"{what} is not supported")
 
 
 def column(expression: Expression, scope: OperatorScope) -> Var:
@@ -119,9 +116,7 @@ def _text(text: str, scope: OperatorScope) -> Operand:
 
 
 def _cast(message: Expression, scope: OperatorScope, depth: int) -> Operand:
-    """Read a cast: of a literal, or of another expression to its own type or, for integers, to a
-    wider type.
-    """
+    """Read a cast of a literal, or of another expression to its type or a wider integer type."""
     if message.HasField("type"):
         type_ = type_name(message.type)
     else:

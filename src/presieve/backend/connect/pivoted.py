@@ -38,9 +38,7 @@ _INTEGERS = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "
 
 @dataclass(frozen=True, slots=True)
 class _Pivot:
-    """The parts of a pivot: its input columns, the values as literals, its calls, and its output
-    columns (``made``).
-    """
+    """The parts of a pivot: input columns, values as literals, calls, and outputs (``made``)."""
 
     keys: tuple[ResolvedColumn, ...]
     column: ResolvedColumn
@@ -99,9 +97,7 @@ def _call(expression: Expression, resolver: Resolver, child: Operator) -> tuple[
 
 
 def _literal(value: Expression, type_: object) -> JsonNode:
-    """Return the literal as the analyzer casts it to the column's type. Raises
-    :class:`DeclineSignal`.
-    """
+    """Return the literal cast to the column's type. Raises :class:`DeclineSignal`."""
     kind = value.WhichOneof("literal_type")
     match kind, type_:
         case "string", "string":
@@ -154,9 +150,7 @@ def _first(pivot_parts: _Pivot, value: ResolvedColumn) -> Tree:
 
 
 def _elements(relation: Relation, pivot_parts: _Pivot, below: Operator) -> Operator:
-    """Return the elements of the arrays as columns: for each value, the results of all
-    functions.
-    """
+    """Return the arrays' elements as columns: for each value, the results of all functions."""
     arrays = below.output[len(pivot_parts.keys) :]
     elements = []
     for at, column in enumerate(pivot_parts.made):

@@ -1,6 +1,4 @@
-"""Trusted. Projections in all forms that clients write: ``select``, ``withColumn``, ``drop`` and
-renaming.
-"""
+"""Trusted. Projections as clients write them: ``select``, ``withColumn``, ``drop``, renaming."""
 
 from __future__ import annotations
 

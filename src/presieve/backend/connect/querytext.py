@@ -149,8 +149,8 @@ class _Query:
     # --- FROM -------------------------------------------------------------------------------
 
     def _from(self, piece: Sequence[Token]) -> Relation:
-        parts = _split_before(piece, [i for i, t in _outermost_tokens(piece) if t.is_word("JOIN")])
-        first, *others = parts
+        cuts = [i for i, t in _outermost_tokens(piece) if t.is_word("JOIN")]
+        first, *others = (piece[a:b] for a, b in pairwise([0, *cuts, len(piece)]))
         operand, words = _join_words(first)
         relation = self._source(operand)
         for part in others:
@@ -246,9 +246,7 @@ class _Query:
         return self._having(grouped, having, names)
 
     def _having(self, grouped: Relation, piece: Sequence[Token], names: dict[str, str]) -> Relation:
-        """Read HAVING. Its aggregates become columns of the aggregate, which a projection then
-        drops.
-        """
+        """Read HAVING, whose aggregates become columns that a projection then drops."""
         own: list[str] = []
         text, at = "", piece[0].position
         for start, end in _aggregates(piece):
@@ -329,10 +327,6 @@ def _split(piece: Sequence[Token], operator: str) -> list[Sequence[Token]]:
     return pieces
 
 
-def _split_before(piece: Sequence[Token], cuts: Sequence[int]) -> list[Sequence[Token]]:
-    return [piece[a:b] for a, b in zip([0, *cuts], [*cuts, len(piece)], strict=True)]
-
-
 def _join_words(piece: Sequence[Token]) -> tuple[Sequence[Token], tuple[str, ...]]:
     """Split off the words at the end that name the kind of the join that follows."""
     end = len(piece)
@@ -353,13 +347,10 @@ def _split_name(piece: Sequence[Token]) -> tuple[Sequence[Token], Token | None]:
     """Split ``value [AS] name``."""
     if len(piece) > 2 and piece[-2].is_word("AS") and _is_name(piece[-1]):
         return piece[:-2], piece[-1]
-    if len(piece) > 1 and _is_name(piece[-1]) and _ends_value(piece[-2]):
-        return piece[:-1], piece[-1]
+    if len(piece) > 1 and _is_name(piece[-1]):
+        if piece[-2].is_operator(")") or piece[-2].kind in ("name", "number"):
+            return piece[:-1], piece[-1]
     return piece, None
-
-
-def _ends_value(token: Token) -> bool:
-    return token.is_operator(")") or token.kind in ("name", "number")
 
 
 def _is_name(token: Token) -> bool:

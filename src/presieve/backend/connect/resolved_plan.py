@@ -92,9 +92,7 @@ class ResolvedColumn:
 
 
 def inside(column: ResolvedColumn) -> dict[str, ResolvedColumn]:
-    """Return the fields of a struct column, by name; nothing for other columns, or if two names
-    differ only in case.
-    """
+    """Return the fields of a struct by name; nothing if two names differ only in case."""
     fields = struct_fields(column.id, column.name, column.json["type"])
     if len({name.upper().lower() for name, _ in fields}) != len(fields):
         return {}

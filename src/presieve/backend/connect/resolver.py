@@ -100,9 +100,7 @@ class Resolver:
         why: Declined,
         kind: str | None = None,
     ) -> Operator:
-        """Return a relation of which only the columns are known: each may be computed from anything
-        below.
-        """
+        """Return a relation whose columns may be computed from anything below."""
         output = self.fresh(self.schema(relation))
         trees = unknown_columns(output, why, children)
         return Operator(

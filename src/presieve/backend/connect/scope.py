@@ -79,15 +79,11 @@ class OperatorScope:
         return {i for o in self.operators for i in _numbers(o, plan_id, name)}
 
     def names(self) -> dict[str, Var]:
-        """Return the columns that proofs can express, by the names under which SQL text finds
-        them.
-        """
+        """Return the columns that proofs can express, by their names in SQL text."""
         return _unambiguous([(f.name, f) for f in self.fields])
 
     def all_names(self) -> dict[str, Var]:
-        """Return the same, and also names with a relation or a struct in front. Ambiguous names are
-        left out.
-        """
+        """Return the same, and the unambiguous names with a relation or a struct in front."""
         plain = {name: v for name, v in self.names().items() if "`.`" not in name}
         longer = [(join_names(f.qualifier, f.name), f) for f in self.fields if f.qualifier]
         hidden = {fold(f.name) for f in self.fields if f.qualifier == UNKNOWN}
@@ -127,9 +123,7 @@ def fold(name: str) -> str:
 
 
 def parts_of(name: str) -> tuple[str, ...]:
-    """Return the parts of ``a.b`` or ```a.b```. Raises :class:`DeclineSignal` if it is not a
-    name.
-    """
+    """Return the parts of ``a.b`` or ```a.b```. Raises :class:`DeclineSignal` for other texts."""
     parts: list[str] = []
     at = 0
     while True:

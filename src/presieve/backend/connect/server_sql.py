@@ -33,9 +33,7 @@ class SqlServer(Protocol):
 
 
 def texts(relation: Relation) -> list[Relation]:
-    """Return the queries in SQL text in a plan, except where something else than the catalog gives
-    names their meaning.
-    """
+    """Return the queries in SQL text in which names mean what the catalog says."""
     kind = relation.WhichOneof("rel_type")
     if kind == "sql":
         return [relation]

@@ -18,18 +18,14 @@ from presieve.backend.connect.scope import OperatorScope
 
 _RANKS = {"row_number": "RowNumber", "rank": "Rank", "dense_rank": "DenseRank"}
 _OFFSETS = {"lag": ("Lag", -1), "lead": ("Lead", 1)}
-"""Maps names to Catalyst's classes; for ``lag`` and ``lead`` also the direction in which they
-look.
-"""
+"""Names and Catalyst's classes; for ``lag`` and ``lead`` also where they look."""
 
 _UP_TO_HERE = ("UnboundedPreceding$", "CurrentRow$")
 _ALL = ("UnboundedPreceding$", "UnboundedFollowing$")
 
 
 def window_expression(window: Expression, scope: OperatorScope) -> Tree:
-    """Return a function over a window. A function that is not known reads all rows of its
-    partition.
-    """
+    """Return a function over a window; an unknown function reads all rows of its partition."""
     called = window.window_function.unresolved_function
     name = str(called.function_name).lower()
     partition = [read_tree(e, scope) for e in window.partition_spec]

@@ -1,6 +1,4 @@
-"""Trusted. Determine which errors of a boundary, and of operators that it moves past, may be erased
-or added.
-"""
+"""Trusted. Determine which errors of a boundary and its surroundings may vanish or appear."""
 
 from __future__ import annotations
 
@@ -52,7 +50,8 @@ def is_guarded(site: Site, moved: tuple[tuple[Moved, Term], ...]) -> bool:
     Of the filters that are moved here, Spark itself moves those that read no result of the
     boundary.
     """
-    return is_guarded_by(site, {(m.operator, m.conjunct) for m, t in moved if _reads_result(t)})
+    of_results = (m for m, t in moved if any(v.scope is Scope.OUT for v in variables(t)))
+    return is_guarded_by(site, {(m.operator, m.conjunct) for m in of_results})
 
 
 def is_guarded_by(site: Site, bound: Set[tuple[int, int]]) -> bool:
@@ -73,10 +72,6 @@ def _above(root: Node, path: tuple[int, ...]) -> Iterator[Node]:
     for number in path:
         yield root
         root = root.children[number]
-
-
-def _reads_result(term: Term) -> bool:
-    return any(v.scope is Scope.OUT for v in variables(term))
 
 
 def others_raise(node: Node, boundary: Boundary) -> bool:

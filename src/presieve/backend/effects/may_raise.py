@@ -158,7 +158,8 @@ def _errors_in(input_: Node, guarded: bool) -> InputErrors:
                 if raises:
                     computed.add(expr_id(tree[0]))
                 # Spark moves no filter on a result below its aggregate.
-                is_kept = safe and (window or not guarded or _is_aggregated(tree))
+                aggregated = any(n["class"] == _AGGREGATED for n in tree)
+                is_kept = safe and (window or not guarded or aggregated)
                 if _calls_python(tree):
                     called.add(expr_id(tree[0]))
                 elif raises and not is_kept:
@@ -168,10 +169,6 @@ def _errors_in(input_: Node, guarded: bool) -> InputErrors:
     erring = _with_computed(computed, aliases) if named or not computed else None
     by_python = _with_computed(called, aliases)
     return InputErrors(may_raise, _with_computed(exposed, aliases) | by_python, erring, by_python)
-
-
-def _is_aggregated(tree: Tree) -> bool:
-    return any(n["class"] == _AGGREGATED for n in tree)
 
 
 def _with_computed(of: Collection[int], aliases: Collection[tuple[int, Tree]]) -> frozenset[int]:
@@ -191,9 +188,7 @@ def trees_raise(node: Node) -> bool:
 
 
 def trees(node: Node) -> Iterator[Tree]:
-    """Iterate over the expressions of an operator: fields that hold an expression, or a list of
-    them.
-    """
+    """Iterate over the expressions of an operator: its fields of expressions, or lists of them."""
     for value in node.fields.values():
         if isinstance(value, list) and value:
             for item in [value] if isinstance(value[0], dict) else value:

@@ -125,9 +125,7 @@ _ONLY_FILTERS = frozenset(
 _ROWS = ALWAYS_PASSED | {UNION}
 """Operators through which Spark moves a filter of ours without deriving other filters from it."""
 _CLASSES = frozenset((AGGREGATE, WINDOW, DISTINCT, DEDUPLICATE))
-"""Like ``_ROWS``, but some sources compute these operators themselves if no filter is in
-between.
-"""
+"""Like ``_ROWS``, but some sources compute these themselves unless a filter is in between."""
 _BY_PLACE = frozenset((UNION, LOGICAL + "Intersect", LOGICAL + "Except"))
 """Operators whose columns are the columns below, by position."""
 _STOPPING = frozenset(
@@ -141,10 +139,8 @@ _STOPPING = frozenset(
 _SUBQUERIES = ("Subquery", ".ListQuery", ".Exists")
 """Suffixes of the classes of expressions that contain a plan."""
 _SAME = (LOGICAL + name for name in ("LocalLimit", "GlobalLimit", "Offset", "Tail", "Sample"))
-_NAMING = frozenset(RULES) | _BY_PLACE | _STOPPING | frozenset(_SAME)
-"""Operators whose columns have the numbers of the columns below, are aliases, correspond by
-position, or are new.
-"""
+_NAMING = PASSED | _BY_PLACE | _STOPPING | frozenset(_SAME)
+"""Operators whose columns have the numbers below or places there, are aliases, or are new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +197,7 @@ def describe_scans(
     *,
     native: bool,
 ) -> Sources:
-    """Describe the scans below the operators at these paths. ``native``: Spark itself aggregates
-    above.
-    """
+    """Describe the scans below operators; ``native``: Spark itself aggregates above."""
     faithful = [_is_faithful(gateway, plan, root, node_at(root, path), native) for path in paths]
     return Sources(all(faithful), *_kept_columns(gateway, plan, root))
 

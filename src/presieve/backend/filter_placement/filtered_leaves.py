@@ -40,9 +40,7 @@ def moves_no_filters(gateway: SessionReader) -> bool:
 
 
 def read_leaf_site(context: SiteContext, site: Site) -> WindowSite:
-    """Read a source, with the conditions of distant filters and joins on its rows. Raises
-    :class:`DeclineSignal`.
-    """
+    """Read a source with distant conditions on its rows. Raises :class:`DeclineSignal`."""
     node, path = site.boundary, site.path
     far = tuple(
         m

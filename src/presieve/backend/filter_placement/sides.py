@@ -1,6 +1,4 @@
-"""Trusted. What all operators of this kind have in common: filters above, and sides below which
-these go.
-"""
+"""Trusted. What operators of this kind share: filters above, and sides for them below."""
 
 from __future__ import annotations
 

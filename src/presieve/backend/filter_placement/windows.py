@@ -95,9 +95,7 @@ def _whole(
 
 
 def _unmoved_conjuncts(site: Site) -> frozenset[tuple[int, int]]:
-    """Return the conjuncts that Spark does not move below: all except those on the columns by which
-    a window is partitioned.
-    """
+    """Return the conjuncts that Spark leaves above: those not on a window's partition alone."""
     node = site.boundary
     by = list(node.fields["partitionSpec"]) if node.kind == WINDOW else []
     keys = {column_id(t) for t in by}

@@ -139,9 +139,7 @@ class _Link:
     inner: LiftedBoundary
 
     def joined(self) -> LiftedBoundary | None:
-        """Join both into one boundary; None if that is not possible. Raises
-        :class:`DeclineSignal`.
-        """
+        """Join both into one boundary; None if impossible. Raises :class:`DeclineSignal`."""
         made_values = self._inner_values()
         arguments = self.outer.boundary.arguments
         used = arguments & made_values.keys()

@@ -81,9 +81,7 @@ def has_tables(root: Node) -> bool:
 def read_column_use(
     gateway: Gateway, plan: Handle, root: Node, number: int, node: Node
 ) -> ColumnUse:
-    """Determine which columns the function of this operator needs. ``root`` is the tree of
-    ``plan``.
-    """
+    """Determine the columns that the function of this operator needs, in the tree ``root``."""
     name = str(node.fields["functionExpr"][0].get("name", "a function"))
     handle = gateway.node(plan, node.path)
     unread = gateway.unread(handle)
@@ -184,9 +182,7 @@ _WIDTHS = {
     **dict.fromkeys(("boolean", "tinyint", "smallint", "int", "bigint", "double", "date"), 32),
     **dict.fromkeys(("unsupported:float", "timestamp", "timestamp_ntz"), 32),
 }
-"""Maximum number of bytes of a value in a batch. The buffers of a batch may have twice the size of
-their contents.
-"""
+"""The most bytes of a value in a batch, whose buffers may have twice the size of contents."""
 
 
 def may_raise(gateway: Gateway, plan: Handle, root: Node, input_: Input) -> frozenset[int]:

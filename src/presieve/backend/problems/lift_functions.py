@@ -148,9 +148,7 @@ class _Functions:
         return tuple(lifted), unknown
 
     def of_rows(self) -> LiftedBoundary:
-        """Lift the scalar UDFs as far as possible, and say why the first of the others does not
-        lift as a whole.
-        """
+        """Lift the scalar UDFs that lift, and say why the first of the others does not."""
         lifted: list[Lifted] = []
         why: Declined | None = None
         known_flags: dict[int, Var] = {}
@@ -312,9 +310,7 @@ def _only(lifted: Lifted, why: Declined) -> Lifted:
 
 
 def _returns(outputs: list[Attribute], call: BoundaryCall) -> tuple[SchemaColumn, ...]:
-    """Return the declared outputs. For a struct, these are its fields under the names that the
-    function knows.
-    """
+    """Return the declared outputs; for a struct, its fields under the function's names."""
     declared = [schema_column(a) for a in outputs]
     if not call.fields:
         return tuple(declared)

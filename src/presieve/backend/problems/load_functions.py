@@ -72,9 +72,7 @@ def aggregate_form(function: object, columns: tuple[str, ...], call: BoundaryCal
 
 
 def takes_key(function: object, boundary: Boundary, call: BoundaryCall) -> bool:
-    """Whether PySpark calls the function with the key first. PySpark counts positional parameters
-    the same way.
-    """
+    """Whether PySpark, which counts positional parameters so, passes the key first."""
     assert callable(function)
     try:
         count = len(inspect.getfullargspec(function).args)

@@ -25,8 +25,8 @@ from presieve.backend.catalyst.variable_columns import InputAttributes, key_colu
 from presieve.backend.problems.load_functions import table_request
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.ir.fold import Column, Fold, Output
-from presieve.ir.ops import app
-from presieve.ir.terms import Op, Scope, Term, Var
+from presieve.ir.ops import app, negate
+from presieve.ir.terms import Op, Scope, Var
 from presieve.lift.execution.missing_tests import NO_NULL
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
@@ -64,14 +64,16 @@ class Unlifted:
         read = (k for k in names.keys if reads is None or k.name in reads)
         nullable_columns = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
         facts = tuple(
-            assumption_of(NO_NULL, _is_not_null(Var(Scope.KEY, c.name, c.sort)))
+            assumption_of(NO_NULL, negate(app(Op.IS_NONE, Var(Scope.KEY, c.name, c.sort))))
             for c in nullable_columns
             if c
         )
         return replace(self._fold(names, self.answer.passes or {}), assumptions=facts)
 
     def _fold(self, names: InputAttributes, sources: Mapping[str, str]) -> Lifted:
-        returned_keys = {k.name: k for k in names.keys if _comes_back(k)}
+        returned_keys = {
+            k.name: k for k in names.keys if k.type in _COMES_BACK or decimal_type(k.type)
+        }
         outputs = []
         for a in self.boundary.outputs:
             source = returned_keys.get(sources.get(a.name, ""))
@@ -99,14 +101,6 @@ def analyze_unlifted(function: FunctionType, boundary: Boundary) -> Unlifted:
 
 _ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
 """Types for which pandas makes one kind of column with NULL and another one without."""
-
-
-def _is_not_null(variable: Var) -> Term:
-    return app(Op.NOT, app(Op.IS_NONE, variable))
-
-
-def _comes_back(attribute: Attribute) -> bool:
-    return attribute.type in _COMES_BACK or decimal_type(attribute.type) is not None
 
 
 def _variable(attribute: Attribute) -> Column | None:

@@ -246,9 +246,7 @@ def _bytes(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -> 
 def _text_encoding(
     read: LiftedBoundary, where: Term, texts: Collection[Var]
 ) -> tuple[Declined, ...]:
-    """Explain why less is known about a result, if Python may see another text than Spark
-    compares.
-    """
+    """Explain why less is known of a result, if Python may see another text than Spark."""
     byte_reads = ((x.fold, reads_bytes(x.fold, where, texts)) for x in read.folds)
     reasons = ((f, NOT_UTF8.format(v.name)) for f, v in byte_reads if v is not None)
     return tuple(Declined("text-encoding", why, fold.span) for fold, why in reasons)[:1]
@@ -294,9 +292,7 @@ def _of_read_columns(problem: Problem, *, partly: bool) -> Problem:
 _Conjuncts: TypeAlias = tuple[
     tuple[tuple[Moved, Term], ...], tuple[Declined, ...], tuple[Term, ...]
 ]
-"""The conjuncts that move, the reasons why others do not, and the conjuncts that stay because they
-read keys only.
-"""
+"""The conjuncts that move, why others do not, and those that stay as they read keys only."""
 
 
 def _weaken_unknown(
@@ -313,9 +309,7 @@ def _weaken_unknown(
 
 
 def _where_known(conjunct: Moved, term: Term, known_flags: Mapping[Var, Var]) -> tuple[Moved, Term]:
-    """Weaken the conjunct: it is true if an output that it reads is not known. The original
-    conjunct stays, too.
-    """
+    """Weaken the conjunct, which stays, too: it is true if an output that it reads is unknown."""
     unsure = dict.fromkeys(known_flags[v] for v in variables(term) if v in known_flags)
     if not unsure:
         return conjunct, term
@@ -329,16 +323,12 @@ def _distinct_conditions(moved: Iterable[tuple[Moved, Term]]) -> Iterable[Term]:
 
 
 def _with_keys(fold: Fold, names: InputAttributes) -> Fold:
-    """Give the fold all grouping columns that a filter may read, whether or not the fold reads
-    them.
-    """
+    """Give the fold all grouping columns, which a filter may read if the fold does not."""
     return replace(fold, keys=key_columns(names))
 
 
 def _sorted_outputs(fold: Fold, names: InputAttributes) -> dict[int, Var]:
-    """Return the variables of the outputs. Declines if their types are not those that the plan
-    declares.
-    """
+    """Return the outputs' variables. Declines types that are not those of the plan."""
     types = {a.name: a.type for a in names.outputs}
     for output in fold.outputs:
         if types[output.name] != output.type:
@@ -380,18 +370,14 @@ def _conjuncts(
 
 
 def _passes_by(boundary: Boundary, conjunct: Moved) -> bool:
-    """Whether a conjunct, understood or not, reads no result of a projection's functions: Spark
-    itself moves it below them.
-    """
+    """Whether a conjunct reads no result of a projection's functions, and Spark moves it."""
     if not boundary.single or not conjunct.reads:
         return False
     return boundary.computed.isdisjoint(conjunct.reads)
 
 
 MAX_WHERE = 500
-"""Maximum number of operators, columns and constants in a filter. With more, the search would take
-too long.
-"""
+"""The most operators, columns and constants in a filter: more would take the search too long."""
 
 KEYS_ONLY = Declined(
     "keys-only", "the filter reads grouping columns only, and Spark itself pushes it"

@@ -1,4 +1,4 @@
-"""Untrusted. Collect what is known about an edit before its costs and savings are compared."""
+"""Untrusted. Collect what is known about an edit, and about sizes of groups, to compare costs."""
 
 from __future__ import annotations
 
@@ -9,34 +9,31 @@ from typing import TypeVar
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTION
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
+from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST
 from presieve.backend.gateway import Handle
 from presieve.backend.open_plan import Opened
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.estimates import scan_below
-from presieve.cost.decision import ProvenPrefilter
-from presieve.cost.estimate import estimate
+from presieve.cost.decision import LISTED, ProvenPrefilter
+from presieve.cost.estimate import estimate, largest_share
 from presieve.cost.model import Work, cost_of_groups, native, rowwise
-from presieve.cost.parquet_scan import Estimate, Scan
+from presieve.cost.parquet_scan import Scan
 from presieve.ir.sorts import TEXTS
 from presieve.ir.terms import SQL_TRUE, Term
 from presieve.plan.liveness import live, visible
 from presieve.semantics.types import sort_of
+from presieve.semantics.values import MOST_ROWS
 
 logger = logging.getLogger("presieve")
 
 
 def candidate(opened: Opened, edit: SiteEdit) -> ProvenPrefilter:
-    """Describe an edit that has a pre-filter, with the information from footers and a sample. May
-    open files.
-    """
+    """Describe an edit with a pre-filter, by footers and a sample. May open files."""
     assert edit.prefilter is not None
     term = edit.prefilter.term
-    return ProvenPrefilter(term, _work(edit), _estimate(opened, edit, term), _spares(edit))
-
-
-def _estimate(opened: Opened, edit: SiteEdit, term: Term) -> Estimate | None:
-    return ask_about_scan(opened, opened.plan, edit.site.input, estimate, term)
+    rows = ask_about_scan(opened, opened.plan, edit.site.input, estimate, term)
+    return ProvenPrefilter(term, _work(edit), rows, _spares(edit))
 
 
 T = TypeVar("T")
@@ -49,9 +46,7 @@ def ask_about_scan(
     ask: Callable[[Scan], T | None],
     prefilter: Term = SQL_TRUE,
 ) -> T | None:
-    """Ask about the scan below a boundary of the plan; None if nothing is known, whatever its files
-    contain.
-    """
+    """Ask about the scan below a boundary; None if nothing is known, whatever the files hold."""
     below = partial(scan_below, opened.gateway, plan, source, prefilter, opened.timezone)
     return of_scan(below, ask)
 
@@ -77,7 +72,7 @@ def _work(edit: SiteEdit) -> Work:
     columns = len(names.keys) + len(names.rows)
     calls = [c for c in boundary.calls if c.native is not None]
     if calls:
-        lists = sum(_is_list(c.name) for c in calls)
+        lists = sum(c.name == FOLD_OF_A_LIST for c in calls)
         output_ids = {i for c in calls for i in c.outputs}
         texts = any(a.id in output_ids and sort_of(a.type) in TEXTS for a in boundary.outputs)
         read = [t for c in calls if c.native for t in (*c.native.arguments, c.native.condition)]
@@ -92,13 +87,6 @@ _EXCHANGED = FLAT_MAPS | COGROUPS | {"Aggregate", TABLE_FUNCTION}
 """Boundaries whose rows go to the worker of their group."""
 
 
-def _is_list(name: str) -> bool:
-    """Whether this is a fold over the list of ``collect_list``
-    (``backend/catalyst/list_folds.py``).
-    """
-    return name == "aggregate"
-
-
 def _spares(edit: SiteEdit) -> bool:
     """Whether nobody reads the result of a function of rows once the filter is moved."""
     site = edit.site
@@ -107,3 +95,15 @@ def _spares(edit: SiteEdit) -> bool:
     output_ids = {a.id for a in site.boundary.outputs}
     read = live(site.site.path, edit.removed, visible(site.site.path, output_ids))
     return not read & site.boundary.computed
+
+
+def largest_group(opened: Opened, plan: Handle, source: BoundaryInput, rows: int) -> float | None:
+    """Return the likely maximum number of rows in a group, if the input has at most ``rows``. None
+    if nothing is known. Files are opened if that may decide something.
+    """
+    if rows <= LISTED:
+        return rows
+    if rows >= MOST_ROWS:
+        return None
+    share = ask_about_scan(opened, plan, source, largest_share)
+    return None if share is None else rows * share

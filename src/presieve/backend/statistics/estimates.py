@@ -76,9 +76,7 @@ def scan_below(
 def _skips(
     gateway: SourceReader, leaf: Handle, prefilter: Term, stored: Sequence[Attribute], timezone: str
 ) -> float | None:
-    """Return the share of a relation's rows that its scan skips by the pre-filter; None if that is
-    not known.
-    """
+    """Return the share of rows that a scan skips by the pre-filter; None if not known."""
     read = set(variables(prefilter))
     taken = {a.id: (v, a.name) for a in stored if (v := variable_of(a)) in read and v is not None}
     named = {v: Var(Scope.ROW, name, v.sort) for v, name in taken.values()}
@@ -106,8 +104,6 @@ def _rename_columns(
 
 
 def local(uri: str) -> str | None:
-    """Return the path of a file on this machine; None for others: nothing is read from remote file
-    systems.
-    """
+    """Return the path of a file on this machine; None for others, which are not read."""
     parsed = urlparse(uri)
     return unquote(parsed.path) if parsed.scheme in ("", "file") else None

@@ -77,7 +77,7 @@ def known_facts(
     facts += [Fact(app(Op.SQL_IS_TRUE, term), BY_FILTER) for term in conditions]
     facts += [Fact(_not_none(column_vars[i]), BY_FOOTERS) for i in sorted(counted)]
     for i in sorted(i for i in _cast(node, column_vars) if strip(column_vars[i].sort) == FLOAT):
-        facts += [Fact(no(column_vars[i]), BY_CAST) for no in (_no_nan, _no_negative_zero)]
+        facts += [Fact(_where_there(column_vars[i], test), BY_CAST) for test in _OF_CASTS]
     return (
         *facts,
         *(Fact(within(column_vars[i], *ends), BY_FOOTERS) for i, ends in between.items()),
@@ -103,12 +103,11 @@ def _not_none(var: Var) -> Term:
     return negate(app(Op.IS_NONE, var))
 
 
-def _no_nan(var: Var) -> Term:
-    return _where_there(var, lambda x: negate(app(Op.IS_NAN, x)))
-
-
-def _no_negative_zero(var: Var) -> Term:
-    return _where_there(var, lambda x: negate(app(Op.SAME, x, float_lit(-0.0))))
+_OF_CASTS: tuple[Callable[[Term], Term], ...] = (
+    lambda x: negate(app(Op.IS_NAN, x)),
+    lambda x: negate(app(Op.SAME, x, float_lit(-0.0))),
+)
+"""What holds of doubles that were cast from integers or decimals."""
 
 
 def within(var: Var, low: int, high: int) -> Term:

@@ -63,9 +63,7 @@ def ranges(
 
 
 def rows(gateway: SourceReader, root: Handle, node: Node) -> int | None:
-    """Return the maximum number of rows of an operator, by the files of the scans below; None if
-    that is not known.
-    """
+    """Return the most rows of an operator, by the files below; None if that is not known."""
     count = _rows(gateway, root, node)
     if count is not None:
         count_answer()
@@ -108,9 +106,7 @@ def _extremes_fit(met: list[int], statistics: Statistics, type_: str) -> bool:
 
 
 Test = Callable[["Statistics", str], bool]
-"""A test of a column in a row group. The second argument is the type as which Spark reads it, as
-Catalyst writes it.
-"""
+"""A test of a column's statistics in a row group, for its type as Catalyst writes it."""
 
 _answers = 0
 
@@ -160,9 +156,7 @@ _ROOM = {"integer": 9, "long": 18}
 """Number of digits that fit into integers, whatever the digits are."""
 
 Through = Callable[[Tree], "JsonNode | None"]
-"""Maps a projected column to the attribute below with the same values, in the property that is
-tested.
-"""
+"""Maps a projected column to the attribute below that shares the tested property."""
 
 
 def scan_columns(
@@ -242,9 +236,7 @@ def _through(columns: list[Tree], wanted: dict[int, int], through: Through) -> d
 
 
 def _read_footers(gateway: SourceReader, relation: Handle) -> Iterator[FileMetaData | None]:
-    """Iterate over the footers of a scan's files as they are read; None for a file that cannot be
-    read.
-    """
+    """Iterate over the footers of a scan's files; None for a file that cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -270,26 +262,21 @@ def _passing(
         if footer is None:
             return ()
         candidates = types if remaining_columns is None else remaining_columns
-        remaining_columns = {
-            n: t for n, t in candidates.items() if _passes(footer, n, partial(_of_type, test, t))
-        }
+        remaining_columns = {n: t for n, t in candidates.items() if _passes(footer, n, t, test)}
         if not remaining_columns:
             break
     return tuple(remaining_columns or ())
 
 
-def _of_type(test: Test, type_: str, statistics: Statistics) -> bool:
-    return test(statistics, type_)
-
-
-def _passes(footer: FileMetaData, name: str, test: Callable[[Statistics], bool]) -> bool:
+def _passes(footer: FileMetaData, name: str, type_: str, test: Test) -> bool:
     """Whether a column at the top level passes the test in every row group of one file."""
     place = _place(footer, name)
     if place is None:
         return False
     for i in range(footer.num_row_groups):
         column = footer.row_group(i).column(place)
-        if not column.is_stats_set or column.statistics is None or not test(column.statistics):
+        statistics = column.statistics if column.is_stats_set else None
+        if statistics is None or not test(statistics, type_):
             return False
     return True
 
@@ -308,17 +295,13 @@ def _place(footer: FileMetaData, name: str) -> int | None:
 
 
 def _counts_none(statistics: Statistics, type_: str) -> bool:
-    """Whether the column holds no NULL. A decimal with more digits than its type may become
-    NULL.
-    """
+    """Whether the column holds no NULL, nor a decimal of too many digits, which becomes NULL."""
     counted = bool(statistics.has_null_count and statistics.null_count == 0)
     return counted and (not type_.startswith("decimal") or _holds(statistics, type_))
 
 
 _MICROSECONDS = (2**63 - 1) // 1000 - 1
-"""Time from 1970 to the end of 64 bits of nanoseconds (``pandas.Timestamp.max``), in
-microseconds.
-"""
+"""Time in microseconds from 1970 to ``pandas.Timestamp.max``, the end of its nanoseconds."""
 _STANDARD_TIME = -2_208_988_800_000_000
 _DAYS = (-141_427, 2_932_896)
 """Days from 1582-10-15 to 9999-12-31. Spark may refuse to read moments before 1900 or days before

@@ -17,9 +17,7 @@ MOST_FILES = 256
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A scan: its columns, the rows of its files according to their footers, and their bytes on
-    disk.
-    """
+    """A scan: its columns, the rows of its files by their footers, and their bytes on disk."""
 
     columns: tuple[str, ...]
     rows: int
@@ -28,9 +26,7 @@ class Size:
 
 
 def sizes(gateway: SourceReader, plan: Handle, root: Node) -> tuple[Size, ...]:
-    """Return the sizes of all scans whose files can all be read here. ``root`` is the tree of
-    ``plan``.
-    """
+    """Return the sizes of the scans of a plan (tree ``root``) whose files can all be read here."""
     return tuple(_sizes(gateway, plan, root))
 
 

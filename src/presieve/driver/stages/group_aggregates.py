@@ -23,8 +23,8 @@ from presieve.backend.group_aggregates import (
     with_aggregates,
 )
 from presieve.backend.rewrite import GroupTexts
+from presieve.backend.statistics.edits import largest_group
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact
-from presieve.backend.statistics.group_sizes import largest_group
 from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.group_aggregates import (
     AggregatedCertificate,

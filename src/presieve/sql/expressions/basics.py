@@ -16,11 +16,7 @@ COMMON_DEFINITION = always("CommonExpressionDef", 1)
 COMMON_REFERENCE = always("CommonExpressionRef", 0)
 
 ONE_OF = always("presieve.OneOf")
-"""Not Spark's. Stands for a column that has the value of one of the children; which one is not
-known.
-"""
+"""Not Spark's. Stands for a column with the value of one of the children, whichever it is."""
 IN_BETWEEN = always("presieve.Between")
-"""Not Spark's. Stands for a column whose value is one of the two children's or between them;
-neither is NULL.
-"""
+"""Not Spark's. Stands for a column with a value from one child's to the other's, never NULL."""
 GENERATED = (ONE_OF, IN_BETWEEN)

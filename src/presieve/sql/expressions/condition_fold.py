@@ -109,9 +109,7 @@ class ConditionFold(ABC, Generic[V, T]):
 
     @abstractmethod
     def member(self, node: ExprNode) -> T:
-        """The truth of ``IN``. Spark may look a double up in a hash table, where the two zeros are
-        not equal.
-        """
+        """The truth of ``IN``. A hash table of doubles, as Spark may use, tells the zeros apart."""
 
     @abstractmethod
     def is_null(self, node: ExprNode) -> T: ...
@@ -126,15 +124,11 @@ class ConditionFold(ABC, Generic[V, T]):
 
     @abstractmethod
     def text_match(self, node: ExprNode) -> T:
-        """The truth of a match of a text. It is not true if the text does not begin as all matching
-        texts do.
-        """
+        """The truth of a match, which needs the beginning that all matching texts have."""
 
 
 def field_of(node: ExprNode) -> ExprNode | None:
-    """The expression of a struct's field; for one of several structs, one of several such
-    expressions.
-    """
+    """The expression of a struct's field; for one of several structs, one of several of these."""
     (struct,), place = node.children, node.fields.get("ordinal")
     if (
         struct.entry is composites.CREATE_NAMED_STRUCT

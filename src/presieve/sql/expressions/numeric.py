@@ -14,9 +14,7 @@ DIVIDE = Entry("Divide", 2, Op.SQL_FLOAT_DIV)
 UNARY_MINUS = Entry("UnaryMinus", 1, total=_DOUBLES)
 ABS = Entry("Abs", 1, total=_DOUBLES)
 OF_ONE_TYPE = (ADD, SUBTRACT, MULTIPLY, DIVIDE, UNARY_MINUS, ABS)
-"""Arithmetic of one type, which the result has, too. On doubles it has a result for all values, but
-a division by zero raises.
-"""
+"""Arithmetic of one type, also that of the result. On doubles only a division by zero raises."""
 
 INTEGRAL_DIVIDE = Entry("IntegralDivide", 2, result="bigint")
 REMAINDER = Entry("Remainder", 2)

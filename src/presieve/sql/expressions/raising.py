@@ -45,9 +45,7 @@ def _never_raises(node: ExprNode) -> bool:
 
 
 def _nodes(tree: Sequence[Mapping[str, object]]) -> Iterator[ExprNode]:
-    """Yield all nodes of a tree, each after its children. Conditions may nest deeper than Python
-    calls can.
-    """
+    """Yield all nodes of a tree, each after its children, without recursion: trees may be deep."""
     pending: list[ExprNode] = []
     for fields in reversed(tree):
         count = int(str(fields["num-children"]))
@@ -169,9 +167,7 @@ def _is_formatted(node: ExprNode) -> bool:
 
 
 def _is_cut(node: ExprNode) -> bool:
-    """Whether days are truncated, but not to the quarter: that of the first days would begin before
-    all days.
-    """
+    """Whether days are truncated, but not to the quarter, which would begin before all days."""
     return UNITS.get((_text(node.children[1]) or "").upper(), "quarter") != "quarter"
 
 
