@@ -54,6 +54,9 @@ INT_RANGES: dict[str, tuple[int, int]] = {
 }
 """The integers that a Spark column of each type holds."""
 
+INTEGERS = tuple(INT_RANGES)
+"""Spark's integer types; each fits into those after it."""
+
 MOST_ROWS = 2**47
 """More rows than a group passed to a function can have: one 64-bit process holds the group."""
 

@@ -17,7 +17,7 @@ from presieve.ir.sorts import BOOL, DATE, INT, STRING, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.semantics.types import decimal_type, sort_of
-from presieve.semantics.values import INT_RANGES, text_of
+from presieve.semantics.values import INT_RANGES, INTEGERS, text_of
 from presieve.sql import coerce, conditional, functions, whole_decimals
 from presieve.sql.case_values import CaseValue, Value
 from presieve.sql.catalyst_tree import (
@@ -49,7 +49,6 @@ from presieve.sql.temporal import parse_date, parse_timestamp
 
 NAMES = {BOOL: "boolean", INT: "int", STRING: "string", DATE: "date"}
 """The types of functions' results."""
-WIDTHS = ("tinyint", "smallint", "int", "bigint")
 
 
 def expression(
@@ -283,10 +282,10 @@ def cast_of(node: ExprNode, inner: Typed, context: ReadingContext) -> Typed:
         return Typed(operand, target)
     if (inner.type, target) == ("timestamp_ntz", "date"):
         return Typed(functions.day_of(operand), target)
-    if target == "string" and inner.type in (*WIDTHS, "float", "double"):
+    if target == "string" and inner.type in (*INTEGERS, "float", "double"):
         return Typed(functions.read_shown_number(operand), target)
-    if inner.type in WIDTHS:
-        if target in WIDTHS and WIDTHS.index(inner.type) < WIDTHS.index(target):
+    if inner.type in INTEGERS:
+        if target in INTEGERS and INTEGERS.index(inner.type) < INTEGERS.index(target):
             return Typed(operand, target)
         if target == "double" and not isinstance(operand, CaseValue):
             return Typed(coerce.as_double(operand), "double")

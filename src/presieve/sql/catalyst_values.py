@@ -22,10 +22,10 @@ from presieve.ir.sorts import FLOAT, INT, Option, strip
 from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
 from presieve.semantics.smart_constructors import and_, get, is_none, or_, some
 from presieve.semantics.types import decimal_type, sort_of
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.values import INT_RANGES, INTEGERS
 from presieve.sql import catalyst, whole_decimals
 from presieve.sql.case_values import CaseValue
-from presieve.sql.catalyst import WIDTHS, meaning
+from presieve.sql.catalyst import meaning
 from presieve.sql.catalyst_tree import (
     ExprNode,
     ReadingContext,
@@ -154,7 +154,7 @@ def _arithmetic(node: ExprNode, context: ReadingContext) -> Typed:
     left, right = (meaning(child, context) for child in node.children)
     if left.type == right.type == "double":
         return Typed(app(op, _term(left, context), _term(right, context)), "double")
-    if left.type == right.type and left.type in WIDTHS:
+    if left.type == right.type and left.type in INTEGERS:
         a, b = _term(left, context), _term(right, context)
         return _fitting(_strict(_OF_INTEGERS[op], a, b), left.type, context)
     decimals = whole_decimals.arithmetic(op, _decimal(left), _decimal(right))
@@ -183,7 +183,7 @@ def _rounded_down(op: Op, type_: str | None) -> Rule:
 
     def convert(node: ExprNode, context: ReadingContext) -> Typed:
         left, right = (meaning(child, context) for child in node.children)
-        if left.type not in WIDTHS or right.type not in WIDTHS:
+        if left.type not in INTEGERS or right.type not in INTEGERS:
             raise DeclineSignal("sql-unsupported", f"division of {left.type}")
         a, b = _term(left, context), _term(right, context)
         divisor = literal_value(b) if isinstance(b, Lit) else None
@@ -201,7 +201,7 @@ def _negative(node: ExprNode, context: ReadingContext) -> Typed:
     term = _term(inner, context)
     if inner.type == "double":
         return Typed(_strict(Op.FLOAT_NEG, term), "double")
-    if inner.type in WIDTHS:
+    if inner.type in INTEGERS:
         return _fitting(_strict(Op.INT_NEG, term), inner.type, context)
     raise DeclineSignal("sql-unsupported", f"a sign before {inner.type}")
 
@@ -255,12 +255,12 @@ def _cast(node: ExprNode, context: ReadingContext) -> Typed:
 
 
 def _kind(type_: str) -> str:
-    return "integer" if type_ in WIDTHS else "decimal" if decimal_type(type_) else type_
+    return "integer" if type_ in INTEGERS else "decimal" if decimal_type(type_) else type_
 
 
 def _resize(inner: Typed, target: str, context: ReadingContext) -> Typed:
     term = _term(inner, context)
-    if WIDTHS.index(inner.type) < WIDTHS.index(target):
+    if INTEGERS.index(inner.type) < INTEGERS.index(target):
         return Typed(term, target)
     return _fitting(term, target, context)
 

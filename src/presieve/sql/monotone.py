@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from presieve.semantics.intervals import NAN, Interval, Point, number, place
 from presieve.semantics.types import decimal_type
+from presieve.semantics.values import INTEGERS
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.expressions import basics, numeric
 from presieve.sql.expressions.entry import Entry
@@ -26,7 +28,6 @@ from presieve.sql.monotone_times import (
 from presieve.sql.piecewise import (
     DAY,
     DAYS,
-    INTEGERS,
     LONGS,
     Monotone,
     Offsets,
@@ -56,27 +57,45 @@ def describe_monotone(node: ExprNode, zones: Zones) -> Monotone | None:
 # --- arithmetic -------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Operands:
+    """The argument of arithmetic on numbers of a type, and the constant operand: a finite double,
+    or an integer. ``turned``: the constant is on the left.
+    """
+
+    argument: ExprNode
+    fixed: float | int
+    type: str
+    turned: bool
+
+
+def _operands(node: ExprNode, zones: Zones) -> _Operands | None:
+    left, right = node.children
+    argument, constant, turned = left, right, False
+    if literal_in_order(right, zones) is None:
+        argument, constant, turned = right, left, True
+    fixed = literal_in_order(constant, zones)
+    if not isinstance(fixed, int):
+        return None
+    type_ = type_name(constant)
+    if type_ != "double":
+        return _Operands(argument, fixed, type_, turned)
+    double = number(fixed)
+    return _Operands(argument, double, type_, turned) if math.isfinite(double) else None
+
+
 def _sum(sign: int) -> Reader:
     def reader(node: ExprNode, zones: Zones) -> Monotone | None:
-        left, right = node.children
-        fixed = literal_in_order(right, zones)
-        argument, turned = (left, False) if fixed is not None else (right, True)
-        fixed = literal_in_order(left, zones) if turned else fixed
-        if not isinstance(fixed, int):
+        of = _operands(node, zones)
+        if of is None:
             return None
-        type_ = type_name(right if not turned else left)
-        factor = sign if turned else 1
-        if type_ == "double":
-            if not math.isfinite(number(fixed)):
-                return None
-            return _of_doubles(
-                argument, _sum_function(number(fixed), sign, turned), rising=factor > 0
-            )
-        span = integers(type_)
-        if span is None:
-            return None
-        offset = fixed if turned else sign * fixed
-        return linear(argument, factor, offset, span)
+        argument, fixed, factor = of.argument, of.fixed, sign if of.turned else 1
+        if of.type == "double":
+            f = _sum_function(fixed, sign, of.turned)
+            return _of_doubles(argument, f, rising=factor > 0)
+        span = integers(of.type)
+        offset = int(fixed if of.turned else sign * fixed)
+        return None if span is None else linear(argument, factor, offset, span)
 
     return reader
 
@@ -88,42 +107,35 @@ def _sum_function(fixed: float, sign: int, turned: bool) -> Callable[[float], fl
 
 
 def _product(node: ExprNode, zones: Zones) -> Monotone | None:
-    left, right = node.children
-    fixed, argument, constant_operand = literal_in_order(right, zones), left, right
-    if fixed is None:
-        fixed, argument, constant_operand = literal_in_order(left, zones), right, left
-    if not isinstance(fixed, int) or fixed == 0:
+    of = _operands(node, zones)
+    if of is None or of.fixed == 0:
         return None
-    if type_name(constant_operand) == "double":
-        factor = number(fixed)
-        if not math.isfinite(factor):
-            return None
-        return _of_doubles(argument, lambda x: x * factor, rising=factor > 0)
-    span = integers(type_name(constant_operand))
-    return None if span is None else linear(argument, fixed, 0, span)
+    factor = of.fixed
+    if of.type == "double":
+        return _of_doubles(of.argument, lambda x: x * factor, rising=factor > 0)
+    span = integers(of.type)
+    return None if span is None else linear(of.argument, int(factor), 0, span)
 
 
 def _monotone_division(node: ExprNode, zones: Zones) -> Monotone | None:
     """Division by a constant: of doubles, or of integers towards zero."""
-    argument, right = node.children
-    fixed = literal_in_order(right, zones)
-    if not isinstance(fixed, int) or fixed == 0:
+    of = _operands(node, zones)
+    if of is None or of.turned or of.fixed == 0:
         return None
+    divisor = of.fixed
     if node.entry is numeric.DIVIDE:
-        divisor = number(fixed)
-        if type_name(right) != "double" or not math.isfinite(divisor):
-            return None
-        return _of_doubles(argument, lambda x: x / divisor, rising=divisor > 0)
-    span = integers(type_name(right))
-    if span is None or fixed == -1:  # the least integer has no opposite
+        quotient = _of_doubles(of.argument, lambda x: x / divisor, rising=divisor > 0)
+        return quotient if of.type == "double" else None
+    span = integers(of.type)
+    if span is None or divisor == -1:  # the least integer has no opposite
         return None
 
     def divide(x: Point) -> Point:
         assert isinstance(x, int)
-        magnitude = abs(x) // abs(fixed)
-        return magnitude if (x < 0) == (fixed < 0) else -magnitude
+        magnitude = abs(x) // abs(int(divisor))
+        return magnitude if (x < 0) == (divisor < 0) else -magnitude
 
-    return exactly(argument, divide, span, rising=fixed > 0)
+    return exactly(of.argument, divide, span, rising=divisor > 0)
 
 
 def _of_doubles(argument: ExprNode, f: Callable[[float], float], *, rising: bool) -> Monotone:

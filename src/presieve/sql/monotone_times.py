@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from presieve.semantics.functions import civil, day_number
 from presieve.semantics.intervals import EVERYTHING, Interval, Point
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.values import INT_RANGES, INTEGERS
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.expressions import textual, times
 from presieve.sql.expressions.entry import Entry
@@ -25,7 +25,6 @@ from presieve.sql.piecewise import (
     DAYS,
     END_DAY,
     FIRST_DAY,
-    INTEGERS,
     LONGS,
     SECOND,
     Monotone,

@@ -22,7 +22,7 @@ from presieve.semantics.functions import first_day
 from presieve.semantics.intervals import NAN, Interval, Point, place
 from presieve.semantics.scan import GREGORIAN, STANDARD_TIME
 from presieve.semantics.types import decimal_type
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.values import INT_RANGES, INTEGERS
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import ExprNode, type_of
 from presieve.sql.expressions import basics, choices, numeric
@@ -149,13 +149,9 @@ def bracket(argument: ExprNode, least: Steps, most: Steps, *within: Interval) ->
     return Monotone(argument, tuple(Piece(w, least, most) for w in within))
 
 
-INTEGERS = ("tinyint", "smallint", "int", "bigint")
-
-
 def integers(type_: str) -> Interval | None:
     """The values of an integer type."""
-    low, high = INT_RANGES.get(type_, (1, 0))
-    return (low, high + 1) if type_ in INTEGERS else None
+    return DOMAINS[type_] if type_ in INTEGERS else None
 
 
 def linear(argument: ExprNode, factor: int, offset: int, span: Interval) -> Monotone:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from presieve.ir.ops import app, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import BOOL, FLOAT, TIMESTAMP, strip
@@ -92,18 +92,9 @@ def _before(point: Point) -> Point | None:
 
 def _shortest_comparison(column: Var, *ways: tuple[Op, Point | None]) -> Term:
     """The comparison with the shortest constant."""
-    comparisons = [app(op, column, literal) for op, literal in _literals(column, ways)]
-    return min(comparisons, key=lambda c: len(repr(_value(c.args[1]))))
-
-
-def _value(term: Term) -> object:
-    return literal_value(term) if isinstance(term, Lit) else term
-
-
-def _literals(column: Var, ways: Sequence[tuple[Op, Point | None]]) -> Iterator[tuple[Op, Lit]]:
-    for op, point in ways:
-        if point is not None:
-            yield op, _literal(column, point)
+    literals = [(op, _literal(column, p)) for op, p in ways if p is not None]
+    op, shortest = min(literals, key=lambda pair: len(repr(literal_value(pair[1]))))
+    return app(op, column, shortest)
 
 
 def _literal(column: Var, point: Point) -> Lit:

@@ -19,7 +19,7 @@ from pyspark.sql.connect.plan import LogicalPlan
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
-from presieve.backend.connect.resolved_plan import FieldJson, Relation
+from presieve.backend.connect.resolved_plan import FieldJson, Relation, content, copy_of
 from presieve.backend.gateway import GatewayError
 from presieve.backend.problems.pickled import loads
 from presieve.backend.session.spark_errors import guarding
@@ -54,9 +54,7 @@ class Plan(LogicalPlan):
 
     def plan(self, session: Any) -> Relation:
         """Return a copy of the message, as callers may put it into others."""
-        copy = messages.Relation()
-        copy.CopyFrom(self._relation)
-        return copy
+        return copy_of(self._relation)
 
     @property
     def observations(self) -> dict[str, Any]:
@@ -113,7 +111,7 @@ class Client:
     @_guard_errors
     def fields(self, relation: Relation) -> Sequence[FieldJson]:
         """Return the columns of a relation, each as the JSON of its ``StructField``."""
-        key = relation.SerializeToString(deterministic=True)
+        key = content(relation)
         if key not in self._known:
             schema = self._client.schema(self._plan(relation))
             self._known[key] = [field.jsonValue() for field in schema.fields]
@@ -140,7 +138,7 @@ class Client:
     @_guard_errors
     def explain_plan(self, relation: Relation, mode: str) -> str:
         """Return the text of ``explain``."""
-        key = (mode, relation.SerializeToString(deterministic=True))
+        key = (mode, content(relation))
         if key not in self._texts:
             self._texts[key] = str(self._client.explain_string(self._plan(relation), mode))
         return self._texts[key]
@@ -200,9 +198,3 @@ def message(kind: str) -> Any:
 def load_function(command: bytes) -> object:
     """Return the content of a function's pickled command."""
     return loads(command)
-
-
-def same(first: Relation, second: Relation) -> bool:
-    """Whether two messages are equal."""
-    a, b = (r.SerializeToString(deterministic=True) for r in (first, second))
-    return bool(a == b)

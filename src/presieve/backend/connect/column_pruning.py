@@ -11,14 +11,13 @@ from dataclasses import replace
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.trees import references
 from presieve.backend.connect.client import message
-from presieve.backend.connect.resolved_plan import Operator, Relation, inner, put_inputs
+from presieve.backend.connect.resolved_plan import Operator, Relation, copy_of, inner, put_inputs
 from presieve.errors import DeclineSignal
 
 
 def prune_columns(flat_map: Operator, needed_numbers: Sequence[Collection[int]]) -> Operator:
     """Restrict columns, as :meth:`Gateway.pruned` does, below those that grouping computes."""
-    relation = message("Relation")
-    relation.CopyFrom(flat_map.message)
+    relation = copy_of(flat_map.message)
     inputs = [_narrow(c, k) for c, k in zip(flat_map.children, needed_numbers, strict=True)]
     put_inputs(relation, flat_map.slots, inputs)
     del inner(relation).func.arguments[:]

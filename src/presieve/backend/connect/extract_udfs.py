@@ -11,7 +11,15 @@ from collections.abc import Iterator, Sequence
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, walk
 from presieve.backend.connect.expression_trees import read_tree
-from presieve.backend.connect.resolved_plan import Expression, Operator, Relation, inner, put_inputs
+from presieve.backend.connect.resolved_plan import (
+    Expression,
+    Operator,
+    Relation,
+    content,
+    copy_of,
+    inner,
+    put_inputs,
+)
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import OperatorScope, fold
 from presieve.lift.evaluation_types import SCALAR
@@ -29,8 +37,7 @@ def separate_calls(plan: Operator, timezone: str, below: bool = False) -> tuple[
         return plan.message, False
     kind = str(plan.relation.WhichOneof("rel_type"))
     parts = [separate_calls(child, timezone, below or kind == "filter") for child in _inputs(plan)]
-    relation = type(plan.relation)()
-    relation.CopyFrom(plan.relation)
+    relation = copy_of(plan.relation)
     changed = any(c for _, c in parts)
     if changed:
         put_inputs(relation, plan.slots, [part for part, _ in parts])
@@ -138,9 +145,7 @@ def _inner_calls(expression: Expression) -> list[Expression]:
     inner_calls = [c for e in _parts(expression) for c in _inner_calls(e)]
     if inner_calls or expression.WhichOneof("expr_type") != _CALL:
         return inner_calls
-    copy = type(expression)()
-    copy.CopyFrom(expression)
-    return [copy]
+    return [copy_of(expression)]
 
 
 def _is_scalar(call: Expression) -> bool:
@@ -174,15 +179,13 @@ def _is_plain(column: Expression, scope: OperatorScope) -> bool:
 
 def _key(expression: Expression) -> bytes:
     """Return the content of an expression, wherever in the user's code it was written."""
-    copy = type(expression)()
-    copy.CopyFrom(expression)
+    copy = copy_of(expression)
     stack = [copy]
     while stack:
         current = stack.pop()
         current.ClearField("common")
         stack += _parts(current)
-    key: bytes = copy.SerializeToString(deterministic=True)
-    return key
+    return content(copy)
 
 
 def _distinct(expressions: Sequence[Expression]) -> list[Expression]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from presieve.backend.catalyst.operators import FILTER, UNION
 from presieve.backend.catalyst.trees import Node, Tree, node_at, walk
 from presieve.backend.connect import resolved_plan, server_sql
-from presieve.backend.connect.client import Client, load_function, message, same
+from presieve.backend.connect.client import Client, load_function, message
 from presieve.backend.connect.column_pruning import prune_columns
 from presieve.backend.connect.expression_trees import (
     conjunction,
@@ -21,10 +21,18 @@ from presieve.backend.connect.expression_trees import (
 )
 from presieve.backend.connect.extract_udfs import separate_calls
 from presieve.backend.connect.relations import PAIR_RULES, RULES
-from presieve.backend.connect.resolved_plan import Condition, Expression, Operator, Relation, inner
-from presieve.backend.connect.resolver import Resolver, inputs
+from presieve.backend.connect.resolved_plan import (
+    Condition,
+    Expression,
+    Operator,
+    Relation,
+    content,
+    copy_of,
+    inner,
+    inputs,
+)
+from presieve.backend.connect.resolver import Resolver
 from presieve.backend.connect.split_input import repeatable, split
-from presieve.backend.connect.unread_filters import notes
 from presieve.backend.effects.trusted_scans import PARSED, SERVER_FORMATS, by_columns
 from presieve.backend.filter_placement.filtered_leaves import moves_no_filters
 from presieve.backend.gateway import GatewayError, LeafSource, served_version
@@ -66,19 +74,19 @@ class ConnectGateway:
         if not is_interesting(relation) and not (
             _filters(_each(relation)) and moves_no_filters(self)
         ):
-            return Operator(_UNREAD, {NOTES: notes(relation)}, (), (), relation, ())
+            return Operator(_UNREAD, {NOTES: server_sql.notes(relation)}, (), (), relation, ())
         plan = self._resolve(relation)
         self._opened = self._opened or plan
         return plan
 
     def _resolve(self, relation: Relation) -> Operator:
         plan = self._resolver.resolve(relation)
-        plan_notes = notes(relation)
+        plan_notes = server_sql.notes(relation)
         return replace(plan, fields={**plan.fields, NOTES: plan_notes}) if plan_notes else plan
 
     def _with_texts(self, relation: Relation) -> Relation:
         """Return the plan with queries in SQL text replaced by messages, if these are right."""
-        queries = {server_sql.key(t): t for t in server_sql.texts(relation)}
+        queries = {content(t): t for t in server_sql.texts(relation)}
         read = {k: m for k, t in queries.items() if (m := server_sql.read_query(t)) is not None}
         if not read or not is_interesting(server_sql.put_in(relation, read)):
             return relation
@@ -112,7 +120,7 @@ class ConnectGateway:
 
     def same(self, plan: Operator, other_plan: Operator) -> bool:
         """Whether two plans are the same message."""
-        return same(plan.message, other_plan.message)
+        return content(plan.message) == content(other_plan.message)
 
     def same_output(self, plan: Operator, other_plan: Operator) -> bool:
         """Whether the server gives both the same schema."""
@@ -189,8 +197,7 @@ class ConnectGateway:
         """
         new_condition = self._true(child) if condition is None else condition[0]
         over = resolved_plan.with_children(filter_, (child,))
-        relation = message("Relation")
-        relation.CopyFrom(over.message)
+        relation = copy_of(over.message)
         relation.filter.condition.CopyFrom(new_condition.expression)
         return replace(
             over,
@@ -425,7 +432,7 @@ def is_interesting(relation: Relation) -> bool:
         return True
     if not _filters(every):
         return False
-    return any(_is_boundary(r) or _calls(resolved_plan.inner(r)) for r in every)
+    return any(_is_boundary(r) or _calls(inner(r)) for r in every)
 
 
 def _each(relation: Relation) -> Iterator[Relation]:

@@ -15,7 +15,7 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
 from presieve.plan.algebra import variable_of
-from presieve.semantics.values import text_of
+from presieve.semantics.values import INTEGERS, text_of
 from presieve.sql import coerce, conditional
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
@@ -129,17 +129,14 @@ def _cast(message: Expression, scope: OperatorScope, depth: int) -> Operand:
         if from_ == type_ or _fits(from_, type_):
             return inner
         if type_ != "double":
-            return widen_to_decimal(inner, type_, from_ if from_ in _WIDTHS else "bigint")
+            return widen_to_decimal(inner, type_, from_ if from_ in INTEGERS else "bigint")
     return coerce.as_double(inner) if type_ == "double" else widen_to_decimal(inner, type_)
-
-
-_WIDTHS = ("tinyint", "smallint", "int", "bigint")
 
 
 def _fits(from_: str, type_: str) -> bool:
     wide = {"integer": "int", "long": "bigint"}.get(type_, type_)
-    both = from_ in _WIDTHS and wide in _WIDTHS
-    return both and _WIDTHS.index(from_) <= _WIDTHS.index(wide)
+    both = from_ in INTEGERS and wide in INTEGERS
+    return both and INTEGERS.index(from_) <= INTEGERS.index(wide)
 
 
 def _function(message: Expression, scope: OperatorScope, depth: int) -> Operand:

@@ -165,12 +165,38 @@ def inner(relation: Relation) -> Any:
     return getattr(relation, relation.WhichOneof("rel_type"))
 
 
+def inputs(relation: Relation) -> list[tuple[str, Relation]]:
+    """Return the relations in a message, with the names of their slots."""
+    slots: list[tuple[str, Relation]] = []
+    if relation.WhichOneof("rel_type") is None:
+        return slots
+    for slot, value in inner(relation).ListFields():
+        if slot.message_type is None or slot.message_type.name != "Relation":
+            continue
+        if slot.is_repeated:
+            slots += [(f"{slot.name}#{i}", part) for i, part in enumerate(value)]
+        else:
+            slots.append((slot.name, value))
+    return slots
+
+
+def content(message: Any) -> bytes:
+    """Return a message as bytes, which are the same for equal messages."""
+    return bytes(message.SerializeToString(deterministic=True))
+
+
+def copy_of(message: Any) -> Any:
+    """Return a message of its own with the same content."""
+    copy = type(message)()
+    copy.CopyFrom(message)
+    return copy
+
+
 def with_children(plan: Operator, children: Sequence[Operator]) -> Operator:
     """Return the same operator, with the same number, over other children with the same columns."""
     if plan.relation is None:
         return replace(plan, children=tuple(children))
-    relation = type(plan.relation)()
-    relation.CopyFrom(plan.relation)
+    relation = copy_of(plan.relation)
     put_inputs(relation, plan.slots, [part for child in children for part in child.parts])
     return replace(plan, children=tuple(children), relation=relation)
 

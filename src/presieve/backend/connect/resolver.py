@@ -21,6 +21,7 @@ from presieve.backend.connect.resolved_plan import (
     ResolvedColumn,
     Schema,
     inner,
+    inputs,
 )
 from presieve.backend.connect.scope import OperatorScope, parts_of
 from presieve.backend.connect.server_sql import UNREAD_TEXT, shows_a_table
@@ -153,22 +154,6 @@ def _relation_name(body: Relation, kind: str) -> str:
 NAMELESS = ("local_relation", "cached_local_relation", "chunked_cached_local_relation", "range")
 LEAVES = (*NAMELESS, "cached_remote_relation")
 """Relations without inputs that have nothing to know but their columns."""
-
-
-def inputs(relation: Relation) -> list[tuple[str, Relation]]:
-    """Return the relations in a message, with the names of their slots."""
-    slots: list[tuple[str, Relation]] = []
-    if relation.WhichOneof("rel_type") is None:
-        return slots
-    body = inner(relation)
-    for field, value in body.ListFields():
-        if field.message_type is None or field.message_type.name != "Relation":
-            continue
-        if field.is_repeated:
-            slots += [(f"{field.name}#{i}", part) for i, part in enumerate(value)]
-        else:
-            slots.append((field.name, value))
-    return slots
 
 
 def unknown_columns(

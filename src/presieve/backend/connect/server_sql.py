@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from presieve.backend.connect.querytext import as_messages
-from presieve.backend.connect.resolved_plan import FieldJson, Relation, inner
+from presieve.backend.connect.resolved_plan import FieldJson, Relation, content, copy_of, inputs
 from presieve.backend.gateway import GatewayError
 from presieve.errors import Declined
 
@@ -39,17 +39,31 @@ def texts(relation: Relation) -> list[Relation]:
         return [relation]
     if kind is None or kind == "with_relations":
         return []
-    return [t for part in _parts(relation) for t in texts(part)]
+    return [t for _, part in inputs(relation) for t in texts(part)]
 
 
+_TABLE_FUNCTION = "common_inline_user_defined_table_function"
 _FILTERING = re.compile(r"\b(?:WHERE|HAVING)\b", re.I)
 
 
-def filtering(relation: Relation) -> tuple[Declined, ...]:
-    """Return why filters in a query are left alone, if there are any."""
-    text = str(relation.sql.query).strip()
-    why = Declined("sql-text", f"{UNREAD_TEXT}: {text[:80]}")
-    return (why,) if _FILTERING.search(text) else ()
+def notes(relation: Relation) -> tuple[Declined, ...]:
+    """Return why filters in parts that are not read are left alone, each reason once, for the
+    log.
+    """
+    reasons: list[Declined] = []
+    stack = [(relation, False)]
+    while stack:
+        current, filtered = stack.pop()
+        kind = current.WhichOneof("rel_type")
+        text = str(current.sql.query).strip()
+        if kind == "sql" and _FILTERING.search(text):
+            reasons.append(Declined("sql-text", f"{UNREAD_TEXT}: {text[:80]}"))
+        if kind == _TABLE_FUNCTION and filtered:
+            name = current.common_inline_user_defined_table_function.function_name
+            reason = f"filters are not pushed through the table function {name} on Spark Connect"
+            reasons.append(Declined("operator", reason))
+        stack += [(part, filtered or kind == "filter") for _, part in inputs(current)]
+    return tuple(dict.fromkeys(reasons))
 
 
 def read_query(relation: Relation) -> Relation | None:
@@ -73,33 +87,19 @@ def is_right(server: SqlServer, relation: Relation, messages: Relation) -> bool:
 
 
 def put_in(relation: Relation, replacements: dict[bytes, Relation]) -> Relation:
-    """Return the plan with messages in place of texts, by :func:`key`."""
-    plan = type(relation)()
-    plan.CopyFrom(relation)
+    """Return the plan with messages in place of texts, by their content."""
+    plan = copy_of(relation)
     _put_in(plan, replacements)
     return plan
 
 
-def key(relation: Relation) -> bytes:
-    """Return the content of a message as bytes."""
-    return bytes(relation.SerializeToString(deterministic=True))
-
-
 def _put_in(relation: Relation, replacements: dict[bytes, Relation]) -> None:
     kind = relation.WhichOneof("rel_type")
-    if kind == "sql" and key(relation) in replacements:
-        relation.CopyFrom(replacements[key(relation)])
+    if kind == "sql" and content(relation) in replacements:
+        relation.CopyFrom(replacements[content(relation)])
     elif kind not in (None, "sql", "with_relations"):
-        for part in _parts(relation):
+        for _, part in inputs(relation):
             _put_in(part, replacements)
-
-
-def _parts(relation: Relation) -> list[Relation]:
-    relations: list[Relation] = []
-    for field, value in inner(relation).ListFields():
-        if field.message_type is not None and field.message_type.name == "Relation":
-            relations += list(value) if field.is_repeated else [value]
-    return relations
 
 
 _COLUMNS = r"\[(?:\w+#\d+L?(?:, ?)?)*(?:\.\.\. \d+ more fields)?\]"

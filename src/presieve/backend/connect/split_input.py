@@ -9,7 +9,7 @@ from typing import Any
 
 from presieve.backend.catalyst.trees import walk
 from presieve.backend.connect.client import message
-from presieve.backend.connect.resolved_plan import Operator, Relation
+from presieve.backend.connect.resolved_plan import Operator, Relation, copy_of
 from presieve.backend.guard import CLASS, class_of
 
 _HELD = frozenset(("local_relation", "cached_local_relation", "chunked_cached_local_relation"))
@@ -74,8 +74,7 @@ _COPIES = 1 << 40
 
 def _renumber(relation: Relation, copy: int) -> Relation:
     """Return a copy whose relations, and references to them, have other numbers."""
-    renumbered = message("Relation")
-    renumbered.CopyFrom(relation)
+    renumbered = copy_of(relation)
     parts = list(_messages(renumbered))
     own = {p.common.plan_id for p in parts if _is_numbered(p)}
     for part in parts:

@@ -21,10 +21,10 @@ from presieve.errors import DeclineSignal
 from presieve.ir.sorts import DATE, FLOAT, strip
 from presieve.ir.terms import Var
 from presieve.semantics.intervals import NULL, Point, ValueSet, after, only, values
-from presieve.semantics.values import from_python
+from presieve.semantics.values import INTEGERS, from_python
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.evaluation import Box, Evaluation, NoRowError
-from presieve.sql.piecewise import INTEGERS, Zones
+from presieve.sql.piecewise import Zones
 
 if TYPE_CHECKING:
     from presieve.backend.classic.scan_filters import RowSource

@@ -38,9 +38,10 @@ from presieve.ir.sorts import STRING, strip
 from presieve.ir.walk import variables
 from presieve.semantics.intervals import Interval, ValueSet, values, without_holes
 from presieve.semantics.scan import loses
+from presieve.semantics.values import INTEGERS
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.expressions.raising import can_raise
-from presieve.sql.piecewise import INTEGERS, Zones, domain
+from presieve.sql.piecewise import Zones, domain
 from presieve.sql.scan_filters import predicate_of, without_equalities
 from presieve.synthesis.scan_filters import beyond, cuts
 

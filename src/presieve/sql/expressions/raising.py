@@ -16,12 +16,13 @@ from typing import TypeAlias
 
 from presieve.errors import Declined
 from presieve.semantics.types import decimal_type
+from presieve.semantics.values import INTEGERS
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import MEANING, ExprNode
 from presieve.sql.expressions import basics, numeric, textual, times
 from presieve.sql.expressions.entry import Entry
 from presieve.sql.monotone_times import FORMAT, UNITS
-from presieve.sql.piecewise import INTEGERS, is_null, type_name
+from presieve.sql.piecewise import is_null, type_name
 
 Condition: TypeAlias = Callable[[ExprNode], bool]
 """Whether an expression never raises by itself, whatever the values of its operands."""
