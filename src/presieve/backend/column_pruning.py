@@ -116,7 +116,8 @@ def kept_columns(
         equal = [by_path[p] for p in sharing_exchange(gateway, plan, root, use.node)]
         if not all(_leaves_out(u) for u in equal):
             continue
-        needed = _needed_columns(equal)
+        of_inputs = zip(*(u.inputs for u in equal), strict=True)
+        needed = tuple(frozenset().union(*(i.read for i in inputs)) for inputs in of_inputs)
         if strict:
             needed = tuple(
                 n | may_raise(gateway, plan, root, i)
@@ -129,13 +130,6 @@ def kept_columns(
 
 def _leaves_out(use: ColumnUse) -> bool:
     return use.declined is None and any(len(i.read) < len(i.columns) for i in use.inputs)
-
-
-def _needed_columns(uses: list[ColumnUse]) -> KeptColumns:
-    return tuple(
-        frozenset().union(*(i.read for i in inputs))
-        for inputs in zip(*(u.inputs for u in uses), strict=True)
-    )
 
 
 def erases(functions: TableFunctions, use: ColumnUse, columns: KeptColumns) -> bool:

@@ -9,6 +9,7 @@ the columns of the function.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -162,7 +163,9 @@ class _Reader:
         below = node_at(self.root, boundary.input_path)
         sources = cache(partial(read_sources, gateway, self.plan, self.root, boundary))
         input_ = BoundaryInput(below, lifted_boundary.names, sources)
-        setting = self._setting_with_extent(input_)
+        setting = None
+        with suppress(GatewayError):
+            setting = with_extent(gateway, self.plan, input_, self.opened.setting)
         bounded = lifted_boundary
         assumed = (a for x in lifted_boundary.folds for a in x.assumptions)
         if setting is not None and any(map(is_of_size, assumed)):
@@ -182,13 +185,6 @@ class _Reader:
             erases=bool(incomplete or texts),
             hidden=frozenset(columns[i].name for i in hidden if i in boundary.keys),
         )
-
-    def _setting_with_extent(self, input_: BoundaryInput) -> PlanSetting | None:
-        opened = self.opened
-        try:
-            return with_extent(opened.gateway, self.plan, input_, opened.setting)
-        except GatewayError:
-            return None
 
 
 _FROM_FOOTERS = tuple(f"spark.sql.{form}.aggregatePushdown.enabled" for form in ("parquet", "orc"))

@@ -39,13 +39,9 @@ def pairwise(x: Sequence[float]) -> float:
     return pairwise(x[:half]) + pairwise(x[half:])
 
 
-def _fill_nan(x: Sequence[float]) -> list[float]:
-    return [0.0 if math.isnan(number) else number for number in x]
-
-
 def total(x: Sequence[float]) -> float:
     """``sum()``."""
-    return pairwise(_fill_nan(x))
+    return pairwise([0.0 if math.isnan(number) else number for number in x])
 
 
 def variance(x: Sequence[float]) -> float:

@@ -126,15 +126,13 @@ _OF_NO_NAN = ("<", "<=", "=")
 
 def _sole_comparison(conjunct: Term) -> Iterator[_Comparison]:
     """Yield the comparison that is the whole conjunct; a double must be compared with a number."""
-    inner = conjunct.args[0] if _negates(conjunct) else conjunct
+    inner = conjunct
+    if isinstance(conjunct, App) and conjunct.op is Op.SQL_NOT:
+        (inner,) = conjunct.args
     if isinstance(inner, App) and inner.op in _SIGNS and inner.op is not Op.SQL_EQ_NULLSAFE:
         for sole in _comparisons(conjunct):
             if literal_value(sole.constant) == literal_value(sole.constant):  # it is not NaN
                 yield sole
-
-
-def _negates(term: Term) -> TypeGuard[App]:
-    return isinstance(term, App) and term.op is Op.SQL_NOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,15 +204,12 @@ def _scanned_columns(conjunct: Term) -> Iterator[Var]:
     in Spark can factor a comparison on ``x`` out of it (BooleanSimplification).
     """
     guards = {d.args[0] for d in sql_disjuncts(conjunct) if _tests_nan(d)}
-    compared = [n for n in subterms(conjunct) if isinstance(n, App) and not _is_apart(n)]
+    operators = (n for n in subterms(conjunct) if isinstance(n, App))
+    # The scan never receives isnan and arithmetic.
+    compared = [n for n in operators if not _tests_nan(n) and n.op not in _ARITHMETIC]
     for v in dict.fromkeys(a for n in compared for a in n.args if isinstance(a, Var)):
         if v.scope in (Scope.ROW, Scope.KEY) and strip(v.sort) == FLOAT and v not in guards:
             yield v
-
-
-def _is_apart(term: App) -> bool:
-    """Whether the scan never receives the operator: isnan, and arithmetic."""
-    return _tests_nan(term) or term.op in _ARITHMETIC
 
 
 def _tests_nan(term: Term) -> TypeGuard[App]:

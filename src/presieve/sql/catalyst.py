@@ -191,15 +191,10 @@ def _read_constant(type_: str, text: str, timezone: str) -> Operand:
 # --- operators ------------------------------------------------------------------------------
 
 
-def _pair(node: ExprNode, context: ReadingContext) -> tuple[Typed, Typed]:
+def _comparison(node: ExprNode, context: ReadingContext) -> Typed:
     left, right = (meaning(child, context) for child in node.children)
     if left.type != right.type:
         raise shape(f"{left.type} meets {right.type}")
-    return left, right
-
-
-def _comparison(node: ExprNode, context: ReadingContext) -> Typed:
-    left, right = _pair(node, context)
     term = compare(node.entry.operator, left.operand, right.operand, context.timezone)
     return Typed(term, "boolean")
 
@@ -347,11 +342,6 @@ def _trim(word: str) -> Rule:
     return convert
 
 
-def _read_replacement(node: ExprNode, context: ReadingContext) -> Typed:
-    """Translate ``Between``, ``Nvl`` and others by their replacement, the only child."""
-    return meaning(node.children[0], context)
-
-
 def _aside(node: ExprNode, context: ReadingContext) -> Typed:
     """Translate ``array_contains(array(x), true)``, which is ``x``
     (:func:`presieve.sql.emit.aside`).
@@ -402,7 +392,10 @@ RULES: dict[Entry, Rule] = {
     predicates.IS_NOT_NULL: _is_not_null,
     predicates.IS_NAN: _is_nan,
     predicates.IN: _in,
-    **dict.fromkeys((predicates.BETWEEN, *choices.REPLACED), _read_replacement),
+    **dict.fromkeys(
+        (predicates.BETWEEN, *choices.REPLACED),
+        lambda node, context: meaning(node.children[0], context),  # what they stand for
+    ),
     choices.NULL_IF_RESULT: _null_if,
     **dict.fromkeys(choices.CASES, _case),
     choices.COALESCE: _coalesce,

@@ -31,6 +31,7 @@ from presieve.sql.catalyst_tree import (
     ReadingContext,
     Rule,
     Typed,
+    one_type,
     shape,
     type_of,
     whole_tree,
@@ -313,7 +314,8 @@ def _case(node: ExprNode, context: ReadingContext) -> Typed:
     else_value = Typed(NULL, "void")
     if len(node.children) % 2:
         else_value = meaning(node.children[-1], replace(context, path=path))
-    type_ = _one_type([typed for _, typed in branches], else_value)
+    values = (*(typed for _, typed in branches), else_value)
+    type_ = one_type([typed for typed in values if typed.type != "void"])
     result = _branch(else_value, type_, context)
     for chosen, typed in reversed(branches):
         result = _choose(chosen, _branch(typed, type_, context), result)
@@ -331,13 +333,6 @@ def _choose(condition: Term, then: Term, otherwise: Term) -> Term:
     if isinstance(condition, Lit):
         return then if condition.value else otherwise
     return app(Op.ITE, condition, then, otherwise)
-
-
-def _one_type(branches: Sequence[Typed], else_value: Typed) -> str:
-    types = {t.type for t in (*branches, else_value)} - {"void"}
-    if len(types) != 1:
-        raise shape(f"branches of the types {', '.join(sorted(types))}")
-    return types.pop()
 
 
 def _branch(typed: Typed, type_: str, context: ReadingContext) -> Term:

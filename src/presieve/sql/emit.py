@@ -23,7 +23,6 @@ from presieve.ir.sorts import (
     TIMESTAMP_NTZ,
     Decimal,
     Option,
-    Sort,
     strip,
 )
 from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
@@ -283,7 +282,8 @@ def literal(term: Lit) -> str:
     base = strip(term.sort)
     match value:
         case None:
-            return f"CAST(NULL AS {_type_name(base)})"
+            exact = f"decimal({MAX_DIGITS},{base.scale})" if isinstance(base, Decimal) else ""
+            return f"CAST(NULL AS {exact or TYPE_NAMES[base]})"
         case bool():
             return "true" if value else "false"
         case float():
@@ -316,10 +316,6 @@ def _check_range(value: int, type_: str) -> int:
 def _integer(value: int) -> str:
     low, high = INT_RANGES["int"]
     return str(value) if low <= value <= high else f"{_check_range(value, 'bigint')}L"
-
-
-def _type_name(base: Sort) -> str:
-    return f"decimal({MAX_DIGITS},{base.scale})" if isinstance(base, Decimal) else TYPE_NAMES[base]
 
 
 def _decimal(units: int, scale: int) -> str:

@@ -30,6 +30,7 @@ from presieve.backend.catalyst.trees import (
     is_attribute,
     nodes_inside,
     source_id,
+    strip_alias,
 )
 from presieve.backend.gateway import Handle, PlanReader
 from presieve.errors import DeclineSignal
@@ -209,7 +210,7 @@ def read_aggregate(gateway: PlanReader, node: Node, plan: Handle) -> Boundary:
         key = source_id(tree)
         if key is not None and key in plain:
             key_outputs[expr_id(tree[0])] = key
-        elif not any(_is_grouping_expression(tree, g) for g in grouping):
+        elif tree not in grouping and strip_alias(tree) not in grouping:  # constant in a group
             calls.append(_call(tree, position))
     if not calls:
         raise DeclineSignal("no-function", "there is no aggregate function in this aggregate")
@@ -380,8 +381,3 @@ def passed_on(projection: Node) -> dict[int, int]:
     """Map the outputs of a projection that are columns of its input, perhaps renamed, to these."""
     columns = projection.fields["projectList"]
     return {expr_id(t[0]): k for t in columns if (k := source_id(t)) is not None}
-
-
-def _is_grouping_expression(tree: Tree, grouping: Tree) -> bool:
-    """Whether an output is a computed grouping expression, which is constant in a group."""
-    return tree == grouping or (tree[0]["class"] == ALIAS and tree[1:] == grouping)

@@ -25,7 +25,8 @@ def sharing_exchange(
     for candidate in others:
         below = _input_of_exchange(candidate)
         if below is not None and _kinds(below) == _kinds(own):
-            if _shape(below) == _shape(own) and _same_leaves(gateway, plan, below, own):
+            pairs = zip(_leaves(below), _leaves(own), strict=True)
+            if _shape(below) == _shape(own) and all(_same(gateway, plan, *p) for p in pairs):
                 paths.add(candidate.path)
     return frozenset(paths)
 
@@ -71,14 +72,6 @@ def _shape(node: Node) -> str:
     return repr([plain(n.fields) for n in _nodes(node)])
 
 
-def _same_leaves(gateway: SourceReader, plan: Handle, first: Node, second: Node) -> bool:
-    """Whether both plans read the same data: a relation of files does not say which files, and on
-    Spark Connect no leaf says anything.
-    """
-    pairs = zip(_leaves(first), _leaves(second), strict=True)
-    return all(_same_leaf(gateway, plan, a, b) for a, b in pairs)
-
-
 def _leaves(node: Node) -> list[Node]:
     return [n for n in walk(node) if not n.children]
 
@@ -93,7 +86,10 @@ _HELD = (
 """Leaves whose rows are already there: reading them once saves nothing."""
 
 
-def _same_leaf(gateway: SourceReader, plan: Handle, first: Node, second: Node) -> bool:
+def _same(gateway: SourceReader, plan: Handle, first: Node, second: Node) -> bool:
+    """Whether both leaves read the same data: a relation of files does not say which files, and on
+    Spark Connect no leaf says anything.
+    """
     if first.kind in _HELD:
         return False
     try:

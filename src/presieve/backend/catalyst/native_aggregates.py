@@ -154,7 +154,8 @@ def read_argument(tree: Tree, source: NativeInput) -> Term:
     if kind == CAST and tree[0]["dataType"] in _COUNTED:
         inner = expression(inside[0], source.columns, source.timezone)
         if not isinstance(inner, Declined) and strip(inner.sort) == BOOL:
-            return _as_number(inner)
+            number = some(ite(get(inner), int_lit(1), int_lit(0)))
+            return ite(is_none(inner), none_lit(INT), number)
     term = expression(tree, source.columns, source.timezone)
     if isinstance(term, Declined):
         raise DeclineSignal(term.code, f"in an aggregate function: {term.reason}", term.span)
@@ -174,11 +175,6 @@ def _choice(parts: list[Term]) -> Term:
             raise DeclineSignal("sql-unsupported", reason)
         chosen = ite(is_true(condition), some(value), chosen)
     return chosen
-
-
-def _as_number(condition: Term) -> Term:
-    number = some(ite(get(condition), int_lit(1), int_lit(0)))
-    return ite(is_none(condition), none_lit(INT), number)
 
 
 def columns_read(terms: Iterable[Term], source: NativeInput) -> tuple[Column, ...]:

@@ -140,17 +140,13 @@ def count_in_one_function(boundary: Boundary, read: Set[int], live: Set[int]) ->
         raise DeclineSignal("filter-size", reason)
     shown = {i: n for i, n in unread.items() if i in live}
     if shown:
-        native = _count_call([n.condition for n in shown.values()])
+        counted = _any([n.condition for n in shown.values()])
+        native = NativeCall("count_if", (counted,), [], True, "count_if")
         read_ = tuple(sorted(native.references))
         calls.append(BoundaryCall(native.name, read_, tuple(shown), 0, native))
     outputs = (replace(a, type="bigint") if a.id in unread else a for a in boundary.outputs)
     finer = bool(shown)
     return replace(boundary, calls=tuple(calls), outputs=tuple(outputs), finer=finer)
-
-
-def _count_call(conditions: Sequence[Tree]) -> NativeCall:
-    """Return a call that counts the rows with one of these values in the pivot column."""
-    return NativeCall("count_if", (_any(conditions),), [], True, "count_if")
 
 
 def _any(conditions: Sequence[Tree]) -> Tree:

@@ -46,7 +46,6 @@ from presieve.backend.catalyst.trees import (
 from presieve.backend.effects.may_raise import trees
 from presieve.backend.gateway import Handle, LeafSource, SourceReader
 from presieve.errors import Declined, DeclineSignal
-from presieve.plan.algebra import Attribute
 from presieve.semantics.scan import NARROW, may_lose_by
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
@@ -296,7 +295,11 @@ def _kept_columns(gateway: SourceReader, plan: Handle, root: Node) -> Kept:
             leaf_handle = gateway.node(handle, leaf.path)
             source, columns = gateway.source(leaf_handle), gateway.attributes(leaf_handle)
             if source.names in FAITHFUL:
-                narrow |= set(_kept_from(source, columns))
+                narrow |= {
+                    c.id
+                    for c in columns
+                    if (source.files and c.type in NARROW) or c.name in source.aside
+                }
                 lossy |= {c.id for c in columns if source.files and may_lose_by(c.type)}
             else:
                 unknown |= {c.id for c in columns}
@@ -315,14 +318,6 @@ def _kept_columns(gateway: SourceReader, plan: Handle, root: Node) -> Kept:
 
 _last: dict[str, tuple[Node, Kept]] = {}
 """The answer for the plan of the last question: every boundary of a plan asks."""
-
-
-def _kept_from(source: LeafSource, columns: Iterable[Attribute]) -> Iterable[int]:
-    """Return the columns for which a scan is handed no filter."""
-    for column in columns:
-        narrow = source.files and column.type in NARROW
-        if narrow or column.name in source.aside:
-            yield column.id
 
 
 def _reason(source: LeafSource) -> str:

@@ -353,7 +353,9 @@ def _conjuncts(
     for conjunct in site.arriving:
         term = _over_outputs(conjunct.term, inside, unknown, why, shown)
         if isinstance(term, Declined):
-            if not _passes_by(boundary, conjunct):
+            # Spark itself moves a conjunct that reads no result of a projection's functions.
+            by_spark = boundary.single and boundary.computed.isdisjoint(conjunct.reads)
+            if not (conjunct.reads and by_spark):
                 stuck.append(term)
         elif _over_keys(term):
             beside.append(term)
@@ -367,13 +369,6 @@ def _conjuncts(
         reason = f"the filter has more than {MAX_WHERE} operators; write it with fewer"
         raise DeclineSignal("filter-size", reason)
     return tuple(moved), tuple(dict.fromkeys(stuck)), tuple(beside)
-
-
-def _passes_by(boundary: Boundary, conjunct: Moved) -> bool:
-    """Whether a conjunct reads no result of a projection's functions, and Spark moves it."""
-    if not boundary.single or not conjunct.reads:
-        return False
-    return boundary.computed.isdisjoint(conjunct.reads)
 
 
 MAX_WHERE = 500
