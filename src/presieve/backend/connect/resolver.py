@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from presieve.backend.catalyst.trees import MAX_DEPTH, Tree
 from presieve.backend.connect.expression_trees import alias, unknown_tree
 from presieve.backend.connect.resolved_plan import (
     UNKNOWN,
-    FieldJson,
     Operator,
     Relation,
     ResolvedColumn,
@@ -27,25 +26,15 @@ from presieve.backend.connect.scope import OperatorScope, parts_of
 from presieve.backend.connect.server_sql import UNREAD_TEXT, shows_a_table
 from presieve.errors import Declined, DeclineSignal
 
-
-class AnalysisServer(Protocol):
-    """What resolving asks of the server."""
-
-    def fields(self, relation: Relation) -> Sequence[FieldJson]:
-        """Return the columns of a relation, each as the JSON of its ``StructField``."""
-
-    def is_stored(self, table: str) -> bool:
-        """Whether the name belongs to a table, not to a view."""
-
-    def explain_plan(self, relation: Relation, mode: str) -> str:
-        """Return the text of ``explain``."""
+if TYPE_CHECKING:
+    from presieve.backend.connect.client import Client
 
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
     """Resolves the messages of one plan, by a rule for each kind of relation."""
 
-    server: AnalysisServer
+    server: Client
     timezone: str
     rules: Mapping[str, Rule]
     pair_rules: Mapping[str, PairRule]

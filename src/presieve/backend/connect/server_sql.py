@@ -8,28 +8,20 @@ names and types, one may replace the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from presieve.backend.connect.querytext import as_messages
-from presieve.backend.connect.resolved_plan import FieldJson, Relation, content, copy_of, inputs
+from presieve.backend.connect.resolved_plan import Relation, content, copy_of, inputs
 from presieve.backend.gateway import GatewayError
 from presieve.errors import Declined
+
+if TYPE_CHECKING:
+    from presieve.backend.connect.client import Client
 
 UNREAD_TEXT = (
     "this part of the plan is SQL text of a form that the server alone reads; "
     "write it with DataFrames, or run it without Spark Connect"
 )
-
-
-class SqlServer(Protocol):
-    """What this module asks of the server."""
-
-    def fields(self, relation: Relation) -> Sequence[FieldJson]:
-        """Return the columns of a relation, each as the JSON of its ``StructField``."""
-
-    def same_semantics(self, first: Relation, second: Relation) -> bool:
-        """Whether two relations are analyzed to the same plan, up to names and numbers."""
 
 
 def texts(relation: Relation) -> list[Relation]:
@@ -76,7 +68,7 @@ def read_query(relation: Relation) -> Relation | None:
     return messages
 
 
-def is_right(server: SqlServer, relation: Relation, messages: Relation) -> bool:
+def is_right(server: Client, relation: Relation, messages: Relation) -> bool:
     """Whether the server says that the messages mean what the text means."""
     try:
         if not server.same_semantics(relation, messages):
