@@ -16,7 +16,7 @@ from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.catalyst.sites import boundaries
 from presieve.backend.catalyst.trees import Node
 from presieve.backend.effects.trusted_scans import ignores_corrupt_files
-from presieve.backend.gateway import Gateway, Handle, dataframe_of
+from presieve.backend.gateway import Gateway, Handle, PlanView, dataframe_of
 from presieve.backend.open_plan import CACHED, Opened, or_declined, session_declines
 from presieve.backend.problems.column_pruning import (
     TABLES,
@@ -55,6 +55,12 @@ class TableFunctions:
     uses: tuple[ColumnUse, ...] = ()
     others: tuple[OtherFunction, ...] = ()
 
+    @property
+    def view(self) -> PlanView:
+        """The plan with its tree, which there must be."""
+        assert self.root is not None
+        return PlanView(self.gateway, self.plan, self.root)
+
 
 @or_declined
 def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> TableFunctions:
@@ -70,10 +76,11 @@ def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> TableFunc
         root = gateway.tree(plan)
     against = session_declines(gateway, plan) or ignores_corrupt_files(gateway)
     uses: list[ColumnUse] = []
+    view = PlanView(gateway, plan, root)
     for number, node in enumerate(boundaries(root)):
         if simple_kind(node) in TABLES:
-            use = read_column_use(gateway, plan, root, number, node)
-            why = against or _decline_cached(gateway, plan, node)
+            use = read_column_use(view, number, node)
+            why = against or _decline_cached(view, node)
             uses.append(use if why is None else replace(use, declined=why))
     return TableFunctions(gateway, plan, root, tuple(uses), others)
 
@@ -86,8 +93,9 @@ def _others(root: Node) -> Iterator[OtherFunction]:
             yield OtherFunction(simple_kind(node), name, form, unread)
 
 
-def _decline_cached(gateway: Gateway, plan: Handle, node: Node) -> Declined | None:
+def _decline_cached(view: PlanView, node: Node) -> Declined | None:
     """Decline if the function's result, or something that contains it, comes from the cache."""
+    gateway, plan = view.gateway, view.plan
     if gateway.cache_is_empty():
         return None
     paths = [node.path[:n] for n in reversed(range(len(node.path) + 1))]
@@ -105,24 +113,22 @@ def kept_columns(
     If several functions share an exchange, each of them is handed all columns that one of them
     needs, so that they continue to share it.
     """
-    gateway, plan, root = functions.gateway, functions.plan, functions.root
     columns_by_path: dict[tuple[int, ...], KeptColumns] = {}
-    if root is None:
+    if functions.root is None:
         return columns_by_path
+    view = functions.view
     by_path = {u.node.path: u for u in functions.uses}
     for path, use in by_path.items():
         if path in columns_by_path or not _leaves_out(use):
             continue
-        equal = [by_path[p] for p in sharing_exchange(gateway, plan, root, use.node)]
+        equal = [by_path[p] for p in sharing_exchange(view, use.node)]
         if not all(_leaves_out(u) for u in equal):
             continue
         of_inputs = zip(*(u.inputs for u in equal), strict=True)
         needed = tuple(frozenset().union(*(i.read for i in inputs)) for inputs in of_inputs)
         if strict:
-            needed = tuple(
-                n | may_raise(gateway, plan, root, i)
-                for n, i in zip(needed, use.inputs, strict=True)
-            )
+            pairs = zip(needed, use.inputs, strict=True)
+            needed = tuple(n | may_raise(view, i) for n, i in pairs)
         if any(len(n) < len(i.columns) for n, i in zip(needed, use.inputs, strict=True)):
             columns_by_path |= {u.node.path: needed for u in equal}
     return columns_by_path
@@ -134,11 +140,8 @@ def _leaves_out(use: ColumnUse) -> bool:
 
 def erases(functions: TableFunctions, use: ColumnUse, columns: KeptColumns) -> bool:
     """Whether an error of computing or sending a removed column may vanish."""
-    gateway, plan, root = functions.gateway, functions.plan, functions.root
-    assert root is not None
-    return any(
-        may_raise(gateway, plan, root, i) - n for i, n in zip(use.inputs, columns, strict=True)
-    )
+    pairs = zip(use.inputs, columns, strict=True)
+    return any(may_raise(functions.view, i) - n for i, n in pairs)
 
 
 @or_declined

@@ -326,6 +326,19 @@ class Gateway(FunctionReader, SourceReader, PlanBuilder, Protocol):
     """The interfaces of one session. All methods may raise :class:`GatewayError`."""
 
 
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    """A plan, its tree, and the gateway that reads it."""
+
+    gateway: Gateway
+    plan: Handle
+    root: Node
+
+    def handle(self, node: Node) -> Handle:
+        """Return the operator in Spark that a node of the tree stands for."""
+        return self.gateway.node(self.plan, node.path)
+
+
 def dataframe_of(gateway: Gateway, plan: Handle, written: Handle) -> tuple[DataFrame, Handle]:
     """Return the DataFrame of a rewritten plan, and its analyzed plan. Raises
     :class:`DeclineSignal` if its columns are not those of the plan as written.

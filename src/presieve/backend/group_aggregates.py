@@ -39,7 +39,7 @@ from presieve.backend.catalyst.variable_columns import (
 )
 from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.trusted_scans import columns_to_hide, read_sources
-from presieve.backend.gateway import GatewayError, Handle, dataframe_of
+from presieve.backend.gateway import GatewayError, Handle, PlanView, dataframe_of
 from presieve.backend.open_plan import Opened, or_declined
 from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
 from presieve.backend.problems.problem import BoundaryInput
@@ -113,25 +113,23 @@ def open_groups(opened: Opened, df: DataFrame, *, changed: bool) -> Groups:
     plan, root = with_calls_apart(opened, df, changed=changed)
     if root is None:
         return Groups(opened, plan)
-    reader = _Reader(opened, plan, root)
+    reader = _Reader(opened, PlanView(opened.gateway, plan, root))
     return Groups(opened, plan, tuple(reader.calls()))
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
     opened: Opened
-    plan: Handle
-    root: Node
+    view: PlanView
 
     def calls(self) -> Iterator[GroupCall]:
         """Yield the operators that call functions of groups and none of Spark's own aggregates."""
-        for node in walk(self.root):
+        for node in walk(self.view.root):
             if not is_boundary(node) or simple_kind(node) not in _OF_GROUPS:
                 continue
-            gateway = self.opened.gateway
-            handle = gateway.node(self.plan, node.path)
+            handle = self.view.handle(node)
             try:
-                boundary = read_boundary(gateway, node, handle)
+                boundary = read_boundary(self.view.gateway, node, handle)
             except DeclineSignal:
                 continue
             if any(call.native is not None for call in boundary.calls):
@@ -146,8 +144,8 @@ class _Reader:
     def _read_call(
         self, read: GroupCall, node: Node, handle: Handle, boundary: Boundary
     ) -> GroupCall:
-        gateway = self.opened.gateway
-        check_place(gateway, self.plan, node)
+        view, gateway = self.view, self.view.gateway
+        check_place(view, node)
         unread = gateway.unread(handle)
         if unread is not None:
             raise DeclineSignal.of(unread)
@@ -159,20 +157,20 @@ class _Reader:
         lifted_boundary = read_lifted(gateway, handle, boundary, self.opened.setting)
         _check_read(lifted_boundary)
         columns = input_vars(lifted_boundary.names)
-        hidden = columns_to_hide(gateway, self.plan, self.root, boundary, columns)
-        below = node_at(self.root, boundary.input_path)
-        sources = cache(partial(read_sources, gateway, self.plan, self.root, boundary))
+        hidden = columns_to_hide(view, boundary, columns)
+        below = node_at(view.root, boundary.input_path)
+        sources = cache(partial(read_sources, view, boundary))
         input_ = BoundaryInput(below, lifted_boundary.names, sources)
         setting = None
         with suppress(GatewayError):
-            setting = with_extent(gateway, self.plan, input_, self.opened.setting)
+            setting = with_extent(gateway, view.plan, input_, self.opened.setting)
         bounded = lifted_boundary
         assumed = (a for x in lifted_boundary.folds for a in x.assumptions)
         if setting is not None and any(map(is_of_size, assumed)):
             bounded = read_lifted(gateway, handle, boundary, setting)
         taken = boundary.arguments
         inputs = [a for a in boundary.inputs if a.id in taken]
-        incomplete, texts = may_not_arrive(gateway, self.plan, (self.root, below), inputs, taken)
+        incomplete, texts = may_not_arrive(view, below, inputs, taken)
         outputs_by_id = {a.id: a for a in boundary.outputs}
         return replace(
             read,

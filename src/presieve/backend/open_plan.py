@@ -24,7 +24,14 @@ from presieve.backend.catalyst.peers import PeerOrder, changed_peer_orders
 from presieve.backend.catalyst.sites import Site, boundaries, candidates, find_sites
 from presieve.backend.catalyst.trees import JsonNode, Node
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
-from presieve.backend.gateway import Gateway, GatewayError, Handle, PlanReader, dataframe_of
+from presieve.backend.gateway import (
+    Gateway,
+    GatewayError,
+    Handle,
+    PlanReader,
+    PlanView,
+    dataframe_of,
+)
 from presieve.backend.guard import classes
 from presieve.backend.problems.problem import SiteProblem, read_problem
 from presieve.backend.problems.setting import PlanSetting
@@ -190,7 +197,8 @@ def _open_sites(unread: Opened, decided: Collection[int] = ()) -> Opened:
     may_move = candidates(root, skip_hopeless=reading.skip_hopeless)
     undecided = {i: n for i, n in may_move.items() if i not in decided}
     zone, silent = opened.timezone, reading.skip_hopeless
-    sites = find_sites(gateway, root, plan, zone, undecided, skip_hopeless=silent)
+    view = PlanView(gateway, plan, root)
+    sites = find_sites(view, zone, undecided, skip_hopeless=silent)
     against = session_declines(gateway, plan) if sites else None
     explained = {p for site in sites for p in _paths(site.boundary)}
     silent = silent or bool(decided) or not python

@@ -11,7 +11,7 @@ from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
 from presieve.backend.effects.trusted_scans import describe_scans
-from presieve.backend.gateway import GatewayError
+from presieve.backend.gateway import GatewayError, PlanView
 from presieve.backend.problems.pickled import snapshot
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.backend.versions import version_of
@@ -93,7 +93,9 @@ class KeyedFold:
         try:
             gateway = ClassicGateway(self.df.sparkSession)
             plan = gateway.analyzed(self.df)
-            sources = describe_scans(gateway, plan, gateway.tree(plan), ((),), native=False)
+            sources = describe_scans(
+                PlanView(gateway, plan, gateway.tree(plan)), ((),), native=False
+            )
         except (DeclineSignal, GatewayError):
             return None
         return prefilter if sources.faithful and sources.narrow == frozenset() else aside(prefilter)

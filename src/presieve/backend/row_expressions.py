@@ -43,7 +43,7 @@ from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.may_raise import computed_of, guards, made_by_python, trees
 from presieve.backend.effects.trusted_scans import columns_to_hide
 from presieve.backend.effects.utf8 import valid_utf8
-from presieve.backend.gateway import Gateway, Handle, dataframe_of
+from presieve.backend.gateway import Handle, PlanView, dataframe_of
 from presieve.backend.open_plan import CACHED, Opened, or_declined, session_declines
 from presieve.backend.problems.lift_functions import read_lifted
 from presieve.backend.problems.problem import of_bytes
@@ -105,7 +105,7 @@ def open_calls(opened: Opened, df: DataFrame, *, changed: bool) -> Calls:
     plan, root = with_calls_apart(opened, df, changed=changed)
     if root is None:
         return Calls(opened, plan)
-    reader = _Reader(opened, plan, root)
+    reader = _Reader(opened, PlanView(opened.gateway, plan, root))
     row_calls = tuple(c for n in walk(root) for c in reader.calls(n))
     return Calls(opened, plan, tuple(_as_objects(root, row_calls)))
 
@@ -144,10 +144,11 @@ def _too_large(root: Node) -> Declined | None:
     return None
 
 
-def check_place(gateway: Gateway, plan: Handle, node: Node) -> None:
+def check_place(view: PlanView, node: Node) -> None:
     """Raise :class:`DeclineSignal` for a cached operator, or one that runs in a special way."""
     if node.fields.get("isBarrier") or node.fields.get("profile"):
         raise DeclineSignal("operator", "it runs in a barrier stage or by a resource profile")
+    gateway, plan = view.gateway, view.plan
     if not gateway.cache_is_empty():
         paths = [node.path[:n] for n in range(len(node.path) + 1)]
         if any(gateway.is_cached(gateway.node(plan, path)) for path in paths):
@@ -157,17 +158,15 @@ def check_place(gateway: Gateway, plan: Handle, node: Node) -> None:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     opened: Opened
-    plan: Handle
-    root: Node
+    view: PlanView
 
     def calls(self, node: Node) -> Iterator[RowCall]:
         """Read the functions of single rows in an operator, of scalar UDFs those on columns."""
         if not is_boundary(node) or simple_kind(node) not in _OF_ROWS:
             return
-        gateway = self.opened.gateway
-        handle = gateway.node(self.plan, node.path)
+        handle = self.view.handle(node)
         try:
-            boundary = read_boundary(gateway, node, handle)
+            boundary = read_boundary(self.view.gateway, node, handle)
         except DeclineSignal:
             return
         if boundary.kind == TABLE_FUNCTION:
@@ -184,23 +183,23 @@ class _Reader:
                 yield replace(read, lifted=signal.declined)
 
     def _read_call(self, read: RowCall, node: Node, handle: Handle, boundary: Boundary) -> RowCall:
-        gateway = self.opened.gateway
+        view = self.view
         (call,) = boundary.calls
-        check_place(gateway, self.plan, node)
+        check_place(view, node)
         if node.kind == PROJECT:
             keys = tuple(dict.fromkeys(call.arguments))
             boundary = replace(boundary, keys=keys, key_outputs={})
-        lifted_boundary = read_lifted(gateway, handle, boundary, self.opened.setting)
+        lifted_boundary = read_lifted(view.gateway, handle, boundary, self.opened.setting)
         if lifted_boundary.why is not None or not lifted_boundary.boundary.single:
             raise DeclineSignal.of(lifted_boundary.why or _UNREAD)
-        check_shared(gateway, self.root, self.plan, lifted_boundary, self.opened.setting)
+        check_shared(view, lifted_boundary, self.opened.setting)
         (lifted,) = lifted_boundary.folds
         columns = self._columns(lifted_boundary.boundary, lifted)
         inputs = [a for a in boundary.inputs if a.id in call.arguments]
         by_arrow = call.arguments if call.arrow or node.kind != PROJECT else ()
-        hidden = columns_to_hide(gateway, self.plan, self.root, boundary, columns)
-        below = self.root, node_at(self.root, boundary.input_path)
-        incomplete, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
+        hidden = columns_to_hide(view, boundary, columns)
+        below = node_at(view.root, boundary.input_path)
+        incomplete, texts = may_not_arrive(view, below, inputs, by_arrow)
         if node.kind == PROJECT:
             lifted = self._of_bytes(lifted, columns, call, node)
         self._check_later(call, lifted)
@@ -242,7 +241,7 @@ class _Reader:
         function. Spark calls functions for the rows that pass the filter's other conjuncts, but
         evaluates expressions in any order; it also infers filters from joins.
         """
-        if any(guards(n, node.path, {}) for n in walk(self.root)):
+        if any(guards(n, node.path, {}) for n in walk(self.view.root)):
             raise DeclineSignal("may-add-error", _EARLIER)
 
     def _of_bytes(
@@ -252,7 +251,7 @@ class _Reader:
         texts = {i: v for i, v in columns.items() if strip(v.sort) == STRING}
         if call.arrow or not texts:
             return lifted
-        valid = valid_utf8(self.opened.gateway, self.plan, self.root, node.children[0], texts)
+        valid = valid_utf8(self.view, node.children[0], texts)
         return of_bytes(lifted, [v for i, v in texts.items() if i not in valid])
 
 

@@ -12,21 +12,19 @@ from collections.abc import Iterator
 
 from presieve.backend.catalyst.boundary import LOGICAL
 from presieve.backend.catalyst.trees import JsonNode, Node, nodes_inside, walk
-from presieve.backend.gateway import Handle, PlanReader
+from presieve.backend.gateway import PlanView
 
 WITH_CTE = LOGICAL + "WithCTE"
 CTE_REFERENCE = LOGICAL + "CTERelationRef"
 CTE_DEFINITION = LOGICAL + "CTERelationDef"
 
 
-def fixed_definitions(gateway: PlanReader, root: Node, plan: Handle) -> frozenset[int]:
+def fixed_definitions(view: PlanView) -> frozenset[int]:
     """Return the numbers of the definitions that are deterministic with all that they refer to."""
-    nodes_by_id = {int(n.fields["id"]): n for n in walk(root) if n.kind == CTE_DEFINITION}
+    nodes_by_id = {int(n.fields["id"]): n for n in walk(view.root) if n.kind == CTE_DEFINITION}
     # Definitions of a subquery are children in its own plan; its expression answers for them.
-    fixed = {int(n["id"]) for n in _all(root, CTE_DEFINITION)} - set(nodes_by_id)
-    fixed |= {
-        i for i, n in nodes_by_id.items() if gateway.deterministic(gateway.node(plan, n.path))
-    }
+    fixed = {int(n["id"]) for n in _all(view.root, CTE_DEFINITION)} - set(nodes_by_id)
+    fixed |= {i for i, n in nodes_by_id.items() if view.gateway.deterministic(view.handle(n))}
     while True:
         fewer = {
             i for i in fixed if i not in nodes_by_id or find_references(nodes_by_id[i]) <= fixed

@@ -9,24 +9,22 @@ from collections.abc import Iterator
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, LOGICAL, MAPS, simple_kind
 from presieve.backend.catalyst.operators import SUBQUERY_ALIAS, VIEW
 from presieve.backend.catalyst.trees import Node, walk
-from presieve.backend.gateway import GatewayError, Handle, SourceReader
+from presieve.backend.gateway import GatewayError, PlanView
 from presieve.backend.statistics.footers import RELATION
 
 
-def sharing_exchange(
-    gateway: SourceReader, plan: Handle, root: Node, boundary: Node
-) -> frozenset[tuple[int, ...]]:
+def sharing_exchange(view: PlanView, boundary: Node) -> frozenset[tuple[int, ...]]:
     """Return the paths of the boundaries, this one included, whose exchanged plans are equal."""
     own = _input_of_exchange(boundary)
     if own is None:
         return frozenset((boundary.path,))
-    others = [n for n in walk(root) if n.kind == boundary.kind and n is not boundary]
+    others = [n for n in walk(view.root) if n.kind == boundary.kind and n is not boundary]
     paths = {boundary.path}
     for candidate in others:
         below = _input_of_exchange(candidate)
         if below is not None and _kinds(below) == _kinds(own):
             pairs = zip(_leaves(below), _leaves(own), strict=True)
-            if _shape(below) == _shape(own) and all(_same(gateway, plan, *p) for p in pairs):
+            if _shape(below) == _shape(own) and all(_same(view, *p) for p in pairs):
                 paths.add(candidate.path)
     return frozenset(paths)
 
@@ -86,14 +84,14 @@ _HELD = (
 """Leaves whose rows are already there: reading them once saves nothing."""
 
 
-def _same(gateway: SourceReader, plan: Handle, first: Node, second: Node) -> bool:
+def _same(view: PlanView, first: Node, second: Node) -> bool:
     """Whether both leaves read the same data: a relation of files does not say which files, and on
     Spark Connect no leaf says anything.
     """
     if first.kind in _HELD:
         return False
     try:
-        a, b = (gateway.node(plan, n.path) for n in (first, second))
+        gateway, a, b = view.gateway, view.handle(first), view.handle(second)
         if first.kind == RELATION:
             return gateway.parquet_files(a) == gateway.parquet_files(b)
         return not first.kind.startswith("presieve.") or gateway.same(a, b)

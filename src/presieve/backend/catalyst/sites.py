@@ -34,7 +34,7 @@ from presieve.backend.catalyst.operators import (
 )
 from presieve.backend.catalyst.table_functions import table_of
 from presieve.backend.catalyst.trees import OR, Conjunct, Node, expr_id, references, walk
-from presieve.backend.gateway import Handle, PlanReader
+from presieve.backend.gateway import PlanView
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reordered
 from presieve.plan.liveness import visible
@@ -99,18 +99,12 @@ def candidates(root: Node, *, skip_hopeless: bool) -> dict[int, Node]:
 
 
 def find_sites(
-    gateway: PlanReader,
-    root: Node,
-    plan: Handle,
-    timezone: str,
-    numbered: Mapping[int, Node],
-    *,
-    skip_hopeless: bool,
+    view: PlanView, timezone: str, numbered: Mapping[int, Node], *, skip_hopeless: bool
 ) -> tuple[Site, ...]:
     """Find boundaries that a filter meets; ``skip_hopeless`` omits some that none is about."""
     if not numbered:
         return ()
-    reader = _Reader(gateway, root, plan, timezone, skip_hopeless=skip_hopeless)
+    reader = _Reader(view, timezone, skip_hopeless=skip_hopeless)
     sites = (reader.site(number, node) for number, node in numbered.items())
     return tuple(s for s in sites if s is not None)
 
@@ -130,14 +124,13 @@ def _reads(moved: Moved, computed: Set[int]) -> bool:
 class _Reader:
     """Reads a plan with several boundaries, each part once."""
 
-    def __init__(
-        self, gateway: PlanReader, root: Node, plan: Handle, timezone: str, *, skip_hopeless: bool
-    ) -> None:
-        self._gateway, self._root, self._plan, self._timezone = gateway, root, plan, timezone
+    def __init__(self, view: PlanView, timezone: str, *, skip_hopeless: bool) -> None:
+        gateway, root, plan = view.gateway, view.root, view.plan
+        self._view, self._timezone = view, timezone
         self._skip_hopeless = skip_hopeless
         self._by_path = {n.path: n for n in walk(root)}
         self._shared = gateway.refers(plan) and bool(find_references(root))
-        self._fixed = fixed_definitions(gateway, root, plan) if self._shared else frozenset()
+        self._fixed = fixed_definitions(view) if self._shared else frozenset()
         # Most plans are deterministic as a whole, so that one question is enough.
         self._all_fixed = gateway.deterministic(plan)
         self._simple: dict[tuple[int, ...], Operator | None] = {}
@@ -184,13 +177,14 @@ class _Reader:
             conjuncts,
             arriving,
             deterministic,
-            self._root,
+            self._view.root,
             merged=any(is_within(boundary.path, top) for top in self._plans_that_merge),
         )
 
     @cached_property
     def _plans_that_merge(self) -> tuple[tuple[int, ...], ...]:
-        return merged_plans(self._root) if self._gateway.calls_python(self._plan) else ()
+        view = self._view
+        return merged_plans(view.root) if view.gateway.calls_python(view.plan) else ()
 
     def _may_meet(
         self, boundary: Node, available: Set[int], computed: Set[int], chain: tuple[Node, ...]
@@ -253,12 +247,12 @@ class _Reader:
     def _is_fixed(self, node: Node) -> bool:
         """Whether the operator and everything below it is deterministic."""
         if not self._all_fixed:
-            if not self._gateway.deterministic(self._gateway.node(self._plan, node.path)):
+            if not self._view.gateway.deterministic(self._view.handle(node)):
                 return False
         return not self._shared or find_references(node) <= self._fixed
 
     def _attributes(self, node: Node) -> tuple[Attribute, ...]:
-        return self._gateway.attributes(self._gateway.node(self._plan, node.path))
+        return self._view.gateway.attributes(self._view.handle(node))
 
     def _operator(self, node: Node, below: Node, available: frozenset[int]) -> Operator | None:
         if node.path in self._simple:

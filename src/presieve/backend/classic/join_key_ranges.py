@@ -44,7 +44,7 @@ from presieve.backend.classic.plan_leaves import RELATION, some_parquet_files
 from presieve.backend.classic.py4j_errors import each, java_class, simple_class, translate_errors
 from presieve.backend.effects.may_raise import trees_raise
 from presieve.backend.effects.trusted_scans import Sources, describe_scans, dropped_by_columns
-from presieve.backend.gateway import Handle
+from presieve.backend.gateway import Handle, PlanView
 from presieve.backend.open_plan import Opened, or_declined, session_declines
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.statistics.estimates import local, scan_below
@@ -270,7 +270,8 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
         or _follow_to_files(node_at(root, of.path), of.column.id) is None
     ):
         return False
-    if dropped_by_columns(gateway, plan, root, node_at(root, of.path[:-1])) is not None:
+    view = PlanView(gateway, plan, root)
+    if dropped_by_columns(view, node_at(root, of.path[:-1])) is not None:
         return False
     if not _is_modern(gateway, plan, root, of):
         return False
@@ -278,9 +279,7 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
     if rows is None or rows > MAX_ROWS or not gateway.repeatable(gateway.node(plan, of.other)):
         return False
     try:
-        return not describe_scans(gateway, plan, root, [of.path], native=False).aside(
-            [of.column.id]
-        )
+        return not describe_scans(view, [of.path], native=False).aside([of.column.id])
     except DeclineSignal:
         return False
 

@@ -50,7 +50,7 @@ from presieve.backend.classic.time_zones import zones
 from presieve.backend.effects.trusted_scans import ICEBERG, describe_scans
 from presieve.backend.filter_placement.joins import is_paired
 from presieve.backend.filter_placement.sides import columns_of
-from presieve.backend.gateway import GatewayError, Handle, LeafSource
+from presieve.backend.gateway import GatewayError, Handle, LeafSource, PlanView
 from presieve.backend.open_plan import Opened, function_name, or_declined, session_declines
 from presieve.backend.statistics.estimates import local
 from presieve.errors import Declined
@@ -411,7 +411,8 @@ def _source(
     if not all(facts.conditions for facts in uses):
         return None
     leaf = gateway.node(plan, path)
-    source, scans = gateway.source(leaf), describe_scans(gateway, plan, root, [path], native=False)
+    view, source = PlanView(gateway, plan, root), gateway.source(leaf)
+    scans = describe_scans(view, [path], native=False)
     claims = search.trusting and not scans.faithful
     if source.by_columns or not (claims or (scans.faithful and _is_known(source))):
         return None

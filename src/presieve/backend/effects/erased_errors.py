@@ -11,7 +11,7 @@ from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import Node
 from presieve.backend.effects.may_raise import guards
 from presieve.backend.effects.utf8 import valid_utf8
-from presieve.backend.gateway import Handle, SourceReader
+from presieve.backend.gateway import PlanView
 from presieve.backend.statistics.footers import within_python
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
@@ -97,37 +97,34 @@ class Sent:
     texts: frozenset[str] = frozenset()
 
 
-def sent_to_python(gateway: SourceReader, site: Site, boundary: Boundary, plan: Handle) -> Sent:
+def sent_to_python(view: PlanView, site: Site, boundary: Boundary) -> Sent:
     """Whether a worker gets every value of the columns that the boundary's functions are sent."""
     calls = [c for c in boundary.calls if c.native is None]
     scalar = boundary.kind == "Project"
     by_arrow = {i for c in calls if c.arrow or not scalar for i in c.arguments}
     sent = {i for c in calls for i in c.arguments}
     columns = tuple(a for a in boundary.inputs if a.id in sent)
-    incomplete, texts = may_not_arrive(gateway, plan, (site.root, site.input), columns, by_arrow)
+    incomplete, texts = may_not_arrive(view, site.input, columns, by_arrow)
     if incomplete:
         return Sent(False)
     return Sent(True, frozenset(a.name for a in boundary.inputs if a.id in texts))
 
 
 def may_not_arrive(
-    gateway: SourceReader,
-    plan: Handle,
-    trees: tuple[Node, Node],
-    columns: Collection[Attribute],
-    by_arrow: Collection[int],
+    view: PlanView, input_: Node, columns: Collection[Attribute], by_arrow: Collection[int]
 ) -> tuple[frozenset[int], frozenset[int]]:
     """Return the columns whose values may not all reach a worker, and the texts whose values reach
-    it if they are UTF-8. ``trees`` are the whole plan and the operator that gives the columns.
+    it if they are UTF-8. ``input_`` is the operator that gives the columns.
     """
-    root, input_ = trees
     types = {a.id: a.type for a in columns if a.type not in _ALWAYS_SENT}
     texts = {i for i, type_ in types.items() if type_ == "string"}
     numbers = {i for i, type_ in types.items() if decimal_type(type_)}
     moments = {i for i, t in types.items() if t in ("timestamp", "timestamp_ntz", "date")}
     incomplete = types.keys() - texts - numbers - moments
     doubtful = moments | {i for i in numbers if i in by_arrow}
-    incomplete |= doubtful - within_python(gateway, plan, input_, doubtful) if doubtful else set()
+    incomplete |= (
+        doubtful - within_python(view.gateway, view.plan, input_, doubtful) if doubtful else set()
+    )
     doubtful = {i for i in texts if i in by_arrow}
-    doubtful -= valid_utf8(gateway, plan, root, input_, doubtful) if doubtful else frozenset()
+    doubtful -= valid_utf8(view, input_, doubtful) if doubtful else frozenset()
     return frozenset(incomplete), frozenset(doubtful)

@@ -44,7 +44,7 @@ from presieve.backend.catalyst.trees import (
     walk,
 )
 from presieve.backend.effects.may_raise import trees
-from presieve.backend.gateway import Handle, LeafSource, SourceReader
+from presieve.backend.gateway import LeafSource, PlanView, SourceReader
 from presieve.errors import Declined, DeclineSignal
 from presieve.semantics.scan import NARROW, may_lose_by
 
@@ -179,43 +179,33 @@ def is_faithful(sources: Callable[[], Sources]) -> bool:
         return False
 
 
-def read_sources(gateway: SourceReader, plan: Handle, root: Node, boundary: Boundary) -> Sources:
+def read_sources(view: PlanView, boundary: Boundary) -> Sources:
     """Describe the scans below a boundary. Raises :class:`DeclineSignal` ``source`` if a filter of
     ours could change what one of them is handed.
     """
     paths = [boundary.input_path, *([boundary.beside.input_path] if boundary.beside else [])]
     native = any(call.native is not None for call in boundary.calls)
-    return describe_scans(gateway, plan, root, paths, native=native)
+    return describe_scans(view, paths, native=native)
 
 
-def describe_scans(
-    gateway: SourceReader,
-    plan: Handle,
-    root: Node,
-    paths: Iterable[tuple[int, ...]],
-    *,
-    native: bool,
-) -> Sources:
+def describe_scans(view: PlanView, paths: Iterable[tuple[int, ...]], *, native: bool) -> Sources:
     """Describe the scans below operators; ``native``: Spark itself aggregates above."""
-    faithful = [_is_faithful(gateway, plan, root, node_at(root, path), native) for path in paths]
-    return Sources(all(faithful), *_kept_columns(gateway, plan, root))
+    faithful = [_is_faithful(view, node_at(view.root, path), native) for path in paths]
+    return Sources(all(faithful), *_kept_columns(view))
 
 
-def columns_to_hide(
-    gateway: SourceReader, plan: Handle, root: Node, boundary: Boundary, read: Collection[int]
-) -> frozenset[int]:
+def columns_to_hide(view: PlanView, boundary: Boundary, read: Collection[int]) -> frozenset[int]:
     """Return the attributes in ``read`` that an expression in a function's place must hide, because
     Spark moves filters past the expression that it does not move past a function, and a scan loses
     rows by comparisons with these attributes. Raises :class:`DeclineSignal` if the expression may
     change the rows of the scans in another way: Spark reads only the columns of the expression, and
     makes some sources aggregate.
     """
-    against = ignores_corrupt_files(gateway) or dropped_by_columns(
-        gateway, plan, root, node_at(root, boundary.path)
-    )
+    node = node_at(view.root, boundary.path)
+    against = ignores_corrupt_files(view.gateway) or dropped_by_columns(view, node)
     if against is not None:
         raise DeclineSignal.of(against)
-    sources = read_sources(gateway, plan, root, boundary)
+    sources = read_sources(view, boundary)
     unknown = sources.unknown is None or not sources.unknown.isdisjoint(read)
     if not sources.faithful or unknown:
         reason = "a source below is not known to apply filters as Spark does; store its rows first"
@@ -223,15 +213,13 @@ def columns_to_hide(
     return frozenset(read) if sources.lossy is None else sources.lossy.intersection(read)
 
 
-def dropped_by_columns(
-    gateway: SourceReader, plan: Handle, root: Node, node: Node
-) -> Declined | None:
+def dropped_by_columns(view: PlanView, node: Node) -> Declined | None:
     """Decline if the rows of a source below may depend on which columns are read."""
     leaves = [n for n in walk(node) if not n.children]
     if any(n.kind == CTE_REFERENCE for n in leaves):
-        leaves = [n for n in walk(root) if not n.children]
+        leaves = [n for n in walk(view.root) if not n.children]
     for leaf in leaves:
-        if leaf.kind != CTE_REFERENCE and gateway.source(gateway.node(plan, leaf.path)).by_columns:
+        if leaf.kind != CTE_REFERENCE and view.gateway.source(view.handle(leaf)).by_columns:
             return Declined("source", "the source drops or records rows that are malformed")
     return None
 
@@ -246,19 +234,17 @@ def ignores_corrupt_files(gateway: SourceReader) -> Declined | None:
     return Declined("conf", f"{_IGNORE_CORRUPT} is true: rows depend on which columns are read")
 
 
-def _is_faithful(
-    gateway: SourceReader, plan: Handle, root: Node, input_: Node, native: bool
-) -> bool:
+def _is_faithful(view: PlanView, input_: Node, native: bool) -> bool:
     """Whether all scans below apply a filter as it says."""
     nodes = list(_reachable_operators(input_))
     leaves = [n for n in nodes if not n.children]
     shared = any(n.kind == CTE_REFERENCE for n in leaves)
     if shared:  # our filter joins the filters of all references
-        leaves = [n for n in walk(root) if not n.children]
+        leaves = [n for n in walk(view.root) if not n.children]
     leaves = [n for n in leaves if n.kind != CTE_REFERENCE and n.kind not in _STOPPING]
     faithful = True
     for leaf in leaves:
-        source = gateway.source(gateway.node(plan, leaf.path))
+        source = view.gateway.source(view.handle(leaf))
         if source.names in FAITHFUL:
             continue
         faithful = False
@@ -275,18 +261,18 @@ Columns: TypeAlias = frozenset[int] | None
 Kept: TypeAlias = tuple[Columns, Columns, Columns]
 
 
-def _kept_columns(gateway: SourceReader, plan: Handle, root: Node) -> Kept:
+def _kept_columns(view: PlanView) -> Kept:
     """Return the columns of a plan whose filters are kept from scans, as three sets: the columns by
     which sources lose rows; the columns of sources that are not known; and the first set with the
     columns by some of whose filters sources may lose rows. Each set includes all columns that are
     equal to these or computed from them, because Spark infers filters of one from filters of the
     other (``InferFiltersFromConstraints``).
     """
-    last_answer = _last.get("root")
-    if last_answer is not None and last_answer[0] is root:
+    gateway, last_answer = view.gateway, _last.get("root")
+    if last_answer is not None and last_answer[0] is view.root:
         return last_answer[1]
-    inner = gateway.subqueries(plan)
-    parts = [(plan, root), *((sub, gateway.tree(sub)) for sub in inner)]
+    inner = gateway.subqueries(view.plan)
+    parts = [(view.plan, view.root), *((sub, gateway.tree(sub)) for sub in inner)]
     narrow: set[int] = set()
     unknown: set[int] = set()
     lossy: set[int] = set()
@@ -312,7 +298,7 @@ def _kept_columns(gateway: SourceReader, plan: Handle, root: Node) -> Kept:
         _follow_links(unknown, links),
         _follow_links(narrow | lossy, links),
     )
-    _last["root"] = root, kept_columns
+    _last["root"] = view.root, kept_columns
     return kept_columns
 
 

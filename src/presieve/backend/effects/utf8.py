@@ -26,7 +26,7 @@ from presieve.backend.catalyst.trees import (
     strip_alias,
 )
 from presieve.backend.effects.trusted_scans import describe_scans, is_faithful
-from presieve.backend.gateway import Handle, SourceReader
+from presieve.backend.gateway import PlanView
 from presieve.lift.evaluation_types import Role, evaluation_type
 
 _DECODED = (("files", "csv"), ("org.apache.spark.sql.execution.datasources.csv.CSVFileFormat",))
@@ -35,12 +35,8 @@ _DECODED = (("files", "csv"), ("org.apache.spark.sql.execution.datasources.csv.C
 _ANY_BYTES = ("string", "binary")
 
 
-def valid_utf8(
-    gateway: SourceReader, plan: Handle, root: Node, node: Node, ids: Iterable[int]
-) -> frozenset[int]:
-    """Return the output attributes of ``node``, among these texts, that are UTF-8 in every row.
-    ``root`` is the tree of the plan.
-    """
+def valid_utf8(view: PlanView, node: Node, ids: Iterable[int]) -> frozenset[int]:
+    """Return the output attributes of ``node``, among these texts, that are UTF-8 in every row."""
     top = node.path
     origins = {i: frozenset((i,)) for i in ids}  # from attributes of the operator to those in ids
     valid: frozenset[int] = frozenset()
@@ -52,12 +48,12 @@ def valid_utf8(
         elif "projectList" in node.fields:
             valid, origins = _through(node.fields["projectList"], origins, valid)
         node = node.children[0]
-    sources = partial(describe_scans, gateway, plan, root, (top,), native=False)
+    sources = partial(describe_scans, view, (top,), native=False)
     if tested and is_faithful(sources):
         valid |= tested
     if node.children or not origins:
         return valid
-    names = gateway.source(gateway.node(plan, node.path)).names
+    names = view.gateway.source(view.handle(node)).names
     decoded = any(part == names[-len(part) :] or part == names[1:2] for part in _DECODED)
     return valid.union(*origins.values()) if decoded else valid
 

@@ -15,7 +15,7 @@ from presieve.backend.filter_placement.filtered_leaves import moves_no_filters, 
 from presieve.backend.filter_placement.joins import JoinSite, is_paired, read_join_site
 from presieve.backend.filter_placement.sides import OperatorInput, SiteContext
 from presieve.backend.filter_placement.windows import WindowSite, read_window_site
-from presieve.backend.gateway import Gateway, Handle, dataframe_of
+from presieve.backend.gateway import Gateway, Handle, PlanView, dataframe_of
 from presieve.backend.open_plan import CACHED, Opened, is_cached, or_declined, session_declines
 from presieve.backend.rewrite import Predicate, insert_filters, predicate
 from presieve.errors import DeclineSignal
@@ -58,7 +58,7 @@ def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
         # A definition (WITH) that is not inlined stays as it is.
         plan = gateway.simplify_plan(gateway.inline_definitions(plan))
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    context = SiteContext(gateway, plan, gateway.tree(plan), timezone)
+    context = SiteContext(PlanView(gateway, plan, gateway.tree(plan)), timezone)
     kinds = (*_KINDS, *_SOURCES) if alone else _KINDS
     return FilteredOperators(opened, plan, tuple(_read_sites(context, kinds)))
 
@@ -91,7 +91,7 @@ def filter_of(side: OperatorInput, prefilter: Term, timezone: str) -> Predicate:
 
 
 def _read_sites(context: SiteContext, kinds: _Kinds) -> Iterator[AnySite]:
-    nodes = list(walk(context.root))
+    nodes = list(walk(context.view.root))
     if not any(n.kind in (FILTER, JOIN) for n in nodes):
         return
     defined = [n.path for n in nodes if n.kind == CTE_DEFINITION]
@@ -102,19 +102,18 @@ def _read_sites(context: SiteContext, kinds: _Kinds) -> Iterator[AnySite]:
         for i, (n, _) in by_number.items()
         if not any(n.path[: len(path)] == path for path in defined)
     }
-    gateway, root, plan = context.gateway, context.root, context.plan
-    for site in find_sites(gateway, root, plan, context.timezone, numbered, skip_hopeless=False):
+    for site in find_sites(context.view, context.timezone, numbered, skip_hopeless=False):
         try:
-            _check(context, site)
+            _check(context.view, site)
             yield by_number[site.number][1](context, site)
         except DeclineSignal:
             continue
 
 
-def _check(context: SiteContext, site: Site) -> None:
+def _check(view: PlanView, site: Site) -> None:
     """Raise :class:`DeclineSignal` if nothing may be put below an operator."""
-    gateway, plan = context.gateway, context.plan
-    unread = gateway.unread(gateway.node(plan, site.boundary.path))
+    gateway, plan = view.gateway, view.plan
+    unread = gateway.unread(view.handle(site.boundary))
     if unread is not None:
         raise DeclineSignal.of(unread)
     if not gateway.cache_is_empty() and is_cached(gateway, site, plan):

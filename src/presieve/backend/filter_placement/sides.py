@@ -12,7 +12,7 @@ from presieve.backend.catalyst.trees import Node
 from presieve.backend.catalyst.variable_columns import InputAttributes, distinct
 from presieve.backend.effects.may_raise import InputErrors, errors_in_input
 from presieve.backend.effects.trusted_scans import describe_scans
-from presieve.backend.gateway import Handle, SourceReader
+from presieve.backend.gateway import PlanView
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.errors import Declined
 from presieve.ir.fold import Column
@@ -64,14 +64,12 @@ class FilteredSite:
 class SiteContext:
     """What sites are read with."""
 
-    gateway: SourceReader
-    plan: Handle
-    root: Node
+    view: PlanView
     timezone: str
 
     def attributes(self, node: Node) -> tuple[Attribute, ...]:
         """Return the columns of an operator."""
-        return self.gateway.attributes(self.gateway.node(self.plan, node.path))
+        return self.view.gateway.attributes(self.view.handle(node))
 
     def side(
         self, below: Node, inputs: tuple[Attribute, ...], read: Collection[Var], *, guarded: bool
@@ -84,15 +82,13 @@ class SiteContext:
         attributes, columns = columns_of(inputs)
         folded = {n.lower() for n in names}
         distinct((a for a in inputs if a.name.lower() in folded), "below the operator")
-        sources = partial(
-            describe_scans, self.gateway, self.plan, self.root, [below.path], native=False
-        )
+        sources = partial(describe_scans, self.view, [below.path], native=False)
         used = tuple(a for a in inputs if a.name in names)
         return OperatorInput(
             tuple(c for c in columns if c.name in names),
             {i: v for i, v in attributes.items() if v.name in names},
             standing(below, attributes, self.timezone),
-            errors_in_input(below, self.root, guarded),
+            errors_in_input(below, self.view.root, guarded),
             BoundaryInput(below, InputAttributes((), used, (), {}), sources),
         )
 

@@ -64,7 +64,7 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
         where,
         (side,),
         side.errors.may_raise or window.raises or window.bounds_raise,
-        len(sharing_exchange(context.gateway, context.plan, context.root, node)) > 1,
+        len(sharing_exchange(context.view, node)) > 1,
         window,
         whole_problem,
     )

@@ -19,7 +19,7 @@ from presieve.backend.catalyst.trees import Node, expr_id, walk
 from presieve.backend.effects.erased_errors import may_not_arrive
 from presieve.backend.effects.may_raise import errors_in_input
 from presieve.backend.effects.trusted_scans import dropped_by_columns
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Gateway, Handle, PlanView
 from presieve.backend.problems.load_functions import load_function, table_request, takes_pandas
 from presieve.backend.statistics.footers import RELATION
 from presieve.dataflow.analysis import Dataflow, dataflow
@@ -78,12 +78,10 @@ def has_tables(root: Node) -> bool:
     return any(simple_kind(n) in TABLES for n in walk(root))
 
 
-def read_column_use(
-    gateway: Gateway, plan: Handle, root: Node, number: int, node: Node
-) -> ColumnUse:
-    """Determine the columns that the function of this operator needs, in the tree ``root``."""
+def read_column_use(view: PlanView, number: int, node: Node) -> ColumnUse:
+    """Determine the columns that the function of this operator needs."""
     name = str(node.fields["functionExpr"][0].get("name", "a function"))
-    handle = gateway.node(plan, node.path)
+    gateway, handle = view.gateway, view.handle(node)
     unread = gateway.unread(handle)
     if unread is not None:
         return ColumnUse(number, node, name, declined=unread)
@@ -96,9 +94,7 @@ def read_column_use(
     code = request.function.__code__
     span = Span(code.co_filename, code.co_firstlineno)
     inputs = tuple(_inputs(node, boundary, answer))
-    declined = _against(gateway, plan, node, answer) or dropped_by_columns(
-        gateway, plan, root, node
-    )
+    declined = _against(view, node, answer) or dropped_by_columns(view, node)
     return ColumnUse(number, node, name, span, inputs, answer, declined)
 
 
@@ -144,32 +140,32 @@ def _input(
     return Input(node, columns, needed or frozenset((0,)))
 
 
-def _against(gateway: Gateway, plan: Handle, node: Node, answer: Dataflow) -> Declined | None:
+def _against(view: PlanView, node: Node, answer: Dataflow) -> Declined | None:
     """Explain why no column can be left out; None if columns can."""
     if answer.reads is None:
         effect = next(iter(answer.missed), None)
         why = "the function is not followed" if effect is None else effect.reason
         span = None if effect is None else effect.span
         return Declined("operator", f"all columns are handed over: {why}", span)
-    if not all(gateway.deterministic(gateway.node(plan, child.path)) for child in node.children):
+    if not all(view.gateway.deterministic(view.handle(child)) for child in node.children):
         reason = "something below the function is not deterministic; all columns are handed over"
         return Declined("nondeterministic", reason)
     alone = simple_kind(node) not in MAPS or answer.passes is not None
-    if not alone and not _same_batches(gateway, plan, node.children[0]):
+    if not alone and not _same_batches(view, node.children[0]):
         reason = "rows of a batch may depend on each other, and batches on how wide rows are"
         return Declined("operator", reason)
     return None
 
 
-def _same_batches(gateway: Gateway, plan: Handle, node: Node) -> bool:
+def _same_batches(view: PlanView, node: Node) -> bool:
     """Whether the rows of ``node`` come in the same batches whichever columns it has. Spark splits
     files by their sizes (``FilePartition.maxSplitBytes``), and ends a batch after a fixed number of
     rows unless it has too many bytes.
     """
-    columns = gateway.attributes(gateway.node(plan, node.path))
+    gateway, columns = view.gateway, view.gateway.attributes(view.handle(node))
     while node.kind in PLAIN:  # one partition for each partition
         node = node.children[0]
-    if node.kind != RELATION or not gateway.source(gateway.node(plan, node.path)).files:
+    if node.kind != RELATION or not gateway.source(view.handle(node)).files:
         return False
     rows, size = (int(gateway.conf(c, "0").removesuffix("b")) for c in (_BATCH_ROWS, _BATCH_BYTES))
     widths = [_WIDTHS.get(a.type) for a in columns]
@@ -185,11 +181,11 @@ _WIDTHS = {
 """The most bytes of a value in a batch, whose buffers may have twice the size of contents."""
 
 
-def may_raise(gateway: Gateway, plan: Handle, root: Node, input_: Input) -> frozenset[int]:
+def may_raise(view: PlanView, input_: Input) -> frozenset[int]:
     """Return the numbers of the columns whose computation or transfer may raise."""
-    errors = errors_in_input(input_.node, root, guarded=False)
+    errors = errors_in_input(input_.node, view.root, guarded=False)
     ids = {a.id for a in input_.columns}
-    incomplete, texts = may_not_arrive(gateway, plan, (root, input_.node), input_.columns, ids)
+    incomplete, texts = may_not_arrive(view, input_.node, input_.columns, ids)
     computed = ids if errors.computed is None else errors.computed
     return frozenset(
         i for i, a in enumerate(input_.columns) if a.id in incomplete | texts or a.id in computed

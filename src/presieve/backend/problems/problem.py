@@ -32,7 +32,7 @@ from presieve.backend.effects.lazy_functions import Called, problems_on_demand
 from presieve.backend.effects.may_raise import InputErrors, errors_in_input, trees_raise
 from presieve.backend.effects.trusted_scans import Sources, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
-from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.gateway import Gateway, Handle, PlanView
 from presieve.backend.problems.chained_udfs import check_chains, compose_projections
 from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import PlanSetting
@@ -155,8 +155,9 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: PlanSettin
     node = gateway.node(plan, site.boundary.path)
     boundary = _with_read(read_boundary(gateway, site.boundary, node), site)
     read = read_lifted(gateway, node, boundary, setting)
-    check_shared(gateway, site.root, plan, read, setting)
-    return _problem(gateway, plan, *compose_projections(gateway, site, plan, read, setting))
+    view = PlanView(gateway, plan, site.root)
+    check_shared(view, read, setting)
+    return _problem(view, *compose_projections(gateway, site, plan, read, setting))
 
 
 def _with_read(boundary: Boundary, site: Site) -> Boundary:
@@ -180,9 +181,9 @@ def _with_read(boundary: Boundary, site: Site) -> Boundary:
     return replace(boundary, keys=keys, key_outputs={o: k for o, k in passed.items() if k in keys})
 
 
-def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -> SiteProblem:
+def _problem(view: PlanView, site: Site, read: LiftedBoundary) -> SiteProblem:
     boundary, names, why = read.boundary, read.names, read.why
-    texts = _bytes(gateway, plan, site, read)
+    texts = _bytes(view, site, read)
     lifted = tuple(of_bytes(x, texts) for x in read.folds) if texts else read.folds
     unknown = read.unknown
     parts = tuple(Component(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
@@ -211,7 +212,7 @@ def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -
         problem = called_problem.problem
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem, partly=why is not None)
-    sent = sent_to_python(gateway, site, boundary, plan)
+    sent = sent_to_python(view, site, boundary)
     opaque = why is not None or others_raise(site.boundary, boundary)
     return SiteProblem(
         site,
@@ -223,7 +224,7 @@ def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -
         stuck,
         lifted,
         cache(partial(_input_errors, site, boundary, moved)),
-        cache(partial(read_sources, gateway, plan, site.root, boundary)),
+        cache(partial(read_sources, view, boundary)),
         sent,
         opaque,
         called_problem.open,
@@ -232,14 +233,14 @@ def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -
     )
 
 
-def _bytes(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -> list[Var]:
+def _bytes(view: PlanView, site: Site, read: LiftedBoundary) -> list[Var]:
     """Return the texts that may not be UTF-8 and are sent to workers without Arrow."""
     sent = {i for c in read.boundary.calls if not c.arrow for i in c.arguments}
     columns = input_vars(read.names).items()
     texts = {i: v for i, v in columns if i in sent and strip(v.sort) == STRING}
     if read.boundary.kind != "Project" or not texts:
         return []
-    valid = valid_utf8(gateway, plan, site.root, site.input, texts)
+    valid = valid_utf8(view, site.input, texts)
     return [v for i, v in texts.items() if i not in valid]
 
 

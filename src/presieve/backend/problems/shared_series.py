@@ -14,7 +14,7 @@ from dataclasses import replace
 from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF, is_boundary, read_project
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, end_of, expr_id, references, walk
 from presieve.backend.effects.may_raise import trees
-from presieve.backend.gateway import FunctionReader, Handle
+from presieve.backend.gateway import PlanView
 from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import PlanSetting
 from presieve.errors import DeclineSignal
@@ -23,15 +23,13 @@ from presieve.lift.evaluation_types import EVALUATION_TYPES
 _WHOLE = frozenset(number for number, kind in EVALUATION_TYPES.items() if kind.whole)
 
 
-def check_shared(
-    gateway: FunctionReader, root: Node, plan: Handle, read: LiftedBoundary, setting: PlanSetting
-) -> None:
-    """Raise :class:`DeclineSignal` (``mutation``) if a function of the plan (``root`` is its tree)
-    that does not lift may change a Series that one of the boundary's functions takes.
+def check_shared(view: PlanView, read: LiftedBoundary, setting: PlanSetting) -> None:
+    """Raise :class:`DeclineSignal` (``mutation``) if a function of the plan that does not lift may
+    change a Series that one of the boundary's functions takes.
     """
     if read.boundary.kind != "Project" or not any(c.whole for c in read.boundary.calls):
         return
-    nodes = list(walk(root))
+    nodes = list(walk(view.root))
     made_from = {
         expr_id(t[0]): references(t) for n in nodes for t in trees(n) if t[0]["class"] == ALIAS
     }
@@ -43,7 +41,7 @@ def check_shared(
             for c in _calls(t)
             if not taken.isdisjoint(_attributes_read(c, made_from))
         ]
-        if open_ and not _lift(gateway, node, plan, setting, open_):
+        if open_ and not _lift(view, node, setting, open_):
             name = str(open_[0][0].get("name"))
             reason = f"{name} takes a column of this function's and may change the Series in place"
             raise DeclineSignal("mutation", f"{reason}: Spark passes both of them the same one")
@@ -73,16 +71,14 @@ def _origins(
     return frozenset(origins)
 
 
-def _lift(
-    gateway: FunctionReader, node: Node, plan: Handle, setting: PlanSetting, calls: Sequence[Tree]
-) -> bool:
+def _lift(view: PlanView, node: Node, setting: PlanSetting, calls: Sequence[Tree]) -> bool:
     """Whether these calls of an operator are calls of functions that lift."""
     if node.kind != PROJECT or not is_boundary(node):
         return False
     columns = node.fields["projectList"]
     places = [i for i, t in enumerate(columns) if any(t[1:] == c for c in calls)]
     try:
-        handle = gateway.node(plan, node.path)
+        gateway, handle = view.gateway, view.handle(node)
         boundary = read_project(gateway, node, handle)
         wanted = tuple(c for c in boundary.calls if c.position in places)
         keys = tuple(dict.fromkeys(i for c in wanted for i in c.arguments))

@@ -10,7 +10,7 @@ from typing import TypeVar
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTION
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST
-from presieve.backend.gateway import Handle
+from presieve.backend.gateway import Handle, PlanView
 from presieve.backend.open_plan import Opened
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import SiteEdit
@@ -64,7 +64,7 @@ def of_scan(find: Callable[[], Scan | None], ask: Callable[[Scan], T | None]) ->
 def paths_of_equal(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]:
     """Return the paths of the boundaries that share an exchange with this one, and its own path."""
     site = edit.site.site
-    return sharing_exchange(opened.gateway, opened.plan, site.root, site.boundary)
+    return sharing_exchange(PlanView(opened.gateway, opened.plan, site.root), site.boundary)
 
 
 def _work(edit: SiteEdit) -> Work:
