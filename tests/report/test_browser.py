@@ -12,7 +12,7 @@ import pytest
 from tests.report.plans import DECLINED, EXACT, LONG, SIMPLE, wordy
 from tests.support.browser import running_browser
 
-from presieve.backend.statistics.run_metrics import Measurement
+from presieve.backend.statistics.metrics import Measurement
 from presieve.report import html
 from presieve.report.report_data import Measured
 

@@ -10,7 +10,7 @@ from tests.report.examples import SPLIT
 from tests.report.pages import outline
 from tests.report.plans import CASES, DECLINED, EMPTY, EXACT, LONG, SIMPLE, WRITTEN, wordy
 
-from presieve.backend.statistics.run_metrics import Measurement
+from presieve.backend.statistics.metrics import Measurement
 from presieve.report import html, sentences
 from presieve.report.drawing.aligned import MOST_IN_A_ROW, align
 from presieve.report.drawing.picture import WIDTH, Picture, Pictures, pictures

@@ -10,7 +10,7 @@ import pytest
 from tests.report.examples import MIXED, NONE, NOTHING, SPLIT, TIE
 from tests.report.pages import outline
 
-from presieve.backend.statistics.run_metrics import Measurement
+from presieve.backend.statistics.metrics import Measurement
 from presieve.errors import Declined, UsageError
 from presieve.report import html
 from presieve.report.report import Report

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from presieve.backend.statistics.run_metrics import ROWS_OUT
+from presieve.backend.statistics.metrics import ROWS_OUT
 from presieve.driver.session import setting_of
 from presieve.driver.solve import BY_GUARD
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from presieve.backend.catalyst.peers import PeerOrder
-    from presieve.backend.statistics.run_metrics import Measurement
+    from presieve.backend.statistics.metrics import Measurement
     from presieve.backend.statistics.scan_contracts import ScanContract
     from presieve.backend.statistics.sizes import Size
 

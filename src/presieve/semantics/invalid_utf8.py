@@ -64,11 +64,11 @@ def reads_bytes(fold: Fold, where: Term, texts: Collection[Var]) -> Var | None:
         return None
     steps = [t for f in fold.fields for t in (f.init, f.step)]
     for term in (*steps, fold.step_raises, fold.finish_raises):
-        column = _differs(term, texts, harmless=False)
+        column = differs(term, texts)
         if column is not None:
             return column
     for output in fold.outputs:
-        column = _differs(output.term, texts, harmless=True)
+        column = differs(output.term, texts, harmless=True)
         if column is not None:
             return column
     texts_read = [v for v in variables(where) if v.scope is Scope.OUT and strip(v.sort) == STRING]
@@ -77,12 +77,7 @@ def reads_bytes(fold: Fold, where: Term, texts: Collection[Var]) -> Var | None:
     return differs(where, texts_read)
 
 
-def differs(term: Term, texts: Collection[Var]) -> Var | None:
-    """Find a column that the condition uses in a way in which Python and Spark may differ."""
-    return _differs(term, texts, harmless=False)
-
-
-def _differs(term: Term, texts: Collection[Var], *, harmless: bool) -> Var | None:
+def differs(term: Term, texts: Collection[Var], *, harmless: bool = False) -> Var | None:
     """Find the first text that is used in a way in which Python and Spark may differ. ``harmless``:
     the term's result is not used in such a way.
     """
@@ -90,21 +85,21 @@ def _differs(term: Term, texts: Collection[Var], *, harmless: bool) -> Var | Non
         case Var():
             return term if term in texts and not harmless else None
         case App(op, (left, right)) if op in _EQUAL and (_clean(left) or _clean(right)):
-            return _differs(right if _clean(left) else left, texts, harmless=True)
+            return differs(right if _clean(left) else left, texts, harmless=True)
         case App(op, (inner, part)) if op in _TESTS and _clean(part):
-            return _differs(inner, texts, harmless=True)
+            return differs(inner, texts, harmless=True)
         case App(Op.TEXT_PART, (inner, separator, _)) if _clean(separator):
-            return _differs(inner, texts, harmless=harmless)
+            return differs(inner, texts, harmless=harmless)
         case App(op, (inner,)) if op in _MISSING:
-            return _differs(inner, texts, harmless=True)
+            return differs(inner, texts, harmless=True)
         case App(op, (inner,)) if op in _WRAPPING:
-            return _differs(inner, texts, harmless=harmless)
+            return differs(inner, texts, harmless=harmless)
         case App(Op.ITE, (test, then, otherwise)):
             parts = ((test, False), (then, harmless), (otherwise, harmless))
-            columns = (_differs(part, texts, harmless=out) for part, out in parts)
+            columns = (differs(part, texts, harmless=out) for part, out in parts)
             return next((v for v in columns if v is not None), None)
         case App(_, args):
-            columns = (_differs(a, texts, harmless=False) for a in args)
+            columns = (differs(a, texts) for a in args)
             return next((v for v in columns if v is not None), None)
     return None
 

@@ -10,7 +10,7 @@ from pyspark.sql.dataframe import DataFrame
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.py4j_errors import simple_class
 from presieve.backend.gateway import Handle
-from presieve.backend.statistics.run_metrics import OF_OPERATORS, ROWS_OUT, Measurement
+from presieve.backend.statistics.metrics import OF_OPERATORS, ROWS_OUT, Measurement
 
 
 def run_classic(df: DataFrame) -> Measurement:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.statistics.run_metrics import OF_OPERATORS, ROWS_OUT, Measurement
+from presieve.backend.statistics.metrics import OF_OPERATORS, ROWS_OUT, Measurement
 
 
 def run_connect(df: DataFrame) -> Measurement:
