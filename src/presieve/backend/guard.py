@@ -20,12 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDF, Boundary
-from presieve.backend.catalyst.operators import (
-    ALWAYS_PASSED,
-    GENERATE,
-    JOIN,
-    UNION,
-)
+from presieve.backend.catalyst.operators import ALWAYS_PASSED, GENERATE, JOIN, UNION
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.catalyst.variable_columns import is_key_type
 from presieve.backend.effects.may_raise import trees

@@ -21,8 +21,6 @@ from presieve.backend.catalyst.operators import (
     FILTER,
     GENERATE,
     JOIN,
-    MOVING,
-    PLAIN,
     WINDOW,
     conditions,
     matched_sides,
@@ -74,7 +72,6 @@ Uses: TypeAlias = Mapping[Path, Sequence[Facts]]
 """The facts at each use of a source, by the source's path in the plan as written."""
 
 
-_PASSED = frozenset((*PLAIN, *MOVING))
 _LIMITS = frozenset(LOGICAL + n for n in ("LocalLimit", "GlobalLimit", "WindowGroupLimit"))
 _HELD = ALWAYS_PASSED | _LIMITS | {WINDOW, GENERATE}
 """Operators whose output rows each have the values of some input row."""

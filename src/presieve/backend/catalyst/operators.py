@@ -69,9 +69,6 @@ MOVING = tuple(
 ROW_BY_ROW = frozenset((FILTER, PROJECT, *_RENAMING))
 """Operators that treat each row by itself, and leave it where it is."""
 
-PLAIN = (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW)
-"""Operators that add no rows and change no values of the columns that they pass on."""
-
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 _BOTH = (0, 1)
 _EXTENDED = {
@@ -139,11 +136,11 @@ def outputs(node: Node) -> tuple[int, ...] | None:
 
 
 def follow_down(node: Node, ids: Iterable[int]) -> Iterator[tuple[Node, dict[int, set[int]]]]:
-    """Yield the ``PLAIN`` operators from this one downwards, and the one below them. Each comes
+    """Yield the ``ROW_BY_ROW`` operators from here downwards, and the one below them. Each comes
     with a map from its output attributes to the attributes in ``ids`` that they become.
     """
     origins = {i: {i} for i in ids}
-    while node.kind in PLAIN:
+    while node.kind in ROW_BY_ROW:
         yield node, origins
         if node.kind == PROJECT:
             origins = passed_on(node.fields["projectList"], origins)
@@ -336,23 +333,28 @@ def _filters_on(node: Node, columns: Iterable[int]) -> Iterator[Tree]:
         node = node.children[0]
 
 
-def _classes(
-    node: Node, below: Node, available: frozenset[int], attributes: Attributes
-) -> Partitioned | None:
+def _distinct(above: OperatorAbove) -> Partitioned:
+    return _classes(above, above.available, above.available)
+
+
+def _classes_by(field: str) -> Callable[[OperatorAbove], Partitioned]:
+    """Return the rule for an operator that forms classes by the plain columns in a field."""
+
+    def read(above: OperatorAbove) -> Partitioned:
+        by = _plain(above.node.fields[field]) & above.available
+        return _classes(above, by, _reads(above.node))
+
+    return read
+
+
+def _classes(above: OperatorAbove, by: frozenset[int], reads: frozenset[int]) -> Partitioned:
     """Return the attributes that form classes, of types whose equal values are identical."""
-    if node.kind == DISTINCT:
-        by = reads = available
-    elif node.kind in _GROUPING:
-        field = {AGGREGATE: "groupingExpressions", WINDOW: "partitionSpec", DEDUPLICATE: "keys"}
-        by, reads = _plain(node.fields[field[node.kind]]) & available, _reads(node)
-    else:
-        return None
-    input_columns = attributes(below) if by else ()
+    input_columns = above.attributes(above.below) if by else ()
     fit = {a.id for a in input_columns if a.id in by and is_key_type(a.type)}
     if above.node.kind != AGGREGATE:
         return Partitioned(tuple((i, i) for i in sorted(fit)), reads)
-    columns = {expr_id(t[0]): source_id(t) for t in node.fields["aggregateExpressions"]}
-    pairs = tuple((above, i) for above, i in columns.items() if i in fit)
+    columns = {expr_id(t[0]): source_id(t) for t in above.node.fields["aggregateExpressions"]}
+    pairs = tuple((output, i) for output, i in columns.items() if i in fit)
     return Partitioned(pairs, reads, frozenset(columns))
 
 

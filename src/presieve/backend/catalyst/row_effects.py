@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT, simple_kind
-from presieve.backend.catalyst.operators import FILTER, PLAIN, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.operators import FILTER, ROW_BY_ROW, SUBQUERY_ALIAS, VIEW
 from presieve.backend.catalyst.trees import Node, source_id
 
 Reason: TypeAlias = str
@@ -43,7 +43,7 @@ def _aggregate(node: Node, _: int) -> Reason:
 
 def _filter(node: Node, _: int) -> Reason:
     below = node.children[0]
-    while below.kind in PLAIN and len(below.children) == 1:
+    while below.kind in ROW_BY_ROW and len(below.children) == 1:
         below = below.children[0]
     return LATER.format(simple_kind(below)) if below.children else ""
 

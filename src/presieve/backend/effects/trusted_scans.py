@@ -138,7 +138,7 @@ _STOPPING = frozenset(
 _SUBQUERIES = ("Subquery", ".ListQuery", ".Exists")
 """Suffixes of the classes of expressions that contain a plan."""
 _SAME = (LOGICAL + name for name in ("LocalLimit", "GlobalLimit", "Offset", "Tail", "Sample"))
-_NAMING = PASSED | _BY_PLACE | _STOPPING | frozenset(_SAME)
+_NAMING = frozenset(RULES) | _BY_PLACE | _STOPPING | frozenset(_SAME)
 """Operators whose columns have the numbers below or places there, are aliases, or are new."""
 
 

@@ -31,7 +31,7 @@ from presieve.backend.catalyst.boundary import (
     read_project,
 )
 from presieve.backend.catalyst.definitions import CTE_REFERENCE
-from presieve.backend.catalyst.operators import PLAIN
+from presieve.backend.catalyst.operators import ROW_BY_ROW
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import Node, expr_id, is_attribute, walk
 from presieve.backend.catalyst.variable_columns import input_vars, key_columns, read_names
@@ -100,7 +100,7 @@ def _is_passed(node: Node) -> bool:
     """Whether an operator is never between two functions: a filter on columns that both pass on
     goes below both.
     """
-    return node.kind in PLAIN or not (node.children or node.kind == CTE_REFERENCE)
+    return node.kind in ROW_BY_ROW or not (node.children or node.kind == CTE_REFERENCE)
 
 
 def _of_one_argument(node: Node) -> Iterator[tuple[str, int]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, Boundary, simple_kind
-from presieve.backend.catalyst.operators import PLAIN
+from presieve.backend.catalyst.operators import ROW_BY_ROW
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import Node, expr_id, walk
 from presieve.backend.effects.erased_errors import may_not_arrive
@@ -163,7 +163,7 @@ def _same_batches(view: PlanView, node: Node) -> bool:
     rows unless it has too many bytes.
     """
     gateway, columns = view.gateway, view.gateway.attributes(view.handle(node))
-    while node.kind in PLAIN:  # one partition for each partition
+    while node.kind in ROW_BY_ROW:  # one partition for each partition
         node = node.children[0]
     if node.kind != RELATION or not gateway.source(view.handle(node)).files:
         return False

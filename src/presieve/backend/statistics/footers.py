@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.catalyst.boundary import PROJECT
-from presieve.backend.catalyst.operators import JOIN, PLAIN, preserved_sides
+from presieve.backend.catalyst.operators import JOIN, ROW_BY_ROW, preserved_sides
 from presieve.backend.catalyst.trees import CAST, JsonNode, Node, Tree, expr_id, itself, strip_alias
 from presieve.backend.gateway import Handle, SourceReader
 from presieve.semantics.types import decimal_type
@@ -71,7 +71,7 @@ def rows(gateway: SourceReader, root: Handle, node: Node) -> int | None:
 
 
 def _rows(gateway: SourceReader, root: Handle, node: Node) -> int | None:
-    if node.kind in PLAIN:
+    if node.kind in ROW_BY_ROW:
         return _rows(gateway, root, node.children[0])
     if node.kind == JOIN and preserved_sides(node):
         below = [_rows(gateway, root, child) for child in node.children]
@@ -176,7 +176,7 @@ def _scans(
     """Iterate over the settled file scans below, including the scans below joins, which may repeat
     rows. ``wanted`` leads from the attributes here to the attributes in question.
     """
-    while node.kind in PLAIN and wanted:
+    while node.kind in ROW_BY_ROW and wanted:
         if node.kind == PROJECT:
             wanted = _through(node.fields["projectList"], wanted, through)
         (node,) = node.children
