@@ -33,9 +33,7 @@ class GatewayError(PresieveError):
 
 
 def served_version(spark: object) -> Version:
-    """Return the version that a session runs. Raises :class:`GatewayError` if it is not
-    supported.
-    """
+    """Return the version that a session runs. Raises :class:`GatewayError` for others."""
     version = version_of(spark)
     if isinstance(version, Declined):
         raise GatewayError(version.reason)

@@ -140,9 +140,7 @@ def assumption_of(code: str, term: Term) -> Assumption:
 
 
 def restate(assumption: Assumption, meaning: Callable[[Term], Term]) -> Assumption:
-    """Return the same assumption about other columns: ``meaning`` rewrites its condition, if it has
-    one.
-    """
+    """Return the assumption about other columns: ``meaning`` rewrites its condition, if any."""
     if assumption.term == TRUE:
         return assumption
     return assumption_of(assumption.code, meaning(assumption.term))

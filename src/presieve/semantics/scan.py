@@ -56,9 +56,7 @@ NARROW = ("tinyint", "smallint")
 
 
 def may_lose_by(type_: str) -> bool:
-    """Whether a scan may lose rows by comparing a column of this Spark type with a constant.
-    Structs have fields.
-    """
+    """Whether a scan may lose rows by comparing a column or field of this Spark type."""
     return _LOSSLESS.fullmatch(type_) is None
 
 

@@ -102,9 +102,7 @@ def shape(what: str) -> DeclineSignal:
 
 
 def build(tree: Sequence[Mapping[str, object]], at: int, depth: int) -> tuple[ExprNode, int]:
-    """Build the node at ``at`` with all nodes below it; return it and the place where the next one
-    begins.
-    """
+    """Build the node at ``at`` with all nodes below it; return also where the next one begins."""
     if at >= len(tree):
         raise shape("nodes are missing")
     if depth > MAX_DEPTH:

@@ -96,9 +96,7 @@ def _term(typed: Typed, context: ReadingContext) -> Term:
 
 
 def _attribute(node: ExprNode, context: ReadingContext) -> Typed:
-    """Translate a column. A decimal column may be known as an integer if no value has more digits
-    than the type.
-    """
+    """Translate a column. A decimal one may be known as an integer that its type can hold."""
     digits = decimal_type(str(node.fields.get("dataType")))
     column = context.attributes.get(catalyst.number_of(node))
     if digits is None or digits[1] or column is None or strip(column.sort) != INT:
@@ -208,9 +206,7 @@ def _negative(node: ExprNode, context: ReadingContext) -> Typed:
 
 
 def _root(node: ExprNode, context: ReadingContext) -> Typed:
-    """Translate a square root. Spark and Python both round correctly; for a negative number Spark
-    returns NaN.
-    """
+    """Translate a square root, rounded alike in Spark and Python; Spark's of a negative is NaN."""
     term = _term(meaning(node.children[0], context), context)
     if strip(term.sort) != FLOAT:
         raise DeclineSignal("sql-unsupported", "a root of what is no double")

@@ -328,9 +328,7 @@ def as_double(operand: Operand) -> Term:
 
 
 def negative(operand: Operand) -> App:
-    """``-operand`` for a double: the product with -1, bit for bit. Raises
-    :class:`DeclineSignal`.
-    """
+    """``-operand`` for a double: the product with -1, bit by bit. Raises DeclineSignal."""
     if isinstance(operand, Var | App | Lit) and strip(operand.sort) == FLOAT:
         return app(Op.SQL_FLOAT_MUL, operand, lit(FLOAT, -1.0))
     raise DeclineSignal("sql-unsupported", "a sign is supported for numbers and doubles only")

@@ -47,9 +47,7 @@ _NAN = Piece((NAN, None), lambda x: x, lambda x: x)
 
 
 def describe_monotone(node: ExprNode, zones: Zones) -> Monotone | None:
-    """Describe an expression as a monotone function of one other; None if it is not known to be
-    one.
-    """
+    """Describe an expression as a monotone function of one other; None if none is known."""
     reader = READERS.get(node.entry)
     return None if reader is None else reader(node, zones)
 

@@ -96,9 +96,7 @@ def is_one_boundary(root: Node) -> bool:
 
 
 def _plain(node: Node, kinds: Sequence[str]) -> tuple[list[Node], Node]:
-    """Return the operators from this one downwards that only select columns or are of these kinds,
-    and the operator below them.
-    """
+    """Return the operators from here that select columns or are of these kinds, and the next."""
     passed = []
     while node.kind in (SUBQUERY_ALIAS, VIEW, *kinds) or _selects(node):
         passed.append(node)

@@ -68,9 +68,7 @@ def _places(relation: Relation, kind: str) -> list[Expression]:
 
 
 def _apart(relation: Relation, kind: str, scope: OperatorScope) -> Relation | None:
-    """Return the relation over projections that compute its calls; None if no calls can be taken
-    out.
-    """
+    """Return the relation over projections that compute its calls; None if it has to stay."""
     every = list(inner(relation).expressions) if kind == "project" else _places(relation, kind)
     candidates = [e for e in _places(relation, kind) if kind == "filter" or not _is_plain(e, scope)]
     if not any(_calls(e) for e in candidates) or not_rowwise(every) is not None:

@@ -88,9 +88,7 @@ def _expand_star(expression: Expression, child: Operator) -> tuple[ResolvedColum
 
 
 def _field_name(field: ResolvedColumn) -> str | None:
-    """Return the name under which a field of a struct becomes a column; None for other columns,
-    which keep theirs.
-    """
+    """Return the name as which a struct's field becomes a column; None for other columns."""
     if field.whole is None:
         return None
     return str(field.json["name"])

@@ -26,7 +26,5 @@ def run_connect(df: DataFrame) -> Measurement:
 
 
 def _metric(operator: Any, name: str) -> int:
-    """Return the sum of a metric's values; values that Spark never set are below 0 and count as
-    0.
-    """
+    """Return the sum of a metric's values, without those that Spark never set (below 0)."""
     return sum(max(0, int(m.value)) for m in operator.metrics if m.name == name)

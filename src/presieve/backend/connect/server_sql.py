@@ -39,9 +39,7 @@ _FILTERING = re.compile(r"\b(?:WHERE|HAVING)\b", re.I)
 
 
 def notes(relation: Relation) -> tuple[Declined, ...]:
-    """Return why filters in parts that are not read are left alone, each reason once, for the
-    log.
-    """
+    """Return why filters in parts that are not read are left alone, each reason once."""
     reasons: list[Declined] = []
     stack = [(relation, False)]
     while stack:
