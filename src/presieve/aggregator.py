@@ -34,7 +34,7 @@ class Aggregator:
         raise NotImplementedError("an Aggregator needs reduce(acc, row)")
 
     def merge(self, a: Any, b: Any) -> Any:
-        """Combine two partial accumulators; only :func:`presieve.spark.fold_by_key` needs it.
+        """Combine two partial accumulators, as in Spark's own class; presieve does not call it.
 
         Args:
             a: The accumulator of some rows.

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from presieve.driver.optimize import switched_off
-from presieve.driver.options import UNSET, Options, collect_given, of_session, shows_defaults
-from presieve.driver.rdd_pushdown import keyed_pushdown
-from presieve.driver.solve import Policy
 from presieve.errors import UsageError
 from presieve.lift.entry.group_fold import runner
-from presieve.lift.entry.merge import has_merge
 from presieve.lift.entry.row_class import is_row_class
-from presieve.lift.forms import LiftRequest
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
     from pyspark.sql.types import DataType
 
-    from presieve.backend.rdd_fold import KeyedFold
-
-__all__ = ["fold_by_key", "group_fold"]
-
-logger = logging.getLogger("presieve")
+__all__ = ["group_fold"]
 
 
 def group_fold(
@@ -68,78 +57,6 @@ def group_fold(
 
     columns.__name__ = type(instance).__name__
     return columns
-
-
-@shows_defaults
-def fold_by_key(
-    df: DataFrame,
-    aggregator: object,
-    *,
-    key: str | Sequence[str],
-    where: str,
-    returns: str,
-    partitions: int | None = None,
-    budget: float = UNSET,
-    policy: Policy = UNSET,
-) -> DataFrame:
-    """Fold by key on an RDD, as ``RDD.aggregateByKey`` does, and filter the result.
-
-    The proved part of the filter goes below the fold. Filters on columns other than keys do so only
-    if ``merge`` is proved to agree with ``reduce``. Results go to the logger ``presieve``.
-
-    Args:
-        df: A classic DataFrame; ``rdd.toDF(schema)`` makes one of an RDD of rows.
-        aggregator: A class without arguments, or an instance, that also has ``merge``.
-        key: The key columns.
-        where: The filter on keys and output columns, in Spark SQL.
-        returns: The output columns as DDL.
-        partitions: The number of partitions of the shuffle.
-        budget: Seconds of search.
-        policy: As in :func:`presieve.optimize`.
-
-    Returns:
-        A DataFrame with the columns of ``key`` and ``returns``.
-
-    Raises:
-        presieve.PresieveError: The DataFrame is not a classic one, the aggregator lacks a method,
-            or a column does not exist or is not unique.
-
-    Example:
-        >>> fold_by_key(df, Best, key="team", where="best > 90", returns="best double")
-    """
-    mine = collect_given(budget=budget, policy=policy)
-    instance = aggregator() if isinstance(aggregator, type) else aggregator
-    if not is_row_class(instance) or not has_merge(instance):
-        name = type(instance).__name__
-        raise UsageError(f"{name} needs methods zero(), reduce(acc, row) and merge(a, b)")
-    from presieve.backend.rdd_fold import KeyedFold
-
-    keys = (key,) if isinstance(key, str) else tuple(key)
-    fold = KeyedFold.of(df, instance, keys, returns)
-    options = Options.of(mine, of_session(df.sparkSession))
-    prefilter, residual = _filters(fold, where, options, switched_off(df) or fold.unread(where))
-    return fold.run(prefilter, residual, partitions)
-
-
-def _filters(fold: KeyedFold, where: str, options: Options, unread: str | None) -> tuple[str, str]:
-    """Return the filters below and above the fold; ``unread`` says why the fold is not read."""
-    name = type(fold.aggregator).__name__
-    if unread is not None:
-        logger.info("fold_by_key, %s: left alone: %s", name, unread)
-        return "true", where
-    pushdown = keyed_pushdown(
-        fold.aggregator,
-        where,
-        LiftRequest(fold.schema, fold.keys, fold.returns),
-        options.budget,
-        options.policy,
-    )
-    logger.info("fold_by_key, %s: %s", name, pushdown)
-    prefilter = fold.scan_prefilter(pushdown.prefilter)
-    if prefilter is None:
-        logger.info("fold_by_key, %s: left alone: the columns that it reads are not known", name)
-        return "true", where
-    return prefilter, pushdown.residual
 
 
 def _column(

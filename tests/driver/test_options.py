@@ -15,11 +15,10 @@ from presieve.driver.declare import about
 from presieve.driver.options import OPTIONS, UNSET, Options, collect_given, read_options
 from presieve.driver.pure import read_pure
 from presieve.errors import UsageError
-from presieve.spark import fold_by_key
 from presieve.sql.split_sql import conditions
 
 WHOLE = [presieve.optimize, presieve.explain, presieve.enable, presieve.enabled]
-PARTLY = [presieve.synthesize, presieve.verify, fold_by_key]
+PARTLY = [presieve.synthesize, presieve.verify]
 
 
 def test_the_table_and_the_class_have_the_same_options() -> None:

@@ -22,7 +22,6 @@ ALLOWED = {
     "builtins/records.attribute": "of a class that has passed",
     "entry/udtf._check_class": "of a class that has passed",
     "entry/row_class.is_row_class": "only says as what it is lifted",
-    "entry/merge.has_merge": "only says whether it can be lifted",
     "lift/api._function_under": "only for telling",
     "python/positions.definition_of": "only for telling",
 }

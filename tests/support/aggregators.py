@@ -129,3 +129,23 @@ class Late(presieve.Aggregator):
 
     def reduce(self, acc: int, row: Any) -> int:
         return acc if row.v < acc else int(row.v)
+
+
+class TwoInPlace:
+    """The two highest scores, in a list that is changed in place and returned."""
+
+    def zero(self) -> list[Any]:
+        return [None, None]
+
+    def reduce(self, acc: list[Any], row: Any) -> list[Any]:
+        if row.score is None:
+            return acc
+        if acc[0] is None or row.score > acc[0]:
+            acc[1] = acc[0]
+            acc[0] = row.score
+        elif acc[1] is None or row.score > acc[1]:
+            acc[1] = row.score
+        return acc
+
+    def finish(self, acc: list[Any]) -> list[Any]:
+        return list(acc)

@@ -159,7 +159,6 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/catalyst/test_native_aggregates.py::test_projections_views_and_keys",
     ),
     ("4.1", "PySpark has no data sources that take filters"): (
-        "backend/effects/test_trusted_scans.py::test_rows_of_an_rdd",
         "backend/effects/test_trusted_scans.py::test_a_definition_of_both",
         "backend/effects/test_trusted_scans.py::test_a_grouped_aggregate",
         "backend/effects/test_trusted_scans.py::test_a_join_may_hand_it_more",
@@ -359,10 +358,6 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
     ),
     ("4.0", "one plan twice has calls of one number, and is left alone"): (
         "backend/test_group_aggregates_in_plans.py::test_operators[one plan twice]",
-    ),
-    ("4.0", "ANSI mode is off, and no SQL is read for fold_by_key"): (
-        "backend/problems/test_fold_by_key.py::test_what_goes_below_is_logged",
-        "backend/session/test_options.py::test_folds_by_key",
     ),
     ("4.0", "ANSI mode is off, and nothing raises"): (
         "backend/test_outcome.py::test_an_error_while_planning",

@@ -30,14 +30,13 @@ float (``worker.py``, ``wrap_arrow_batch_udf``, ``read_udtf``).
 class Version:
     """A version of Spark. ``unread`` are the evaluation types that behave differently there than
     described here. ``by_column`` is that of :class:`presieve.lift.forms.RowsFunction`. ``connect``:
-    plans of its Spark Connect are read, too. ``two_texts``: ``'a''b'`` is ``'a'`` and ``'b'``.
+    plans of its Spark Connect are read, too.
     ``subqueries``: scans are handed the values of scalar subqueries.
     """
 
     name: str
     unread: frozenset[int] = frozenset()
     by_column: bool = False
-    two_texts: bool = False
     connect: bool = True
     subqueries: bool = True
 
@@ -53,11 +52,10 @@ VERSIONS: Mapping[str, Version] = {
             "3.5",
             unread=_BY_PANDAS,
             by_column=True,
-            two_texts=True,
             connect=False,
             subqueries=False,
         ),
-        Version("4.0", unread=_BY_PANDAS, by_column=True, two_texts=True, connect=False),
+        Version("4.0", unread=_BY_PANDAS, by_column=True, connect=False),
         Version("4.1", by_column=True, connect=False),
         Version("4.2", connect=False),
         Version("4.3"),

@@ -212,39 +212,6 @@ def test_texts_by_arrow_raise_and_that_is_told(
         assert "may-erase-error" not in {a["code"] for a in boundary.assumptions}
 
 
-class Count:
-    def zero(self) -> int:
-        return 0
-
-    def reduce(self, acc: int, row: Any) -> int:
-        return acc + 1
-
-    def merge(self, a: int, b: int) -> int:
-        return a + b
-
-
-class CountAfter(Count):
-    def reduce(self, acc: int, row: Any) -> int:
-        return acc + 1 if row.s is not None and row.s > "é" else acc
-
-
-@pytest.mark.classic("Spark Connect has no RDDs")
-@pytest.mark.parametrize("fold", [Count, CountAfter])
-@pytest.mark.parametrize("where", ["s = 'abc'", "s > 'é'", "s <> 'abc' AND n > 1", "n > 1"])
-def test_texts_of_rows_of_an_rdd(texts: DataFrame, fold: Any, where: str) -> None:
-    """Python takes all texts of one byte that is none for one key."""
-    from presieve.spark import fold_by_key
-
-    for key in ("s", "g"):
-        condition = where if key == "s" else where.replace("s ", "CAST(g AS STRING) ")
-        if key == "g" and where != "n > 1":
-            continue
-        found = fold_by_key(texts, fold, key=key, where=condition, returns="n bigint")
-        every = fold_by_key(texts, fold, key=key, where="true", returns="n bigint")
-        wanted = every.filter(condition)
-        assert sorted(map(str, found.collect())) == sorted(map(str, wanted.collect()))
-
-
 # --- numbers --------------------------------------------------------------------------------
 
 

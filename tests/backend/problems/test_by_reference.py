@@ -24,7 +24,7 @@ from tests.support.amount import some
 from tests.support.running import same_rows
 
 from presieve.driver.optimize import explain, optimize
-from presieve.spark import fold_by_key, group_fold
+from presieve.spark import group_fold
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -404,18 +404,6 @@ def texts(df: DataFrame) -> list[str]:
 
 def attributes(cls: Any) -> dict[str, object]:
     return {k: v for k, v in vars(cls).items() if k != "__slotnames__"}
-
-
-@pytest.mark.classic("Spark Connect has no RDDs")
-@pytest.mark.parametrize("name", LATER)
-def test_a_keyed_fold_is_as_it_was_when_it_was_built(table: DataFrame, name: str) -> None:
-    cls, limits = by_value()
-    rows = table.filter("score IS NOT NULL AND NOT isnan(score)")
-    asked: dict[str, Any] = {"key": "team", "where": "m > 10", "returns": "m double"}
-    expected = fold_by_key(rows, cls(), **asked).collect()
-    later = fold_by_key(rows, cls(), **asked)
-    LATER[name](cls, limits)
-    assert sorted(map(str, later.collect())) == sorted(map(str, expected))
 
 
 @pytest.mark.parametrize("where", ["m > 10", "n > 10", "m > 10 AND n > 10"])

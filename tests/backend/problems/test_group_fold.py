@@ -11,7 +11,6 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.backend.problems import rdd_folds
 from tests.support import aggregators
 from tests.support.aggregators import Best, CountAtLeast, Latest, Mean
 from tests.support.games.tables import Tables
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 STREAMED = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
-by_value_too = pickled_by_value(aggregators, rdd_folds)
+by_value_too = pickled_by_value(aggregators)
 
 
 def best_of(df: DataFrame, streamed: bool = False) -> DataFrame:
@@ -301,7 +300,7 @@ def test_fields_of_a_struct(tables: Tables) -> None:
 
 
 def test_a_list_that_is_changed_in_place(tables: Tables) -> None:
-    fold = group_fold(rdd_folds.TwoInPlace, TOP_TWO)
+    fold = group_fold(aggregators.TwoInPlace, TOP_TWO)
     pairs = tables.strange.groupBy("team").agg(fold("score").alias("top"))
     boundary = rewritten(pairs.filter("top.first >= 90 AND top.second >= 90"))
     assert (boundary.kind, boundary.prefilter) == ("partial", "score >= 90.0D")
@@ -309,7 +308,7 @@ def test_a_list_that_is_changed_in_place(tables: Tables) -> None:
     where = "top.first >= 90 AND top.second >= 90"
     assert counted(wrong.filter(where)) != counted(pairs.filter(where))
     found = presieve.verify(
-        rdd_folds.TwoInPlace,
+        aggregators.TwoInPlace,
         "first >= 90 AND second >= 90",
         schema="score double",
         returns=TOP_TWO,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.backend.problems.rdd_folds import Highest
 from tests.support.games import udfs
 from tests.support.games.pipelines import agg
 from tests.support.games.tables import Tables, without_footers
@@ -21,7 +20,6 @@ from presieve.driver import session as driver
 from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import OPTIONS, Options
 from presieve.errors import UsageError
-from presieve.spark import fold_by_key
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -189,21 +187,6 @@ def test_settings_of_a_project_stand_behind_a_session(spark: SparkSession) -> No
     assert setting.options(spark) == Options(policy="strict", cost="never", compile="never")
     with conf(spark, policy="assume"):
         assert setting.options(spark) == Options(policy="assume", cost="never", compile="never")
-
-
-@pytest.mark.classic("there are no RDDs")
-def test_folds_by_key(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
-    rows = spark.createDataFrame([("a", 91.0), ("b", 3.0)], "team string, score double")
-    run: Callable[..., DataFrame] = fold_by_key
-    options = {"key": "team", "where": "best > 90", "returns": "best double"}
-    caplog.set_level(logging.INFO, logger="presieve")
-    with conf(spark, policy="strict"):
-        run(rows, Highest, **options)
-        assert "no pre-filter" in caplog.messages[-1]
-        run(rows, Highest, policy="assume", **options)
-        assert "pre-filter score > 90" in caplog.messages[-1].replace("(", "")
-    with conf(spark, policy="lax"), pytest.raises(UsageError, match=r"spark\.presieve\.policy"):
-        run(rows, Highest, **options)
 
 
 def test_every_option_is_read(spark: SparkSession) -> None:

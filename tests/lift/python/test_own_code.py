@@ -10,7 +10,7 @@ from tests.lift.execution.agreement import Case, assert_agrees
 from tests.lift.python import outside_folds, outside_refused, own_folds, own_refused
 from tests.support.lifting import columns, declined, request
 
-from presieve.backend.problems.pickled import snapshot
+from presieve.backend.problems.pickled import loads
 from presieve.lift import Form, RowClass, SeriesFunction
 
 
@@ -22,7 +22,7 @@ def by_value(cls: object) -> object:
 
     cloudpickle.register_pickle_by_value(misleading_folds)  # type: ignore[no-untyped-call]
     try:
-        return snapshot(cls)
+        return loads(cloudpickle.dumps(cls))  # type: ignore[no-untyped-call]
     finally:
         cloudpickle.unregister_pickle_by_value(misleading_folds)  # type: ignore[no-untyped-call]
 

@@ -81,11 +81,6 @@ class JvmPlans:
         return self._conf.getAll()
 
     @translate_errors
-    def conf_names(self) -> list[str]:
-        """Return the names of all configuration entries."""
-        return str(self.confs().keys().mkString("\n")).splitlines()
-
-    @translate_errors
     def cache_is_empty(self) -> bool:
         return bool(self.jsession.sharedState().cacheManager().isEmpty())
 

@@ -72,13 +72,6 @@ def _state(cls: type, classes: list[tuple[type, str]]) -> bytes:
     return text
 
 
-def snapshot(obj: object) -> object:
-    """Copy the object as it is sent to the workers now; later changes have no effect on the copy.
-    Raises what pickling raises, and :class:`DeclineSignal` as :func:`loads` does.
-    """
-    return loads(dumps(obj))  # type: ignore[no-untyped-call]
-
-
 class _Loader(pickle.Unpickler):
     """``classes`` are the classes that were pickled by value, with cloudpickle's number of each.
 
