@@ -1,4 +1,4 @@
-"""The user's source in a report: numbers, lines that matter, and places that are in the way."""
+"""The user's source in a report: numbers, and places that are in the way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.report import sliced
 from tests.report.examples import NONE, SPLIT
 from tests.report.pages import outline
 
@@ -20,7 +19,6 @@ from presieve.report.report_data import ReportData
 from presieve.report.report_text import render_boundary
 from presieve.report.source import highlight, listing
 
-OUTPUTS = ("first", "second", "rounds")
 TEXT = '''\
 import random
 
@@ -39,10 +37,26 @@ def bad(pdf):
 '''
 
 
-def top_two() -> listing.Listing:
-    code = sliced.top_two.__code__
+def top_two(scores: list[float]) -> tuple[float, float]:
+    first = second = 0.0
+    for score in scores:
+        if score > first:
+            first, second = score, first
+    return first, second
+
+
+class Highest:
+    def zero(self) -> float:
+        return 0.0
+
+    def reduce(self, best: float, row: tuple[float]) -> float:
+        return max(best, row[0])
+
+
+def listed() -> listing.Listing:
+    code = top_two.__code__
     span = Span(code.co_filename, code.co_firstlineno, 1)
-    found = listing.of_function(span, inspect.getsource(sliced.top_two), {"second"}, OUTPUTS)
+    found = listing.of_function(span, inspect.getsource(top_two))
     assert found is not None
     return found
 
@@ -56,48 +70,40 @@ def bad(tmp_path: Path) -> Span:
 
 
 def test_a_function_has_the_numbers_of_its_file() -> None:
-    found = top_two()
-    lines, first = inspect.getsourcelines(sliced.top_two)
+    found = listed()
+    lines, first = inspect.getsourcelines(top_two)
     assert found.lines[0].number == first
     assert found.text == "".join(lines).rstrip("\n")
-    assert [x.text.strip() for x in found.lines if x.matters][1] == "first = second = None"
-    assert "rounds += 1" not in [x.text.strip() for x in found.lines if x.matters]
 
 
-def test_text_shows_the_lines_that_matter_and_says_where_others_are() -> None:
-    first = sliced.top_two.__code__.co_firstlineno
-    shown = list(top_two().marked_lines())
-    assert shown[:3] == [
-        f"  {first}  def top_two(rows: list[Row]) -> dict[str, Any]:",
-        f"  {first + 1}      first = second = None",
-        "    ...",
-    ]
-    told = render_boundary(replace(SPLIT, listings=(top_two(),)))
-    assert f"                  {first + 1}      first = second = None\n" in told
+def test_text_shows_what_is_in_the_way_alone(bad: Span) -> None:
+    place = listing.of_place(Declined("impure-random", "it is random", bad))
+    assert place is not None
+    told = render_boundary(replace(SPLIT, listings=(listed(), place)))
+    assert "top_two(scores" not in told
+    assert "total = random.random()" in told
 
 
 def test_a_class_is_shown_where_its_step_was_read() -> None:
-    code = sliced.Pair.reduce.__code__
+    code = Highest.reduce.__code__
     span = Span(code.co_filename, code.co_firstlineno, 5)
-    methods = (sliced.Pair.zero, sliced.Pair.reduce, sliced.Pair.finish)
-    text = "\n".join(inspect.getsource(m) for m in methods)
-    found = listing.of_function(span, text, {"best"}, ("best", "n", "share"))
+    text = "\n".join(inspect.getsource(m) for m in (Highest.zero, Highest.reduce))
+    found = listing.of_function(span, text)
     assert found is not None
-    assert found.lines[0].text == "class Pair:"
-    assert "best = score" in [x.text.strip() for x in found.lines if x.matters]
+    assert found.lines[0].text == "class Highest:"
+    assert "return max(best, row[0])" in [x.text.strip() for x in found.lines]
 
 
 def test_what_was_read_is_shown_where_the_file_has_changed_since(tmp_path: Path) -> None:
     file = tmp_path / "f.py"
     file.write_text("def f(x):\n    return x + 2\n")
-    found = listing.of_function(Span(str(file), 1), "def f(x):\n    return x + 1\n", {"y"}, ("y",))
+    found = listing.of_function(Span(str(file), 1), "def f(x):\n    return x + 1\n")
     assert found is not None
     assert [x.text for x in found.lines] == ["def f(x):", "    return x + 1"]
-    assert not any(x.matters for x in found.lines)
-    gone = listing.of_function(Span("<stdin>", 5), "def f(x):\n    return x\n", {"y"}, ("y",))
+    gone = listing.of_function(Span("<stdin>", 5), "def f(x):\n    return x\n")
     assert gone is not None
     assert [x.number for x in gone.lines] == [5, 6]
-    assert listing.of_function(Span("<stdin>", 5), "", {"y"}, ("y",)) is None
+    assert listing.of_function(Span("<stdin>", 5), "") is None
 
 
 def test_a_place_in_the_way_is_marked_with_a_caret(bad: Span) -> None:
@@ -145,24 +151,21 @@ def test_the_page_shows_lines_and_reasons(bad: Span) -> None:
     place = listing.of_place(why)
     assert place is not None
     data = ReportData(
-        (replace(SPLIT, listings=(top_two(),)), replace(NONE, listings=(place,))), True, 1
+        (replace(SPLIT, listings=(listed(),)), replace(NONE, listings=(place,))), True, 1
     )
     page = pages.page("t", [pages.Section(data)])
     shown = "".join(outline(page).text)
-    for line in (*top_two().lines, *place.lines):
+    for line in (*listed().lines, *place.lines):
         assert f"{line.number}{line.text}\n" in shown
     assert "^\nrandom <is> random" in shown
-    rows = re.findall(r'class="row( matters)?( stop)?"><span class="no">(\d+)', page)
-    matter = {x.number for x in top_two().lines if x.matters}
-    assert {int(n) for m, _, n in rows if m} == matter
-    assert [int(n) for _, stop, n in rows if stop] == [13]
+    rows = re.findall(r'class="row( stop)?"><span class="no">(\d+)', page)
+    assert [int(n) for stop, n in rows if stop] == [13]
 
 
 def test_json_has_the_lines() -> None:
-    plain = Report(ReportData((replace(SPLIT, listings=(top_two(),)),), True, 1)).to_json()
+    plain = Report(ReportData((replace(SPLIT, listings=(listed(),)),), True, 1)).to_json()
     (found,) = plain["boundaries"][0]["listings"]
-    assert found["first"] == sliced.top_two.__code__.co_firstlineno
-    assert found["first"] in found["matter"]
+    assert found["first"] == top_two.__code__.co_firstlineno
     assert found["text"].startswith("def top_two")
 
 

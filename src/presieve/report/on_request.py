@@ -11,8 +11,7 @@ from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.pushed_filters import Scans, columns_below
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
-from presieve.ir.terms import Scope, Term
-from presieve.ir.walk import variables
+from presieve.ir.terms import Term
 from presieve.report import conjuncts, invariant_text, remedies, scan_pushdown
 from presieve.report.remarks import ConjunctFate, Reach, Remedy
 from presieve.report.source import listing
@@ -21,18 +20,13 @@ from presieve.report.trace_steps import sql
 
 
 def functions(site: SiteProblem) -> tuple[Listing, ...]:
-    """The functions that were read, with the lines that the filter's columns depend on."""
-    read = {v.name for v in variables(site.problem.where) if v.scope is Scope.OUT}
-    listings: dict[Listing, None] = {}
-    for function in site.functions:
-        outputs = [o.name for o in function.fold.outputs]
-        if function.fold.span is None or not function.source:
-            continue
-        wanted = read & set(outputs)
-        function_listing = listing.of_function(function.fold.span, function.source, wanted, outputs)
-        if function_listing is not None:
-            listings[function_listing] = None
-    return tuple(listings)
+    """The functions that were read."""
+    listings = (
+        listing.of_function(f.fold.span, f.source)
+        for f in site.functions
+        if f.fold.span is not None and f.source
+    )
+    return tuple(dict.fromkeys(x for x in listings if x is not None))
 
 
 def with_places(listings: tuple[Listing, ...], declined: Iterable[Declined]) -> tuple[Listing, ...]:

@@ -70,7 +70,8 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     for discharged in boundary.discharged:
         yield "known", f"{discharged['text']} [{discharged['code']}], {discharged['by']}"
     for listing in boundary.listings:
-        yield "source", "\n".join([listing.file, *listing.marked_lines()])
+        if any(line.note for line in listing.lines):
+            yield "source", "\n".join([listing.file, *listing.marked_lines()])
     yield "effort", sentences.effort(boundary)
 
 

@@ -1,27 +1,25 @@
-"""Untrusted. Listings of the user's source, with line numbers and the lines that matter."""
+"""Untrusted. Listings of the user's source, with line numbers and what is in the way."""
 
 from __future__ import annotations
 
 import ast
 import linecache
 import textwrap
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from presieve.errors import Declined, Span
-from presieve.report.source.slices import Definition, lines_for
+
+Definition: TypeAlias = ast.FunctionDef | ast.ClassDef | ast.Lambda
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line: whether it ``matters``, and a ``note`` if it is declined, at ``column`` (from 1, in
-    characters of ``text``; 0: unknown).
-    """
+    """One line, with a ``note`` if it is declined, at ``column`` of ``text`` (from 1; 0: unknown)."""
 
     number: int
     text: str
-    matters: bool = False
     column: int = 0
     note: str = ""
 
@@ -34,10 +32,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A function or a class, or a piece of one, dedented; ``lines`` are numbered as in ``file``.
-
-    The lines that matter are the lines on which the filter's columns depend.
-    """
+    """A function, a class, or a piece of one, dedented; ``lines`` are numbered as in ``file``."""
 
     file: str
     lines: tuple[Line, ...]
@@ -49,20 +44,13 @@ class Listing:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON types."""
-        return {
-            "file": self.file,
-            "first": self.lines[0].number,
-            "text": self.text,
-            "matter": [line.number for line in self.lines if line.matters],
-        }
+        return {"file": self.file, "first": self.lines[0].number, "text": self.text}
 
     def marked_lines(self) -> Iterator[str]:
-        """For text output: the lines that matter, and the lines with notes and their neighbours; a
-        mark before a note's line, a caret below a place, and dots for omitted lines.
+        """For text output: the lines with notes and their neighbours; a mark before a note's line, a
+        caret below a place, and dots for omitted lines.
         """
-        keep = {line.number for line in self.lines if line.matters or line.note}
-        noted = [line.number for line in self.lines if line.note]
-        keep |= {n + d for n in noted for d in (-2, -1, 1)}
+        keep = {x.number + d for x in self.lines if x.note for d in (-2, -1, 0, 1)}
         width = len(str(self.lines[-1].number))
         before = self.lines[0].number - 1
         for line in self.lines:
@@ -79,10 +67,9 @@ class Listing:
             yield " " * (width + 2) + "..."
 
 
-def of_function(span: Span, text: str, wanted: Set[str], outputs: Sequence[str]) -> Listing | None:
-    """List the function or class that begins at ``span``, with the lines that the ``wanted`` of its
-    ``outputs`` depend on. ``text`` is the source that was read; if the file has changed since,
-    ``text`` is shown, and no line is marked as one that matters. None if there is nothing to show.
+def of_function(span: Span, text: str) -> Listing | None:
+    """List the function or class that begins at ``span``. ``text`` is the source that was read, and
+    is shown if the file has changed since. None if there is nothing to show.
     """
     definition = _definition(span, exact=True)
     read = {line.strip() for line in text.splitlines()}
@@ -91,8 +78,8 @@ def of_function(span: Span, text: str, wanted: Set[str], outputs: Sequence[str])
         first, last = _first_and_last_line(definition)
         file_lines = lines[first - 1 : last]
         if read <= {line.strip() for line in file_lines}:
-            return _listing(span.file, first, file_lines, lines_for(definition, wanted, outputs))
-    return _listing(span.file, span.line, text.splitlines(), frozenset()) if text else None
+            return _listing(span.file, first, file_lines)
+    return _listing(span.file, span.line, text.splitlines()) if text else None
 
 
 _MOST = 60
@@ -113,7 +100,7 @@ def of_place(why: Declined) -> Listing | None:
     )
     first = max(first, span.line - _MOST // 2)
     last = min(last, span.line + _MOST // 2)
-    return add_note(_listing(span.file, first, lines[first - 1 : last], frozenset()), why)
+    return add_note(_listing(span.file, first, lines[first - 1 : last]), why)
 
 
 def add_note(listing: Listing, why: Declined) -> Listing:
@@ -137,10 +124,9 @@ def holds(listing: Listing, span: Span) -> bool:
     return span.file == listing.file and first <= span.line <= last
 
 
-def _listing(file: str, first: int, lines: Sequence[str], matter: Set[int]) -> Listing:
+def _listing(file: str, first: int, lines: Sequence[str]) -> Listing:
     texts = textwrap.dedent("\n".join(line.rstrip() for line in lines)).split("\n")
-    numbered = enumerate(texts, first)
-    return Listing(file, tuple(Line(n, text, n in matter) for n, text in numbered))
+    return Listing(file, tuple(Line(n, text) for n, text in enumerate(texts, first)))
 
 
 def _lines(file: str) -> list[str]:
