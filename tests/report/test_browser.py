@@ -20,26 +20,21 @@ WIDTHS = (1280, 390)
 
 OUTSIDE = """() => {
   const wrong = [];
-  const inside = (box, text, name) => {
-    const b = box.getBoundingClientRect(), t = text.getBoundingClientRect();
-    if (t.left < b.left || t.right > b.right || t.top < b.top - 1 || t.bottom > b.bottom + 1)
-      wrong.push(`${name}: ${text.textContent}`);
-  };
-  const apart = (one, other) => {
-    const a = one.getBoundingClientRect(), b = other.getBoundingClientRect();
-    if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
-      wrong.push(`overlap: ${one.textContent}`);
-  };
   for (const op of document.querySelectorAll(".tree .op")) {
-    const box = op.querySelector(":scope > rect"), tag = op.querySelector(":scope > .tag");
-    for (const text of op.querySelectorAll(":scope > text")) {
-      inside(box, text, "box");
-      if (tag) apart(text, tag.querySelector("rect"));
+    const b = op.getBoundingClientRect();
+    for (const part of op.querySelectorAll("b, .tag, .part")) {
+      const t = part.getBoundingClientRect();
+      if (t.left < b.left || t.right > b.right || t.top < b.top || t.bottom > b.bottom)
+        wrong.push(`box: ${part.textContent}`);
     }
-    if (tag) inside(tag.querySelector("rect"), tag.querySelector("text"), "tag");
   }
-  for (const tree of document.querySelectorAll(".tree"))
-    for (const text of tree.querySelectorAll("text")) inside(tree, text, "picture");
+  for (const tree of document.querySelectorAll(".tree")) {
+    const items = [...tree.querySelectorAll(".op, .label")].map(x => x.getBoundingClientRect());
+    for (const [i, a] of items.entries())
+      for (const b of items.slice(i + 1))
+        if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+          wrong.push(`overlap at ${a.top}`);
+  }
   return wrong;
 }"""
 

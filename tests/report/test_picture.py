@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from tests.report.examples import SPLIT
@@ -12,9 +11,9 @@ from tests.report.plans import CASES, DECLINED, EMPTY, EXACT, LONG, SIMPLE, WRIT
 
 from presieve.backend.statistics.metrics import Measurement
 from presieve.report import html, sentences
-from presieve.report.drawing.aligned import MOST_IN_A_ROW, align
-from presieve.report.drawing.picture import WIDTH, Picture, Pictures, pictures
-from presieve.report.drawing.tree import PlanNode, conjuncts, parse
+from presieve.report.drawing.aligned import align
+from presieve.report.drawing.operators import Operator, conjuncts, parse
+from presieve.report.drawing.picture import MOST_OPERATORS, Picture, Pictures, pictures
 from presieve.report.report_data import Measured, ReportData
 
 
@@ -25,16 +24,16 @@ def drawn(data: ReportData) -> Pictures:
 
 
 def tags(picture: Picture) -> list[tuple[str, str]]:
-    return [(b.content.title, b.content.tag) for b in picture.boxes]
+    return [(b.title, b.tag) for b in picture.boxes]
 
 
 def written(picture: Picture, role: str) -> list[tuple[str, str]]:
-    (box,) = (b for b in picture.boxes if b.content.role == role)
-    return [(line.sign, line.text) for line in box.content.lines]
+    (box,) = (b for b in picture.boxes if b.role == role)
+    return [(part.sign, part.text) for part in box.parts]
 
 
 def labels(picture: Picture) -> list[str]:
-    return [e.label for e in picture.edges if e.label]
+    return [b.label for b in picture.boxes if b.label]
 
 
 def test_a_drawing_is_read_back() -> None:
@@ -49,31 +48,21 @@ def test_a_drawing_is_read_back() -> None:
         "         +- FileScan parquet [b#2]\n"
         "two lines of a literal\n"
     )
-    scan = PlanNode("FileScan", "parquet [b] two lines of a literal")
-    assert parse(text) == PlanNode(
-        "Join",
-        "Inner, (k = k)",
-        (
-            PlanNode(
-                "Filter",
-                "(a > scalar-subquery [])",
-                (
-                    PlanNode("Aggregate", "[max(b) AS m]", (PlanNode("Range", "(0, 4)"),)),
-                    PlanNode("Relation", "[a] parquet"),
-                ),
-            ),
-            PlanNode(
-                "InMemoryRelation",
-                "[b], StorageLevel(disk)",
-                (PlanNode("ColumnarToRow", "", (scan,)),),
-            ),
-        ),
-    )
+    assert [(op.steps, op.name, op.detail, op.parent and op.parent.name) for op in parse(text)] == [
+        (0, "Join", "Inner, (k = k)", None),
+        (1, "Filter", "(a > scalar-subquery [])", "Join"),
+        (2, "Aggregate", "[max(b) AS m]", "Filter"),
+        (2, "Range", "(0, 4)", "Aggregate"),
+        (1, "Relation", "[a] parquet", "Filter"),
+        (0, "InMemoryRelation", "[b], StorageLevel(disk)", "Join"),
+        (0, "ColumnarToRow", "", "InMemoryRelation"),
+        (0, "FileScan", "parquet [b] two lines of a literal", "ColumnarToRow"),
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "\n", "+- Filter x\n"])
-def test_what_is_no_drawing_is_none(text: str) -> None:
-    assert parse(text) is None
+def test_what_is_no_drawing_has_no_operators(text: str) -> None:
+    assert parse(text) == ()
 
 
 @pytest.mark.parametrize(
@@ -119,15 +108,15 @@ def test_what_is_moved_is_marked_and_signed() -> None:
 def test_what_is_equal_stands_at_the_same_height() -> None:
     for data in (SIMPLE, LONG):
         before, after = drawn(data).sides
-        there = {(b.content.full, b.y) for b in after.boxes}
-        moved = [b for b in before.boxes if (b.content.full, b.y) not in there]
-        assert [b.content.role for b in moved] == ["written"]
+        pairs = list(zip(before.rows, after.rows, strict=True))
+        beside = [(a.full, a.role) for a, b in pairs if a and (b is None or a.full != b.full)]
+        assert [role for _, role in beside] == ["written"]
 
 
 def test_a_filter_that_is_gone_leaves_a_place() -> None:
     before, after = drawn(EXACT).sides
-    assert [b.content.role for b in before.boxes] == ["written", "function", "scan"]
-    assert [b.content.role for b in after.boxes] == ["ghost", "function", "prefilter", "scan"]
+    assert [b.role for b in before.boxes] == ["written", "function", "scan"]
+    assert [b.role for b in after.boxes] == ["ghost", "function", "prefilter", "scan"]
 
 
 def test_one_picture_where_the_plan_stays() -> None:
@@ -139,9 +128,9 @@ def test_one_picture_where_the_plan_stays() -> None:
 
 def test_another_plan_altogether_takes_the_place_of_the_first() -> None:
     before, after = drawn(EMPTY).sides
-    assert [b.content.title for b in before.boxes][:2] == ["Filter", "top_two"]
-    assert [b.content.title for b in after.boxes] == ["LocalRelation"]
-    assert before.boxes[0].y == after.boxes[0].y
+    assert [b.title for b in before.boxes][:2] == ["Filter", "top_two"]
+    assert [b.title for b in after.boxes] == ["LocalRelation"]
+    assert after.rows[0] is not None
 
 
 def test_numbers_come_from_footers_then_from_runs() -> None:
@@ -178,90 +167,59 @@ def test_of_a_large_plan_what_has_no_part_is_folded() -> None:
     assert found.operators == 27
     for picture, filtered in zip(found.sides, ([], [("Filter", "pre-filter")]), strict=True):
         assert tags(picture) == [
-            ("20 operators", ""),
+            ("11 operators", ""),
             ("Join", ""),
             ("Filter", "residual" if filtered else "filter as written"),
             ("top_two", "function"),
             ("Project", ""),
             *filtered,
             ("Relation", "scan"),
-            ("Project", ""),
-            ("Relation", ""),
+            ("11 operators", ""),
         ]
-    first = found.sides[0].boxes[0].content
-    assert [line.text for line in first.lines] == [
-        "15 Window, Union, Range, Join, Project, Relation"
-    ]
+    first = found.sides[0].boxes[0]
+    assert [part.text for part in first.parts] == ["9 Window, Union, Join"]
 
 
 def test_folding_counts_every_operator_once() -> None:
     for picture, text in zip(drawn(LONG).sides, (LONG.plan_before, LONG.plan_after), strict=True):
-        tree = parse(text)
-        assert tree is not None
-        counted = sum(
-            int(b.content.title.split()[0]) if b.content.role == "folded" else 1
-            for b in picture.boxes
-        )
-        assert counted == tree.size
+        counted = sum(int(b.title.split()[0]) if b.role == "folded" else 1 for b in picture.boxes)
+        assert counted == len(parse(text))
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_boxes_neither_overlap_nor_leave_the_picture(name: str) -> None:
+def test_both_pictures_have_the_same_rows(name: str) -> None:
     for picture in drawn(CASES[name]).sides:
-        boxes = sorted(picture.boxes, key=lambda b: b.y)
-        for above, below in pairwise(boxes):
-            assert above.y + above.content.height < below.y
-        assert all(b.x > 0 and b.x + b.width < WIDTH for b in boxes)
-        assert boxes[-1].y + boxes[-1].content.height < picture.height
-        assert len(picture.edges) == len(boxes) - 1
-        assert all(e.top < e.bottom for e in picture.edges)
+        assert len(picture.rows) == len(drawn(CASES[name]).sides[0].rows)
+        assert [b.place for b in picture.boxes].count("root") == 1
+        assert all(b.steps > 0 for b in picture.boxes if b.place == "branch")
 
 
-def test_long_texts_are_cut_and_the_rest_is_counted() -> None:
+def test_of_many_conjuncts_the_rest_is_counted() -> None:
     before, after = drawn(wordy()).sides
-    assert written(before, "written")[-1] == ("", "and 27 more")
-    assert written(after, "prefilter")[-1] == ("", "and 27 more")
-    for box in (*before.boxes, *after.boxes):
-        assert all(len(line.text) <= 52 for line in box.content.lines)
-        assert len(box.content.title) <= 45
-        assert len(box.content.lines) <= 14
+    assert written(before, "written")[-1] == ("", "and 28 more")
+    assert written(after, "prefilter")[-1] == ("", "and 28 more")
 
 
-def test_long_texts_are_wrapped_at_spaces_and_commas_and_keep_their_sign() -> None:
-    parts = "Or(LessThanOrEqual(epoch,1767268800000000),GreaterThanOrEqual(epoch,1769774400000000))"
-    (report,) = SIMPLE.boundaries
-    data = replace(SIMPLE, boundaries=(replace(report, pushed_to_scan=(parts, "x" * 70)),))
-    assert written(drawn(data).sides[1], "scan")[2:6] == [
-        ("+", "Or(LessThanOrEqual(epoch,1767268800000000),"),
-        ("+", "  GreaterThanOrEqual(epoch,1769774400000000))"),
-        ("+", "x" * 49),
-        ("+", "  " + "x" * 21),
-    ]
-
-
-@pytest.mark.parametrize("height", [MOST_IN_A_ROW + 1, 1200])
+@pytest.mark.parametrize("height", [MOST_OPERATORS + 1, 1200])
 def test_no_picture_of_what_nobody_would_look_at(height: int) -> None:
     text = "".join(f"{'   ' * (i - 1)}{'+- ' if i else ''}Window w\n" for i in range(height))
     assert pictures(replace(SIMPLE, plan_before=text)) is None
     assert pictures(replace(SIMPLE, boundaries=())) is None
 
 
-def test_trees_that_share_nothing_are_aligned_in_time() -> None:
-    def chain(name: str) -> PlanNode:
-        op = PlanNode(name, "0")
-        for i in range(1, MOST_IN_A_ROW):
-            op = PlanNode(name if i % 2 else "Filter", str(i) + name, (op,))
-        return op
+def test_plans_that_share_nothing_are_aligned_in_time() -> None:
+    def chain(name: str) -> list[Operator]:
+        names = ("Filter", name)
+        return [Operator(names[i % 2], f"{i}{name}") for i in range(MOST_OPERATORS)]
 
-    found = align(chain("Sort"), chain("Window"))
-    assert found is not None
-    assert sum(p.before is not None for p in found.walk()) == MOST_IN_A_ROW
+    rows = align(chain("Sort"), chain("Window"))
+    assert sum(row.before is not None for row in rows) == MOST_OPERATORS
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_pages_with_pictures_are_well_formed(name: str) -> None:
     whole = outline(html.page("t", [html.Section(CASES[name])]))
-    assert {"figure", "figcaption", "svg", "title", "desc"} <= whole.tags
+    assert {"figure", "figcaption", "svg", "title"} <= whole.tags
     outline(html.notebook_fragment(CASES[name]))
 
 

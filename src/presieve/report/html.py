@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from presieve.errors import UsageError
 from presieve.report import sentences, verdict_text
-from presieve.report.drawing import operator_boxes, picture
+from presieve.report.drawing import picture
 from presieve.report.invariant_text import HEADING
 from presieve.report.lineage_text import MEANINGS, LineageFields
 from presieve.report.report_data import ReportData
@@ -80,9 +80,7 @@ def _templates() -> Environment:
     )
     env.globals.update(scan_facts=sentences.scan_facts)
     env.globals.update(answer=sentences.answer, pictures=picture.pictures, ran_of=sentences.ran)
-    env.globals.update(tags=operator_boxes.TAGS, meanings=sentences.ROLES, names=sentences.SIDES)
-    env.globals.update(width=picture.WIDTH, pad=operator_boxes.PAD, line_height=operator_boxes.LINE)
-    env.globals.update(first_line=operator_boxes.TITLE + 12)
+    env.globals.update(tags=picture.TAGS, meanings=sentences.ROLES, names=sentences.SIDES)
     env.globals.update(lineage_meanings=MEANINGS)
     return env
 

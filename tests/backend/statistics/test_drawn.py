@@ -22,7 +22,7 @@ def lowest(pdf: pd.DataFrame) -> pd.DataFrame:
 
 
 def parts(picture: Picture) -> list[tuple[str, str]]:
-    return [(b.content.title, b.content.tag) for b in picture.boxes if b.content.tag]
+    return [(b.title, b.tag) for b in picture.boxes if b.tag]
 
 
 def test_a_picture_of_a_real_plan(spark: SparkSession, tmp_path: Path, connect: bool) -> None:

@@ -1,1 +1,1 @@
-"""Untrusted. Pictures of a plan before and after: parsed, aligned, marked, and drawn."""
+"""Untrusted. A plan before and after, side by side: parsed, aligned, and told in boxes."""

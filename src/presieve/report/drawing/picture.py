@@ -1,67 +1,86 @@
-"""Untrusted. Draws a plan before and after as two pictures side by side, with equal operators at
-the same height.
+"""Untrusted. A plan before and after as two columns of boxes, with equal operators at the same
+height.
 
-A tree is drawn as an outline: the result on top, each operator in its own row, the last child
+A tree is shown as an outline: the result on top, each operator in its own row, the last child
 right below its parent and the other children one step to the right. So a picture is no wider than a
-phone, however many joins there are.
+phone, however many joins there are. The browser sets the boxes and wraps their texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from presieve.report.drawing.aligned import Pair, align, fold
-from presieve.report.drawing.marks import Role, mark
-from presieve.report.drawing.operator_boxes import PAD, TAGS, TITLE, BoxContents, Content, Side
-from presieve.report.drawing.tree import parse
-from presieve.report.report_data import ReportData
+from presieve.report import sentences
+from presieve.report.drawing.aligned import Row, align, fold
+from presieve.report.drawing.operators import Operator, conjuncts, parse
+from presieve.report.drawing.roles import FILTER, Role, Roles, changes, roles_of
+from presieve.report.report_data import BoundaryReport, ReportData
 
-WIDTH = 430
-_STEP = 26
+if TYPE_CHECKING:
+    from presieve.backend.statistics.sizes import Size
+
+Side: TypeAlias = Literal["before", "after"]
+
+TAGS: dict[Role, str] = {
+    "written": "filter as written",
+    "residual": "residual",
+    "function": "function",
+    "prefilter": "pre-filter",
+    "stays": "filter, kept",
+    "scan": "scan",
+}
+"""The names of the roles for people, from the result down."""
+
+MOST_OPERATORS = 600
+"""Of larger plans there is no picture: nobody looks at so many operators."""
 _MOST_STEPS = 5
-_EDGE = 1
-_SHADOW = 4
-_TRUNK = 13
-"""The distance from a box's left side to the line that comes up to it."""
-_GAP = 22
-_LABELLED = 38
+_MOST_CONJUNCTS = 12
+_MOST_PUSHED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A text in a box: ``sign`` is + for a new part and - for a removed one, ``kind`` ``fact`` for
+    numbers.
+    """
+
+    text: str
+    sign: str = ""
+    kind: str = "code"
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A box: its content and its position."""
-
-    content: Content
-    x: float
-    y: float
-    width: float
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A line on which rows flow up. ``bend`` is where it turns right to the box that they come
-    from, and ``label`` stands beside it, above that box.
+    """An operator of one plan. ``role`` is ``ghost`` for a removed filter, and ``folded`` for many
+    operators in one box; ``tag`` is the role for people, ``full`` Spark's text of the operator, and
+    ``label`` says how many rows it returns. ``place``: a branch is not the last child of its
+    parent.
     """
 
-    x: float
-    top: float
-    bottom: float
-    bend: float | None
-    label: str
-    label_x: float
-    label_y: float
+    role: Role | Literal["ghost", "folded"]
+    title: str
+    place: Literal["root", "below", "branch"]
+    steps: int
+    full: str = ""
+    tag: str = ""
+    parts: tuple[Part, ...] = ()
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One tree; ``description`` lists its operators in words, from the result down."""
+    """One plan: a box for each row, or None."""
 
     side: Side
-    height: float
-    boxes: tuple[Box, ...]
-    edges: tuple[Edge, ...]
-    description: str
+    rows: tuple[Box | None, ...]
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """The boxes, from the result down."""
+        return tuple(b for b in self.rows if b is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,97 +94,140 @@ class Pictures:
 
 def pictures(data: ReportData) -> Pictures | None:
     """Draw the plans of a report; None if there is nothing to see, or too much."""
-    before, after = parse(data.plan_before), parse(data.plan_after)
-    if before is None or not data.boundaries:
+    before = parse(data.plan_before)
+    after = (data.changed and parse(data.plan_after)) or before
+    if not before or not data.boundaries or max(len(before), len(after)) > MOST_OPERATORS:
         return None
-    if not data.changed or after is None:
-        after = before
-    root = align(before, after)
-    if root is None:
-        return None
-    marks = mark(root, data.boundaries)
-    boxes = BoxContents(data, marks, root)
-    drawing = _Drawing(boxes)
-    drawing.place(fold(root, marks.matters), 0)
+    rows = align(before, after)
+    roles = roles_of(rows, data.boundaries)
+    drawing = _Drawing(data, roles, rows)
+    folded = fold(rows, roles.matters)
     sides: tuple[Side, ...] = ("before", "after") if data.changed else ("before",)
-    drawn = tuple(drawing.draw(side) for side in sides)
-    met = {b.content.role for p in drawn for b in p.boxes}
-    return Pictures(drawn, tuple(r for r in TAGS if r in met), before.size)
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A pair and its position; ``parent`` is the row number of its parent."""
-
-    pair: Pair
-    parent: int | None
-    x: float
-    y: float
+    drawn = tuple(Picture(s, tuple(drawing.box(row, s) for row in folded)) for s in sides)
+    met = {b.role for p in drawn for b in p.boxes}
+    return Pictures(drawn, tuple(r for r in TAGS if r in met), len(before))
 
 
 class _Drawing:
-    def __init__(self, boxes: BoxContents) -> None:
-        self._boxes = boxes
-        self._rows: list[_Row] = []
-        self._end: float = _EDGE
+    """Writes the boxes of one report."""
 
-    def place(self, pair: Pair, steps: int, parent: int | None = None) -> None:
-        """Place the rows of a subtree below the existing rows."""
-        x = _EDGE + _STEP * min(steps, _MOST_STEPS)
-        row_number = parent
-        if pair.before is not None or pair.after is not None:
-            gap = _LABELLED if any(self._boxes.label(pair, s) for s in _SIDES) else _GAP
-            y = self._end if parent is None else self._end + gap
-            row_number = len(self._rows)
-            self._rows.append(_Row(pair, parent, x, y))
-            self._end = y + max(
-                c.height for s in _SIDES if (c := self._box_content(self._rows[-1], s))
-            )
-        for number, slot in enumerate(pair.slots, 1):
-            start = end = self._end
-            for child in slot:
-                self._end = start
-                self.place(child, steps + (number < len(pair.slots)), row_number)
-                end = max(end, self._end)
-            self._end = end
+    def __init__(self, data: ReportData, roles: Roles, rows: Sequence[Row]) -> None:
+        self._data = data
+        self._roles = roles
+        self._row_of = {op: row for row in rows for op in row.operators()}
+        leaves = [row for row in rows if not any(op.children for op in row.operators())]
+        self._sizes = dict(_match_sizes(leaves, data.sizes))
+        self._scans_once = sum(row.before is not None for row in leaves) == 1
+        self._with_ghosts = rows[-1].after is not None
 
-    def _box_content(self, row: _Row, side: Side) -> Content | None:
-        return self._boxes.content(row.pair, side, WIDTH - _EDGE - row.x)
+    def box(self, row: Row, side: Side) -> Box | None:
+        """The box of a row; None if this plan has none."""
+        op = row.before if side == "before" else row.after
+        role = (self._roles.before if side == "before" else self._roles.after).get(row, "")
+        if op is None:
+            gone = side == "after" and self._roles.before.get(row) == "written"
+            if row.before is None or not gone or not self._with_ghosts:
+                return None
+            return Box("ghost", "no filter is left here", *_place(row))
+        full = f"{op.name} {op.detail}".strip()
+        if row.folded:
+            return Box("folded", op.name, *_place(row), full, parts=(Part(op.detail),))
+        title = self._roles.report[row].function if role == "function" else op.name
+        parts = tuple(p for p in self._parts(op, row, side) if p.text)
+        label = self._label(row, op, side)
+        return Box(role, title, *_place(row), full, TAGS.get(role, ""), parts, label)
 
-    def draw(self, side: Side) -> Picture:
-        """Draw one of the trees."""
-        boxes: dict[int, Box] = {}
-        for number, row in enumerate(self._rows):
-            content = self._box_content(row, side)
-            if content is not None:
-                boxes[number] = Box(content, row.x, row.y, WIDTH - _EDGE - row.x)
-        edges = tuple(self._edges(boxes, side))
-        description = "; ".join(_caption(b) for b in boxes.values())
-        end = max((b.y + b.content.height for b in boxes.values()), default=0)
-        return Picture(side, end + _EDGE + _SHADOW, tuple(boxes.values()), edges, description)
+    def _parts(self, op: Operator, row: Row, side: Side) -> Iterator[Part]:
+        role = self._roles.before.get(row)
+        if role == "function":
+            yield Part(_operator_text(op))
+        elif op.name == FILTER:
+            yield from _parts_of_filter(op, row, side)
+        else:
+            yield Part(_without_brackets(op.detail))
+        pushed = self._roles.report[row].pushed_to_scan if role == "scan" else ()
+        if pushed and side == "after":
+            yield Part("pushed filters:", kind="fact")
+            yield from _limited([Part(text, "+") for text in pushed], _MOST_PUSHED)
+        size = self._sizes.get(row)
+        if size is not None:
+            yield Part(sentences.size(size.rows, size.bytes, size.files), kind="fact")
 
-    def _edges(self, boxes: dict[int, Box], side: Side) -> Iterator[Edge]:
-        for number, box in boxes.items():
-            parent = self._rows[number].parent
-            while parent is not None and parent not in boxes:
-                parent = self._rows[parent].parent
-            if parent is None:
-                continue
-            above = boxes[parent]
-            x = above.x + _TRUNK
-            top = above.y + above.content.height
-            label = self._boxes.label(self._rows[number].pair, side)
-            if box.x > above.x:
-                yield Edge(x, top, box.y + TITLE / 2, box.x, label, box.x, box.y - 9)
-            else:
-                yield Edge(x, top, box.y, None, label, x + PAD, box.y - 9)
+    def _label(self, row: Row, op: Operator, side: Side) -> str:
+        """The number of rows that an operator returns, as text; empty if unknown."""
+        size = self._sizes.get(row)
+        measured = self._data.measured
+        if measured is not None and self._scans_once and not op.children:
+            run = measured.written if side == "before" else measured.optimized
+            return f"{run.scanned:,} rows measured"
+        if side == "after" and self._roles.after.get(row) == "prefilter":
+            return self._kept_rows(op, self._roles.report[row])
+        if size is not None and (side == "before" or not self._data.changed):
+            return f"{size.rows:,} rows"
+        return ""
+
+    def _kept_rows(self, op: Operator, report: BoundaryReport) -> str:
+        share = report.estimated_selectivity
+        if share is None or report.kind == "none":
+            return ""
+        while len(op.children) == 1:
+            (op,) = op.children
+            if op.name == FILTER:
+                return sentences.about(share)  # a share of the rows that pass that filter
+        size = self._sizes.get(self._row_of[op])
+        if size is None or size.rows * share < 1:
+            return sentences.about(share)
+        return f"about {size.rows * share:,.0f} rows ({sentences.as_percentage(share)})"
 
 
-_SIDES: tuple[Side, ...] = ("before", "after")
+def _place(row: Row) -> tuple[Literal["root", "below", "branch"], int]:
+    """Where a box stands, and so many steps to the right."""
+    op = max(row.operators(), key=lambda op: op.parent is not None)
+    steps = min(op.steps, _MOST_STEPS)
+    if op.parent is None:
+        return "root", steps
+    return ("branch" if op.steps > op.parent.steps else "below"), steps
 
 
-def _caption(box: Box) -> str:
-    content = box.content
-    tag = f" ({content.tag})" if content.tag else ""
-    lines = " ".join(line.text for line in content.lines)
-    return f"{content.title}{tag} {lines}".strip()
+def _parts_of_filter(op: Operator, row: Row, side: Side) -> Iterator[Part]:
+    """The conjuncts; those that move come first, because readers look for them."""
+    gone, new = changes(row)
+    changed = dict.fromkeys(gone, "-") if side == "before" else dict.fromkeys(new, "+")
+    shown = sorted(dict.fromkeys(conjuncts(op.detail)), key=lambda c: c not in changed)
+    yield from _limited([Part(c, changed.get(c, "")) for c in shown], _MOST_CONJUNCTS)
+
+
+def _limited(parts: Sequence[Part], most: int) -> Iterator[Part]:
+    yield from parts[:most]
+    if len(parts) > most:
+        yield Part(f"and {len(parts) - most} more", kind="fact")
+
+
+def _match_sizes(leaves: Sequence[Row], sizes: Sequence[Size]) -> Iterator[tuple[Row, Size]]:
+    """Match scans to sizes by their columns, unless scans of different sizes have the same ones."""
+    by_columns: dict[tuple[str, ...], dict[tuple[int, int, int], Size]] = {}
+    for size in sizes:
+        sizes_there = by_columns.setdefault(size.columns, {})
+        sizes_there[size.rows, size.bytes, size.files] = size
+    for row in leaves:
+        op = row.before or row.after
+        listed = re.match(r"\[(.*?)\]", op.detail) if op and op.name == "Relation" else None
+        candidates = by_columns.get(tuple(listed[1].split(",")), {}) if listed else {}
+        if len(candidates) == 1:
+            yield row, next(iter(candidates.values()))
+
+
+def _without_brackets(detail: str) -> str:
+    """A list of columns without its brackets."""
+    listed = re.fullmatch(r"\[([^\[\]]*)\](.*)", detail)
+    if listed is None:
+        return detail
+    return f"{', '.join(listed[1].split(','))}{listed[2]}".replace(",  ", ", ")
+
+
+def _operator_text(op: Operator) -> str:
+    """The operator, and its grouping columns if its text begins with them."""
+    keys = re.match(r"\[([^\[\]]+)\], ", op.detail)
+    if keys is None or op.name.endswith("EvalPython"):
+        return op.name
+    return f"{op.name} by {keys[1]}"

@@ -16,7 +16,7 @@ Definition: TypeAlias = ast.FunctionDef | ast.ClassDef | ast.Lambda
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, with a ``note`` if it is declined, at ``column`` of ``text`` (from 1; 0: unknown)."""
+    """A line, with a ``note`` if it is declined, at ``column`` of ``text`` (from 1; 0: unknown)."""
 
     number: int
     text: str
@@ -47,8 +47,8 @@ class Listing:
         return {"file": self.file, "first": self.lines[0].number, "text": self.text}
 
     def marked_lines(self) -> Iterator[str]:
-        """For text output: the lines with notes and their neighbours; a mark before a note's line, a
-        caret below a place, and dots for omitted lines.
+        """For text output: the lines with notes and their neighbours; a mark before a note's line,
+        a caret below a place, and dots for omitted lines.
         """
         keep = {x.number + d for x in self.lines if x.note for d in (-2, -1, 0, 1)}
         width = len(str(self.lines[-1].number))

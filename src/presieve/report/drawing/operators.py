@@ -1,14 +1,14 @@
-"""Untrusted. Reads Spark's drawing of a plan back into a tree of operators.
+"""Untrusted. Reads Spark's drawing of a plan back into operators, in the order of its lines.
 
 The drawing is all that both classic sessions and Spark Connect provide of an optimized plan. The
-tree is only shown to people.
+operators are only shown to people.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 _LINE = re.compile(r"^((?:[: ]  )*(?:[:+]- )?)(.*)$")
 _STAGE = re.compile(r"^\*\(\d+\) ")
@@ -16,33 +16,29 @@ _NAME = re.compile(r"[^\s\[(<]+")
 _NUMBER = re.compile(r"(?<=[\w)\]`])#\d+L?\b")
 
 
-@dataclass(frozen=True, slots=True)
-class PlanNode:
+@dataclass(eq=False, slots=True)
+class Operator:
     """An operator: its name, the rest of Spark's text (without the numbers of attributes), and the
-    operators that it reads. ``size`` counts the operators of its subtree, ``depth`` those on the
-    longest path down.
+    operator that reads its rows. The last ``children`` of an operator stands right below it, and
+    all others, with what is below them, so many ``steps`` to the right.
     """
 
     name: str
     detail: str
-    children: tuple[PlanNode, ...] = ()
-    size: int = field(init=False, compare=False)
-    depth: int = field(init=False, compare=False)
+    parent: Operator | None = None
+    children: tuple[Operator, ...] = ()
+    steps: int = 0
 
-    def __post_init__(self) -> None:
-        """Count once: plans may be thousands of operators deep."""
-        object.__setattr__(self, "size", 1 + sum(c.size for c in self.children))
-        object.__setattr__(self, "depth", 1 + max((c.depth for c in self.children), default=0))
-
-    def walk(self) -> Iterator[PlanNode]:
-        """Every operator, parents first."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+    def ancestors(self) -> Iterator[Operator]:
+        """The operators above, the nearest first."""
+        operator = self.parent
+        while operator is not None:
+            yield operator
+            operator = operator.parent
 
 
-def parse(text: str) -> PlanNode | None:
-    """Parse the tree that ``QueryPlan.toString`` draws; None if the text is not such a tree.
+def parse(text: str) -> tuple[Operator, ...]:
+    """Parse what ``QueryPlan.toString`` draws, parents first; nothing if it is no such drawing.
 
     A line that is not indented like an operator belongs to the previous one, because literals may
     hold newlines.
@@ -52,45 +48,37 @@ def parse(text: str) -> PlanNode | None:
         match = _LINE.match(line)
         prefix, operator_text = (match[1], match[2]) if match else ("", line)
         marked = prefix.endswith("- ")
-        if not rows:
-            if marked:
-                return None
-            rows.append((0, operator_text))
+        if marked == bool(rows):
+            rows.append((len(prefix) if marked else 0, operator_text))
         elif marked:
-            rows.append((len(prefix), operator_text))
+            return ()
         else:
             rows[-1] = (rows[-1][0], f"{rows[-1][1]} {line.strip()}")
-    return _tree(rows) if rows and rows[0][1].strip() else None
+    return _linked(rows) if rows and rows[0][1].strip() else ()
 
 
-@dataclass(slots=True)
-class _Open:
-    column: int
-    text: str
-    children: list[PlanNode]
-
-    def close(self) -> PlanNode:
-        text = _STAGE.sub("", self.text).strip()
+def _linked(rows: list[tuple[int, str]]) -> tuple[Operator, ...]:
+    """Operators of rows with the columns where they start: the parent of each is the last row that
+    starts left of it.
+    """
+    operators: list[Operator] = []
+    path: list[tuple[int, Operator]] = []
+    for column, row_text in rows:
+        while path and path[-1][0] >= max(column, 1):
+            path.pop()
+        text = _STAGE.sub("", row_text).strip()
         name = _NAME.match(text)
         head = name[0] if name else ""
-        return PlanNode(head, _NUMBER.sub("", text[len(head) :]).strip(), tuple(self.children))
-
-
-def _tree(rows: list[tuple[int, str]]) -> PlanNode:
-    """Build a tree from rows and their start columns: each belongs to the last row left of it."""
-    stack: list[_Open] = []
-    for column, text in rows:
-        _close(stack, column)
-        stack.append(_Open(column, text, []))
-    _close(stack, 1)
-    return stack[0].close()
-
-
-def _close(stack: list[_Open], column: int) -> None:
-    """Close the operators that start at this column or right of it, except the root."""
-    while len(stack) > 1 and stack[-1].column >= column:
-        operator = stack.pop().close()
-        stack[-1].children.append(operator)
+        operator = Operator(head, _NUMBER.sub("", text[len(head) :]).strip())
+        if path:
+            operator.parent = path[-1][1]
+            operator.parent.children += (operator,)
+        path.append((column, operator))
+        operators.append(operator)
+    for operator in operators:
+        for child in operator.children:
+            child.steps = operator.steps + (child is not operator.children[-1])
+    return tuple(operators)
 
 
 def conjuncts(condition: str) -> tuple[str, ...]:
