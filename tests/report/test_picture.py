@@ -133,6 +133,20 @@ def test_another_plan_altogether_takes_the_place_of_the_first() -> None:
     assert after.rows[0] is not None
 
 
+def test_an_aggregate_in_the_place_of_a_function_has_its_role() -> None:
+    call = (
+        "FlatMapGroupsInPandas [team#0], top_two(team#0, score#1)#8, [team#10, first#11, second#12]"
+    )
+    assert call in SIMPLE.plan_after
+    native = SIMPLE.plan_after.replace(
+        call, "Aggregate [team#0], [team#0, max(score#1) AS first#11]"
+    )
+    before, after = drawn(replace(SIMPLE, plan_after=native)).sides
+    assert ("top_two", "function") in tags(before)
+    assert ("Aggregate", "function") in tags(after)
+    assert ("Filter", "pre-filter") in tags(after)
+
+
 def test_numbers_come_from_footers_then_from_runs() -> None:
     before, after = drawn(SIMPLE).sides
     assert labels(before) == ["200,000 rows"]

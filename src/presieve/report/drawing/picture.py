@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from presieve.report import sentences
 from presieve.report.drawing.aligned import Row, align, fold
 from presieve.report.drawing.operators import Operator, conjuncts, parse
-from presieve.report.drawing.roles import FILTER, Role, Roles, changes, roles_of
+from presieve.report.drawing.roles import FILTER, Role, Roles, calls_function_of, changes, roles_of
 from presieve.report.report_data import BoundaryReport, ReportData
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ class _Drawing:
         full = f"{op.name} {op.detail}".strip()
         if row.folded:
             return Box("folded", op.name, *_place(row), full, parts=(Part(op.detail),))
-        title = self._roles.report[row].function if role == "function" else op.name
+        report = self._roles.report.get(row) if role == "function" else None
+        title = report.function if report and calls_function_of(op, report) else op.name
         parts = tuple(p for p in self._parts(op, row, side) if p.text)
         label = self._label(row, op, side)
         return Box(role, title, *_place(row), full, TAGS.get(role, ""), parts, label)

@@ -81,17 +81,20 @@ def _set_role_of_filter(roles: Roles, row: Row, above: BoundaryReport | None, be
 def _boundaries(
     rows: Sequence[Row], reports: Sequence[BoundaryReport]
 ) -> Iterator[tuple[Row, BoundaryReport]]:
-    """Find each report's operator: the first one of its kind that calls its function."""
+    """Find each report's operator: the first one of its kind that calls its function. What stands
+    beside it took its place.
+    """
     unmatched = list(reports)
     for row in rows:
-        op = row.after or row.before
-        report = next((r for r in unmatched if op and _is_boundary_of(op, r)), None)
+        calls = (r for r in unmatched if any(calls_function_of(op, r) for op in row.operators()))
+        report = next(calls, None)
         if report is not None:
             unmatched.remove(report)
             yield row, report
 
 
-def _is_boundary_of(op: Operator, report: BoundaryReport) -> bool:
+def calls_function_of(op: Operator, report: BoundaryReport) -> bool:
+    """Whether this may be the operator of a boundary."""
     ends = _NAMES.get(report.operator, (report.operator,))
     return op.name.endswith(ends) and all(
         f"{name}(" in op.detail for name in report.function.split(", ")
