@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from presieve.demo import show
-from presieve.demo.compare_runs import PipelineRun, run
+from presieve.demo.compare_runs import Comparison, PipelineRun, compare, run
 from presieve.demo.data import generate
-from presieve.demo.measure import Comparison, compare
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -24,9 +25,6 @@ INDEX = "declined/README.md"
 ASSUMPTIONS = "assumptions.md"
 GROUP = "Assumptions: what a proof rests on"
 """The heading of the codes of ``docs/assumptions.md`` in the list of codes."""
-CLOSE = 2
-"""The number of wrong letters in a code up to which another one is suggested."""
-
 _HEADING = re.compile(r"^## (.+)$")
 _LISTED = re.compile(r"^- \[`([a-z-]+)`\]\([a-z-]+\.md\): (.+)$")
 _ENTRY = re.compile(r"^## `([a-z-]+)`: (.+)$", re.M)
@@ -59,7 +57,11 @@ def command(
         return
     code = code.strip("[]` ").lower()
     if code not in entries:
-        raise UsageError(f"there is no code {code!r}{_near(code, entries)}")
+        near = get_close_matches(code, entries, cutoff=0.8)
+        remedy = (
+            f"did you mean {' or '.join(near)}?" if near else "`presieve why` lists all of them"
+        )
+        raise UsageError(f"there is no code {code!r}; {remedy}")
     if json:
         output.as_json({"code": code, "title": entries[code].title, "text": entries[code].text})
     else:
@@ -95,23 +97,6 @@ def assumptions() -> Iterator[Listed]:
 
 def _page(name: str) -> str:
     return (folder() / name).read_text(encoding="utf-8")
-
-
-def _near(code: str, codes: Iterable[str]) -> str:
-    meant = [c for c in codes if _distance(code, c) <= CLOSE]
-    if meant:
-        return f"; did you mean {' or '.join(sorted(meant))}?"
-    return "; `presieve why` lists all of them"
-
-
-def _distance(a: str, b: str) -> int:
-    """The number of letters to insert, remove or replace (Levenshtein)."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        before, row[0] = row[0], i
-        for j, y in enumerate(b, 1):
-            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
-    return row[-1]
 
 
 def _list(all_: list[Listed], *, json: bool) -> None:

@@ -26,6 +26,7 @@ from presieve.ir.ops import app, sql_disjunction
 from presieve.ir.pushdown import Kind, ResidualStrength, Strength
 from presieve.ir.terms import Op
 from presieve.report import progress
+from presieve.report.json_fields import fields_json
 from presieve.report.row_order import Order, unknown
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit_checked
@@ -110,22 +111,12 @@ class Synthesis:
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON types, with the certificate; ``trace`` only if recorded."""
         trace = self.trace
-        traced = {"trace": trace.to_json()} if trace else {}
         return {
-            "kind": self.kind,
-            "prefilter": self.prefilter,
-            "residual": self.residual,
-            "invariant": self.invariant,
-            "strength": self.strength,
+            **fields_json(self, "_question", "_event_log"),
             "residual_strength": self.residual_strength,
             "optimal": self.optimal,
-            "assumptions": self.assumptions,
-            "declined": self.declined,
-            "seconds": self.seconds,
-            "solver_calls": self.solver_calls,
             "order": self.order.to_json(),
-            "certificate": self.certificate.to_json() if self.certificate else None,
-            **traced,
+            **({"trace": trace.to_json()} if trace else {}),
         }
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from presieve.certificate import Certificate, Verified, check
 from presieve.driver.counterexample import refutation
@@ -18,22 +19,28 @@ from presieve.driver.solve import (
     ERASES,
     Policy,
     open_assumptions,
+    solve,
     strictly,
     too_deep,
 )
-from presieve.driver.suggestion import RepairSearch
-from presieve.errors import Declined
+from presieve.driver.synthesize import synthesis_of
+from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
 from presieve.report import progress
 from presieve.report.verdict import Verdict
-from presieve.report.verdict_model import ClaimedPushdown, Counterexample
+from presieve.report.verdict_model import ClaimedPushdown, Counterexample, Repair
 from presieve.semantics.assumptions import OPTIONAL
 from presieve.smt.solver import Effort
 
 __all__ = ["Asked", "Counterexample", "Verdict", "verify"]
+
+logger = logging.getLogger("presieve")
+
+REPAIR_SECONDS = 3.0
+"""Maximum seconds for a search of a repair; most take a few tenths."""
 
 REWRITE = "rewrite that, or leave the filter above the function"
 LONGER = (
@@ -233,3 +240,42 @@ def _kind(problem: Problem, prefilter: Term, residual: Term) -> Kind:
     if residual != problem.where:
         return "split"
     return "none" if prefilter == SQL_TRUE else "partial"
+
+
+@dataclass(slots=True)
+class RepairSearch:
+    """Searches for the strongest provable pushdown of a filter, whose text is ``where``."""
+
+    inputs: Inputs
+    where: str
+    post: Term
+    facts: tuple[tuple[str, Term], ...]
+    policy: Policy
+    seconds: float
+    _answers: list[Repair | None] = field(default_factory=list, init=False, compare=False)
+
+    def __call__(self) -> Repair | None:
+        """Return the pushdown, searched for at the first call; None if nothing is proved."""
+        if not self._answers:
+            self._answers.append(self._search())
+        return self._answers[0]
+
+    def _search(self) -> Repair | None:
+        try:
+            bare = self.inputs.problem(self.post, [fact for _, fact in self.facts])
+            return self._of(*with_declared(bare, self.facts))
+        except PresieveError as error:
+            # A bug of ours in this search must not hide the verdict.
+            logger.warning("the search for a repair failed, please report it", exc_info=error)
+            return None
+
+    def _of(self, problem: Problem, discharged: dict[Assumption, str]) -> Repair | None:
+        started = time.perf_counter()
+        budget = min(self.seconds, REPAIR_SECONDS)
+        solution = solve(problem, budget=budget, policy=self.policy, discharged=discharged)
+        synthesis = synthesis_of(self.inputs, self.where, solution, started)
+        if synthesis.kind == "none" or synthesis.certificate is None:
+            return None
+        return Repair(
+            synthesis.kind, synthesis.prefilter, synthesis.residual, synthesis.assumptions
+        )

@@ -6,6 +6,18 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from presieve.semantics.values import plain
+
+
+class JsonFields:
+    """A dataclass that is shown to programs as its fields."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON types; dates, timestamps, bytes, NaN and infinities as strings."""
+        return fields_json(self)
+
 
 def fields_json(data: Any, *omitted: str) -> dict[str, Any]:
     """The fields of a dataclass in order, by name, except those that are ``omitted``."""
@@ -19,5 +31,5 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_as_json(v) for v in value]
     if isinstance(value, Mapping):
-        return dict(value)
-    return fields_json(value) if is_dataclass(value) else value
+        return {name: _as_json(v) for name, v in value.items()}
+    return fields_json(value) if is_dataclass(value) else plain(value)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from presieve.errors import Span, place_json
-from presieve.report.json_fields import fields_json
+from presieve.report.json_fields import JsonFields
 
 Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays"]
 
@@ -21,7 +21,7 @@ FATES: dict[Fate, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ConjunctFate:
+class ConjunctFate(JsonFields):
     """A conjunct of the filter and its outcome.
 
     Attributes:
@@ -45,13 +45,9 @@ class ConjunctFate:
         """The outcome in words."""
         return FATES[self.fate]
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON types."""
-        return fields_json(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(JsonFields):
     """A conjunct of the pre-filter.
 
     Attributes:
@@ -66,10 +62,6 @@ class Reach:
 
     def __str__(self) -> str:
         return f"{self.text}: {self.why or 'pushed to the scan'}"
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON types."""
-        return asdict(self)
 
 
 CompiledForm: TypeAlias = Literal["expression", "aggregates", "list"]
@@ -90,7 +82,7 @@ class CompiledFunction:
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
+class Remedy(JsonFields):
     """What to do about an assumption.
 
     Attributes:
@@ -108,10 +100,6 @@ class Remedy:
             f"if you know that it holds, pass declare={self.declare!r}" if self.declare else ""
         )
         return "; ".join(filter(None, (declaration, self.advice)))
-
-    def to_json(self) -> dict[str, str]:
-        """As JSON types."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from presieve.report.json_fields import fields_json
+from presieve.report.json_fields import JsonFields
 from presieve.report.small_tables import row_text, rows_text
-from presieve.semantics.values import plain
 
 Rows: TypeAlias = Sequence[Mapping[str, object]]
 Yield: TypeAlias = list[dict[str, object]] | str
@@ -22,7 +21,7 @@ Status = Literal["dependent", "independent", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Permuted:
+class Permuted(JsonFields):
     """One group in two orders that give different results when they are run.
 
     Attributes:
@@ -40,19 +39,9 @@ class Permuted:
     permuted_result: Yield
     cause: str
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON types; dates and timestamps as text, NaN and infinities as strings."""
-        return {
-            "cause": self.cause,
-            "rows": plain(self.rows),
-            "permuted": plain(self.permuted),
-            "result": plain(self.result),
-            "permuted_result": plain(self.permuted_result),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Order(JsonFields):
     """Whether the result of a pipeline depends on the order of rows within a group.
 
     Results are compared after the filter: whether there is an output row or an error, and all
@@ -72,10 +61,6 @@ class Order:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON types."""
-        return fields_json(self)
 
     def lines(self) -> Iterator[str]:
         """The text, then the witness, with one line for each order."""

@@ -11,16 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from presieve.report.json_fields import fields_json
+from presieve.report.json_fields import JsonFields
 from presieve.report.small_tables import WIDTH, row_text, rows_text
-from presieve.semantics.values import plain
 
 MAX_EXHIBITS = 3
 """The most exhibits of one step that are shown in text; JSON has them all."""
 
 
 @dataclass(frozen=True, slots=True)
-class TableRun:
+class TableRun(JsonFields):
     """A small table and its result: ``outputs`` of the fold, if there are any, and ``result``:
     "kept", "filtered out", "no group" or "raises".
     """
@@ -30,15 +29,6 @@ class TableRun:
     outputs: dict[str, object] | None
     result: str
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON types; dates and timestamps as text, NaN and infinities as strings."""
-        return {
-            "label": self.label,
-            "rows": plain(self.rows),
-            "outputs": plain(self.outputs) if self.outputs is not None else None,
-            "result": self.result,
-        }
-
     def __str__(self) -> str:
         rows = rows_text(self.rows) or "no rows"
         gives = self.result if self.outputs is None else f"{row_text(self.outputs)} {self.result}"
@@ -46,19 +36,15 @@ class TableRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit:
+class Exhibit(JsonFields):
     """Tables side by side, and a text on what they show."""
 
     text: str
     runs: tuple[TableRun, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON types."""
-        return fields_json(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(JsonFields):
     """One thing that the search did.
 
     ``id`` is "2" for the second search and "2.3" for its third step; ``event`` is the kind of the
@@ -75,10 +61,6 @@ class Step:
     def depth(self) -> int:
         """0 for a search, 1 for a step in it."""
         return self.id.count(".")
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON types."""
-        return fields_json(self)
 
 
 TraceLine: TypeAlias = tuple[int, str, str]

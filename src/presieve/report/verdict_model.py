@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from presieve.errors import Span
+from presieve.report.json_fields import JsonFields, fields_json
 from presieve.report.trace import TableRun
-from presieve.semantics.values import plain, same
+from presieve.semantics.values import same
 
 if TYPE_CHECKING:
     from presieve.certificate import Certificate
@@ -86,18 +87,11 @@ class Counterexample:
 
     def to_json(self) -> dict[str, object]:
         """As JSON types; dates, timestamps, bytes, NaN and infinities as strings."""
-        return {
-            "rows": plain(self.rows),
-            "original": plain(self.original),
-            "optimized": plain(self.optimized),
-            "kept": self.kept,
-            "blame": self.blame,
-            "differs": self.differs,
-        }
+        return {**fields_json(self, "written", "pushed", "columns"), "differs": self.differs}
 
 
 @dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(JsonFields):
     """A proven pushdown of the same filter: the strongest that the search found.
 
     Attributes:
@@ -111,10 +105,6 @@ class Repair:
     prefilter: str
     residual: str
     assumptions: list[dict[str, str]] = field(default_factory=list)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON types."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +136,6 @@ class VerdictData:
 
     def to_json(self) -> dict[str, Any]:
         """Everything as JSON types."""
-        return {
-            "status": self.status,
-            "reason": self.reason,
-            "remedy": self.remedy,
-            "claim": self.claim.to_json() if self.claim else None,
-            "counterexample": self.counterexample.to_json() if self.counterexample else None,
-            "repair": self.repair.to_json() if self.repair else None,
-            "certificate": self.certificate.to_json() if self.certificate else None,
-            "assumptions": self.assumptions,
-            "declined": self.declined,
-            "seconds": self.seconds,
-        }
+        repair = self.repair
+        shown = {"repair": repair.to_json() if repair else None}
+        return {**fields_json(self, "_find_repair"), **shown}

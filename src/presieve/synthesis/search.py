@@ -5,6 +5,7 @@ Samples may be of a scaled problem (``forms/count_scaling.py``); proofs are of t
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
@@ -12,19 +13,18 @@ from random import Random
 from presieve.ir.pushdown import Strength
 from presieve.ir.terms import Term
 from presieve.semantics.fast_interpreter import State
-from presieve.synthesis import events
-from presieve.synthesis.budget import Budget
-from presieve.synthesis.forms.count_scaling import CountScaling, scale_counts
+from presieve.smt.solver import Effort, Solver
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis import clock, events
+from presieve.synthesis.forms.count_scaling import CountScaling, lift_witnesses, scale_counts
 from presieve.synthesis.invariant.candidate import Evidence, Wrong
 from presieve.synthesis.result import SearchResult
 from presieve.synthesis.sampling import walks
-from presieve.synthesis.sampling.concrete_tables import Finding, Table, explore
+from presieve.synthesis.sampling.concrete_tables import Finding, Table, explore, generalize
 from presieve.synthesis.sampling.hill_climbing import climb
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.tracer import Tracer
 from presieve.synthesis.witness import bmc
-from presieve.synthesis.witness.generalize import generalize
-from presieve.synthesis.witness.unscale import lift_witnesses
 from presieve.universe.boxes import predicate
 
 _SEEDS = range(1, 7)
@@ -33,6 +33,45 @@ _RANDOM_WALKS = 75
 _SWEEPS = 4
 _WALKED = 30
 """The number of initial tables from walks of a scaled problem."""
+
+
+class Budget:
+    """A number of seconds on the search's clock."""
+
+    def __init__(self, seconds: float) -> None:
+        self._started = time.perf_counter()
+        self._solvers: list[Solver] = []
+        self.deadline = self.until = clock.now() + seconds
+
+    def begin(self, part: float = 1.0) -> None:
+        """Begin a stage that may take this part of the remaining time."""
+        now = clock.now()
+        self.until = now + part * (self.deadline - now)
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether the time of the stage is used up."""
+        return clock.now() > self.until
+
+    def effort(self) -> Effort:
+        """The limits of one solver call: never more than the remaining time of the stage."""
+        return Effort(seconds=clock.guard(self.until - clock.now()))
+
+    def solver(self) -> Solver:
+        """Make a fresh solver and count its calls."""
+        solver = self._solvers[0].fresh() if self._solvers else Z3Solver(quick=True)
+        self._solvers.append(solver)
+        return solver
+
+    @property
+    def calls(self) -> int:
+        """The number of calls of all solvers so far."""
+        return sum(s.calls for s in self._solvers)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of wall clock so far."""
+        return time.perf_counter() - self._started
 
 
 @dataclass

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import chain, islice, product
 from math import gcd
 from typing import NamedTuple, TypeAlias
 
@@ -26,8 +26,9 @@ from presieve.ir.walk import subterms, variables
 from presieve.ir.wellformed import output_var
 from presieve.semantics.fast_interpreter import State
 from presieve.semantics.values import Value, same
-from presieve.synthesis.sampling.concrete_tables import NeededRow, difference
+from presieve.synthesis.sampling.concrete_tables import Finding, NeededRow, difference, needs_near
 from presieve.synthesis.sampling.space import Space
+from presieve.universe.boxes import Cell
 from presieve.universe.value_classes import COMPARISONS, Classes, flow
 
 SHORT = 4
@@ -296,3 +297,33 @@ def _scale_term(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) 
             inside = [None] * len(term.args)
     args = [_scale_term(a, scales, s) for a, s in zip(term.args, inside, strict=True)]
     return app(term.op, *args)
+
+
+_TRIED = 40
+"""The maximum number of tables of the scaled problem that are lifted for one region."""
+
+
+def lift_witnesses(
+    scaling: CountScaling, original: Space, scaled: Space, finding: Finding
+) -> dict[Cell, NeededRow] | None:
+    """A witness of the original problem for each region that has one in the scaled problem.
+
+    If a witness cannot be lifted, a witness for its region is searched around the lifted ones, and
+    around the accepted tables of the scaled problem. None if a region is left without a witness.
+    """
+    lifted_needs: dict[Cell, NeededRow] = {}
+    for cell, need in finding.needs.items():
+        lifted = scaling.lifted(original, scaled, need)
+        if lifted is not None:
+            lifted_needs[cell] = lifted
+    lifted_tables = [(n.table, n.key) for n in lifted_needs.values()]
+    for cell in [c for c in finding.needs if c not in lifted_needs]:
+        others = islice(needs_near(scaled, cell, finding.accepted), _TRIED)
+        attempts = (scaling.lifted(original, scaled, n) for n in others)
+        lifted = next(
+            chain(needs_near(original, cell, lifted_tables), filter(None, attempts)), None
+        )
+        if lifted is None:
+            return None
+        lifted_needs[cell] = lifted
+    return lifted_needs

@@ -7,6 +7,8 @@ operators counts as true.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from presieve.errors import SortError
 from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
@@ -26,11 +28,10 @@ from presieve.ir.terms import (
 )
 from presieve.ir.walk import subterms, variables
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.operator_meanings import Undefined
+from presieve.semantics.operator_meanings import Undefined, sql_order
 from presieve.semantics.preimages import consequence, preimage
 from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of
 from presieve.semantics.values import INT_RANGES
-from presieve.synthesis.prefilter.tightening import tighten_conjuncts
 
 _SPARK = frozenset((*AS_SPARK.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
 DIVIDED = {Op.INT_FLOORDIV: Op.INT_QUOTIENT, Op.INT_MOD: Op.INT_REMAINDER}
@@ -493,3 +494,61 @@ def _any(parts: list[Term]) -> Term:
     sets = [set(sql_conjuncts(d)) for d in flat]
     weakest = [d for d, s in zip(flat, sets, strict=True) if not any(o < s for o in sets)]
     return sql_disjunction(weakest)
+
+
+# --- conjuncts that others decide ----------------------------------------------------------------
+
+
+_BELOW = {Op.SQL_GT: True, Op.SQL_GE: True, Op.SQL_LT: False, Op.SQL_LE: False}
+"""Whether a comparison is a bound from below."""
+_STRICT = (Op.SQL_GT, Op.SQL_LT)
+
+
+def tighten_conjuncts(conjuncts: Sequence[Term]) -> list[Term]:
+    """Conjuncts that are true for the same rows."""
+    tightest = [c for c in conjuncts if not any(_is_tighter(o, c) for o in conjuncts if o is not c)]
+    for listed in list(tightest):
+        column = _column(listed)
+        if column is not None:
+            others = [c for c in tightest if c is not listed and variables(c) == (column,)]
+            few = [e for e in sql_disjuncts(listed) if all(_holds(c, column, e) for c in others)]
+            unrelated = [c for c in tightest if c not in others]
+            tightest = [sql_disjunction(few) if c is listed else c for c in unrelated]
+    return tightest
+
+
+def _is_tighter(a: Term, b: Term) -> bool:
+    """Whether bound ``a`` of a value is true only where bound ``b`` of the same value is."""
+    match a, b:
+        case (
+            App(op, (x, Lit() as low)),
+            App(other_op, (y, Lit() as high)),
+        ) if x == y and op in _BELOW and other_op in _BELOW and _BELOW[op] == _BELOW[other_op]:
+            if low.value is None or high.value is None:
+                return False
+            order = sql_order(literal_value(low), literal_value(high))
+            if order == 0:
+                return op in _STRICT and other_op not in _STRICT
+            return (order > 0) == _BELOW[op]
+    return False
+
+
+def _column(conjunct: Term) -> Var | None:
+    """The column that is one of the constants of the conjunct, if the conjunct has that form."""
+    columns: set[Var] = set()
+    for part in sql_disjuncts(conjunct):
+        match part:
+            case App(Op.SQL_EQ, (Var() as v, Lit(_, value))) if value is not None:
+                columns.add(v)
+            case _:
+                return None
+    return columns.pop() if len(columns) == 1 else None
+
+
+def _holds(conjunct: Term, column: Var, equality: Term) -> bool:
+    """Whether a condition on the column is true for a constant."""
+    assert isinstance(equality, App)
+    constant = equality.args[1]
+    assert isinstance(constant, Lit)
+    env = {(column.scope, column.name): literal_value(constant)}
+    return evaluate(conjunct, env) is True
