@@ -16,9 +16,8 @@ from presieve.ir.terms import TRUE, Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.types import column
-from presieve.smt.smtlib import s_not
-from presieve.smt.solver import Effort, Unsat
-from presieve.smt.two_runs import Runs
+from presieve.smt.solver import Effort
+from presieve.smt.two_runs import follows
 from presieve.sql.ddl import parse_schema
 from presieve.sql.parse import parse_predicate
 
@@ -133,9 +132,4 @@ def with_declared(
 
 def follows_from(problem: Problem, assumption: Assumption) -> bool:
     """Whether every row that satisfies the problem's assumptions satisfies this one too."""
-    runs = Runs(problem, [assumption.term])
-    row = runs.row("r")
-    runs.encoder.fact(s_not(runs.encoder.boolean(assumption.term, row)))
-    solver = make_solver("z3")
-    solver.add(runs.encoder.take())
-    return isinstance(solver.check([], Effort(seconds=1.0)), Unsat)
+    return follows(problem, (), assumption.term, make_solver("z3"), Effort(seconds=1.0))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -73,31 +74,24 @@ def listening() -> EventLog | None:
 def steps(event_log: EventLog | None) -> None:
     """Log one record for each step of a search. Its text is made only if a handler wants it."""
     if event_log and logger.isEnabledFor(logging.DEBUG):
-        search = _Search(event_log)
+        trace = cache(partial(_put_in_words, event_log))
         for number in range(len(event_log)):
-            logger.debug("%s", _Step(search, number))
+            logger.debug("%s", _Step(trace, number))
 
 
-class _Search:
-    """The steps of one search, put in words only once."""
+def _put_in_words(event_log: EventLog) -> Trace:
+    from presieve.report.trace_steps import trace
 
-    def __init__(self, event_log: EventLog) -> None:
-        self._event_log = event_log
-
-    @cached_property
-    def trace(self) -> Trace:
-        from presieve.report.trace_steps import trace
-
-        return trace(self._event_log)
+    return trace(event_log)
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
     """One step of a search. Its tables are shown only with ``trace=True``."""
 
-    search: _Search
+    trace: Callable[[], Trace]
     number: int
 
     def __str__(self) -> str:
-        step = self.search.trace.steps[self.number]
+        step = self.trace().steps[self.number]
         return "; ".join([f"{step.id} {step.event}: {step.text}", *step.details])

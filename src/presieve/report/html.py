@@ -13,15 +13,15 @@ from presieve.errors import UsageError
 from presieve.report import sentences, verdict_text
 from presieve.report.drawing import picture
 from presieve.report.invariant_text import HEADING
-from presieve.report.lineage_text import MEANINGS, LineageFields
 from presieve.report.report_data import ReportData
 from presieve.report.source.highlight import python_lines
-from presieve.report.verdict_model import VerdictData
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from presieve.report.lineage import Lineage
     from presieve.report.synthesis_text import SynthesisFields
+    from presieve.report.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,6 @@ def _templates() -> Environment:
     env.globals.update(scan_facts=sentences.scan_facts)
     env.globals.update(answer=sentences.answer, pictures=picture.pictures, ran_of=sentences.ran)
     env.globals.update(tags=picture.TAGS, meanings=sentences.ROLES, names=sentences.SIDES)
-    env.globals.update(lineage_meanings=MEANINGS)
     return env
 
 
@@ -110,12 +109,12 @@ def notebook_fragment(data: ReportData) -> str:
     return _templates().get_template("fragment.html").render(section=Section(data))
 
 
-def verdict_page(verdict: VerdictData) -> str:
+def verdict_page(verdict: Verdict) -> str:
     """A complete HTML document."""
     return _templates().get_template("verdict_page.html").render(**_verdict_fields(verdict))
 
 
-def verdict_fragment(verdict: VerdictData) -> str:
+def verdict_fragment(verdict: Verdict) -> str:
     """The verdict for a notebook."""
     return _templates().get_template("verdict_fragment.html").render(**_verdict_fields(verdict))
 
@@ -128,16 +127,16 @@ def synthesis_fragment(synthesis: SynthesisFields) -> str:
     return template.render(synthesis=synthesis, words=synthesis_text)
 
 
-def lineage_page(lineages: Sequence[tuple[str, LineageFields]]) -> str:
+def lineage_page(lineages: Sequence[tuple[str, Lineage]]) -> str:
     """A complete HTML document, each lineage under its own heading, or under none if it is ""."""
     template = _templates().get_template("lineage_page.html")
     return template.render(lineages=lineages, title="presieve lineage", sections=())
 
 
-def lineage_fragment(lineage: LineageFields) -> str:
+def lineage_fragment(lineage: Lineage) -> str:
     """The lineage for a notebook."""
     return _templates().get_template("lineage_fragment.html").render(lineage=lineage)
 
 
-def _verdict_fields(verdict: VerdictData) -> dict[str, object]:
+def _verdict_fields(verdict: Verdict) -> dict[str, object]:
     return {"v": verdict, "words": verdict_text, "title": "presieve verify", "sections": ()}

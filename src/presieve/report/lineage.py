@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from presieve.report import lineage_text
 from presieve.report.json_fields import fields_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from presieve.report.report import Report
+
+MEANINGS = {
+    "exact": "every row that passes matters: without it, some result would be another one",
+    "superset": "no row is missing, but rows that do not matter may be among them",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,11 @@ class LineageSource:
     def kind(self) -> str:
         """``"exact"`` or ``"superset"``."""
         return "exact" if self.exact else "superset"
+
+    @property
+    def meaning(self) -> str:
+        """The meaning of the kind, in words."""
+        return MEANINGS[self.kind]
 
     def to_json(self) -> dict[str, Any]:
         """Everything except the rows, as JSON types."""
@@ -79,7 +90,23 @@ class Lineage:
         return matching_sources[0]
 
     def __str__(self) -> str:
-        return "\n".join(lineage_text.lines(self))
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        """The filter of each source, whether it is exact, and why not."""
+        yield f"rows behind: {self.where}"
+        if not self.sources:
+            yield "  no source is read"
+        for source in self.sources:
+            yield f"  {source.name}"
+            yield textwrap.fill(
+                source.filter, 100, initial_indent="    filter    ", subsequent_indent=" " * 14
+            )
+            yield f"    {source.kind:9} {source.meaning}"
+            for reason in source.reasons:
+                yield f"              {reason}"
+        for assumption in self.assumptions:
+            yield f"  assuming {assumption['text']} [{assumption['code']}]"
 
     def _repr_html_(self) -> str:
         from presieve.report import html

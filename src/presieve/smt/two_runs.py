@@ -19,6 +19,7 @@ from presieve.semantics.values import INT_RANGES
 from presieve.smt.encode import Encoder
 from presieve.smt.encodings import Enc, OptionEnc, choose, same_encoding
 from presieve.smt.smtlib import TRUE, s_and, s_int, s_not, s_or, s_xor
+from presieve.smt.solver import Effort, Solver, Unsat
 
 EncEnv = dict[tuple[Scope, str], Enc]
 
@@ -250,3 +251,18 @@ class Runs:
     def matters(self, run: Run) -> str:
         """The original run has a result to compare with: there is a group, and nothing raised."""
         return s_and([self.present(run), s_not(self.finish_raises(run))])
+
+
+def follows(
+    problem: Problem, premises: Sequence[Term], conclusion: Term, solver: Solver, effort: Effort
+) -> bool:
+    """Whether the conclusion is true of every row that the assumptions allow and of which the
+    premises are true. All are two-valued, over one row; unknown is no. ``solver`` is a fresh one.
+    """
+    runs = Runs(problem, [*premises, conclusion])
+    row = runs.row("r")
+    for premise in premises:
+        runs.encoder.fact(runs.encoder.boolean(premise, row))
+    runs.encoder.fact(s_not(runs.encoder.boolean(conclusion, row)))
+    solver.add(runs.encoder.take())
+    return isinstance(solver.check([], effort), Unsat)

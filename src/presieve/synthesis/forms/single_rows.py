@@ -25,9 +25,8 @@ from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, App, Op, Scope, Term, 
 from presieve.ir.walk import size, substitute, variables
 from presieve.ir.wellformed import output_var
 from presieve.semantics.scan import may_lose
-from presieve.smt.smtlib import s_not
-from presieve.smt.solver import Effort, Solver, Unsat
-from presieve.smt.two_runs import Runs
+from presieve.smt.solver import Effort, Solver
+from presieve.smt.two_runs import follows
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.prefilter.key_predicates import implied_predicate
 from presieve.synthesis.residual.kinds import pushdown_kind
@@ -87,13 +86,7 @@ class Single:
         return self._solver.fresh()
 
     def _holds(self, premise: Term, conclusion: Term) -> bool:
-        runs = Runs(self.problem, [premise, conclusion])
-        row = runs.row("r")
-        runs.encoder.fact(runs.encoder.boolean(premise, row))
-        runs.encoder.fact(s_not(runs.encoder.boolean(conclusion, row)))
-        solver = self.solver()
-        solver.add(runs.encoder.take())
-        return isinstance(solver.check([], self._effort), Unsat)
+        return follows(self.problem, [premise], conclusion, self.solver(), self._effort)
 
 
 def search_single(problem: Problem, budget: float) -> SearchResult:

@@ -13,9 +13,8 @@ from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Term
 from presieve.ir.walk import variables
-from presieve.smt.smtlib import s_not
-from presieve.smt.solver import Effort, Solver, Unsat
-from presieve.smt.two_runs import Runs
+from presieve.smt.solver import Effort, Solver
+from presieve.smt.two_runs import follows
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.result import SearchResult
 
@@ -65,12 +64,5 @@ class _Rows:
 
     def _follows(self, premises: Iterable[Term], conclusion: Term) -> bool:
         """Whether the conclusion is true for all rows for which the premises are."""
-        premises = tuple(premises)
-        runs = Runs(self.problem, [*premises, conclusion])
-        row = runs.row("r")
-        for p in premises:
-            runs.encoder.fact(runs.encoder.boolean(app(Op.SQL_IS_TRUE, p), row))
-        runs.encoder.fact(s_not(runs.encoder.boolean(app(Op.SQL_IS_TRUE, conclusion), row)))
-        solver = self.solver.fresh()
-        solver.add(runs.encoder.take())
-        return isinstance(solver.check([], _EFFORT), Unsat)
+        *given, true = (app(Op.SQL_IS_TRUE, t) for t in (*premises, conclusion))
+        return follows(self.problem, given, true, self.solver.fresh(), _EFFORT)
