@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from presieve.certificate import obligations
 from presieve.certificate.claim import (
@@ -17,6 +17,7 @@ from presieve.certificate.claim import (
     read_claim,
     read_file,
 )
+from presieve.certificate.plain_data import read_fields, write_fields
 from presieve.certificate.required import check_statement
 from presieve.certificate.witness import check_residual_witnesses, check_witnesses
 from presieve.errors import PresieveError
@@ -33,7 +34,6 @@ from presieve.ir.pushdown import (
     residual_strength,
 )
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, Term
-from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 from presieve.ir.wellformed import IllFormed, check_invariant, check_post, check_prefilter
 
 _BEFORE = 1
@@ -85,31 +85,7 @@ class Certificate(Claim):
 
     def fields(self) -> dict[str, object]:
         """The statement; :func:`parse` reads it."""
-        return {
-            "kind": self.kind,
-            "strength": self.strength,
-            "prefilter": print_term(self.prefilter),
-            "residual": print_term(self.residual),
-            "invariant": [print_term(t) for t in self.invariant],
-            "witnesses": [
-                {
-                    "region": print_term(w.region),
-                    "key": [print_term(v) for v in w.key],
-                    "rows": [[print_term(v) for v in row] for row in w.rows],
-                    "index": w.index,
-                }
-                for w in self.witnesses
-            ],
-            "residual_witnesses": [
-                {
-                    "conjunct": w.conjunct,
-                    "key": [print_term(v) for v in w.key],
-                    "rows": [[print_term(v) for v in row] for row in w.rows],
-                }
-                for w in self.residual_witnesses
-            ],
-            "problem": print_problem(self.problem).splitlines(),
-        }
+        return write_fields(self)
 
     def check_form(self) -> None:
         """Check that the kind fits the predicates, that every term is over its own variables, and
@@ -194,50 +170,9 @@ def parse(data: object) -> Certificate:
 
 
 def _parse(data: dict[str, Any]) -> Certificate:
-    kind, strength = data["kind"], data["strength"]
-    if data["presieve"] == _BEFORE and strength == "strongest":
-        strength = "optimal"
-    if kind not in get_args(Kind) or strength not in get_args(Strength):
-        raise ValueError("kind or strength is none of the known ones")
-    witnesses = tuple(
-        Witness(
-            parse_term(w["region"]),
-            _values(w["key"]),
-            tuple(_values(row) for row in _list(w["rows"])),
-            int(w["index"]),
-        )
-        for w in _list(data["witnesses"])
-    )
-    # Older certificates have no residual witnesses.
-    residual_witnesses = tuple(
-        ResidualWitness(
-            int(w["conjunct"]), _values(w["key"]), tuple(_values(r) for r in _list(w["rows"]))
-        )
-        for w in _list(data.get("residual_witnesses", []))
-    )
-    return Certificate(
-        parse_problem("\n".join(_list(data["problem"]))),
-        kind,
-        strength,
-        parse_term(data["prefilter"]),
-        parse_term(data["residual"]),
-        tuple(parse_term(t) for t in _list(data["invariant"])),
-        witnesses,
-        residual_witnesses,
-    )
-
-
-def _values(data: object) -> tuple[Term, ...]:
-    return tuple(parse_term(v) for v in _list(data))
-
-
-def _list(data: object) -> list[Any]:
-    """Return ``data`` if it is a list, else raise TypeError: a string or a dict is iterable too,
-    and would pass for an empty list.
-    """
-    if not isinstance(data, list):
-        raise TypeError(f"a list is expected, not {data!r}")
-    return data
+    if data["presieve"] == _BEFORE and data["strength"] == "strongest":
+        data = {**data, "strength": "optimal"}
+    return read_fields(Certificate, data, may_lack=("residual_witnesses",))
 
 
 def load(path: str | Path) -> Certificate:

@@ -29,13 +29,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from presieve.certificate.claim import Claim, Obligation, Script
+from presieve.certificate.plain_data import read_fields, write_fields
 from presieve.certificate.required import check_statement
 from presieve.certificate.row_expressions import Expression
 from presieve.ir.fold import Field, Mode, Output, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
-from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
+from presieve.ir.text import parse_term, print_term
 from presieve.ir.walk import rewrite, variables
 from presieve.ir.wellformed import IllFormed
 from presieve.semantics.aggregates import FUNCTIONS, AggregateColumn, ListColumn
@@ -140,15 +141,7 @@ class AggregatedCertificate(Claim):
 
     def fields(self) -> dict[str, object]:
         """The statement; :func:`parse` reads it."""
-        return {
-            "kind": KIND,
-            "rows": self.rows,
-            "aggregates": [a.to_json() for a in self.aggregates],
-            "lists": [a.to_json() for a in self.lists],
-            "invariant": [print_term(t) for t in self.invariant],
-            "expressions": [e.to_json() for e in self.expressions],
-            "problem": print_problem(self.problem).splitlines(),
-        }
+        return {"kind": KIND, **write_fields(self)}
 
     @property
     def columns(self) -> tuple[AggregateColumn | ListColumn, ...]:
@@ -261,14 +254,7 @@ def parse(data: Mapping[str, Any]) -> AggregatedCertificate:
     """Read a certificate of this kind. Raises KeyError, TypeError, ValueError or
     :class:`PresieveError` if ``data`` is malformed.
     """
-    return AggregatedCertificate(
-        parse_problem("\n".join(data["problem"])),
-        tuple(map(AggregateText.parse, data["aggregates"])),
-        tuple(map(parse_term, data["invariant"])),
-        tuple(map(Expression.parse, data["expressions"])),
-        int(data["rows"]),
-        tuple(map(ListText.parse, data["lists"])),
-    )
+    return read_fields(AggregatedCertificate, data)
 
 
 def _is_whole(column: AggregateColumn) -> bool:

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from presieve.certificate.claim import ConditionClaim
+from presieve.certificate.plain_data import read_fields, write_fields
 from presieve.certificate.required import check_statement
 from presieve.ir.fold import Fold, Mode, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
-from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import IllFormed
 from presieve.semantics.smart_constructors import and_, or_
@@ -44,20 +44,6 @@ class Expression:
     safe: Term
     raises: Term
 
-    def to_json(self) -> dict[str, str]:
-        """Plain data for ``json``; inverse of :meth:`parse`."""
-        terms = {"value": self.value, "safe": self.safe, "raises": self.raises}
-        printed = {name: print_term(term) for name, term in terms.items()}
-        return {"output": self.output, "text": self.text, **printed}
-
-    @classmethod
-    def parse(cls, data: Mapping[str, Any]) -> Expression:
-        """Inverse of :meth:`to_json`. Raises KeyError, TypeError, ValueError or
-        :class:`PresieveError` if ``data`` is malformed.
-        """
-        value, safe, raises = (parse_term(data[name]) for name in ("value", "safe", "raises"))
-        return cls(str(data["output"]), str(data["text"]), value, safe, raises)
-
 
 @dataclass(frozen=True, slots=True)
 class CompiledCertificate(ConditionClaim):
@@ -73,12 +59,7 @@ class CompiledCertificate(ConditionClaim):
 
     def fields(self) -> dict[str, object]:
         """The statement; :func:`parse` reads it."""
-        return {
-            "kind": KIND,
-            "row": self.row,
-            "expressions": [e.to_json() for e in self.expressions],
-            "problem": print_problem(self.problem).splitlines(),
-        }
+        return {"kind": KIND, **write_fields(self)}
 
     def check_form(self) -> None:
         """Check that the fold is of single rows, and each output has an expression of its type."""
@@ -133,9 +114,7 @@ def parse(data: Mapping[str, Any]) -> CompiledCertificate:
     """Read a certificate of this kind. Raises KeyError, TypeError, ValueError or
     :class:`PresieveError` if ``data`` is malformed.
     """
-    expressions = tuple(map(Expression.parse, data["expressions"]))
-    row = str(data.get("row", ""))
-    return CompiledCertificate(parse_problem("\n".join(data["problem"])), expressions, row)
+    return read_fields(CompiledCertificate, data, may_lack=("row",))
 
 
 _PYTHON = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from presieve.certificate import Certificate, Verified, check
 from presieve.driver.counterexample import refutation
@@ -130,9 +131,8 @@ def _verify_inputs(
         verdict = _since(question.verdict(), claim, started)
     if verdict.status == "proved":
         return verdict
-    return replace(
-        verdict, _find_repair=RepairSearch(inputs, claim.where, post, facts, policy, budget)
-    )
+    search = partial(_search_repair, inputs, claim.where, post, facts, options)
+    return replace(verdict, _find_repair=cache(search))
 
 
 def _since(verdict: Verdict, claim: ClaimedPushdown, started: float) -> Verdict:
@@ -241,40 +241,23 @@ def _kind(problem: Problem, prefilter: Term, residual: Term) -> Kind:
     return "none" if prefilter == SQL_TRUE else "partial"
 
 
-@dataclass(slots=True)
-class RepairSearch:
-    """Searches for the strongest provable pushdown of a filter, whose text is ``where``."""
-
-    inputs: Inputs
-    where: str
-    post: Term
-    facts: tuple[tuple[str, Term], ...]
-    policy: Policy
-    seconds: float
-    _answers: list[Repair | None] = field(default_factory=list, init=False, compare=False)
-
-    def __call__(self) -> Repair | None:
-        """Return the pushdown, searched for at the first call; None if nothing is proved."""
-        if not self._answers:
-            self._answers.append(self._search())
-        return self._answers[0]
-
-    def _search(self) -> Repair | None:
-        try:
-            bare = self.inputs.problem(self.post, [fact for _, fact in self.facts])
-            return self._of(*with_declared(bare, self.facts))
-        except PresieveError as error:
-            # A bug of ours in this search must not hide the verdict.
-            logger.warning("the search for a repair failed, please report it", exc_info=error)
-            return None
-
-    def _of(self, problem: Problem, discharged: dict[Assumption, str]) -> Repair | None:
-        started = time.perf_counter()
-        budget = min(self.seconds, REPAIR_SECONDS)
-        solution = solve(problem, budget=budget, policy=self.policy, discharged=discharged)
-        synthesis = synthesis_of(self.inputs, self.where, solution, started)
-        if synthesis.kind == "none" or synthesis.certificate is None:
-            return None
-        return Repair(
-            synthesis.kind, synthesis.prefilter, synthesis.residual, synthesis.assumptions
-        )
+def _search_repair(
+    inputs: Inputs, where: str, post: Term, facts: tuple[tuple[str, Term], ...], options: Options
+) -> Repair | None:
+    """Return the strongest provable pushdown of a filter, whose text is ``where``; None if nothing
+    is proved.
+    """
+    started = time.perf_counter()
+    try:
+        bare = inputs.problem(post, [fact for _, fact in facts])
+        problem, discharged = with_declared(bare, facts)
+        budget = min(options.budget, REPAIR_SECONDS)
+        solution = solve(problem, budget=budget, policy=options.policy, discharged=discharged)
+        synthesis = synthesis_of(inputs, where, solution, started)
+    except PresieveError as error:
+        # A bug of ours in this search must not hide the verdict.
+        logger.warning("the search for a repair failed, please report it", exc_info=error)
+        return None
+    if synthesis.kind == "none" or synthesis.certificate is None:
+        return None
+    return Repair(synthesis.kind, synthesis.prefilter, synthesis.residual, synthesis.assumptions)
