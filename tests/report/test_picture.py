@@ -12,7 +12,7 @@ from tests.report.plans import CASES, DECLINED, EMPTY, EXACT, LONG, SIMPLE, WRIT
 from presieve.backend.statistics.metrics import Measurement
 from presieve.report import html, sentences
 from presieve.report.drawing.aligned import align
-from presieve.report.drawing.operators import Operator, conjuncts, parse
+from presieve.report.drawing.drawn_plan import DrawnOperator, conjuncts, parse
 from presieve.report.drawing.picture import MOST_OPERATORS, Picture, Pictures, pictures
 from presieve.report.report_data import Measured, ReportData
 
@@ -222,9 +222,9 @@ def test_no_picture_of_what_nobody_would_look_at(height: int) -> None:
 
 
 def test_plans_that_share_nothing_are_aligned_in_time() -> None:
-    def chain(name: str) -> list[Operator]:
+    def chain(name: str) -> list[DrawnOperator]:
         names = ("Filter", name)
-        return [Operator(names[i % 2], f"{i}{name}") for i in range(MOST_OPERATORS)]
+        return [DrawnOperator(names[i % 2], f"{i}{name}") for i in range(MOST_OPERATORS)]
 
     rows = align(chain("Sort"), chain("Window"))
     assert sum(row.before is not None for row in rows) == MOST_OPERATORS

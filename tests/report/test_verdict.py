@@ -10,7 +10,8 @@ from tests.report.pages import outline
 
 from presieve.errors import Span, UsageError
 from presieve.report.trace import TableRun
-from presieve.report.verdict import Blame, ClaimedPushdown, Counterexample, Repair, Verdict
+from presieve.report.verdict import Verdict
+from presieve.report.verdict_model import Blame, ClaimedPushdown, Counterexample, Repair
 
 NO_NAN = {"code": "no-nan", "text": "column score holds no NaN"}
 CLAIM = ClaimedPushdown(

@@ -14,9 +14,9 @@ from presieve.cli.run import JobArgs, JobName
 from presieve.driver.lineage import lineage_with
 from presieve.driver.session import SessionSetting
 from presieve.errors import UsageError
-from presieve.report import html as pages
 from presieve.report.collector import ReportCollector, in_folder
 from presieve.report.lineage import Lineage
+from presieve.report.lineage import page as lineage_page
 from presieve.report.report_data import ReportData
 
 Where = Annotated[
@@ -88,7 +88,7 @@ def command(
     else:
         print("\n\n".join(f"{at}: {lineage}" for at, lineage in collector.found.items()))
     if html is not None:
-        output.write(html, pages.lineage_page(list(collector.found.items())))
+        output.write(html, lineage_page(list(collector.found.items())))
     if error is not None:
         raise UsageError(error)
     if not collector.found:

@@ -12,9 +12,9 @@ from presieve.cli import output, project_options
 from presieve.cli import shared_options as opt
 from presieve.cli.load import load_beside, load_fold
 from presieve.driver.options import Options
-from presieve.report import html as pages
 from presieve.report import progress
 from presieve.report import verdict_text as tell
+from presieve.report.verdict import page
 
 if TYPE_CHECKING:
     from presieve.report.verdict import Verdict
@@ -89,7 +89,7 @@ def _write(verdict: Verdict, save: Path | None, html: Path | None) -> None:
     if save is not None and verdict.certificate is not None:
         output.write(save, verdict.certificate.text())
     if html is not None:
-        output.write(html, pages.verdict_page(verdict))
+        output.write(html, page(verdict))
 
 
 STYLES = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}

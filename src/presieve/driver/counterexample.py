@@ -9,7 +9,7 @@ from presieve.driver.python_rows import python_result, python_row, sorts_of
 from presieve.errors import PresieveError
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
-from presieve.report.verdict import Blame, Counterexample
+from presieve.report.verdict_model import Blame, Counterexample
 from presieve.semantics import interpret
 from presieve.semantics.interpret import Result, Row
 from presieve.semantics.types import SchemaColumn

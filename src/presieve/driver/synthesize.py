@@ -104,9 +104,9 @@ class Synthesis:
         return render(self)
 
     def _repr_html_(self) -> str:
-        from presieve.report.html import synthesis_fragment
+        from presieve.report.synthesis_text import fragment
 
-        return synthesis_fragment(self)
+        return fragment(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON types, with the certificate; ``trace`` only if recorded."""

@@ -31,7 +31,8 @@ from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
 from presieve.report import progress
-from presieve.report.verdict import ClaimedPushdown, Counterexample, Repair, Verdict
+from presieve.report.verdict import Verdict
+from presieve.report.verdict_model import ClaimedPushdown, Counterexample, Repair
 from presieve.semantics.assumptions import OPTIONAL
 from presieve.smt.solver import Effort
 

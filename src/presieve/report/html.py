@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from presieve.errors import UsageError
-from presieve.report import sentences, verdict_text
+from presieve.report import sentences
 from presieve.report.drawing import picture
 from presieve.report.invariant_text import HEADING
 from presieve.report.report_data import ReportData
@@ -18,10 +18,6 @@ from presieve.report.source.highlight import python_lines
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-    from presieve.report.lineage import Lineage
-    from presieve.report.synthesis_text import SynthesisFields
-    from presieve.report.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +82,7 @@ def _templates() -> Environment:
 
 def page(title: str, sections: Sequence[Section]) -> str:
     """A complete HTML document."""
-    return _templates().get_template("page.html").render(title=title, sections=sections)
+    return render("page.html", title=title, sections=sections)
 
 
 def save(
@@ -106,37 +102,9 @@ def save(
 
 def notebook_fragment(data: ReportData) -> str:
     """The report for a notebook: a ``div`` with its own style."""
-    return _templates().get_template("fragment.html").render(section=Section(data))
+    return render("fragment.html", section=Section(data))
 
 
-def verdict_page(verdict: Verdict) -> str:
-    """A complete HTML document."""
-    return _templates().get_template("verdict_page.html").render(**_verdict_fields(verdict))
-
-
-def verdict_fragment(verdict: Verdict) -> str:
-    """The verdict for a notebook."""
-    return _templates().get_template("verdict_fragment.html").render(**_verdict_fields(verdict))
-
-
-def synthesis_fragment(synthesis: SynthesisFields) -> str:
-    """The result of ``synthesize`` for a notebook."""
-    from presieve.report import synthesis_text
-
-    template = _templates().get_template("synthesis.html")
-    return template.render(synthesis=synthesis, words=synthesis_text)
-
-
-def lineage_page(lineages: Sequence[tuple[str, Lineage]]) -> str:
-    """A complete HTML document, each lineage under its own heading, or under none if it is ""."""
-    template = _templates().get_template("lineage_page.html")
-    return template.render(lineages=lineages, title="presieve lineage", sections=())
-
-
-def lineage_fragment(lineage: Lineage) -> str:
-    """The lineage for a notebook."""
-    return _templates().get_template("lineage_fragment.html").render(lineage=lineage)
-
-
-def _verdict_fields(verdict: Verdict) -> dict[str, object]:
-    return {"v": verdict, "words": verdict_text, "title": "presieve verify", "sections": ()}
+def render(template: str, **fields: object) -> str:
+    """Fill in another template, for what is no report."""
+    return _templates().get_template(template).render(**fields)

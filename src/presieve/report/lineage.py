@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -111,7 +111,7 @@ class Lineage:
     def _repr_html_(self) -> str:
         from presieve.report import html
 
-        return html.lineage_fragment(self)
+        return html.render("lineage_fragment.html", lineage=self)
 
     def to_json(self) -> dict[str, Any]:
         """Everything except the rows, as JSON types."""
@@ -129,4 +129,13 @@ class Lineage:
         """
         from presieve.report import html
 
-        html.save(path, "lineage", partial(html.lineage_page, [("", self)]), self.to_json)
+        html.save(path, "lineage", partial(page, [("", self)]), self.to_json)
+
+
+def page(lineages: Sequence[tuple[str, Lineage]]) -> str:
+    """A complete HTML document, each lineage under its own heading, or under none if it is ""."""
+    from presieve.report import html
+
+    return html.render(
+        "lineage_page.html", lineages=lineages, title="presieve lineage", sections=()
+    )

@@ -76,6 +76,13 @@ def render(synthesis: SynthesisFields) -> str:
     return "\n".join([*lines, field_text("effort", effort(synthesis))])
 
 
+def fragment(synthesis: SynthesisFields) -> str:
+    """The result for a notebook."""
+    from presieve.report import html, synthesis_text
+
+    return html.render("synthesis.html", synthesis=synthesis, words=synthesis_text)
+
+
 def _parse_declined(data: dict[str, object]) -> Declined:
     """Convert public data to a :class:`Declined`."""
     file, line, column = data.get("file"), data.get("line"), data.get("column")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from presieve.report.report_text import field_text
 from presieve.report.small_tables import WIDTH, Grid, MarkedCell, list_texts, rows_text, value_cell
-
-if TYPE_CHECKING:
-    from presieve.report.trace import TableRun
-    from presieve.report.verdict import ClaimedPushdown, Counterexample, Repair, Verdict
+from presieve.report.trace import TableRun
+from presieve.report.verdict_model import ClaimedPushdown, Counterexample, Repair, VerdictData
 
 BLAMED = {
     "prefilter": "the pre-filter drops too much",
@@ -23,7 +21,7 @@ KEPT = "verdict.certificate.save(FILE) saves the proof, and `presieve check FILE
 NO_REPAIR = "presieve finds no pre-filter for this filter; leave it above the function"
 
 
-def headline(verdict: Verdict) -> str:
+def headline(verdict: VerdictData) -> str:
     """The answer in one sentence."""
     match verdict.status:
         case "proved":
@@ -44,7 +42,7 @@ def tell_claim(claim: ClaimedPushdown) -> Iterator[tuple[str, str]]:
     yield "residual", AS_IT_IS if claim.residual is None else claim.residual
 
 
-def tell_proof(verdict: Verdict) -> Iterator[tuple[str, str]]:
+def tell_proof(verdict: VerdictData) -> Iterator[tuple[str, str]]:
     """The statement of a proof, and its assumptions."""
     if verdict.certificate is None:
         return
@@ -57,7 +55,7 @@ def tell_proof(verdict: Verdict) -> Iterator[tuple[str, str]]:
         yield "assuming", "nothing beyond the schema"
 
 
-def not_known(verdict: Verdict) -> Iterator[tuple[str, str]]:
+def not_known(verdict: VerdictData) -> Iterator[tuple[str, str]]:
     """Why the status is unknown, and what to do."""
     if verdict.status == "unknown":
         yield "why", verdict.reason
@@ -154,12 +152,12 @@ def _describe_loss(example: Counterexample) -> str:
     return f"{changed}, and a result row is missing"
 
 
-def render(verdict: Verdict) -> str:
+def render(verdict: VerdictData) -> str:
     """Render the whole verdict."""
     return "\n".join(_lines(verdict))
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
+def _lines(verdict: VerdictData) -> Iterator[str]:
     yield headline(verdict)
     yield ""
     fields = [*(tell_claim(verdict.claim) if verdict.claim else ()), *tell_proof(verdict)]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from presieve.report import sentences
-from presieve.report.drawing.aligned import Row, align, fold
-from presieve.report.drawing.operators import Operator, conjuncts, parse
+from presieve.report.drawing.aligned import PlanRow, align, fold
+from presieve.report.drawing.drawn_plan import DrawnOperator, conjuncts, parse
 from presieve.report.drawing.roles import FILTER, Role, Roles, calls_function_of, changes, roles_of
 from presieve.report.report_data import BoundaryReport, ReportData
 
@@ -111,7 +111,7 @@ def pictures(data: ReportData) -> Pictures | None:
 class _Drawing:
     """Writes the boxes of one report."""
 
-    def __init__(self, data: ReportData, roles: Roles, rows: Sequence[Row]) -> None:
+    def __init__(self, data: ReportData, roles: Roles, rows: Sequence[PlanRow]) -> None:
         self._data = data
         self._roles = roles
         self._row_of = {op: row for row in rows for op in row.operators()}
@@ -120,7 +120,7 @@ class _Drawing:
         self._scans_once = sum(row.before is not None for row in leaves) == 1
         self._with_ghosts = rows[-1].after is not None
 
-    def box(self, row: Row, side: Side) -> Box | None:
+    def box(self, row: PlanRow, side: Side) -> Box | None:
         """The box of a row; None if this plan has none."""
         op = row.before if side == "before" else row.after
         role = (self._roles.before if side == "before" else self._roles.after).get(row, "")
@@ -138,7 +138,7 @@ class _Drawing:
         label = self._label(row, op, side)
         return Box(role, title, *_place(row), full, TAGS.get(role, ""), parts, label)
 
-    def _parts(self, op: Operator, row: Row, side: Side) -> Iterator[Part]:
+    def _parts(self, op: DrawnOperator, row: PlanRow, side: Side) -> Iterator[Part]:
         role = self._roles.before.get(row)
         if role == "function":
             yield Part(_operator_text(op))
@@ -154,7 +154,7 @@ class _Drawing:
         if size is not None:
             yield Part(sentences.size(size.rows, size.bytes, size.files), kind="fact")
 
-    def _label(self, row: Row, op: Operator, side: Side) -> str:
+    def _label(self, row: PlanRow, op: DrawnOperator, side: Side) -> str:
         """The number of rows that an operator returns, as text; empty if unknown."""
         size = self._sizes.get(row)
         measured = self._data.measured
@@ -167,7 +167,7 @@ class _Drawing:
             return f"{size.rows:,} rows"
         return ""
 
-    def _kept_rows(self, op: Operator, report: BoundaryReport) -> str:
+    def _kept_rows(self, op: DrawnOperator, report: BoundaryReport) -> str:
         share = report.estimated_selectivity
         if share is None or report.kind == "none":
             return ""
@@ -181,7 +181,7 @@ class _Drawing:
         return f"about {size.rows * share:,.0f} rows ({sentences.as_percentage(share)})"
 
 
-def _place(row: Row) -> tuple[Literal["root", "below", "branch"], int]:
+def _place(row: PlanRow) -> tuple[Literal["root", "below", "branch"], int]:
     """Where a box stands, and so many steps to the right."""
     op = max(row.operators(), key=lambda op: op.parent is not None)
     steps = min(op.steps, _MOST_STEPS)
@@ -190,7 +190,7 @@ def _place(row: Row) -> tuple[Literal["root", "below", "branch"], int]:
     return ("branch" if op.steps > op.parent.steps else "below"), steps
 
 
-def _parts_of_filter(op: Operator, row: Row, side: Side) -> Iterator[Part]:
+def _parts_of_filter(op: DrawnOperator, row: PlanRow, side: Side) -> Iterator[Part]:
     """The conjuncts; those that move come first, because readers look for them."""
     gone, new = changes(row)
     changed = dict.fromkeys(gone, "-") if side == "before" else dict.fromkeys(new, "+")
@@ -204,7 +204,9 @@ def _limited(parts: Sequence[Part], most: int) -> Iterator[Part]:
         yield Part(f"and {len(parts) - most} more", kind="fact")
 
 
-def _match_sizes(leaves: Sequence[Row], sizes: Sequence[Size]) -> Iterator[tuple[Row, Size]]:
+def _match_sizes(
+    leaves: Sequence[PlanRow], sizes: Sequence[Size]
+) -> Iterator[tuple[PlanRow, Size]]:
     """Match scans to sizes by their columns, unless scans of different sizes have the same ones."""
     by_columns: dict[tuple[str, ...], dict[tuple[int, int, int], Size]] = {}
     for size in sizes:
@@ -226,7 +228,7 @@ def _without_brackets(detail: str) -> str:
     return f"{', '.join(listed[1].split(','))}{listed[2]}".replace(",  ", ", ")
 
 
-def _operator_text(op: Operator) -> str:
+def _operator_text(op: DrawnOperator) -> str:
     """The operator, and its grouping columns if its text begins with them."""
     keys = re.match(r"\[([^\[\]]+)\], ", op.detail)
     if keys is None or op.name.endswith("EvalPython"):

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from presieve.report.drawing.aligned import Row
-from presieve.report.drawing.operators import Operator, conjuncts
+from presieve.report.drawing.aligned import PlanRow
+from presieve.report.drawing.drawn_plan import DrawnOperator, conjuncts
 from presieve.report.report_data import BoundaryReport
 
 Role: TypeAlias = Literal["", "function", "written", "residual", "prefilter", "stays", "scan"]
@@ -26,22 +26,22 @@ class Roles:
     function with this scan alone below it, or of the one that a pre-filter stands below.
     """
 
-    before: dict[Row, Role] = field(default_factory=dict)
-    after: dict[Row, Role] = field(default_factory=dict)
-    report: dict[Row, BoundaryReport] = field(default_factory=dict)
+    before: dict[PlanRow, Role] = field(default_factory=dict)
+    after: dict[PlanRow, Role] = field(default_factory=dict)
+    report: dict[PlanRow, BoundaryReport] = field(default_factory=dict)
 
-    def matters(self, row: Row) -> bool:
+    def matters(self, row: PlanRow) -> bool:
         """Whether the operator has a role in the pushdown, or differs between the plans."""
         return row in self.before or row in self.after or not row.same
 
-    def set(self, row: Row, role: Role, report: BoundaryReport | None = None) -> None:
+    def set(self, row: PlanRow, role: Role, report: BoundaryReport | None = None) -> None:
         """Give a row the same role in both plans."""
         self.before[row] = self.after[row] = role
         if report is not None:
             self.report[row] = report
 
 
-def roles_of(rows: Sequence[Row], reports: Sequence[BoundaryReport]) -> Roles:
+def roles_of(rows: Sequence[PlanRow], reports: Sequence[BoundaryReport]) -> Roles:
     """The roles in plans with these boundaries, outer ones first as in the report."""
     roles = Roles()
     for row, report in _boundaries(rows, reports):
@@ -60,7 +60,9 @@ def roles_of(rows: Sequence[Row], reports: Sequence[BoundaryReport]) -> Roles:
     return roles
 
 
-def _set_role_of_filter(roles: Roles, row: Row, above: BoundaryReport | None, below: bool) -> None:
+def _set_role_of_filter(
+    roles: Roles, row: PlanRow, above: BoundaryReport | None, below: bool
+) -> None:
     """``above``: the nearest boundary above the filter as rewritten. ``below``: there is a boundary
     below the filter.
     """
@@ -79,8 +81,8 @@ def _set_role_of_filter(roles: Roles, row: Row, above: BoundaryReport | None, be
 
 
 def _boundaries(
-    rows: Sequence[Row], reports: Sequence[BoundaryReport]
-) -> Iterator[tuple[Row, BoundaryReport]]:
+    rows: Sequence[PlanRow], reports: Sequence[BoundaryReport]
+) -> Iterator[tuple[PlanRow, BoundaryReport]]:
     """Find each report's operator: the first one of its kind that calls its function. What stands
     beside it took its place.
     """
@@ -93,7 +95,7 @@ def _boundaries(
             yield row, report
 
 
-def calls_function_of(op: Operator, report: BoundaryReport) -> bool:
+def calls_function_of(op: DrawnOperator, report: BoundaryReport) -> bool:
     """Whether this may be the operator of a boundary."""
     ends = _NAMES.get(report.operator, (report.operator,))
     return op.name.endswith(ends) and all(
@@ -101,7 +103,7 @@ def calls_function_of(op: Operator, report: BoundaryReport) -> bool:
     )
 
 
-def _only_readers(op: Operator) -> Iterator[Operator]:
+def _only_readers(op: DrawnOperator) -> Iterator[DrawnOperator]:
     """The operators above, as long as they read nothing else."""
     for upper in op.ancestors():
         if len(upper.children) > 1:
@@ -110,16 +112,16 @@ def _only_readers(op: Operator) -> Iterator[Operator]:
 
 
 def _first(
-    operators: Iterator[Operator], boundaries: dict[Operator, BoundaryReport]
+    operators: Iterator[DrawnOperator], boundaries: dict[DrawnOperator, BoundaryReport]
 ) -> BoundaryReport | None:
     return next((boundaries[op] for op in operators if op in boundaries), None)
 
 
-def changes(row: Row) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def changes(row: PlanRow) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The conjuncts of a filter that are gone, and those that are new."""
     old, new = _conjuncts(row.before), _conjuncts(row.after)
     return (tuple(c for c in old if c not in new), tuple(c for c in new if c not in old))
 
 
-def _conjuncts(op: Operator | None) -> tuple[str, ...]:
+def _conjuncts(op: DrawnOperator | None) -> tuple[str, ...]:
     return conjuncts(op.detail) if op is not None and op.name == FILTER else ()

@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"(?<=[\w)\]`])#\d+L?\b")
 
 
 @dataclass(eq=False, slots=True)
-class Operator:
+class DrawnOperator:
     """An operator: its name, the rest of Spark's text (without the numbers of attributes), and the
     operator that reads its rows. The last ``children`` of an operator stands right below it, and
     all others, with what is below them, so many ``steps`` to the right.
@@ -25,11 +25,11 @@ class Operator:
 
     name: str
     detail: str
-    parent: Operator | None = None
-    children: tuple[Operator, ...] = ()
+    parent: DrawnOperator | None = None
+    children: tuple[DrawnOperator, ...] = ()
     steps: int = 0
 
-    def ancestors(self) -> Iterator[Operator]:
+    def ancestors(self) -> Iterator[DrawnOperator]:
         """The operators above, the nearest first."""
         operator = self.parent
         while operator is not None:
@@ -37,7 +37,7 @@ class Operator:
             operator = operator.parent
 
 
-def parse(text: str) -> tuple[Operator, ...]:
+def parse(text: str) -> tuple[DrawnOperator, ...]:
     """Parse what ``QueryPlan.toString`` draws, parents first; nothing if it is no such drawing.
 
     A line that is not indented like an operator belongs to the previous one, because literals may
@@ -57,19 +57,19 @@ def parse(text: str) -> tuple[Operator, ...]:
     return _linked(rows) if rows and rows[0][1].strip() else ()
 
 
-def _linked(rows: list[tuple[int, str]]) -> tuple[Operator, ...]:
+def _linked(rows: list[tuple[int, str]]) -> tuple[DrawnOperator, ...]:
     """Operators of rows with the columns where they start: the parent of each is the last row that
     starts left of it.
     """
-    operators: list[Operator] = []
-    path: list[tuple[int, Operator]] = []
+    operators: list[DrawnOperator] = []
+    path: list[tuple[int, DrawnOperator]] = []
     for column, row_text in rows:
         while path and path[-1][0] >= max(column, 1):
             path.pop()
         text = _STAGE.sub("", row_text).strip()
         name = _NAME.match(text)
         head = name[0] if name else ""
-        operator = Operator(head, _NUMBER.sub("", text[len(head) :]).strip())
+        operator = DrawnOperator(head, _NUMBER.sub("", text[len(head) :]).strip())
         if path:
             operator.parent = path[-1][1]
             operator.parent.children += (operator,)
