@@ -4,10 +4,10 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test slow connect check format bench differential fuzz matrix contract tpcds versions iceberg wheel proofs docs screenshots in-turn
+.PHONY: help setup demo test slow connect check format bench differential fuzz matrix scan-filters tpcds versions iceberg wheel proofs docs screenshots in-turn
 
 help:
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 .venv/.ready: pyproject.toml scripts/setup.sh
 	@scripts/setup.sh
@@ -63,16 +63,16 @@ fuzz: .venv/.ready ## random folds, filters and tables; ARGS are those of tests/
 matrix: .venv/.ready ## every pipeline of the tests in every layout of files and kind of scan
 	@$(java) $(VENV)/python -m pytest tests/matrix/all_cells.py $(ARGS)
 
-contract: .venv/.ready ## what scans read of each filter, measured; writes docs/contract.md
-	@$(java) $(VENV)/python -m benchmarks.contract.page $(ARGS)
+scan-filters: .venv/.ready ## filters that Spark does not hand to scans; writes docs and benchmarks/results
+	@$(java) $(VENV)/python -m benchmarks.scan_filters.page $(ARGS)
 
 .venv/.tpcds: .venv/.ready
 	@$(VENV)/python -m pip install -q -e '.[tpcds]' && touch $@
 
-tpcds: .venv/.tpcds ## the 99 queries of TPC-DS, as they are and optimized; writes docs/tpcds.md
+tpcds: .venv/.tpcds ## the 99 queries of TPC-DS, as they are and optimized; writes docs and benchmarks/results
 	@$(java) $(VENV)/python -m benchmarks.tpcds $(ARGS)
 
-versions: .venv/.ready ## the tests of Spark on each version that is served; writes docs/versions.md
+versions: .venv/.ready ## the tests of Spark on each version that is served; writes docs and benchmarks/results
 	@$(java) $(VENV)/python scripts/versions.py $(ARGS)
 
 screenshots: .venv/.ready ## the pictures of reports in docs/images; needs Chromium

@@ -34,15 +34,15 @@ SLOW = (*PYTEST, "--thorough", "-m", "slow or random")
 FUZZ = ("-m", "tests.fuzz", "--seed", "{seed}", "--seconds", "{seconds}")
 ON_SPARK = (*STOPPING, "-m", "spark and not slow", "tests/backend", "tests/traps")
 """With arguments of their own, versions.py writes no page."""
-CONTRACT = """\
+SCAN_FILTERS = """\
 import sys
 from pathlib import Path
-from benchmarks.contract import page
-page.PAGE = Path("build/contract.md")
+from benchmarks.scan_filters import page
+page.PAGE, page.RECORD = Path("build/scan-filters.md"), Path("build/scan-filters-record.md")
 page.PAGE.parent.mkdir(exist_ok=True)
 sys.exit(page.main())
 """
-"""What ``make contract`` does, with the page put aside."""
+"""What ``make scan-filters`` does, with its pages written elsewhere."""
 
 SUITES: dict[str, tuple[str, ...]] = {
     "fuzz: compiled plans": (*FUZZ, "--compiled-plans", "100000"),
@@ -65,7 +65,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "compiled": (*PYTEST, "--compiled", "-m", "spark and not slow", "tests/backend"),
     "versions 4.1": ("scripts/versions.py", "--only", "4.1", *ON_SPARK),
     "fuzz: folds on Spark": (*FUZZ, "--spark", "100000", "--facts"),
-    "contract": ("-c", CONTRACT),
+    "scan filters": ("-c", SCAN_FILTERS),
     "slow: all else": (
         *SLOW,
         "tests",

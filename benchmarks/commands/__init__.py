@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from benchmarks.commands import compiled, contract, operators, scale, spark, synth, tpch, wide
+from benchmarks.commands import compiled, operators, scale, scan_filters, spark, synth, tpch, wide
 
 app = typer.Typer(rich_markup_mode=None)
 app.command("spark")(spark.command)
@@ -13,5 +13,5 @@ app.command("tpch")(tpch.command)
 app.command("wide")(wide.command)
 app.command("compiled")(compiled.command)
 app.command("operators")(operators.command)
-app.command("contract")(contract.command)
+app.command("scan-filters")(scan_filters.command)
 app.command("synth")(synth.command)

@@ -75,11 +75,12 @@ def test_suites_name_files_that_are_there(script: Any) -> None:
         assert all((ROOT / path).exists() for path in named), named
 
 
-def test_the_page_of_the_contract_is_put_aside(script: Any) -> None:
-    from benchmarks.contract import page
+def test_the_pages_of_scan_filters_are_written_elsewhere(script: Any) -> None:
+    from benchmarks.scan_filters import page
 
     assert hasattr(page, "PAGE")
-    compile(script.CONTRACT, "<contract>", "exec")
+    assert hasattr(page, "RECORD")
+    compile(script.SCAN_FILTERS, "<scan filters>", "exec")
 
 
 CLOSES = """

@@ -1,6 +1,6 @@
-"""Untrusted. ``docs/contract.md``: what scans read of each predicate, measured.
+"""Untrusted. ``docs/scan-filters.md`` and its record: what scans read of each predicate.
 
-    python -m benchmarks.contract.page [ROWS]
+    python -m benchmarks.scan_filters.page [ROWS]
 
 Exits with 1 where a result differs.
 """
@@ -16,8 +16,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import presieve
-from benchmarks.contract.cases import CASES, ROW_GROUPS, Case, stored, views
 from benchmarks.on_spark.run import run
+from benchmarks.pages import DOCS, RESULTS, measured_with
+from benchmarks.scan_filters.cases import CASES, ROW_GROUPS, Case, stored, views
 from presieve.certificate.check import Rejected, SolverName
 from presieve.certificate.stored import check_claim, parse
 from presieve.demo.demo_session import session
@@ -25,7 +26,8 @@ from presieve.demo.demo_session import session
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "contract.md"
+PAGE = DOCS / "scan-filters.md"
+RECORD = RESULTS / "scan-filters.md"
 ROWS = 200_000
 ZONES = ("UTC", "Europe/Berlin", "America/St_Johns")
 ANSI = ("true", "false")
@@ -33,17 +35,28 @@ SOLVERS: tuple[SolverName, ...] = ("z3", "cvc5")
 
 HEAD = """# What scans read
 
-Spark hands a scan comparisons of columns with constants. The table shows filters of which it hands
-over nothing, or less than follows, and what presieve derives from them. `make contract` writes
-this page: each filter runs on {rows:,} rows in {groups} row groups, sorted, as written and as
-optimized. Counts are rows out of scans, in UTC and ANSI mode, of joins those of both sides. Rows
-are the same in both forms, with ANSI mode and without, in {zones}.
+Which filters does Spark not hand to a scan, and what can presieve derive from them? Spark hands a
+scan comparisons of columns with constants, and nothing else. Each of {all} filters runs as written
+and as optimized over a sorted Parquet file of {rows:,} rows in {groups} row groups.
 
-presieve reads less for {better} of {all} filters; of these, Spark reads every row for {whole}. The
-{proofs} certificates of what is derived were checked by intervals, and by z3 and cvc5.
+**presieve reads fewer rows for {better} of the {all} filters. For {whole} of these, Spark reads
+every row.** Both forms give the same rows, with and without ANSI mode, in {zones}.
+Intervals, z3 and cvc5 accept all {proofs} certificates of the derived filters.
 
-- How filters are derived: [filters that scans are not handed](howto/derived.md).
-- How it is proved: [ADR 41](adr/0041-derived-filters.md).
+The first filter of each group, with the rows out of the scan:
+
+"""
+
+MORE = """
+- [All {all} filters](../benchmarks/results/scan-filters.md), with what is derived from each.
+- [Using derived filters](howto/derived.md), and [how they are proved](adr/0041-derived-filters.md).
+"""
+
+RECORD_HEAD = """# Filters that Spark does not hand to scans
+
+{measured} The file has {rows:,} rows in {groups} row groups, sorted. Counts are
+rows out of scans, in UTC and ANSI mode, and of joins those of both sides; *rows* is the size of the
+result. [What scans read](../../docs/scan-filters.md) has the totals.
 """
 
 
@@ -104,25 +117,43 @@ def differing(spark: SparkSession, cases: Iterable[Case]) -> Iterator[str]:
 
 
 def page(lines: list[Line], rows: int) -> str:
-    """The page, a table for each group."""
+    """The page for users: the totals, and a line for each group."""
     better = [line for line in lines if line.optimized < line.written]
-    whole = [line for line in better if line.is_read_whole]
-    parts = [
-        HEAD.format(
-            rows=rows,
-            groups=ROW_GROUPS,
-            zones=", ".join(ZONES),
-            better=len(better),
-            all=len(lines),
-            whole=len(whole),
-            proofs=sum(line.proofs for line in lines),
+    text = HEAD.format(
+        rows=rows,
+        groups=ROW_GROUPS,
+        zones=", ".join(ZONES),
+        better=len(better),
+        all=len(lines),
+        whole=sum(line.is_read_whole for line in better),
+        proofs=sum(line.proofs for line in lines),
+    )
+    text += "| group | filters | fewer rows | for example | derived | Spark | presieve |\n"
+    text += "|---|---|---|---|---|---|---|\n"
+    for group, members in _by_group(lines):
+        first = members[0]
+        cells = (
+            *(group, str(len(members)), str(sum(line in better for line in members))),
+            *(_code(first.case.name), _code(first.derived)),
+            *(f"{first.written:,}", f"{first.optimized:,}"),
         )
-    ]
-    for group, members in groupby(lines, key=lambda line: line.case.group):
+        text += f"| {' | '.join(cells)} |\n"
+    return text + MORE.format(all=len(lines))
+
+
+def record(lines: list[Line], rows: int, measured: str) -> str:
+    """Every filter, a table for each group. ``measured`` says when, how and on what."""
+    parts = [RECORD_HEAD.format(measured=measured, rows=rows, groups=ROW_GROUPS)]
+    for group, members in _by_group(lines):
         parts.append(f"## {group.capitalize()}\n")
         parts.append("| filter | derived | Spark | presieve | rows |\n|---|---|---|---|---|")
         parts.append("\n".join(map(str, members)) + "\n")
     return "\n".join(parts)
+
+
+def _by_group(lines: list[Line]) -> list[tuple[str, list[Line]]]:
+    groups = groupby(lines, key=lambda line: line.case.group)
+    return [(group, list(members)) for group, members in groups]
 
 
 def main(rows: int = ROWS) -> int:
@@ -136,6 +167,7 @@ def main(rows: int = ROWS) -> int:
     print(*(f"differs: {name}" for name in wrong), sep="\n")
     if not wrong:
         PAGE.write_text(page(lines, rows))
+        RECORD.write_text(record(lines, rows, measured_with("make scan-filters")))
     return 1 if wrong else 0
 
 

@@ -205,8 +205,8 @@ CASES = [
 
 def stored(rows: int, directory: Path) -> tuple[Path, Path]:
     """The paths of the two tables, which are written where they are missing."""
-    events = directory / f"contract-{rows}-v{LAYOUT}.parquet"
-    spans = directory / f"contract-spans-v{LAYOUT}.parquet"
+    events = directory / f"scan-filters-{rows}-v{LAYOUT}.parquet"
+    spans = directory / f"scan-filters-spans-v{LAYOUT}.parquet"
     if not (events.exists() and spans.exists()):
         import numpy as np
         import pyarrow as pa

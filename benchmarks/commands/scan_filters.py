@@ -1,4 +1,4 @@
-"""Untrusted. ``presieve bench contract``: filters that Spark does not hand to the scan of files."""
+"""Untrusted. ``presieve bench scan-filters``: filters that Spark does not hand to scans."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def command(
 
     Exits with 1 where a result differs.
     """
-    line = ledgers.line_of("contract", ledger, again, lambda: _measured(rows, runs, data))
+    line = ledgers.line_of("scan_filters", ledger, again, lambda: _measured(rows, runs, data))
     show(line, "predicate", json=json)
 
 
 def _measured(rows: int, runs: int, data: Path | None) -> dict[str, object]:
     opt.require_spark()
-    from benchmarks.contract.cases import CASES, stored, views
     from benchmarks.on_spark.parquet import default_directory
     from benchmarks.operators.run import measure, to_line
+    from benchmarks.scan_filters.cases import CASES, stored, views
     from presieve.demo.demo_session import session
 
     with output.quiet(), steps("predicates", len(CASES)) as progress, session() as spark:
