@@ -14,11 +14,12 @@ author = "the presieve authors"
 copyright = author
 language = "en"
 
-# The whole repository is the source, so that links between the README, docs and proofs are the
-# same here and on a code host.
+# The whole repository is the source, so that links between the README, docs, proofs and results
+# are the same here and on a code host.
 root_doc = "docs/index"
 include_patterns = [
     "README.md",
+    "benchmarks/results/**.md",
     "CHANGELOG.md",
     "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
@@ -27,7 +28,7 @@ include_patterns = [
     "examples/**.md",
     "proofs/README.md",
 ]
-exclude_patterns = [".venv", ".git", "build", "dist", "src", "tests", "benchmarks", "scripts"]
+exclude_patterns = [".venv", ".git", "build", "dist", "src", "tests", "scripts"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "contents", "commands"]
 napoleon_use_ivar = True

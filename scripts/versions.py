@@ -2,8 +2,9 @@
 
     versions.py [--only 3.5,4.0] [--build] [pytest's arguments]
 
-Environments stand in ``build/versions``; ``--build`` stops when they do. What comes out goes into
-``docs/versions.md``, unless pytest is given arguments: then only these tests are run.
+Environments stand in ``build/versions``; ``--build`` stops when they do. The results go into
+``docs/versions.md`` and ``benchmarks/results/versions.md``, unless pytest is given arguments: then
+only these tests are run.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python -m benchmarks.tpcds [SCALE]
 
-writes ``docs/tpcds.md`` and exits with 1 where rows differ or more of them are read
-than as written.
+writes ``docs/tpcds.md`` and ``benchmarks/results/tpcds.md``, and exits with 1 where rows differ or
+more of them are read than as written.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""Untrusted. ``docs/tpcds.md``, of what was measured."""
+"""Untrusted. ``docs/tpcds.md`` and its record, made of measured queries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "tpcds.md"
+from benchmarks.pages import DOCS, RESULTS, measured_with
+
+PAGE = DOCS / "tpcds.md"
+RECORD = RESULTS / "tpcds.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +43,26 @@ class Row:
 
 _PAGE = """# TPC-DS
 
-The 99 queries of TPC-DS at scale {scale:g}, on Spark 4.3, as they are and as
-`optimize(df, cost="always")` returns them. `make tpcds` generates tables and queries (DuckDB's
-extension, with the parameters of the standard's validation), compares the rows, and writes this
-page.
+Does presieve keep the rows of the 99 queries of TPC-DS, and what does it move in them? Each query
+runs at scale {scale:g} on Spark 4.3, as it is and as `optimize(df, cost="always")` returns it.
 
 **{equal} of {of} queries give the same rows**, among them {windows} with windows and {rollups} with
-ROLLUP. There are no Python functions, and the filters are where Spark moves them by itself, so that
-most plans are left as they are: {changed} are changed, and {scans} get filters at scans that they
-did not have. {fewer} read fewer rows out of their scans, and {more} more.
-
-## What is moved
+ROLLUP. The queries have no Python functions, and Spark itself moves most of their filters. So most
+plans stay as they are: {changed} are changed, and {scans} get new filters at scans. {fewer} read
+fewer rows out of their scans, and {more} more.
 
 | query | below which operator | new at scans |
 |---|---|---|
 {moved}
 
-## All queries
+[All queries](../benchmarks/results/tpcds.md), with the codes of what is declined. `make tpcds`
+measures again and writes both pages.
+"""
+_RECORD = """# The queries of TPC-DS
+
+{measured} The scale is {scale:g}. DuckDB's
+extension generates tables and queries, with the parameters of the standard's validation.
+[TPC-DS](../../docs/tpcds.md) has the totals.
 
 | query | with | rows | equal | changed | declined |
 |---|---|---|---|---|---|
@@ -66,7 +71,7 @@ did not have. {fewer} read fewer rows out of their scans, and {more} more.
 
 
 def write(rows: Sequence[Row], scale: float) -> None:
-    """Make the page."""
+    """Make the page and the record."""
     page = _PAGE.format(
         scale=scale,
         of=len(rows),
@@ -78,9 +83,11 @@ def write(rows: Sequence[Row], scale: float) -> None:
         fewer=sum(r.scanned[1] < r.scanned[0] for r in rows),
         more=sum(r.reads_more for r in rows),
         moved="\n".join(_moved(r) for r in rows if r.moved or r.new),
-        table="\n".join(map(_all, rows)),
     )
     PAGE.write_text(page, encoding="utf-8")
+    table = "\n".join(map(_all, rows))
+    record = _RECORD.format(measured=measured_with("make tpcds"), scale=scale, table=table)
+    RECORD.write_text(record, encoding="utf-8")
 
 
 def _moved(row: Row) -> str:
@@ -89,7 +96,7 @@ def _moved(row: Row) -> str:
 
 
 def _all(row: Row) -> str:
-    declined = ", ".join(f"[`{code}`](declined/{code}.md)" for code in row.codes)
+    declined = ", ".join(f"[`{code}`](../../docs/declined/{code}.md)" for code in row.codes)
     yes = ("no", "yes")
     cells = (
         *(f"Q{row.number}", ", ".join(row.holds), str(row.rows)),

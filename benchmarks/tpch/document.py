@@ -1,8 +1,8 @@
-"""Untrusted. The part of ``docs/magicpush.md`` that is made of what is recorded.
+"""Untrusted. What is recorded of TPC-H without pushdown: a part of ``docs/magicpush.md``, and all.
 
     python -m benchmarks.tpch.document
 
-writes it below the heading of the experiment; what is above is written by hand.
+writes the part below the heading of the experiment, and ``benchmarks/results/tpch-pushdown.md``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 
+from benchmarks.pages import DOCS, RESULTS
 from benchmarks.tpch.outcome import EXCLUDED, INFERRED, Line, Outcome, outcome, read
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "magicpush.md"
+PAGE = DOCS / "magicpush.md"
+RECORD = RESULTS / "tpch-pushdown.md"
 HEADING = "## TPC-H without the optimizer's pushdown\n"
 
 _SHOWN = {
@@ -36,11 +37,31 @@ _JOINS = {
 }
 
 _INTRODUCTION = """
-MagicPush takes queries whose filters are where the text has them, above joins of whole tables, and
-asks whether it gets the filters that PostgreSQL puts at the scans (section 7.2). It does, for all
-18 queries in which a filter can move. This is the same experiment on Spark 4.3, at scale 0.01.
-`python -m benchmarks.tpch.pushdown` records it in `benchmarks/tpch/pushdown.csv`, and
-`python -m benchmarks.tpch.document` makes this part of the page.
+MagicPush takes queries whose filters stand above joins of whole tables, as in their text, and asks
+whether it finds the filters that PostgreSQL puts at the scans (section 7.2). It finds them for all
+18 queries in which a filter can move. Here the same is asked of Spark 4.3, at scale 0.01: rules of
+its optimizer that push filters are excluded. Each query runs in five forms:
+
+- *Spark*: no rule is excluded.
+- *without rules*: the rules are excluded.
+- *presieve*: likewise; the query is what `optimize(df, cost="always")` returns.
+- *functions*: as *presieve*, and each table is behind a Python function that returns its rows
+  (`mapInPandas`, with `compile="never"`). Spark moves no filter below such a function.
+- *both*: no rule is excluded, and presieve optimizes.
+
+"""
+_MORE = """
+[The record](../benchmarks/results/tpch-pushdown.md) has the excluded rules, every query, and every
+filter that presieve leaves or adds, with the reason.
+"""
+_RECORD = """\
+# TPC-H without the optimizer's pushdown
+
+[MagicPush on Spark](../../docs/magicpush.md#tpc-h-without-the-optimizers-pushdown) says what is
+asked and has the totals. Measured on 26 November 2026 at scale 0.01, on Spark 4.3.
+`python -m benchmarks.tpch.pushdown` records the experiment in `benchmarks/tpch/pushdown.csv`, and
+`python -m benchmarks.tpch.document` makes this page. Only counts of filters and rows are recorded,
+which do not depend on the machine.
 
 The queries are in `benchmarks/tpch/standard.py`, with the validation parameters of the standard.
 Comparisons between columns of two tables are in `ON`, all others in `WHERE`: the standard has both
@@ -50,57 +71,59 @@ the optimizer with `spark.sql.optimizer.excludedRules`:
 {excluded}
 
 Spark lets all of them be excluded. `PushDownPredicates` runs the two rules after it, which are also
-in batches of their own. `ReorderJoin` moves filters into conditions of joins. A filter with nothing
-but the scan below it is at the scan without the rules, too: all filters of Q1, Q4, Q6, Q15 and Q22,
-and those of most subqueries. In Q4 and Q22 this is the work of a rule that cannot be excluded:
+in batches of their own. `ReorderJoin` moves filters into conditions of joins. A filter directly
+above its scan is at the scan without the rules, too: all filters of Q1, Q4, Q6, Q15 and Q22, and
+those of most subqueries. In Q4 and Q22 a rule that cannot be excluded does it:
 `RewritePredicateSubquery` replaces EXISTS and IN by joins, and puts the other conjuncts of the same
 `WHERE` below these.
 
-Each query runs in five forms:
-
-- *Spark*: the optimizer is whole.
-- *without rules*: the optimizer without the rules above.
-- *presieve*: without rules; the query is what `optimize(df, cost="always")` returns.
-- *functions*: as *presieve*, with each table behind a Python function that returns the rows that it
-  is given (`mapInPandas`). `compile="never"` keeps the functions. Spark moves no filter below them,
-  whatever its rules. Every filter at a scan is one that presieve put there.
-- *both*: the optimizer is whole, and presieve optimizes.
-
-The table counts conjuncts at or directly above the scans of all tables, each as often as a scan
+The tables count conjuncts at or directly above the scans of all tables, each as often as a scan
 has it, as Spark's planner collects them (`PhysicalOperation`). `IS NOT NULL` is not counted: Spark
 has {not_null} such conditions at scans, on columns without NULL. *Rows* are those out of scans and
 filters. In Q18 and Q20 Spark also copies a semi-join to the other side of a join, and reads the
 table of the subquery once more.
+
+## All queries
+
 """
 
 
 def generated(lines: Sequence[Line]) -> str:
-    """What stands below the heading."""
-    queries = {name: list(found) for name, found in groupby(lines, lambda r: r.query.name)}
+    """What stands below the heading of the page."""
+    queries = _by_query(lines)
+    return _INTRODUCTION.lstrip() + _totals(queries) + "\n" + _summary(lines) + _MORE
+
+
+def record(lines: Sequence[Line]) -> str:
+    """Every query, and every filter that differs from those of Spark."""
+    queries = _by_query(lines)
     parts = [
-        _INTRODUCTION.format(
+        _RECORD.format(
             excluded="\n".join(f"- `{rule}`" for rule in EXCLUDED),
             not_null=sum(r.not_null for r in lines),
-        ),
-        _totals(queries),
-        _summary(lines),
+        ).rstrip("\n")
+        + "\n",
         _table(queries),
-        "### Filters that presieve leaves, tables without functions\n",
+        "## Filters that presieve leaves, tables without functions\n",
         _missing(lines, "presieve"),
-        "### Filters that presieve leaves below functions\n",
+        "## Filters that presieve leaves below functions\n",
         _missing(lines, "functions"),
         _codes(queries),
-        "### Filters that Spark does not have\n",
+        "## Filters that Spark does not have\n",
         _added(lines),
     ]
     return "\n".join(parts)
+
+
+def _by_query(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    return {name: list(found) for name, found in groupby(lines, lambda r: r.query.name)}
 
 
 def page(text: str, lines: Sequence[Line]) -> str:
     """The page, with its last part made anew."""
     above, heading, _ = text.partition(HEADING)
     assert heading, f"{PAGE.name} has no {HEADING}"
-    return above + heading + generated(lines)
+    return above + heading + "\n" + generated(lines)
 
 
 def _totals(queries: Mapping[str, Sequence[Line]]) -> str:
@@ -130,11 +153,10 @@ def _summary(lines: Sequence[Line]) -> str:
     below = wanted - sum(len(line.left("functions")) for line in lines)
     return (
         f"Of the {moved} filters that the rules bring to the scans, presieve brings"
-        f" {back or 'none'} in plans without functions. It does so because the rules are excluded:"
-        " else it leaves such filters to the optimizer. It adds"
-        f" {more} filters that Spark does not have, some of them in place of equivalent ones, as in"
-        f" Q7 and Q16. Below functions it brings {below} of Spark's {wanted} filters to the"
-        " scans.\n"
+        f" {back or 'none'} there in plans without functions. It does so only because the rules are"
+        f" excluded; otherwise it leaves such filters to the optimizer. It adds {more} filters that"
+        " Spark does not have, some in place of equivalent ones, as in Q7 and Q16. Below functions"
+        f" it brings {below} of Spark's {wanted} filters to the scans.\n"
     )
 
 
@@ -211,7 +233,9 @@ def _codes(queries: Mapping[str, Sequence[Line]]) -> str:
     ]
     for code in sorted(found, key=lambda c: (-len(found[c]), c)):
         short, _, reason = code.partition(": ")
-        made.append(f"| [`{short}`](declined/{short}.md) | {reason} | {', '.join(found[code])} |")
+        made.append(
+            f"| [`{short}`](../../docs/declined/{short}.md) | {reason} | {', '.join(found[code])} |"
+        )
     return "\n".join(made) + "\n"
 
 
@@ -229,8 +253,9 @@ def _code(text: str) -> str:
 
 
 def main() -> None:
-    """Write the page."""
+    """Write the page and the record."""
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), read()), encoding="utf-8")
+    RECORD.write_text(record(read()), encoding="utf-8")
 
 
 if __name__ == "__main__":

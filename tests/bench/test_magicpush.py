@@ -103,6 +103,7 @@ def test_conjuncts_without_numbers(text: str, expected: str) -> None:
 def test_the_page_is_what_is_recorded() -> None:
     text = document.PAGE.read_text(encoding="utf-8")
     assert text == document.page(text, read())
+    assert document.RECORD.read_text(encoding="utf-8") == document.record(read())
 
 
 def test_the_page_names_tests_that_are_there() -> None:
@@ -119,6 +120,8 @@ def test_the_page_follows_the_record() -> None:
     wrong = replace(first, at={**first.at, "both": AtScans(("x = 1",), 1)})
     assert document.page(text, [changed, *rest]) != text
     assert document.page(text, [wrong, *rest]) != text
+    fewer = replace(first, at={**first.at, "presieve": AtScans(first.at["presieve"].conjuncts, 1)})
+    assert document.record([fewer, *rest]) != document.record([first, *rest])
 
 
 # --- on Spark -----------------------------------------------------------------------------------

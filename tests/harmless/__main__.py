@@ -3,7 +3,8 @@
     python -m tests.harmless SPARK [MODULE ...]
 
 ``SPARK`` is a checkout of Spark's sources of the version that is installed: packages of PySpark
-come without its tests. What comes out goes into ``docs/harmless.md``, unless modules are named.
+come without its tests. The results go into ``docs/harmless.md`` and
+``benchmarks/results/harmless.md``, unless modules are named.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""The page ``docs/harmless.md``."""
+"""The page ``docs/harmless.md`` and its record."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyspark
+from benchmarks.pages import DOCS, RESULTS, measured_with
 
-PAGE = Path(__file__).parents[2] / "docs" / "harmless.md"
+PAGE = DOCS / "harmless.md"
+RECORD = RESULTS / "harmless.md"
 
 MODULES = tuple(
     f"pyspark.{folder}.{name}"
@@ -55,12 +56,23 @@ MODULES = tuple(
 HEAD = """\
 # PySpark's own tests
 
-The tests of PySpark {version} were run twice, as they are and with all sessions enabled, with
-`cost="always"` and `compile="always"`. None may fail enabled that passes as it is. *Plans* are the
-DataFrames whose rows were asked for, *rewritten* those that ran as another plan, and *failed* those
-that were left alone because of an error in presieve. `python -m tests.harmless SPARK`, with a
-checkout of Spark's sources, runs them and writes this page.
+Do PySpark's tests still pass when presieve is on? The tests of PySpark {version} run twice: as they
+are, and with all sessions enabled (`cost="always"`, `compile="always"`). No test may fail only when
+sessions are enabled. *Plans* are the DataFrames whose rows were asked for; *rewritten* are those
+that ran as another plan; *failed* are those that were left alone because of an error in presieve.
 
+"""
+MORE = """
+[Each module](../benchmarks/results/harmless.md). With a checkout of Spark's sources,
+`python -m tests.harmless SPARK` measures again and writes both pages.
+"""
+RECORD_HEAD = """\
+# The modules of PySpark's tests
+
+{measured} [PySpark's own tests](../../docs/harmless.md) says what is counted.
+
+"""
+TABLE = """\
 | Module | Tests | Pass | Fail only enabled | Plans | Rewritten | Failed |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 """
@@ -84,11 +96,24 @@ class Row:
 
 
 def write(rows: Sequence[Row]) -> None:
-    """The page, with the sums in its last line."""
+    """The page with a line for each package of tests, and the record with each module."""
+    packages = dict.fromkeys(_package(row.module) for row in rows)
+    sums = [_sum(name, [row for row in rows if _package(row.module) == name]) for name in packages]
+    total = _sum("all", rows)
+    named = ["", *(f"- `{name}` fails only enabled." for name in total.lost)] if total.lost else []
+    text = "\n".join([*(row.line() for row in (*sums, total)), *named]) + "\n"
+    PAGE.write_text(HEAD.format(version=pyspark.__version__) + TABLE + text + MORE)
+    head = RECORD_HEAD.format(measured=measured_with("python -m tests.harmless SPARK"))
+    RECORD.write_text(head + TABLE + "\n".join(row.line() for row in rows) + "\n")
+
+
+def _package(module: str) -> str:
+    """``sql.tests.arrow`` of ``pyspark.sql.tests.arrow.test_arrow_map``."""
+    words = module.removeprefix("pyspark.").split(".")
+    return "pandas.tests" if words[0] == "pandas" else ".".join(words[:-1])
+
+
+def _sum(name: str, rows: Sequence[Row]) -> Row:
     counts = {n: sum(r.counts.get(n, 0) for r in rows) for n in ("plans", "rewritten", "failed")}
-    lost = tuple(name for row in rows for name in row.lost)
-    whole = Row("all", sum(r.tests for r in rows), sum(r.passed for r in rows), lost, counts)
-    lines = [row.line() for row in (*rows, whole)]
-    named = ["", *(f"- `{name}` fails only enabled." for name in lost)] if lost else []
-    text = HEAD.format(version=pyspark.__version__) + "\n".join([*lines, *named]) + "\n"
-    PAGE.write_text(text)
+    lost = tuple(test for row in rows for test in row.lost)
+    return Row(name, sum(r.tests for r in rows), sum(r.passed for r in rows), lost, counts)

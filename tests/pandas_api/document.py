@@ -1,45 +1,52 @@
-"""Writes docs/pandas.md: ``python -m tests.pandas_api.document``."""
+"""Writes docs/pandas.md and its record: ``python -m tests.pandas_api.document``."""
 
 from __future__ import annotations
 
 import inspect
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
+from benchmarks.pages import DOCS, RESULTS
 from tests.pandas_api.expected import EXPECTED, OUTCOMES, Expected
 from tests.pandas_api.programs import PROGRAMS, Program
 
-DOCUMENT = Path(__file__).parents[2] / "docs/pandas.md"
+DOCUMENT = DOCS / "pandas.md"
+RECORD = RESULTS / "pandas.md"
 
 HEAD = """\
 # pandas API on Spark
 
-Programs as data scientists write them with `import pyspark.pandas as ps`, in our own words
-(`tests/pandas_api`). Tests run each program twice, as written and in an enabled session, over small
-tables with NULL, NaN, -0.0, empty texts and the limits of integers. Both runs must give the same
-rows, to the bit. Then the plans are compared: which filters does Spark hand to the Parquet scan?
+Which masks of `pyspark.pandas` reach the files? A mask such as `orders[orders.quantity >= 10]`
+becomes a `CASE WHEN isnull(...)` that Spark does not take apart, so the scan gets no filter and
+reads every row. presieve [derives the filter](howto/derived.md) that follows from it. `query()` and
+`loc` write plain conditions, which Spark pushes without help.
 
-A mask such as `orders[orders.quantity >= 10]` becomes a `CASE WHEN isnull(...)` that Spark does not
-take apart, so that the scan gets nothing and reads every row. presieve
-[derives the filter](howto/derived.md) that follows from it. `query()` and `loc` write plain
-conditions, which Spark pushes without help.
-
-You need not change a program: `presieve.enable(spark)` and `presieve run` are enough. What comes
-out must be an action or a write: `to_pandas()`, what a notebook prints, `to_parquet()`, `len()`,
+You need not change a program: `presieve.enable(spark)` or `presieve run` is enough. A program must
+end in an action or a write: `to_pandas()`, a table that a notebook prints, `to_parquet()`, `len()`,
 `max()` and the like. Some advice:
 
 - Read with `index_col=`. Otherwise the rows get a default index, 0, 1, 2, ... It numbers all rows
-  of the file, also those that a mask drops. Where it is shown, joined by or written, all rows are
-  needed. The programs here leave it out where it has no name, as `to_spark()` does.
-- Put masks first, before `rank()`, `shift()`, `rolling()`, `head()` and functions of Python.
+  of the file, also those that a mask drops. If the program shows the index, joins by it or writes
+  it, all rows are needed. The programs here omit it where it has no name, as `to_spark()` does.
+- Put masks first, before `rank()`, `shift()`, `rolling()`, `head()` and Python functions.
 
-The figures are for Spark 4.3 and `cost="always"`: small tables have nothing to skip.
-`python -m tests.pandas_api.document` writes this page, and a test keeps it up to date.
+The tests in `tests/pandas_api` run programs like those of data scientists, as written and in an
+enabled session, over small tables with NULL, NaN, -0.0, empty texts and the limits of integers.
+Both runs must give the same rows, to the bit. Then they compare the filters that Spark hands to the
+Parquet scans, on Spark 4.3 with `cost="always"`:
+"""
+MORE = """\
+[All programs](../benchmarks/results/pandas.md), with their code and the reasons.
+`python -m tests.pandas_api.document` writes both pages, and a test keeps them up to date.
+"""
+RECORD_HEAD = """\
+# Programs with pandas API on Spark
+
+[pandas API on Spark](../../docs/pandas.md) says how the programs are run and has the totals.
 """
 CODE = """\
-Each takes the module `pyspark.pandas` and the folder of the tables. What it returns is what the
-person looks at.
+Each takes the module `pyspark.pandas` and the folder of the tables, and returns what the user looks
+at.
 """
 
 
@@ -83,7 +90,7 @@ def _reached(expected: Expected) -> str:
 
 
 def _reasons(expected: Expected) -> str:
-    codes = ", ".join(f"[`{code}`](declined/{code}.md)" for code in expected.codes)
+    codes = ", ".join(f"[`{code}`](../../docs/declined/{code}.md)" for code in expected.codes)
     return " ".join(filter(None, (expected.why, codes and f"(reported: {codes})")))
 
 
@@ -106,15 +113,18 @@ def code(program: Program) -> str:
 
 
 def document() -> str:
-    """The whole page."""
+    """The page: advice and totals."""
+    return "\n".join([HEAD, _totals(), "", MORE])
+
+
+def record() -> str:
+    """Every program, with its outcome and its code."""
     head = ["program", "what it does", "outcome", "what reaches the scan", "why not more"]
     programs = [
         f"### {name}\n\n```python\n{code(program)}\n```" for name, program in PROGRAMS.items()
     ]
     parts = [
-        HEAD.rstrip(),
-        "## How many",
-        _totals(),
+        RECORD_HEAD.rstrip(),
         "## Why not more",
         _causes(),
         "## All programs",
@@ -127,8 +137,9 @@ def document() -> str:
 
 
 def main() -> None:
-    """Write the page."""
+    """Write the page and the record."""
     DOCUMENT.write_text(document(), encoding="utf-8")
+    RECORD.write_text(record(), encoding="utf-8")
 
 
 if __name__ == "__main__":

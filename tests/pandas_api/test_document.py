@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from tests.pandas_api.document import DOCUMENT, document
+from tests.pandas_api.document import DOCUMENT, RECORD, document, record
 from tests.pandas_api.expected import EXPECTED
 from tests.pandas_api.programs import PROGRAMS
 
 
-def test_page_is_up_to_date() -> None:
-    assert DOCUMENT.read_text(encoding="utf-8") == document(), "python -m tests.pandas_api.document"
+def test_pages_are_up_to_date() -> None:
+    command = "python -m tests.pandas_api.document"
+    assert DOCUMENT.read_text(encoding="utf-8") == document(), command
+    assert RECORD.read_text(encoding="utf-8") == record(), command
 
 
 def test_every_program_is_expected_to_become_something() -> None:

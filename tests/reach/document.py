@@ -1,12 +1,12 @@
-"""The page ``docs/reach.md``: ``python -m tests.reach.document``."""
+"""The page ``docs/reach.md`` and its record: ``python -m tests.reach.document``."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from textwrap import fill
 
+from benchmarks.pages import DOCS, RESULTS
 from tests.reach.collection import (
     QUESTIONS,
     ROWS,
@@ -20,20 +20,32 @@ from tests.reach.collection import (
 from tests.reach.constructs import OF_TABLES, OF_VALUES, constructs
 from tests.reach.entries import Entry, Question, RowEntry
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "reach.md"
+DOCUMENT = DOCS / "reach.md"
+RECORD = RESULTS / "reach.md"
 HEAD = """\
 # What people write, and how far presieve reaches
 
-Functions as data engineers write them for PySpark, in our own words (`tests/reach`): models,
-medians, windows of time, sessions, outliers, joins, loops over rows, parsed texts. Most of them do
-not lift. The [dataflow analysis](adr/0030-dataflow.md) reads them all, and answers four questions;
-of scalar UDFs we ask whether a filter on the result gives one on the parameters.
+How much does presieve learn about functions that it cannot turn into folds? `tests/reach` has
+functions as data engineers write them for PySpark: models, medians, time windows, sessions,
+outliers, joins, loops over rows, parsed texts. The [dataflow analysis](adr/0030-dataflow.md) reads
+all of them and answers four questions. For a scalar UDF the question is whether a filter on the
+result gives one on the parameters.
 
-For each function a person has written down what the answers should be. Tests run the functions on
-random tables with NULL, NaN, repetitions and empty texts: every answer has to hold there, and so
-has what the person expects. An answer that is less than the person's is a *miss*, with its cause.
-Some functions allow nothing, because they change the key, need all columns or write files.
-`python -m tests.reach.document` writes this page, and a test keeps it up to date.
+For each function a person has written down the answers. Tests run the functions on random tables
+with NULL, NaN, repetitions and empty texts; the answers of the analysis and of the person must hold
+there. An answer that says less than the person's is a *miss*. Some functions allow nothing, because
+they change the key, need all columns or write files.
+"""
+MORE = """\
+[The record](../benchmarks/results/reach.md) lists the functions, the answers by construct, and the
+cause of each miss. `python -m tests.reach.document` writes both pages, and a test keeps them up to
+date.
+"""
+RECORD_HEAD = """\
+# Functions that people write, with the answers for each
+
+[What people write](../../docs/reach.md) explains the questions and has the totals. *Miss* marks an
+answer that says less than a person's.
 """
 NAMES: Mapping[Question, str] = {
     "keys": "keys",
@@ -43,11 +55,12 @@ NAMES: Mapping[Question, str] = {
 }
 QUESTIONS_TEXT = """\
 - *Keys*: the result columns that hold the group's key in each row. Filters on them drop groups.
-- *Columns*: the input columns that the result depends on; the others need not be read. Of a
-  cogroup, the columns of its first table are asked for.
-- *Rows passed on*: the result columns that hold a value of the row that they are made of, where
-  each row is treated by itself. Filters on them drop rows.
-- *Effects*: whether anything else is done that somebody may miss. Where it is, nothing is dropped.
+- *Columns*: the input columns that the result depends on; the others need not be read. For a
+  cogroup, the columns of its first table count.
+- *Rows passed on*: the result columns that hold a value of the row from which they are made, if the
+  function treats each row by itself. Filters on them drop rows.
+- *Effects*: whether the function does anything else that somebody may miss. If so, nothing is
+  dropped.
 """
 
 
@@ -186,16 +199,16 @@ def _summary() -> str:
     less = [e for e in TABLES if (said := answer_in_a_module(e)) is None or _less(said, e)]
     values = values_ratio(ROWS)
     counts = (
-        f"A person sees keys that pass in {_of(keys)} functions; the analysis finds them in "
-        f"{_found(keys)}. Columns can be left out in {_of(columns)}, found in {_found(columns)}. "
-        f"Rows are passed on one by one in {_of(rows)}, found in {_found(rows)}. {_of(effects)} "
-        f"have no effect that counts, and the analysis says so of {_found(effects)}. A natural "
-        f"filter on the result gives one on the parameters of {_of(values)} scalar UDFs, found in "
-        f"{_found(values)}."
+        f"Keys pass through in {_of(keys)} functions; the analysis finds {_found(keys)}. Columns "
+        f"can be left out in {_of(columns)}; it finds {_found(columns)}. Rows are passed on one by "
+        f"one in {_of(rows)}; it finds {_found(rows)}. {_of(effects)} have no effect that counts; "
+        f"it finds {_found(effects)}. For {_of(values)} scalar UDFs a natural filter on the result "
+        f"gives one on the parameters; it finds {_found(values)}."
     )
     modules = (
-        "Functions are read as those of a job's main file. In a module that workers import, where "
-        f"a constant may be another one, {len(less)} of {len(TABLES)} functions get less."
+        "The functions are read as functions of a job's main file. In a module that workers "
+        f"import, a constant may have another value; there {len(less)} of {len(TABLES)} functions "
+        "get less."
     )
     return "\n\n".join(fill(text, 100) for text in (counts, modules))
 
@@ -215,15 +228,24 @@ def _found(text: str) -> str:
 
 
 def document() -> str:
-    """The whole page."""
+    """The page: the questions and the totals."""
     parts = [
         HEAD.rstrip(),
         "## The questions",
         QUESTIONS_TEXT.rstrip(),
         "## How many",
         _summary(),
-        "Of those whose answer, as a person gives it, allows anything:",
+        "The table counts the functions for which a person's answer allows anything:",
         _by_kind(),
+        MORE.rstrip(),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def record() -> str:
+    """The answers by construct, the causes of misses, and every function."""
+    parts = [
+        RECORD_HEAD.rstrip(),
         "## By construct",
         _by_construct(),
         "Scalar UDFs:",
@@ -237,8 +259,9 @@ def document() -> str:
 
 
 def main() -> None:
-    """Write the page."""
+    """Write the page and the record."""
     DOCUMENT.write_text(document())
+    RECORD.write_text(record())
 
 
 if __name__ == "__main__":

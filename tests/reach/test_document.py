@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from tests.reach.collection import ROWS, TABLES
 from tests.reach.constructs import OF_TABLES, OF_VALUES, constructs
-from tests.reach.document import DOCUMENT, document
+from tests.reach.document import DOCUMENT, RECORD, document, record
 from tests.reach.entries import Entry, RowEntry
 
 
-def test_page_is_up_to_date() -> None:
-    assert DOCUMENT.read_text() == document(), "python -m tests.reach.document"
+def test_pages_are_up_to_date() -> None:
+    command = "python -m tests.reach.document"
+    assert DOCUMENT.read_text() == document(), command
+    assert RECORD.read_text() == record(), command
 
 
 def test_constructs_are_used() -> None:

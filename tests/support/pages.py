@@ -75,8 +75,9 @@ def _without_comments(code: str) -> str:
 
 @cache
 def pages() -> tuple[Page, ...]:
-    """The README and every page of docs, examples and proofs."""
-    inside = [p for d in ("docs", "examples", "proofs") for p in sorted((ROOT / d).rglob("*.md"))]
+    """The README and every page of docs, examples, proofs and results of benchmarks."""
+    folders = ("docs", "examples", "proofs", "benchmarks/results")
+    inside = [p for d in folders for p in sorted((ROOT / d).rglob("*.md"))]
     return tuple(page(p) for p in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *inside))
 
 

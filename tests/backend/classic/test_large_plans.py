@@ -1,6 +1,7 @@
-"""Large plans without anything to gain come back soon, as they are. docs/benchmarks.md has figures.
+"""Large plans with nothing to gain come back soon, unchanged.
 
-Most of these are not read at all, which is what is tested: times say more of the machine.
+Most of these are not read at all, and the tests check that: times say more about the machine.
+benchmarks/results/large-plans.md has figures.
 """
 
 from __future__ import annotations
