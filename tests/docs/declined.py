@@ -91,8 +91,8 @@ PYTHON = "Python: the function and the types of its columns"
 HEAD = """\
 # Why nothing was pushed
 
-presieve leaves alone what it cannot prove, and says why: a code in square brackets, a sentence, and
-the line if there is one. Each code has a page that explains it, with an example and what to change.
+If presieve cannot prove a rewrite, it changes nothing and says why: a code in square brackets, a
+sentence, and the line if there is one. Each code has a page with an example and what to change.
 In a terminal, `presieve why CODE` shows the page.
 """
 
