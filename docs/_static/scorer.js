@@ -1,7 +1,8 @@
 // Whoever searches wants to do something: pages that say how come before those that say why.
 var Scorer = {
   score: ([docname, title, anchor, descr, score, filename, kind]) => {
-    const folders = { "docs/howto/": 6, "docs/tutorial": 3, "docs/using": 3, "docs/adr/": -12 };
+    const folders = { "docs/howto/": 6, "docs/tutorial": 3, "docs/using": 3, "docs/adr/": -12,
+      "benchmarks/results/": -12 };
     const found = Object.keys(folders).find((folder) => docname.startsWith(folder));
     return score + (folders[found] ?? 0);
   },
