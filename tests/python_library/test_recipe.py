@@ -40,7 +40,7 @@ def chosen(pdf: pd.DataFrame) -> pd.DataFrame:
 
 def model(call: ModelCall, v: VectorV) -> VectorV:
     """``column.below(other)``."""
-    return series.compare_vectors(call.m, ast.Lt(), v, call.args[0], call.node)
+    return series.compare_vectors(call.m, ast.Lt(), v, call.args[0])
 
 
 def facts() -> Dataflow:

@@ -26,7 +26,7 @@ SHARED = {"columns", "interpreter", "state"}
 
 GOES_BACK = {
     ExecutionState: {"ranges", "stage", "raises", "tries", "objects", "fields", "named", "keys"},
-    CallFrame: {"exits", "loops", "here"},
+    CallFrame: {"exits", "loops", "here", "place"},
     Recorded: {"read", "assumptions", "calls", "converted"},
     Nulls: {"types", "met", "asked"},
 }

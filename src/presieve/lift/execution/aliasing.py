@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from presieve.errors import DeclineSignal
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.values.pandas_objects import PandasObject, pandas_objects
@@ -50,9 +51,7 @@ def waiting(flow: Flow, values: Sequence[Value]) -> Iterator[None]:
     flow.env.pop(name, None)
 
 
-def check_sole(
-    m: SymbolicMachine, flow: Flow, target: ast.expr, node: ast.AST, *, values: bool
-) -> None:
+def check_sole(m: SymbolicMachine, flow: Flow, target: ast.expr, *, values: bool) -> None:
     """Decline ``mutation`` unless only the variable ``target`` has its table or column.
 
     ``values``: its elements are changed, so nothing may share them either; otherwise a table gets
@@ -61,9 +60,9 @@ def check_sole(
     name = target.id if isinstance(target, ast.Name) else None
     value = flow.env.get(name) if name is not None else None
     if not isinstance(value, PandasObject) or (isinstance(value, VectorV) and value.array):
-        raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
+        raise DeclineSignal("mutation", f"{ast.unparse(target)} is changed in place")
     if m.state.stage is Stage.LOOP:
-        raise m.decline("mutation", f"{name} is changed in a loop over the rows", node)
+        raise DeclineSignal("mutation", f"{name} is changed in a loop over the rows")
     others = [v for n, v in flow.env.items() if n != name]
     other_objects = [v for x in (*others, *flow.heap.values()) for v in pandas_objects(x)]
     other_objects = [v for v in other_objects if values or isinstance(v, FrameV | PartV)]
@@ -74,4 +73,4 @@ def check_sole(
             f"{name} is {change}, and something else may be the same object or share its values: "
             "compute a new one, or copy it before"
         )
-        raise m.decline("mutation", reason, node)
+        raise DeclineSignal("mutation", reason)

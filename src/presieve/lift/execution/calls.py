@@ -76,7 +76,7 @@ def call(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
     known.
     """
     if not isinstance(node.func, ast.Name | ast.Attribute):
-        raise m.decline("unknown-call", "the called function is not known", node)
+        raise DeclineSignal("unknown-call", "the called function is not known")
     pure = opaque_calls.find_declaration(m, node.func, flow)
     if pure is not None:
         return _pure_call(m, node, pure, flow)
@@ -112,7 +112,7 @@ def _call_model(m: SymbolicMachine, flow: Flow, path: str, node: ast.Call) -> Va
     if returned is None and entry is not None:
         if not entry.names([k.arg for k in node.keywords]):
             reason = f"keyword arguments of {ast.unparse(node.func)}"
-            raise m.decline("unknown-call", reason, node)
+            raise DeclineSignal("unknown-call", reason)
         call = _evaluate_call(m, flow, name, node)
         if not entry.counts(call):
             raise call.decline("unknown-call", f"supported with {entry.arguments} argument(s) only")
@@ -127,7 +127,7 @@ def _call_model(m: SymbolicMachine, flow: Flow, path: str, node: ast.Call) -> Va
 def _decline_unknown(m: SymbolicMachine, flow: Flow, node: ast.Call) -> DeclineSignal:
     """Return why a call is not known, unless evaluating one of its arguments declines."""
     if any(isinstance(a, ast.Starred) for a in node.args):
-        return m.decline("unknown-call", "a call with *", node)
+        return DeclineSignal("unknown-call", "a call with *")
     for a in node.args:
         m.evaluate(a, flow)
     return _unknown_function(m, node)
@@ -135,7 +135,7 @@ def _decline_unknown(m: SymbolicMachine, flow: Flow, node: ast.Call) -> DeclineS
 
 def _unknown_function(m: SymbolicMachine, node: ast.Call) -> DeclineSignal:
     of_rows = m.state.stage is Stage.LOOP
-    return m.decline(*registry.why_unknown(ast.unparse(node.func), of_rows=of_rows), node)
+    return DeclineSignal(*registry.why_unknown(ast.unparse(node.func), of_rows=of_rows))
 
 
 def _function(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value | None:
@@ -151,7 +151,7 @@ def _pure_call(m: SymbolicMachine, node: ast.Call, pure: Pure, flow: Flow) -> Va
     """Return the result of a function that is declared pure."""
     args, named = inlining.arguments(m, flow, node)
     all_args = {**{str(i): a for i, a in enumerate(args)}, **named}
-    return opaque_calls.call(m, flow, pure, all_args, node)
+    return opaque_calls.call(m, flow, pure, all_args)
 
 
 # --- the target of a call -------------------------------------------------------------------------
@@ -227,10 +227,10 @@ def _call_method(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
         return returned
     owner = flow.opened(owner)
     if name in _CHANGING:
-        raise m.decline("mutation", f".{name}() changes {describe(owner)} in place", node)
+        raise DeclineSignal("mutation", f".{name}() changes {describe(owner)} in place")
     hint = "" if m.state.stage is Stage.LOOP else f": {registry.BELOW}"
     reason = f"the method .{name}() of {describe(owner)} is not known{hint}"
-    raise m.decline("unknown-call", reason, node)
+    raise DeclineSignal("unknown-call", reason)
 
 
 def _ask_model(
@@ -275,7 +275,7 @@ def change(m: SymbolicMachine, flow: Flow, node: ast.Call) -> None:
         return
     contents = flow.opened(owner)
     if isinstance(contents, SetV) and contents.fixed:
-        raise m.decline("always-raises", f"a frozenset has no method .{name}()", node)
+        raise DeclineSignal("always-raises", f"a frozenset has no method .{name}()")
     call = ModelCall(m, flow, name, args, {}, node)
     if entry is not None and entry.statement and entry.counts(call):
         if entry.ask(call, owner) is not None:
@@ -283,4 +283,4 @@ def change(m: SymbolicMachine, flow: Flow, node: ast.Call) -> None:
     hint = (
         ": keep the items that you need, each in a variable" if isinstance(contents, ListV) else ""
     )
-    raise m.decline("mutation", f".{name}() changes {describe(contents)} in place{hint}", node)
+    raise DeclineSignal("mutation", f".{name}() changes {describe(contents)} in place{hint}")

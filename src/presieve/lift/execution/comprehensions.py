@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Term, int_lit
@@ -120,11 +121,11 @@ def comprehension(m: SymbolicMachine, node: ast.ListComp | ast.DictComp, flow: F
     for path, reached in rounds:
         if reached != TRUE:
             reason = "how many items a comprehension has depends on the row"
-            raise m.decline("unsupported-expression", reason, node)
+            raise DeclineSignal("unsupported-expression", reason)
         if isinstance(node, ast.ListComp):
             items.append(m.evaluate(node.elt, path))
         else:
-            key = _string_key(m, m.evaluate(node.key, path), node)
+            key = _string_key(m.evaluate(node.key, path))
             keys[key] = m.evaluate(node.value, path)
         rounds.settle(path, node)
         flow.facts |= path.facts
@@ -136,11 +137,11 @@ def comprehension(m: SymbolicMachine, node: ast.ListComp | ast.DictComp, flow: F
     return DictV(tuple(keys), tuple(keys.values()))
 
 
-def _string_key(m: SymbolicMachine, value: Value, node: ast.AST) -> str:
+def _string_key(value: Value) -> str:
     text = constant_of(value, STRING)
     if text is not None:
         return str(text)
-    raise m.decline("unsupported-expression", "a dict with keys that are not strings", node)
+    raise DeclineSignal("unsupported-expression", "a dict with keys that are not strings")
 
 
 @function(
@@ -177,7 +178,7 @@ def reduction(call: ModelCall) -> Value | None:
         if name == "sum":
             total = _add_value(call._replace(flow=path), reached, total, value)
         else:
-            is_true = truth(m, path, value, node)
+            is_true = truth(m, path, value)
             hits.append(and_(reached, is_true if name == "any" else negate(is_true)))
         rounds.settle(path, node)
         if name != "sum" and lazy:
@@ -207,7 +208,7 @@ def _fold_extreme(
         else:
             among = path.branch(nonempty)
             pair = m.force(value, among), m.force(best, among)
-            better = compare(Comparison(m, among, op, *pair, node))
+            better = compare(Comparison(m, among, op, *pair))
             taken = and_(reached, or_(negate(nonempty), and_(nonempty, better)))
             best, nonempty = merge(taken, value, best), or_(nonempty, reached)
         rounds.settle(path, node)
@@ -223,8 +224,8 @@ def _fold_extreme(
 
 def _add_value(call: ModelCall, reached: Term, total: Value, value: Value) -> Value:
     """Add one more value to the sum so far, if the round counts."""
-    m, flow, node = call.m, call.flow, call.node
-    if number(m, flow, value, node).base != INT:
+    m, flow = call.m, call.flow
+    if number(m, flow, value).base != INT:
         reason = "sum() of floats rounds differently from adding them one by one"
         raise call.decline("unsupported-operation", reason)
-    return merge(reached, binary(Operation(m, flow, ast.Add(), total, value, node)), total)
+    return merge(reached, binary(Operation(m, flow, ast.Add(), total, value)), total)

@@ -4,8 +4,7 @@ any.
 
 from __future__ import annotations
 
-import ast
-
+from presieve.errors import DeclineSignal
 from presieve.ir.fold import Field
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, INT
@@ -20,11 +19,11 @@ NUMPY = Traits(numpy=True, wide=True)
 NARROW = Traits(numpy=True)
 
 
-def field(m: SymbolicMachine, name: str, init: Term, step: Term, node: ast.AST) -> Var:
+def field(m: SymbolicMachine, name: str, init: Term, step: Term) -> Var:
     """Return the field with this step, in which ``name`` stands for the field itself."""
     if m.state.stage is not Stage.AFTER:
         reason = "a column is reduced before or in a loop over the rows, which takes two passes"
-        raise m.decline("two-passes", reason, node)
+        raise DeclineSignal("two-passes", reason)
     m.add_field(Field(name, init.sort, init, step))
     return Var(Scope.ACC, name, init.sort)
 
@@ -34,9 +33,7 @@ def field_name(m: SymbolicMachine, reduction: str, v: VectorV) -> str:
     return m.reduction_name(f"{reduction}({v.name or ''})", (reduction, v.term, v.rows))
 
 
-def rows_of(
-    m: SymbolicMachine, flow: Flow, rows: Term, node: ast.AST, *, numpy: bool = False
-) -> Value:
+def rows_of(m: SymbolicMachine, flow: Flow, rows: Term, *, numpy: bool = False) -> Value:
     """Return the number of these rows; as a NumPy integer if ``numpy``."""
     traits = NUMPY if numpy else Traits()
     if rows == TRUE:
@@ -47,13 +44,13 @@ def rows_of(
     name = m.reduction_name("count()", ("count", rows, rows))
     acc = Var(Scope.ACC, name, INT)
     step = ite(rows, app(Op.INT_ADD, acc, int_lit(1)), acc)
-    return Scalar(field(m, name, int_lit(0), step, node), traits)
+    return Scalar(field(m, name, int_lit(0), step), traits)
 
 
-def any_row(m: SymbolicMachine, rows: Term, node: ast.AST) -> Term:
+def any_row(m: SymbolicMachine, rows: Term) -> Term:
     """Return whether there is such a row."""
     if rows in (TRUE, FALSE):
         return rows
     name = m.reduction_name("any()", ("any", rows, rows))
     acc = Var(Scope.ACC, name, BOOL)
-    return field(m, name, FALSE, or_(acc, rows), node)
+    return field(m, name, FALSE, or_(acc, rows))

@@ -49,12 +49,12 @@ class OpenKeySignal(DeclineSignal):
     executed once more for each constant; outside of statements the key is declined.
     """
 
-    def __init__(self, key: Scalar, node: ast.AST, span: Span) -> None:
+    def __init__(self, key: Scalar, at: ast.AST, span: Span) -> None:
         super().__init__("mutation", NO_CONSTANT, span)
-        self.key, self.node = key, node
+        self.key, self.node = key, at
 
 
-def name_of(m: SymbolicMachine, key: Value, node: ast.AST) -> str | None:
+def name_of(m: SymbolicMachine, key: Value) -> str | None:
     """Return the constant that a key is on this path, or ``OTHER``; None if that is not known."""
     if not isinstance(key, Scalar) or key.base != STRING:
         return None
@@ -64,7 +64,7 @@ def name_of(m: SymbolicMachine, key: Value, node: ast.AST) -> str | None:
     term = _bare_key(key.term)
     if term in m.state.keys and m.state.keys[term] is None:
         reason = "keys of a dict that are not constant, and that depend on each other"
-        raise m.decline("mutation", reason, node)
+        raise DeclineSignal("mutation", reason)
     return m.state.keys.get(term)
 
 
@@ -75,11 +75,11 @@ def _bare_key(term: Term) -> Term:
     return term
 
 
-def check_tracked(m: SymbolicMachine, names: tuple[str, ...], node: ast.AST) -> None:
+def check_tracked(m: SymbolicMachine, names: tuple[str, ...]) -> None:
     """Check that the keys of a dict that also has others are tracked; if not, lift once more."""
     for name in names:
         if name != OTHER and string_lit(name) not in m.columns.tracked:
-            raise UntrackedSignal(string_lit(name), m.source.span(node))
+            raise UntrackedSignal(string_lit(name), m.span)
 
 
 def split(
@@ -92,7 +92,7 @@ def split(
     m.columns.splits.count += len(names) + 1
     if m.columns.splits.count > _MOST_SPLITS:
         reason = "a dict gets keys that are not constant in too many places"
-        raise m.decline("too-large", reason, signal.node)
+        raise DeclineSignal("too-large", reason)
 
     def run(path: Flow, name: str) -> None:
         m.state.keys = {**enclosing, key: name}
@@ -101,14 +101,14 @@ def split(
 
     def on_other(path: Flow) -> None:
         m.state.keys = {k: (None if n == OTHER else n) for k, n in enclosing.items()} | {key: OTHER}
-        _forget(m, path, signal.node)
+        _forget(path)
         earlier = m.frame.take_exits()
         m.execute(body, path)
         exits = m.frame.exits
         if OTHER in enclosing.values():
             # The items of dicts may now belong to either key, wherever control goes on.
-            _forget(m, path, signal.node)
-            exits = tuple(_forget_in_exit(m, e, signal.node) for e in exits)
+            _forget(path)
+            exits = tuple(_forget_in_exit(e) for e in exits)
         m.frame.exits = (*earlier, *exits)
         m.state.keys = enclosing
 
@@ -116,7 +116,7 @@ def split(
         if number == len(names):
             on_other(path)
             return
-        hit = equal(m, signal.key, Scalar(string_lit(names[number])), signal.node)
+        hit = equal(m, signal.key, Scalar(string_lit(names[number])))
         fork(
             m,
             path.decided(hit),
@@ -128,23 +128,23 @@ def split(
     among(0, flow)
 
 
-def _forget_in_exit(m: SymbolicMachine, path: Exit, node: ast.AST) -> Exit:
-    _forget(m, path.flow, node)
-    return replace(path, value=_forget_in_value(m, path.value, node))
+def _forget_in_exit(path: Exit) -> Exit:
+    _forget(path.flow)
+    return replace(path, value=_forget_in_value(path.value))
 
 
-def _forget(m: SymbolicMachine, flow: Flow, node: ast.AST) -> None:
+def _forget(flow: Flow) -> None:
     """Forget what dicts hold under the key that is now another one."""
-    flow.heap = {n: _forget_in_value(m, v, node) for n, v in flow.heap.items()}
+    flow.heap = {n: _forget_in_value(v) for n, v in flow.heap.items()}
 
 
-def _forget_in_value(m: SymbolicMachine, value: Value, node: ast.AST) -> Value:
+def _forget_in_value(value: Value) -> Value:
     match value:
         case MapV(names, items, present) if OTHER in names:
             at = names.index(OTHER)
             if holds_objects(items[at]):
                 reason = "lists or dicts under keys that are not constant: keep tuples instead"
-                raise m.decline("mutation", reason, node)
+                raise DeclineSignal("mutation", reason)
             unknown, is_present = _unknown_item(items[at])
             return replace(
                 value,
@@ -152,7 +152,7 @@ def _forget_in_value(m: SymbolicMachine, value: Value, node: ast.AST) -> Value:
                 present=(*present[:at], is_present, *present[at + 1 :]),
             )
         case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items) | MapV(_, items):
-            return replace(value, items=tuple(_forget_in_value(m, i, node) for i in items))
+            return replace(value, items=tuple(_forget_in_value(i) for i in items))
     return value
 
 

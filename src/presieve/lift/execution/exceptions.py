@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import Decimal
 from presieve.ir.terms import FALSE, TRUE, Term
@@ -79,9 +80,9 @@ _VALUES = (
 # --- code that a body may contain -----------------------------------------------------------------
 
 
-def _decline_handler(m: SymbolicMachine, subject: str, node: ast.AST) -> Exception:
+def _decline_handler(subject: str) -> Exception:
     reason = f"which error {subject} may raise, and except may catch, is not modelled"
-    return m.decline("unsupported-statement", f"{reason}: test for the problem with if", node)
+    return DeclineSignal("unsupported-statement", f"{reason}: test for the problem with if")
 
 
 def check_statement(m: SymbolicMachine, node: ast.stmt) -> None:
@@ -97,7 +98,7 @@ def check_statement(m: SymbolicMachine, node: ast.stmt) -> None:
     places = (ast.Name, ast.Tuple, ast.Store)
     plain = all(isinstance(n, places) for t in targets for n in ast.walk(t))
     if not isinstance(node, _STATEMENTS) or not plain:
-        raise _decline_handler(m, syntax(node), node)
+        raise _decline_handler(syntax(node))
 
 
 def check_value(m: SymbolicMachine, node: ast.expr, value: Value) -> None:
@@ -106,7 +107,7 @@ def check_value(m: SymbolicMachine, node: ast.expr, value: Value) -> None:
         return
     decimal = isinstance(value, Scalar) and isinstance(value.base, Decimal)
     if not isinstance(node, _EXPRESSIONS) or not isinstance(value, _VALUES) or decimal:
-        raise _decline_handler(m, describe(value), node)
+        raise _decline_handler(describe(value))
 
 
 def check_call(m: SymbolicMachine, name: str, node: ast.Call, owner: Value | None = None) -> None:
@@ -119,7 +120,7 @@ def check_call(m: SymbolicMachine, name: str, node: ast.Call, owner: Value | Non
     constants = all(isinstance(n, plain) for a in node.args for n in ast.walk(a))
     exists = isinstance(owner, Known | DictV)
     if name not in FUNCTIONS and not (name in METHODS and (exists or constants)):
-        raise _decline_handler(m, ast.unparse(node.func), node)
+        raise _decline_handler(ast.unparse(node.func))
 
 
 # --- the statement --------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ class _Try:
 def execute_try(m: SymbolicMachine, node: ast.Try, flow: Flow) -> None:
     """Execute ``try``, with ``except`` and ``else``."""
     if node.finalbody:
-        raise m.decline("unsupported-statement", "try with finally is not read", node)
+        raise DeclineSignal("unsupported-statement", "try with finally is not read")
     handlers = [_handler(m, h, flow) for h in node.handlers]
     before, outer, exits = m.state.raises, m.state.tries, len(m.frame.exits)
     attempt = _Try(node, flow, flow.branch(TRUE), exits)
@@ -214,7 +215,7 @@ def _sort_raised(
     for r in raised:
         error, path = r.error, r.path
         if error is None or path is None or path.conds[: len(start)] != start:
-            raise _decline_handler(m, "the body", attempt.node)
+            raise _decline_handler("the body")
         condition = and_(*path.conds[len(start) :])
         handler = next((h for h in handlers if issubclass(error, h.classes)), None)
         if handler is not None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TypeGuard
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
@@ -71,7 +72,7 @@ def condition(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Term:
             case ast.UnaryOp(ast.Not(), operand):
                 return negate(condition(m, operand, flow))
             case _:
-                return truth(m, flow, evaluate(m, node, flow), node)
+                return truth(m, flow, evaluate(m, node, flow))
 
 
 def _condition_op(
@@ -107,7 +108,7 @@ def _join_operand(flow: Flow, goes_on: Term, inner: Flow) -> bool:
 def _assign_expression(m: SymbolicMachine, node: ast.NamedExpr, flow: Flow) -> Value:
     if flow is not m.frame.here:
         reason = "whether := is evaluated depends on the row: assign it before"
-        raise m.decline("unsupported-expression", reason, node)
+        raise DeclineSignal("unsupported-expression", reason)
     value = heap.box_contents(m, flow, evaluate(m, node.value, flow))
     flow.env[node.target.id] = value
     return value
@@ -118,39 +119,37 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.Constant(value):
             literal = as_constant(value, repr(value), m.columns.zone)
             if isinstance(literal, Known):
-                raise m.decline("unsupported-constant", f"the constant {value!r}", node)
+                raise DeclineSignal("unsupported-constant", f"the constant {value!r}")
             return literal
         case ast.Name(name):
-            return _name(m, name, flow, node)
+            return _name(m, name, flow)
         case ast.Tuple(items):
             return TupleV(tuple(without_length(evaluate(m, i, flow)) for i in items))
         case ast.List(items):
             return ListV(tuple(without_length(evaluate(m, i, flow)) for i in items))
         case ast.Set(items):
-            return sets.display(m, flow, [evaluate(m, i, flow) for i in items], node)
+            return sets.display(m, flow, [evaluate(m, i, flow) for i in items])
         case ast.Dict(keys, items):
-            return _dict(m, keys, items, flow, node)
+            return _dict(m, keys, items, flow)
         case ast.BoolOp(op, operands):
-            return _bool_op(m, isinstance(op, ast.And), operands, flow, node)
+            return _bool_op(m, isinstance(op, ast.And), operands, flow)
         case ast.UnaryOp(ast.Not(), operand):
             return boolean(negate(condition(m, operand, flow)))
         case ast.UnaryOp(op, operand):
             of = evaluate(m, operand, flow)
             v = series.vector(m, of)
-            return (
-                unary(m, flow, op, of, node) if v is None else series.unary_vector(m, op, v, node)
-            )
+            return unary(m, flow, op, of) if v is None else series.unary_vector(op, v)
         case ast.BinOp(left, op, right):
             a = evaluate(m, left, flow)
-            return combine_operands(Operation(m, flow, op, a, evaluate(m, right, flow), node))
+            return combine_operands(Operation(m, flow, op, a, evaluate(m, right, flow)))
         case ast.Compare():
             return _chain(m, node, flow)
         case ast.IfExp():
             return _conditional(m, node, flow, evaluate)
         case ast.Attribute(owner, name):
-            return _attribute(m, owner, name, flow, node)
+            return _attribute(m, owner, name, flow)
         case ast.Subscript(owner, index):
-            return _evaluate_subscript(m, owner, index, flow, node)
+            return _evaluate_subscript(m, owner, index, flow)
         case ast.Call():
             return calls.call(m, node, flow)
         case ast.NamedExpr():
@@ -160,19 +159,19 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.ListComp() | ast.DictComp():
             return comprehensions.comprehension(m, node, flow)
         case _:
-            raise m.decline("unsupported-expression", f"{syntax(node)} is not read", node)
+            raise DeclineSignal("unsupported-expression", f"{syntax(node)} is not read")
 
 
 def combine_operands(operation: Operation) -> Value:
     """Evaluate ``left op right`` for numbers, flags, sets and columns."""
-    m, flow, op, left, right, node = operation
+    m, flow, op, left, right = operation
     if series.is_whole(left) or series.is_whole(right):
-        return series.binary_vectors(m, op, left, right, node)
+        return series.binary_vectors(m, op, left, right)
     left_value = flow.opened(left)
     if isinstance(left_value, SetV) and isinstance(op, ast.BitOr):
-        right_set = sets.of_constants(m, flow.opened(right), node)
+        right_set = sets.of_constants(m, flow.opened(right))
         if isinstance(right_set, SetV):
-            return sets.unite_sets(m, left_value, right_set, node)
+            return sets.unite_sets(m, left_value, right_set)
     right_value = flow.opened(right)
     if isinstance(op, ast.Add) and isinstance(left_value, ListV | GrowingV):
         if isinstance(right_value, ListV | GrowingV):
@@ -182,12 +181,12 @@ def combine_operands(operation: Operation) -> Value:
     return days or strings.sum_of(pair) or binary(operation)
 
 
-def _name(m: SymbolicMachine, name: str, flow: Flow, node: ast.expr) -> Value:
+def _name(m: SymbolicMachine, name: str, flow: Flow) -> Value:
     value = flow.env.get(name)
     if isinstance(value, Unbound):
-        raise m.decline("maybe-unbound", f"{name} may not have a value here", node)
+        raise DeclineSignal("maybe-unbound", f"{name} may not have a value here")
     if isinstance(value, Clash):
-        raise m.decline("mixed-types", f"variable {name}: {value.reason}", node)
+        raise DeclineSignal("mixed-types", f"variable {name}: {value.reason}")
     return m.names.resolve(name) if value is None else value
 
 
@@ -196,34 +195,31 @@ def _dict(
     keys: list[ast.expr | None],
     items: list[ast.expr],
     flow: Flow,
-    node: ast.expr,
 ) -> Value:
     names: list[str] = []
     values: list[Value] = []
     for key, item in zip(keys, items, strict=True):
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
-            raise m.decline("unsupported-expression", "a dict with keys that are not strings", node)
+            raise DeclineSignal("unsupported-expression", "a dict with keys that are not strings")
         names.append(key.value)
         values.append(without_length(evaluate(m, item, flow)))
     if len(set(names)) != len(names):
-        raise m.decline("unsupported-expression", "a dict that names a key twice", node)
+        raise DeclineSignal("unsupported-expression", "a dict that names a key twice")
     return DictV(tuple(names), tuple(values))
 
 
-def _bool_op(
-    m: SymbolicMachine, conjunctive: bool, operands: list[ast.expr], flow: Flow, node: ast.expr
-) -> Value:
+def _bool_op(m: SymbolicMachine, conjunctive: bool, operands: list[ast.expr], flow: Flow) -> Value:
     """Evaluate ``a and b`` as ``b if a else a``; later operands are evaluated only where needed."""
     first = evaluate(m, operands[0], flow)
     if len(operands) == 1 or flow.ended:
         return first
-    test = truth(m, flow, first, node)
+    test = truth(m, flow, first)
     goes_on = test if conjunctive else negate(test)
     goes_on = flow.decided(goes_on)
     if goes_on == FALSE:
         return first
     inner = flow.branch(goes_on)
-    later_value = _bool_op(m, conjunctive, operands[1:], inner, node)
+    later_value = _bool_op(m, conjunctive, operands[1:], inner)
     if not _join_operand(flow, goes_on, inner):
         return first
     if goes_on == TRUE:
@@ -246,17 +242,17 @@ def _chain(m: SymbolicMachine, node: ast.Compare, flow: Flow) -> Value:
     if len(ops) == 1:
         b = evaluate(m, rights[0], flow)
         if isinstance(a, CalendarV) or isinstance(b, CalendarV):
-            return datetimes.compare(Comparison(m, flow, ops[0], a, b, node))
+            return datetimes.compare(Comparison(m, flow, ops[0], a, b))
         if series.is_whole(a) or series.is_whole(b):
-            return series.compare_vectors(m, ops[0], a, b, node)
-        return boolean(_compare_one(Comparison(m, flow, ops[0], a, b, node)), a, b)
+            return series.compare_vectors(m, ops[0], a, b)
+        return boolean(_compare_one(Comparison(m, flow, ops[0], a, b)), a, b)
     result: list[Term] = []
     operands = [a]
     path = flow
     for op, right in zip(ops, rights, strict=True):
         b = evaluate(m, right, path)
         operands.append(b)
-        result.append(_compare_one(Comparison(m, path, op, a, b, node)))
+        result.append(_compare_one(Comparison(m, path, op, a, b)))
         inlining.settled_branch(flow, path)
         a, path = b, path.branch(result[-1])
         if result[-1] == FALSE:
@@ -266,19 +262,19 @@ def _chain(m: SymbolicMachine, node: ast.Compare, flow: Flow) -> Value:
 
 def _compare_one(comparison: Comparison) -> Term:
     """Evaluate one comparison of any kinds of values."""
-    m, flow, op, a, b, node = comparison
+    m, flow, op, a, b = comparison
     left, right = flow.opened(a), flow.opened(b)
     if isinstance(right, DictV | MapV) and isinstance(op, ast.In | ast.NotIn):
-        contains = heap.contains(m, right, a, node)
+        contains = heap.contains(m, right, a)
         return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
     if outer_containers.is_dict(right) and isinstance(op, ast.In | ast.NotIn):
-        contains = outer_containers.contains(m, right, left, node)
+        contains = outer_containers.contains(m, right, left)
         return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
     if isinstance(right, FrequencyV) and isinstance(op, ast.In | ast.NotIn):
-        contains = value_counts.contains(m, right, left, node)
+        contains = value_counts.contains(m, right, left)
         return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
     if isinstance(left, SetV) or isinstance(right, SetV):
-        return flow.decided(sets.compare_sets(m, op, left, right, node))
+        return flow.decided(sets.compare_sets(m, op, left, right))
     return compare(comparison)
 
 
@@ -286,7 +282,7 @@ def evaluate_returned(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Evaluate a returned value, with contents in place of objects; their identity is lost."""
     if isinstance(node, ast.IfExp):
         return _conditional(m, node, flow, evaluate_returned)
-    return heap.freeze_contents(m, flow, evaluate(m, node, flow), node, set())
+    return heap.freeze_contents(flow, evaluate(m, node, flow), set())
 
 
 def _conditional(
@@ -312,72 +308,68 @@ def _conditional(
     return merge(chosen, a, b)
 
 
-def _attribute(m: SymbolicMachine, owner: ast.expr, name: str, flow: Flow, node: ast.expr) -> Value:
+def _attribute(m: SymbolicMachine, owner: ast.expr, name: str, flow: Flow) -> Value:
     value = evaluate(m, owner, flow)
     record = records.record_of(m, flow, value)
     if record is not None:
-        return records.attribute(m, record, name, node)
+        return records.attribute(m, record, name)
     if isinstance(value, Known):
         model_value = member(value, name, m.columns.zone)
         if model_value is None:
-            raise m.decline("unknown-name", f"{value.name}.{name} is not known", node)
+            raise DeclineSignal("unknown-name", f"{value.name}.{name} is not known")
         return model_value
-    field = calendar.attribute(m, flow, m.force(value, flow), name, node)
+    field = calendar.attribute(m, flow, m.force(value, flow), name)
     if field is not None:
         return field
-    model_value = dataframe.attribute_of(m, flow, value, name, node)
-    return attribute(m, value, name, node) if model_value is None else model_value
+    model_value = dataframe.attribute_of(m, flow, value, name)
+    return attribute(m, value, name) if model_value is None else model_value
 
 
-def _evaluate_subscript(
-    m: SymbolicMachine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr
-) -> Value:
+def _evaluate_subscript(m: SymbolicMachine, owner: ast.expr, index: ast.expr, flow: Flow) -> Value:
     value = evaluate(m, owner, flow)
     if isinstance(index, ast.Slice):
         text = m.force(value, flow)
-        if isinstance(text, AccessV) and (
-            cut := str_accessor.slice_texts(m, flow, text, index, node)
-        ):
+        if isinstance(text, AccessV) and (cut := str_accessor.slice_texts(m, flow, text, index)):
             return cut
         if isinstance(text, Scalar) and text.base == STRING:
-            part = strings.slice_text(m, flow, text, index, node)
+            part = strings.slice_text(m, flow, text, index)
             if part is not None:
                 return part
         list_part = lists.part(m, flow, value, index)
         if list_part is not None:
             return list_part
     key = evaluate(m, index, flow)
-    return item_at(m, flow, value, key, node)
+    return item_at(m, flow, value, key)
 
 
-def item_at(m: SymbolicMachine, flow: Flow, owner: Value, key: Value, node: ast.expr) -> Value:
+def item_at(m: SymbolicMachine, flow: Flow, owner: Value, key: Value) -> Value:
     """Return ``owner[key]``, which some dicts then keep."""
-    dict_item = dicts.item(m, flow, owner, key, node)
-    return item_of(m, flow, flow.opened(owner), key, node) if dict_item is None else dict_item
+    dict_item = dicts.item(m, flow, owner, key)
+    return item_of(m, flow, flow.opened(owner), key) if dict_item is None else dict_item
 
 
-def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.expr) -> Value:
+def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     """Return ``value[key]`` for a value that is not a reference."""
     if isinstance(value, OptTupleV):
         m.fail(flow, negate(value.present), TypeError)
         value = TupleV(value.items)
     value = outer_containers.items_of(m, value) or value
     if outer_containers.is_dict(value):
-        return outer_containers.item(m, flow, value, flow.opened(key), node)
+        return outer_containers.item(m, flow, value, flow.opened(key))
     if isinstance(value, TupleV | ListV) and not is_tagged(value):
-        return value.items[heap.position(m, key, len(value.items), node)]
+        return value.items[heap.position(key, len(value.items))]
     if isinstance(value, GrowingV):
-        return growing_lists.item(m, flow, value, heap.whole_number(m, key, node), node)
+        return growing_lists.item(m, flow, value, heap.whole_number(key))
     if isinstance(value, DictV | MapV):
-        return heap.item(m, flow, value, key, node)
+        return heap.item(m, flow, value, key)
     if isinstance(value, CountsV):
-        return dicts.count_of(m, flow, value, key, node)
+        return dicts.count_of(m, flow, value, key)
     if isinstance(value, SplitV):
-        return strings.part_at(m, flow, value, key, node)
+        return strings.part_at(m, flow, value, key)
     if isinstance(value, Scalar) and value.base == STRING:
-        letter = strings.character(m, flow, value, key, node)
+        letter = strings.character(m, flow, value, key)
         if letter is not None:
             return letter
-    key = heap.freeze_contents(m, flow, key, node, set())
-    pandas_item = dataframe.item_of(m, flow, value, key, node)
-    return evaluate_subscript(m, value, key, node) if pandas_item is None else pandas_item
+    key = heap.freeze_contents(flow, key, set())
+    pandas_item = dataframe.item_of(m, flow, value, key)
+    return evaluate_subscript(m, value, key) if pandas_item is None else pandas_item

@@ -149,10 +149,10 @@ def rounds(growing: GrowingV) -> list[Value]:
     return [i if absence_of(i) == FALSE else PerhapsV(there(i), as_solid_item(i)) for i in items]
 
 
-def item(m: SymbolicMachine, flow: Flow, growing: GrowingV, at: int, node: ast.AST) -> Value:
+def item(m: SymbolicMachine, flow: Flow, growing: GrowingV, at: int) -> Value:
     """Return ``growing[at]``: IndexError if there is no such item."""
     if growing.kind == "heap" and at != 0:
-        raise m.decline("not-a-fold", "only the first item of a heap is known: sort it", node)
+        raise DeclineSignal("not-a-fold", "only the first item of a heap is known: sort it")
     items = settle_items(growing).items
     at = -1 if growing.kind == "heap" else at  # a heap's items stand with the greatest first
     needed = at if at >= 0 else -at - 1
@@ -174,13 +174,13 @@ def last(m: SymbolicMachine, flow: Flow, items: Items, before: int = 0) -> Value
 
 
 def store_item(
-    m: SymbolicMachine, flow: Flow, growing: GrowingV, item: tuple[int, Value], node: ast.AST
+    m: SymbolicMachine, flow: Flow, growing: GrowingV, item: tuple[int, Value]
 ) -> GrowingV:
     """Return the list after ``growing[at] = value``: IndexError if there is no such item."""
     at, value = item
     growing = settle_items(growing)
     if growing.kind == "heap" or at < 0:
-        raise m.decline("mutation", "an item of a list that grows is replaced from its end", node)
+        raise DeclineSignal("mutation", "an item of a list that grows is replaced from its end")
     if at >= len(growing.items):
         m.fail(flow, TRUE)
         return growing
@@ -189,12 +189,10 @@ def store_item(
     return replace(growing, items=items, orders=None if len(items) < 2 else frozenset())
 
 
-def part(
-    m: SymbolicMachine, growing: GrowingV, low: int, high: int | None, node: ast.AST
-) -> GrowingV:
+def part(growing: GrowingV, low: int, high: int | None) -> GrowingV:
     """Return ``growing[low:high]``, or ``growing[-low:]``, of a list."""
     if growing.kind != "list":
-        raise m.decline("unsupported-expression", "a slice of a heap or deque", node)
+        raise DeclineSignal("unsupported-expression", "a slice of a heap or deque")
     growing = settle_items(growing)
     items = growing.items
     if low >= 0 and (high is None or high >= 0):
@@ -202,7 +200,7 @@ def part(
     if low >= 0 and high is not None:
         return replace(growing, items=_without_last(items, -high)[low:])
     if high is not None:
-        raise m.decline("unsupported-expression", "this slice of a list", node)
+        raise DeclineSignal("unsupported-expression", "this slice of a list")
     last_items: list[Value] = []
     for i in range(min(-low, len(items))):
         value = items[i]
@@ -218,16 +216,14 @@ def _without_last(items: Items, count: int) -> Items:
     return tuple(merge(there(items[i + count]), items[i], NONE) for i in range(size))
 
 
-def pop_item(
-    m: SymbolicMachine, flow: Flow, growing: GrowingV, at: int, node: ast.AST
-) -> tuple[Value, GrowingV]:
+def pop_item(m: SymbolicMachine, flow: Flow, growing: GrowingV, at: int) -> tuple[Value, GrowingV]:
     """Return the result of ``growing.pop(at)`` and the remaining list, for the first and the last
     item.
     """
     if growing.kind == "heap" or at not in (0, -1):
-        raise m.decline("mutation", ".pop() of an item other than the first or last", node)
+        raise DeclineSignal("mutation", ".pop() of an item other than the first or last")
     growing = settle_items(growing)
-    value = item(m, flow, growing, at, node)
+    value = item(m, flow, growing, at)
     items = growing.items[1:] if at == 0 else shorten_to(flow, growing.items, growing.items[1:])
     return value, replace(growing, items=items)
 
@@ -253,10 +249,8 @@ def is_list(value: Value) -> bool:
     return isinstance(value, ListV | GrowingV)
 
 
-def store_contents(
-    m: SymbolicMachine, flow: Flow, owner: Value, new: GrowingV, node: ast.AST
-) -> None:
+def store_contents(m: SymbolicMachine, flow: Flow, owner: Value, new: GrowingV) -> None:
     """Store the new contents of the list."""
     if not isinstance(owner, RefV):
-        raise m.decline("mutation", f"{describe(owner)} is changed in place", node)
-    flow.heap[owner.number] = replace(new, place=m.source.span(node))
+        raise DeclineSignal("mutation", f"{describe(owner)} is changed in place")
+    flow.heap[owner.number] = replace(new, place=m.span)

@@ -78,9 +78,7 @@ def boxed_variables(m: SymbolicMachine, flow: Flow) -> None:
         flow.env[name] = box_contents(m, flow, value)
 
 
-def freeze_contents(
-    m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST, used: set[int]
-) -> Value:
+def freeze_contents(flow: Flow, value: Value, used: set[int]) -> Value:
     """Return the value with contents in place of its objects. Declines ``mutation`` for an object
     whose number is in ``used``.
     """
@@ -88,26 +86,28 @@ def freeze_contents(
         case RefV(number):
             if number in used:
                 reason = "a list, dict or set has two names here: a change is one to both"
-                raise m.decline("mutation", reason, node)
+                raise DeclineSignal("mutation", reason)
             used.add(number)
-            return freeze_contents(m, flow, flow.heap[number], node, used)
+            return freeze_contents(flow, flow.heap[number], used)
         case LengthV():
             return without_length(value)
         case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items) | MapV(_, items):
-            frozen_items = tuple(freeze_contents(m, flow, i, node, used) for i in items)
+            frozen_items = tuple(freeze_contents(flow, i, used) for i in items)
             return replace(value, items=frozen_items)
     return value
 
 
 def contents(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of an expression, with contents in place of its objects."""
-    return freeze_contents(m, flow, m.evaluate(node, flow), node, set())
+    with m.at(node):
+        return freeze_contents(flow, m.evaluate(node, flow), set())
 
 
 def frozen_variables(m: SymbolicMachine, flow: Flow, node: ast.AST) -> dict[str, Value]:
-    """Return the variables of a path, with contents in place of objects."""
+    """Return the variables of a path after a node, with contents in place of objects."""
     used: set[int] = set()
-    return {n: freeze_contents(m, flow, v, node, used) for n, v in flow.env.items()}
+    with m.at(node):
+        return {n: freeze_contents(flow, v, used) for n, v in flow.env.items()}
 
 
 def numbers_in(value: Value) -> set[int]:
@@ -174,71 +174,69 @@ def _unite(m: SymbolicMachine, then: Flow, orelse: Flow) -> None:
 # --- items --------------------------------------------------------------------------------------
 
 
-def position(m: SymbolicMachine, key: Value, size: int, node: ast.AST) -> int:
+def position(key: Value, size: int) -> int:
     """Return the index of the item at a constant position, from 0. Declines ``always-raises``
     beyond the end.
     """
-    number = whole_number(m, key, node)
+    number = whole_number(key)
     if not -size <= number < size:
-        raise m.decline("always-raises", f"there is no item {number}", node)
+        raise DeclineSignal("always-raises", f"there is no item {number}")
     return number % size
 
 
-def whole_number(m: SymbolicMachine, key: Value, node: ast.AST) -> int:
+def whole_number(key: Value) -> int:
     """Return the constant position that a key is."""
     number = constant_of(key)
     if type(number) is not int:
         reason = "an item is read at a position that is not constant"
-        raise m.decline("unsupported-expression", reason, node)
+        raise DeclineSignal("unsupported-expression", reason)
     return number
 
 
-def _hits(m: SymbolicMachine, mapping: MapV, key: Value, node: ast.AST) -> list[Term]:
+def _hits(m: SymbolicMachine, mapping: MapV, key: Value) -> list[Term]:
     """Return, for each key that a dict may have, the condition under which it is this key."""
-    name = name_of(m, key, node)
+    name = name_of(m, key)
     if OTHER in (name, *mapping.names):
-        check_tracked(m, (*mapping.names, *(() if name is None else (name,))), node)
+        check_tracked(m, (*mapping.names, *(() if name is None else (name,))))
         if name is None:
-            raise signal_open_key(m, key, node)
+            raise signal_open_key(m, key)
     if name is not None or constant_of(key, INT, STRING) is not None:
         return [TRUE if n == name else FALSE for n in mapping.names]
-    return [equal(m, key, Scalar(string_lit(n)), node) for n in mapping.names]
+    return [equal(m, key, Scalar(string_lit(n))) for n in mapping.names]
 
 
-def signal_open_key(m: SymbolicMachine, key: Value, node: ast.AST) -> DeclineSignal:
+def signal_open_key(m: SymbolicMachine, key: Value) -> DeclineSignal:
     """Return the signal for a dict that meets a key which may be any text."""
     if isinstance(key, Scalar) and key.base == STRING:
-        return OpenKeySignal(key, node, m.source.span(node))
-    return m.decline("mutation", NO_CONSTANT, node)
+        return OpenKeySignal(key, m.node, m.span)
+    return DeclineSignal("mutation", NO_CONSTANT)
 
 
-def contains(m: SymbolicMachine, mapping: DictV | MapV, key: Value, node: ast.AST) -> Term:
+def contains(m: SymbolicMachine, mapping: DictV | MapV, key: Value) -> Term:
     """Return the condition for ``key in mapping``."""
     partial_map = as_map(mapping)
-    hits = _hits(m, partial_map, key, node)
+    hits = _hits(m, partial_map, key)
     return or_(*(and_(h, p) for h, p in zip(hits, partial_map.present, strict=True)))
 
 
-def item(m: SymbolicMachine, flow: Flow, mapping: DictV | MapV, key: Value, node: ast.AST) -> Value:
+def item(m: SymbolicMachine, flow: Flow, mapping: DictV | MapV, key: Value) -> Value:
     """Return ``mapping[key]``: KeyError if the dict has no such key."""
     partial_map = as_map(mapping)
-    m.fail(flow, negate(flow.decided(contains(m, mapping, key, node))), KeyError)
-    hits = zip(_hits(m, partial_map, key, node), partial_map.items, strict=True)
+    m.fail(flow, negate(flow.decided(contains(m, mapping, key))), KeyError)
+    hits = zip(_hits(m, partial_map, key), partial_map.items, strict=True)
     possible = [(h, i) for h, i in hits if h != FALSE]
     if not possible and m.state.keys:  # on this path only
         return NONE
     if not possible:
-        raise m.decline("always-raises", "the dict has no such key", node)
+        raise DeclineSignal("always-raises", "the dict has no such key")
     return merge_choices([h for h, _ in possible[:-1]], [i for _, i in possible], merge)
 
 
-def dict_get(
-    m: SymbolicMachine, mapping: DictV | MapV, key: Value, default: Value, node: ast.AST
-) -> Value:
+def dict_get(m: SymbolicMachine, mapping: DictV | MapV, key: Value, default: Value) -> Value:
     """Return ``mapping.get(key, default)``."""
     partial_map = as_map(mapping)
     value = default
-    hits = _hits(m, partial_map, key, node)
+    hits = _hits(m, partial_map, key)
     for hit, present, item_value in zip(hits, partial_map.present, partial_map.items, strict=True):
         value = merge(and_(hit, present), item_value, value)
     return value
@@ -252,37 +250,35 @@ class Item(NamedTuple):
     value: Value
 
 
-def store(m: SymbolicMachine, flow: Flow, new: Item, node: ast.AST) -> None:
+def store(m: SymbolicMachine, flow: Flow, new: Item) -> None:
     """Execute ``owner[key] = value``, for a list at a constant position and for a dict."""
     owner, key, value = new
     match owner, flow.opened(owner):
         case RefV(number), ListV(items):
-            at = position(m, key, len(items), node)
+            at = position(key, len(items))
             flow.heap[number] = ListV((*items[:at], value, *items[at + 1 :]))
         case RefV(number), GrowingV() as old_contents:
-            at = whole_number(m, key, node)
-            flow.heap[number] = growing_lists.store_item(m, flow, old_contents, (at, value), node)
+            at = whole_number(key)
+            flow.heap[number] = growing_lists.store_item(m, flow, old_contents, (at, value))
         case RefV(number), (DictV() | MapV()) as old_contents:
-            flow.heap[number] = _store_in_dict(m, flow, old_contents, new, node)
+            flow.heap[number] = _store_in_dict(m, flow, old_contents, new)
         case _:
-            raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
+            raise DeclineSignal("mutation", f"{ast.unparse(m.node)} is changed in place")
 
 
-def _store_in_dict(
-    m: SymbolicMachine, flow: Flow, old: DictV | MapV, new: Item, node: ast.AST
-) -> DictV | MapV:
+def _store_in_dict(m: SymbolicMachine, flow: Flow, old: DictV | MapV, new: Item) -> DictV | MapV:
     _, key, value = new
-    name, mapping = name_of(m, key, node), as_map(old)
+    name, mapping = name_of(m, key), as_map(old)
     if name is not None and name not in mapping.names:
         names, items = (*mapping.names, name), (*mapping.items, value)
         if OTHER in names:
-            check_tracked(m, names, node)
+            check_tracked(m, names)
         elif isinstance(old, DictV):
             return DictV(names, items)
         return MapV(names, items, (*mapping.present, TRUE), mapping.missing)
-    hits = _hits(m, mapping, key, node)
+    hits = _hits(m, mapping, key)
     if flow.decided(or_(*hits)) != TRUE:
-        raise signal_open_key(m, key, node)
+        raise signal_open_key(m, key)
     items = tuple(merge(h, value, i) for h, i in zip(hits, mapping.items, strict=True))
     if isinstance(old, DictV):
         return DictV(mapping.names, items)

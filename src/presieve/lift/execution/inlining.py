@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import FunctionType
 
+from presieve.errors import DeclineSignal
 from presieve.lift.execution.heap import box_contents, freeze_contents, numbers_in
 from presieve.lift.execution.state import (
     Exit,
@@ -68,12 +69,12 @@ def arguments(
 ) -> tuple[list[Value], dict[str, Value]]:
     """Evaluate the arguments of a call, by position and by name."""
     if any(isinstance(a, ast.Starred) for a in node.args):
-        raise m.decline("unknown-call", "a call with *", node)
+        raise DeclineSignal("unknown-call", "a call with *")
     args = [m.evaluate(a, flow) for a in node.args]
     named: dict[str, Value] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
-            raise m.decline("unknown-call", "a call with **", node)
+            raise DeclineSignal("unknown-call", "a call with **")
         named[keyword.arg] = m.evaluate(keyword.value, flow)
     return args, named
 
@@ -109,7 +110,7 @@ def inline_call(call: ModelCall, function: FunctionType) -> Value:
     """Return the value of a call; the caller's path continues with the objects as the call leaves
     them.
     """
-    m, flow, node = call.m, call.flow, call.node
+    m, flow = call.m, call.flow
     if flow.ended:
         return NONE
     if m.depth >= _DEEPEST:
@@ -123,7 +124,7 @@ def inline_call(call: ModelCall, function: FunctionType) -> Value:
     exits = inner.frame.exits
     if not callee_path.ended:
         exits += (Exit(ExitKind.RETURN, callee_path, NONE, source.node.body[-1]),)
-    return _merge_returns(m, flow, exits, node)
+    return _merge_returns(flow, exits)
 
 
 def _bind_arguments(call: ModelCall, function: FunctionType) -> dict[str, Value]:
@@ -146,26 +147,24 @@ def _bind_arguments(call: ModelCall, function: FunctionType) -> dict[str, Value]
     return env
 
 
-def _merge_returns(m: SymbolicMachine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> Value:
+def _merge_returns(flow: Flow, exits: Sequence[Exit]) -> Value:
     """Merge the paths that return into one value and one path."""
     if any(e.kind is not ExitKind.RETURN for e in exits):
-        raise m.decline("unsupported-statement", "continue outside of a loop", node)
+        raise DeclineSignal("unsupported-statement", "continue outside of a loop")
     if not exits:
         flow.ended = True
         return NONE
     start = len(flow.conds)
     paths = [replace(e.flow, conds=e.flow.conds[start:]) for e in exits]
     taken = path_conditions(paths)
-    values = _mergeable_values(m, flow, exits, node)
+    values = _mergeable_values(flow, exits)
     value = merge_choices(taken, values, merge)
     flow.heap = merge_choices(taken, [p.heap for p in paths], join_heaps)
     flow.facts |= paths[0].facts.intersection(*(p.facts for p in paths[1:]))
     return value
 
 
-def _mergeable_values(
-    m: SymbolicMachine, flow: Flow, exits: Sequence[Exit], node: ast.AST
-) -> list[Value]:
+def _mergeable_values(flow: Flow, exits: Sequence[Exit]) -> list[Value]:
     """Prepare the returned values for merging: new objects of a path are replaced by their
     contents. Declines if the value is one or another object from before the call.
     """
@@ -178,8 +177,8 @@ def _mergeable_values(
         others = (v for n, v in e.flow.heap.items() if n not in own)
         if own & flow.heap.keys() or any(own & numbers_in(v) for v in others):
             reason = "it depends on the row which object a call returns"
-            raise m.decline("mutation", reason, node)
-        frozen_values.append(freeze_contents(m, e.flow, e.value, node, set()))
+            raise DeclineSignal("mutation", reason)
+        frozen_values.append(freeze_contents(e.flow, e.value, set()))
     return frozen_values
 
 

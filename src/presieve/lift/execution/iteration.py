@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 
+from presieve.errors import DeclineSignal
 from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ
 from presieve.ir.terms import TRUE
 from presieve.lift.execution.expressions import evaluate
@@ -21,69 +22,70 @@ from presieve.semantics.types import UNSUPPORTED, sort_of
 
 def loop_variable(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of one round of ``for ... in node``. Declines ``unknown-loop``."""
-    if isinstance(node, ast.Call):
-        match node.func:
-            case ast.Name(name) if name in ("zip", "enumerate"):
-                return _zip_or_enumerate(m, node, name, flow)
-            case ast.Attribute(owner, method):
-                return _by_method(m, node, evaluate(m, owner, flow), method)
-        raise m.decline("unknown-loop", f"a loop over {ast.unparse(node)}", node)
-    value = evaluate(m, node, flow)
-    if isinstance(value, SeriesV):
-        return ColumnV(value.name)
-    taken = arrays.loop_variable(m, value, node)
-    if taken is not None:
-        return taken
-    raise m.decline("unknown-loop", f"a loop over {describe(value)}", node)
+    with m.at(node):
+        if isinstance(node, ast.Call):
+            match node.func:
+                case ast.Name(name) if name in ("zip", "enumerate"):
+                    return _zip_or_enumerate(m, node, name, flow)
+                case ast.Attribute(owner, method):
+                    return _by_method(m, node, evaluate(m, owner, flow), method)
+            raise DeclineSignal("unknown-loop", f"a loop over {ast.unparse(node)}")
+        value = evaluate(m, node, flow)
+        if isinstance(value, SeriesV):
+            return ColumnV(value.name)
+        taken = arrays.loop_variable(m, value)
+        if taken is not None:
+            return taken
+        raise DeclineSignal("unknown-loop", f"a loop over {describe(value)}")
 
 
 def _zip_or_enumerate(m: SymbolicMachine, node: ast.Call, name: str, flow: Flow) -> Value:
     function = flow.env.get(name) or m.names.resolve(name)
     if not isinstance(function, Known) or not is_function(function, f"builtins.{name}"):
-        raise m.decline("unknown-call", f"{name} is not Python's own", node)
+        raise DeclineSignal("unknown-call", f"{name} is not Python's own")
     if name == "zip":
         if any(k.arg != "strict" for k in node.keywords) or not node.args:
-            raise m.decline("unknown-loop", "this use of zip", node)
+            raise DeclineSignal("unknown-loop", "this use of zip")
         return TupleV(tuple(loop_variable(m, a, flow) for a in node.args))
     if len(node.args) != 1:
-        raise m.decline("unknown-loop", "this use of enumerate", node)
+        raise DeclineSignal("unknown-loop", "this use of enumerate")
     return TupleV((IndexV(), loop_variable(m, node.args[0], flow)))
 
 
 def _by_method(m: SymbolicMachine, node: ast.Call, owner: Value, method: str) -> Value:
     match owner, method:
         case ((ArrayV() | ArrowColumnV()), "to_pylist") if _no_arguments(node):
-            return arrays.python_element(m, owner, node)
+            return arrays.python_element(m, owner)
         case BatchV(columns, rows), "to_pylist" if rows == TRUE and _no_arguments(node):
-            arrays.check_columns(m, columns, node)
+            arrays.check_columns(m, columns)
             return RowV(columns, frozenset(), labels=True, positions=False)
         case SeriesV(name), ("tolist" | "to_list") if _no_arguments(node):
             return ColumnV(name)
         case SeriesV(name), "items" if _no_arguments(node):
             return TupleV((IndexV(), ColumnV(name)))
         case FrameV(columns), "itertuples":
-            return _tuples(m, node, columns)
+            return _tuples(node, columns)
         case FrameV(columns), "iterrows" if _no_arguments(node):
-            _check_common_type(m, columns, node)
+            _check_common_type(m, columns)
             attributes = row_attributes(columns, of="Series")
             return TupleV((IndexV(), RowV(columns, attributes, labels=True, positions=False)))
-    raise m.decline("unknown-loop", f"a loop over .{method}() of {describe(owner)}", node)
+    raise DeclineSignal("unknown-loop", f"a loop over .{method}() of {describe(owner)}")
 
 
 def _no_arguments(node: ast.Call) -> bool:
     return not node.args and not node.keywords
 
 
-def _tuples(m: SymbolicMachine, node: ast.Call, columns: tuple[str, ...]) -> Value:
+def _tuples(node: ast.Call, columns: tuple[str, ...]) -> Value:
     options: dict[str, object] = {"index": True, "name": "Pandas"}
     for keyword in node.keywords:
         if keyword.arg not in options or not isinstance(keyword.value, ast.Constant):
-            raise m.decline("unknown-loop", "this use of itertuples", node)
+            raise DeclineSignal("unknown-loop", "this use of itertuples")
         options[keyword.arg] = keyword.value.value
     name = options["name"]
     named = isinstance(name, str) and name.isidentifier()
     if node.args or type(options["index"]) is not bool or not (named or options["name"] is None):
-        raise m.decline("unknown-loop", "this use of itertuples", node)
+        raise DeclineSignal("unknown-loop", "this use of itertuples")
     shift = int(options["index"])
     # A column with the same name as the index's own field would rename one of the two.
     clash = shift and "Index" in columns
@@ -91,7 +93,7 @@ def _tuples(m: SymbolicMachine, node: ast.Call, columns: tuple[str, ...]) -> Val
     return RowV(columns, attributes, labels=False, positions=True, shift=shift)
 
 
-def _check_common_type(m: SymbolicMachine, columns: tuple[str, ...], node: ast.AST) -> None:
+def _check_common_type(m: SymbolicMachine, columns: tuple[str, ...]) -> None:
     """Check that ``iterrows`` leaves the values as they are. A row of it is an array of the common
     type of all columns: int and float become float. Values stay the same only in an array of
     objects, which a text or date column forces. A row of only timestamps and missing values would
@@ -101,12 +103,12 @@ def _check_common_type(m: SymbolicMachine, columns: tuple[str, ...], node: ast.A
     schema = [c for c in m.columns.request.schema if c.name in columns]
     if not any(c.type in ("string", "date") for c in schema):
         reason = "iterrows turns all columns of a row into one type: use itertuples(index=False)"
-        raise m.decline("iterrows-types", reason, node)
+        raise DeclineSignal("iterrows-types", reason)
     datetimes = any(_may_be_times(c.type) for c in schema)
     anchors = ("string", "date", "boolean", "tinyint", "smallint", "int", "bigint")
     if datetimes and not any(c.type in anchors and not c.nullable for c in schema):
         reason = "iterrows may turn a missing value into NaT here: use itertuples(index=False)"
-        raise m.decline("iterrows-types", reason, node)
+        raise DeclineSignal("iterrows-types", reason)
 
 
 def _may_be_times(type_: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.execution.dynamic_keys import Fork
@@ -25,8 +26,7 @@ def match(m: SymbolicMachine, node: ast.Match, flow: Flow, fork: Fork) -> None:
             return
         case = node.cases[number]
         names: dict[str, Value] = {}
-        with m.at(case.pattern):
-            fits = _fits(m, path, case.pattern, subject, names)
+        fits = _fits(m, path, case.pattern, subject, names)
         if case.guard is not None:
             if names and fits != TRUE:
                 reason = "a case that names a part of its subject and has a condition"
@@ -51,38 +51,39 @@ def _fits(
     """Return the condition under which the subject fits; add the names that the pattern binds to
     ``names``.
     """
-    match pattern:
-        case ast.MatchValue(value):
-            expected = m.evaluate(value, flow)
-            return compare(Comparison(m, flow, ast.Eq(), subject, expected, pattern))
-        case ast.MatchSingleton(None):
-            return compare(Comparison(m, flow, ast.Is(), subject, NONE, pattern))
-        case ast.MatchSingleton(bool() as wanted):
-            subject_value = m.force(subject, flow)
-            if (
-                isinstance(subject_value, Scalar)
-                and subject_value.base == BOOL
-                and not subject_value.traits.numpy
-            ):
-                literal = as_constant(wanted, "", m.columns.zone)
-                return flow.decided(equal(m, subject_value, literal, pattern))
-        case ast.MatchOr(patterns):
-            inner: dict[str, Value] = {}
-            fits_any = or_(*(_fits(m, flow, p, subject, inner) for p in patterns))
-            if not inner:
-                return fits_any
-        case ast.MatchAs(None, name):
-            names.update({name: subject} if name is not None else {})
-            return TRUE
-        case ast.MatchAs(ast.pattern() as part, str() as name):
-            names[name] = subject
-            return _fits(m, flow, part, subject, names)
-        case ast.MatchSequence(patterns):
-            subject_value = flow.opened(m.force(subject, flow))
-            if isinstance(subject_value, TupleV | ListV) and not is_tagged(subject_value):
-                return _sequence(m, flow, patterns, subject_value.items, names)
-    reason = f"this kind of pattern, for {describe(subject)}"
-    raise m.decline("unsupported-statement", reason, pattern)
+    with m.at(pattern):
+        match pattern:
+            case ast.MatchValue(value):
+                expected = m.evaluate(value, flow)
+                return compare(Comparison(m, flow, ast.Eq(), subject, expected))
+            case ast.MatchSingleton(None):
+                return compare(Comparison(m, flow, ast.Is(), subject, NONE))
+            case ast.MatchSingleton(bool() as wanted):
+                subject_value = m.force(subject, flow)
+                if (
+                    isinstance(subject_value, Scalar)
+                    and subject_value.base == BOOL
+                    and not subject_value.traits.numpy
+                ):
+                    literal = as_constant(wanted, "", m.columns.zone)
+                    return flow.decided(equal(m, subject_value, literal))
+            case ast.MatchOr(patterns):
+                inner: dict[str, Value] = {}
+                fits_any = or_(*(_fits(m, flow, p, subject, inner) for p in patterns))
+                if not inner:
+                    return fits_any
+            case ast.MatchAs(None, name):
+                names.update({name: subject} if name is not None else {})
+                return TRUE
+            case ast.MatchAs(ast.pattern() as part, str() as name):
+                names[name] = subject
+                return _fits(m, flow, part, subject, names)
+            case ast.MatchSequence(patterns):
+                subject_value = flow.opened(m.force(subject, flow))
+                if isinstance(subject_value, TupleV | ListV) and not is_tagged(subject_value):
+                    return _sequence(m, flow, patterns, subject_value.items, names)
+        reason = f"this kind of pattern, for {describe(subject)}"
+        raise DeclineSignal("unsupported-statement", reason)
 
 
 def _sequence(

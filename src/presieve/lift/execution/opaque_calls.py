@@ -117,22 +117,20 @@ def _same_part(a: object, b: object, depth: int) -> bool:
     return _is_same(a, b, depth - 1)
 
 
-def call(
-    m: SymbolicMachine, flow: Flow, pure: Pure, args: dict[str, Value], node: ast.expr
-) -> Value:
+def call(m: SymbolicMachine, flow: Flow, pure: Pure, args: dict[str, Value]) -> Value:
     """Return the result of a declared function; ``args`` by position ("0"...) or keyword.
 
     Declines ``pure-call`` if an argument depends on more than the row.
     """
     if m.state.stage is not Stage.LOOP:
         reason = f"{pure.name} is declared pure, but called outside of the loop over the rows"
-        raise m.decline("pure-call", reason, node)
+        raise DeclineSignal("pure-call", reason)
     values = {name: flow.opened(m.force(value, flow)) for name, value in args.items()}
-    inputs = tuple(_input(m, pure, name, value, node) for name, value in values.items())
+    inputs = tuple(_input(pure, name, value) for name, value in values.items())
     hidden_call = m.columns.recorded.calls.get((id(pure), inputs))
     if hidden_call is None:
         terms = tuple((name, term) for name, term, _ in inputs)
-        hidden_call = HiddenCall(_free_name(m, ast.unparse(node)), pure, terms)
+        hidden_call = HiddenCall(_free_name(m, ast.unparse(m.node)), pure, terms)
         recorded = m.columns.recorded
         recorded.calls = {**recorded.calls, (id(pure), inputs): hidden_call}
         m.columns.add_assumptions(_assumptions(hidden_call))
@@ -140,15 +138,15 @@ def call(
     return m.force(Scalar(hidden_call.variable, Traits(maybe_nan=base == FLOAT)), flow)
 
 
-def _input(m: SymbolicMachine, pure: Pure, name: str, value: Value, node: ast.expr) -> Input:
+def _input(pure: Pure, name: str, value: Value) -> Input:
     if isinstance(value, NoneV):
         return name, None, Traits()
     if not isinstance(value, Scalar):
         reason = f"{pure.name} is declared pure, but gets {describe(value)}"
-        raise m.decline("pure-call", f"{reason}: pass single values", node)
+        raise DeclineSignal("pure-call", f"{reason}: pass single values")
     if any(v.scope not in (Scope.ROW, Scope.KEY) for v in variables(value.term)):
         reason = f"{pure.name} is declared pure, but its argument is not computed from one row"
-        raise m.decline("pure-call", reason, node)
+        raise DeclineSignal("pure-call", reason)
     # A value that is known not to be None is the same value.
     inner = value.term
     if isinstance(inner, App) and inner.op is Op.GET:

@@ -4,8 +4,7 @@ of them is declined.
 
 from __future__ import annotations
 
-import ast
-
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, Term
 from presieve.lift.execution.state import Flow, SymbolicMachine, merge_choices
@@ -55,19 +54,19 @@ def pairs(m: SymbolicMachine, value: Value) -> list[tuple[Value, Value]] | None:
     return None
 
 
-def _hits(m: SymbolicMachine, value: Value, key: Value, node: ast.AST) -> list[tuple[Term, Value]]:
+def _hits(m: SymbolicMachine, value: Value, key: Value) -> list[tuple[Term, Value]]:
     """Return, for each key of a dict, the condition under which it is the key in question, and its
     item. A dict compares NaN by identity, so two keys that may both be NaN are declined.
     """
     entries = pairs(m, value)
     assert entries is not None
     if len(entries) > _MOST:
-        raise m.decline("too-large", f"a dict of {len(entries)} keys", node)
+        raise DeclineSignal("too-large", f"a dict of {len(entries)} keys")
     for possible, _ in entries:
         if not equal_as_keys(key, possible):
             reason = f"{describe(key)} as a key of {describe(value)}"
-            raise m.decline("unsupported-operation", reason, node)
-    tested_entries = ((equal(m, key, k, node), v) for k, v in entries)
+            raise DeclineSignal("unsupported-operation", reason)
+    tested_entries = ((equal(m, key, k), v) for k, v in entries)
     return [(hit, v) for hit, v in tested_entries if hit != FALSE]
 
 
@@ -79,21 +78,21 @@ def equal_as_keys(key: Value, dict_key: Value) -> bool:
     return not all(nan)
 
 
-def contains(m: SymbolicMachine, value: Value, key: Value, node: ast.AST) -> Term:
+def contains(m: SymbolicMachine, value: Value, key: Value) -> Term:
     """Return ``key in value`` for a dict from outside."""
-    return or_(*(hit for hit, _ in _hits(m, value, key, node)))
+    return or_(*(hit for hit, _ in _hits(m, value, key)))
 
 
-def item(m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
+def item(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     """Return ``value[key]`` for a dict from outside: KeyError if there is no such key."""
-    hits = _hits(m, value, key, node)
+    hits = _hits(m, value, key)
     m.fail(flow, negate(flow.decided(or_(*(hit for hit, _ in hits)))), KeyError)
     if not hits:
-        raise m.decline("always-raises", "the dict has no such key", node)
+        raise DeclineSignal("always-raises", "the dict has no such key")
     return merge_choices([hit for hit, _ in hits[:-1]], [v for _, v in hits], merge)
 
 
-def get(m: SymbolicMachine, value: Value, key: Value, default: Value, node: ast.AST) -> Value:
+def get(m: SymbolicMachine, value: Value, key: Value, default: Value) -> Value:
     """Return ``value.get(key, default)`` for a dict from outside."""
-    hits = _hits(m, value, key, node)
+    hits = _hits(m, value, key)
     return merge_choices([hit for hit, _ in hits], [*(v for _, v in hits), default], merge)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from presieve.errors import DeclineSignal
+from presieve.errors import DeclineSignal, Span
 from presieve.ir.fold import Field
 from presieve.ir.ops import negate
 from presieve.ir.sorts import FLOAT, INT, Option
@@ -189,6 +189,8 @@ class CallFrame(Restorable):
     """Number of unrolled loops around the statement."""
     here: Flow | None = None
     """The path of the current statement. Its expressions may be evaluated on branches."""
+    place: ast.AST | None = None
+    """The innermost statement or expression that is being executed."""
 
     def take_exits(self) -> tuple[Exit, ...]:
         """Take the exits so far, which belong to the caller from here on."""
@@ -268,13 +270,24 @@ class SymbolicMachine:
         """Assign a value to a target."""
         self.interpreter.bind(self, target, value, flow)
 
+    @property
+    def node(self) -> ast.AST:
+        """The innermost statement or expression that is being executed."""
+        return self.frame.place or self.source.node
+
+    @property
+    def span(self) -> Span:
+        """The position of that statement or expression."""
+        return self.source.span(self.node)
+
     def decline(self, code: str, reason: str, node: ast.AST) -> DeclineSignal:
-        """Return the signal that stops the whole lifting here."""
+        """Return the signal that stops the whole lifting at a node."""
         return DeclineSignal(code, reason, self.source.span(node))
 
     @contextmanager
     def at(self, node: ast.AST) -> Iterator[None]:
-        """Give declines inside the place of this node, unless they have a place already."""
+        """Execute a node: declines inside get its place, unless they have a place already."""
+        outer, self.frame.place = self.frame.place, node
         try:
             yield
         except DeclineSignal as signal:
@@ -283,6 +296,8 @@ class SymbolicMachine:
                 raise
             place = self.source.span(node)
             raise DeclineSignal(declined.code, declined.reason, place) from signal
+        finally:
+            self.frame.place = outer
 
     def fail(self, flow: Flow, cause: Term, error: type[BaseException] | None = None) -> None:
         """Record that Python raises on this path where ``cause`` holds. If ``error`` is given, it
@@ -358,7 +373,7 @@ class SymbolicMachine:
         return value
 
     def scalar(
-        self, flow: Flow, value: Value, node: ast.AST, error: type[BaseException] | None = TypeError
+        self, flow: Flow, value: Value, error: type[BaseException] | None = TypeError
     ) -> Scalar:
         """Return the value as a scalar that is not None; where it is None, Python raises ``error``.
 
@@ -366,15 +381,15 @@ class SymbolicMachine:
         """
         value = self.force(value, flow)
         if isinstance(value, SizeV):
-            raise self.decline("group-size", "the number of rows is not known here", node)
+            raise DeclineSignal("group-size", "the number of rows is not known here")
         if isinstance(value, IndexV):
-            raise self.decline("group-size", "a row's index depends on the other rows", node)
+            raise DeclineSignal("group-size", "a row's index depends on the other rows")
         if isinstance(value, Unbound):
-            raise self.decline("maybe-unbound", "a variable may not be assigned here", node)
+            raise DeclineSignal("maybe-unbound", "a variable may not be assigned here")
         if isinstance(value, Known):
             kind = type(value.target).__name__
             reason = f"{value.name}, a {kind}, is not a plain number, string or date"
-            raise self.decline("unsupported-constant", reason, node)
+            raise DeclineSignal("unsupported-constant", reason)
         if isinstance(value, NoneV):
             self.fail(flow, TRUE, error)
             return Scalar(int_lit(0))
@@ -387,7 +402,7 @@ class SymbolicMachine:
             return Scalar(term, Traits(False, False, value.base == FLOAT, True, None, value.wide))
         if not isinstance(value, Scalar):
             reason = f"not supported on {describe(flow.opened(value))}"
-            raise self.decline("unsupported-operation", reason, node)
+            raise DeclineSignal("unsupported-operation", reason)
         self.fail(flow, is_none(value.term), error)
         return replace(value, term=get(value.term))
 
@@ -426,7 +441,6 @@ class BinaryOperation(NamedTuple, Generic[Sign]):
     op: Sign
     left: Value
     right: Value
-    node: ast.AST
 
 
 Operation: TypeAlias = BinaryOperation[ast.operator]

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from types import FunctionType
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
@@ -88,7 +89,8 @@ def execute(m: SymbolicMachine, body: list[ast.stmt], flow: Flow) -> None:
         except OpenKeySignal as signal:
             m.rollback(before)
             flow.become(start)
-            dynamic_keys.split(m, body[number:], flow, signal, _fork)
+            with m.at(signal.node):
+                dynamic_keys.split(m, body[number:], flow, signal, _fork)
             return
 
 
@@ -98,7 +100,7 @@ def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
         case ast.Pass() | ast.Expr(ast.Constant()):
             return
         case ast.Assign(targets, value):
-            assigned = box_contents(m, flow, _check_size(m, evaluate(m, value, flow), node))
+            assigned = box_contents(m, flow, _check_size(evaluate(m, value, flow)))
             if isinstance(value, ast.Name) and _is_spent(m, value.id):
                 flow.env[value.id] = Unbound()  # now its parts have only their own names
             for number, target in enumerate(targets, 1):
@@ -126,8 +128,9 @@ def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
             matching.match(m, node, flow, _fork)
         case ast.Delete(targets):
             for target in targets:
-                if not lists.delete(m, flow, target):
-                    raise m.decline("mutation", "del changes an object or a variable", target)
+                with m.at(target):
+                    if not lists.delete(m, flow, target):
+                        raise DeclineSignal("mutation", "del changes an object or a variable")
         case ast.Raise() | ast.Assert():
             _raise(m, node, flow)
         case ast.Try():
@@ -139,7 +142,7 @@ def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
         case ast.Expr(value):
             evaluate(m, value, flow)
         case _:
-            _decline_unsupported(m, node)
+            _decline_unsupported(node)
 
 
 def _import(m: SymbolicMachine, node: ast.Import | ast.ImportFrom, flow: Flow) -> None:
@@ -148,7 +151,7 @@ def _import(m: SymbolicMachine, node: ast.Import | ast.ImportFrom, flow: Flow) -
         name, target = _resolve_import(node, alias)
         if target is None:
             reason = f"importing {ast.unparse(node).partition(' ')[2]} inside the function"
-            raise m.decline("unsupported-statement", f"{reason}: import it outside", node)
+            raise DeclineSignal("unsupported-statement", f"{reason}: import it outside")
         flow.env[name] = as_constant(target, name, m.columns.zone)
 
 
@@ -183,18 +186,18 @@ def _leave(m: SymbolicMachine, kind: ExitKind, flow: Flow, value: Value, node: a
     flow.ended = True
 
 
-def _decline_unsupported(m: SymbolicMachine, node: ast.stmt) -> None:
+def _decline_unsupported(node: ast.stmt) -> None:
     match node:
         case ast.Break():
-            raise m.decline("early-exit", "the loop is left before its last row", node)
+            raise DeclineSignal("early-exit", "the loop is left before its last row")
         case ast.While() | ast.AsyncFor():
             reason = "how often while runs is not known: loop over the rows, or over constants"
-            raise m.decline("nested-loop", reason, node)
+            raise DeclineSignal("nested-loop", reason)
         case ast.FunctionDef():
             reason = f"{node.name} is defined inside: define it outside the function"
-            raise m.decline("unsupported-statement", reason, node)
+            raise DeclineSignal("unsupported-statement", reason)
         case _:
-            raise m.decline("unsupported-statement", f"{syntax(node)} is not read", node)
+            raise DeclineSignal("unsupported-statement", f"{syntax(node)} is not read")
 
 
 def _branch(
@@ -227,87 +230,87 @@ def _fork(
 
 
 def _augmented_assignment(m: SymbolicMachine, flow: Flow, node: ast.AugAssign) -> None:
-    match node.target:
-        case ast.Name(name) as target:
-            old = evaluate(m, ast.copy_location(ast.Name(name, ast.Load()), target), flow)
-            bind(m, target, _augmented_value(m, old, flow, node), flow)
-        case ast.Subscript(owner, index) as target:
-            container, key = evaluate(m, owner, flow), evaluate(m, index, flow)
-            if not isinstance(container, RefV):
-                raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
-            old = m.force(item_at(m, flow, container, key, target), flow)
-            result = _augmented_value(m, old, flow, node)
-            store(m, flow, Item(container, key, result), target)
-        case ast.Attribute(owner, name) as target:
-            container = evaluate(m, owner, flow)
-            record = records.record_of(m, flow, container)
-            if record is None:
-                raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
-            old = m.force(records.attribute(m, record, name, target), flow)
-            result = _augmented_value(m, old, flow, node)
-            records.store(m, flow, container, result, target)
+    with m.at(node.target):
+        match node.target:
+            case ast.Name(name) as target:
+                old = evaluate(m, ast.copy_location(ast.Name(name, ast.Load()), target), flow)
+                bind(m, target, _augmented_value(m, old, flow, node), flow)
+            case ast.Subscript(owner, index) as target:
+                container, key = evaluate(m, owner, flow), evaluate(m, index, flow)
+                if not isinstance(container, RefV):
+                    raise DeclineSignal("mutation", f"{ast.unparse(target)} is changed in place")
+                old = m.force(item_at(m, flow, container, key), flow)
+                result = _augmented_value(m, old, flow, node)
+                store(m, flow, Item(container, key, result))
+            case ast.Attribute(owner, name) as target:
+                container = evaluate(m, owner, flow)
+                record = records.record_of(m, flow, container)
+                if record is None:
+                    raise DeclineSignal("mutation", f"{ast.unparse(target)} is changed in place")
+                old = m.force(records.attribute(m, record, name), flow)
+                result = _augmented_value(m, old, flow, node)
+                records.store(m, flow, container, result, target)
 
 
 def _augmented_value(m: SymbolicMachine, old: Value, flow: Flow, node: ast.AugAssign) -> Value:
     """Return the value after ``old op= value``: the object itself if it is changed in place."""
     new = evaluate(m, node.value, flow)
     if changes_in_place(old):
-        check_sole(m, flow, node.target, node, values=True)
-    result = fresh(
-        m, _check_size(m, combine_operands(Operation(m, flow, node.op, old, new, node)), node)
-    )
+        check_sole(m, flow, node.target, values=True)
+    result = fresh(m, _check_size(combine_operands(Operation(m, flow, node.op, old, new))))
     if isinstance(old, RefV):
         grows = isinstance(node.op, ast.Add) and isinstance(result, ListV | GrowingV)
         if not isinstance(result, SetV) and not grows:
-            raise m.decline("mutation", f"{describe(flow.opened(old))} is changed in place", node)
+            raise DeclineSignal("mutation", f"{describe(flow.opened(old))} is changed in place")
         flow.heap[old.number] = result
         return old
     return result
 
 
-def _check_size(m: SymbolicMachine, value: Value, node: ast.stmt) -> Value:
+def _check_size(value: Value) -> Value:
     """Return the value; declines ``too-large`` if its term, written out, would be a wall of text.
 
     Subterms are shared, so a few lines can make a term whose tree is astronomically large.
     """
     match value:
         case Scalar(term, _) if size(term) > _LARGEST:
-            raise m.decline("too-large", "a value depends on too many cases", node)
+            raise DeclineSignal("too-large", "a value depends on too many cases")
         case TupleV(items):
             for item in items:
-                _check_size(m, item, node)
+                _check_size(item)
     return value
 
 
 def bind(m: SymbolicMachine, target: ast.expr, value: Value, flow: Flow) -> None:
     """Assign to a variable, or unpack a tuple into several."""
-    match target:
-        case ast.Name(name):
-            flow.env[name] = value
-        case ast.Subscript(owner, index):
-            if assign.is_write(owner, flow):
-                key = freeze_contents(m, flow, evaluate(m, index, flow), target, set())
-                assign.write(m, flow, target, key, value)
-                return
-            container = evaluate(m, owner, flow)
-            store(m, flow, Item(container, evaluate(m, index, flow), value), target)
-        case ast.Tuple(targets) | ast.List(targets):
-            items = _unpack(m, value, flow, target)
-            if any(isinstance(t, ast.Starred) for t in targets):
-                raise m.decline("unsupported-statement", "unpacking with *", target)
-            if len(targets) != len(items):
-                reason = f"{len(items)} values are unpacked into {len(targets)} variables"
-                raise m.decline("always-raises", reason, target)
-            for number, (inner, item) in enumerate(zip(targets, items, strict=True), 1):
-                with waiting(flow, items[number:]):
-                    bind(m, inner, item, flow)
-        case ast.Attribute(owner, _):
-            records.store(m, flow, evaluate(m, owner, flow), value, target)
-        case _:
-            raise m.decline("unsupported-statement", "this kind of assignment", target)
+    with m.at(target):
+        match target:
+            case ast.Name(name):
+                flow.env[name] = value
+            case ast.Subscript(owner, index):
+                if assign.is_write(owner, flow):
+                    key = freeze_contents(flow, evaluate(m, index, flow), set())
+                    assign.write(m, flow, target, key, value)
+                    return
+                container = evaluate(m, owner, flow)
+                store(m, flow, Item(container, evaluate(m, index, flow), value))
+            case ast.Tuple(targets) | ast.List(targets):
+                items = _unpack(m, value, flow)
+                if any(isinstance(t, ast.Starred) for t in targets):
+                    raise DeclineSignal("unsupported-statement", "unpacking with *")
+                if len(targets) != len(items):
+                    reason = f"{len(items)} values are unpacked into {len(targets)} variables"
+                    raise DeclineSignal("always-raises", reason)
+                for number, (inner, item) in enumerate(zip(targets, items, strict=True), 1):
+                    with waiting(flow, items[number:]):
+                        bind(m, inner, item, flow)
+            case ast.Attribute(owner, _):
+                records.store(m, flow, evaluate(m, owner, flow), value, target)
+            case _:
+                raise DeclineSignal("unsupported-statement", "this kind of assignment")
 
 
-def _unpack(m: SymbolicMachine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value, ...]:
+def _unpack(m: SymbolicMachine, value: Value, flow: Flow) -> tuple[Value, ...]:
     match flow.opened(value):
         case contents if is_tagged(contents):
             pass
@@ -320,7 +323,7 @@ def _unpack(m: SymbolicMachine, value: Value, flow: Flow, node: ast.expr) -> tup
             return items
         case RowV(columns, _, _, True, shift):
             return (*(IndexV() for _ in range(shift)), *(ColumnV(c) for c in columns))
-    raise m.decline("unsupported-operation", f"unpacking {describe(flow.opened(value))}", node)
+    raise DeclineSignal("unsupported-operation", f"unpacking {describe(flow.opened(value))}")
 
 
 def _raise(m: SymbolicMachine, node: ast.Raise | ast.Assert, flow: Flow) -> None:
@@ -330,14 +333,14 @@ def _raise(m: SymbolicMachine, node: ast.Raise | ast.Assert, flow: Flow) -> None
         plain = isinstance(node.msg, ast.Constant | None)
         m.fail(flow, negate(holds), AssertionError if plain else None)
         return
-    raised = _check_error(m, node.exc, flow, node)
-    _check_error(m, node.cause, flow, node)
+    raised = _check_error(m, node.exc, flow)
+    _check_error(m, node.cause, flow)
     plain = isinstance(node.cause, ast.Constant | None)
     m.fail(flow, TRUE, raised if plain else None)
 
 
 def _check_error(
-    m: SymbolicMachine, error: ast.expr | None, flow: Flow, node: ast.stmt
+    m: SymbolicMachine, error: ast.expr | None, flow: Flow
 ) -> type[BaseException] | None:
     """Check that the raised object is a builtin exception with harmless arguments, so that nothing
     else happens. Return its class, unless computing a message may raise another error.
@@ -351,11 +354,11 @@ def _check_error(
         case ast.Name(name):
             pass
         case _:
-            raise m.decline("unsupported-statement", "raising something other than an error", node)
+            raise DeclineSignal("unsupported-statement", "raising something other than an error")
     error_value = m.names.resolve(name) if name not in flow.env else None
     if not isinstance(error_value, Known) or not is_plain_error(error_value.target):
         reason = f"raising {name}: only builtin errors, and plain subclasses of them"
-        raise m.decline("unsupported-statement", reason, node)
+        raise DeclineSignal("unsupported-statement", reason)
     return error_value.target if _makes_exactly(error_value.target, args) else None
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT
 from presieve.ir.terms import TRUE, Lit, int_lit, string_lit
@@ -63,36 +64,39 @@ def elements(m: SymbolicMachine, node: ast.expr, flow: Flow) -> tuple[list[Value
 
 
 def _elements(m: SymbolicMachine, node: ast.expr, flow: Flow, watched: Watched) -> list[Value]:
-    match node:
-        case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), _, []):
-            if name not in flow.env and is_function(_resolve_known(m, name), f"builtins.{name}"):
-                return _generate_items(m, name, node, flow, watched)
-        case ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as owner, part), [], []):
-            if part in ("items", "keys", "values"):
-                value = m.evaluate(owner, flow)
-                entries = _pairs(m, flow, value, node)
-                if entries is not None:
-                    _watch(watched, value, keys=part == "keys")
-                    pick = {"keys": 0, "values": 1}.get(part)
-                    return [TupleV(p) if pick is None else p[pick] for p in entries]
-    value = m.evaluate(node, flow)
-    match flow.opened(value):
-        case TupleV(items) | ListV(items) as contents if not is_tagged(contents):
-            _watch(watched, value, keys=False)
-            return list(items)
-        case GrowingV() as contents:
-            _watch(watched, value, keys=False)
-            return growing_lists.rounds(contents)
-        case DictV() | MapV() as contents:
-            _watch(watched, value, keys=True)
-            return [key for key, _ in _pairs(m, flow, contents, node) or ()]
-        case contents if (listed := outer_containers.items_of(m, contents)) is not None:
-            return list(listed.items)
-        case contents if (entries := outer_containers.pairs(m, contents)) is not None:
-            return [key for key, _ in entries]
-    what = describe(flow.opened(value))
-    reason = f"only one loop, over the rows, is supported, and loops over constants: {what}"
-    raise m.decline("nested-loop", reason, node)
+    with m.at(node):
+        match node:
+            case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), _, []):
+                if name not in flow.env and is_function(
+                    _resolve_known(m, name), f"builtins.{name}"
+                ):
+                    return _generate_items(m, name, node, flow, watched)
+            case ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as owner, part), [], []):
+                if part in ("items", "keys", "values"):
+                    value = m.evaluate(owner, flow)
+                    entries = _pairs(m, flow, value)
+                    if entries is not None:
+                        _watch(watched, value, keys=part == "keys")
+                        pick = {"keys": 0, "values": 1}.get(part)
+                        return [TupleV(p) if pick is None else p[pick] for p in entries]
+        value = m.evaluate(node, flow)
+        match flow.opened(value):
+            case TupleV(items) | ListV(items) as contents if not is_tagged(contents):
+                _watch(watched, value, keys=False)
+                return list(items)
+            case GrowingV() as contents:
+                _watch(watched, value, keys=False)
+                return growing_lists.rounds(contents)
+            case DictV() | MapV() as contents:
+                _watch(watched, value, keys=True)
+                return [key for key, _ in _pairs(m, flow, contents) or ()]
+            case contents if (listed := outer_containers.items_of(m, contents)) is not None:
+                return list(listed.items)
+            case contents if (entries := outer_containers.pairs(m, contents)) is not None:
+                return [key for key, _ in entries]
+        what = describe(flow.opened(value))
+        reason = f"only one loop, over the rows, is supported, and loops over constants: {what}"
+        raise DeclineSignal("nested-loop", reason)
 
 
 def _watch(watched: Watched, value: Value, *, keys: bool) -> None:
@@ -100,9 +104,7 @@ def _watch(watched: Watched, value: Value, *, keys: bool) -> None:
         watched[value.number] = keys and watched.get(value.number, True)
 
 
-def _pairs(
-    m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST
-) -> list[tuple[Value, Value]] | None:
+def _pairs(m: SymbolicMachine, flow: Flow, value: Value) -> list[tuple[Value, Value]] | None:
     """Return keys and values of a dict, or of a constant one; None if it is not a dict."""
     contents = flow.opened(value)
     if isinstance(contents, DictV):
@@ -110,7 +112,7 @@ def _pairs(
         return list(zip(keys, contents.items, strict=True))
     if isinstance(contents, MapV):
         reason = "which keys a dict has, or the order of a dict's keys, depends on the rows"
-        raise m.decline("unsupported-expression", reason, node)
+        raise DeclineSignal("unsupported-expression", reason)
     return outer_containers.pairs(m, contents)
 
 
@@ -140,27 +142,27 @@ def _generate_items(
 ) -> list[Value]:
     """Return the items of ``range``, ``enumerate`` or ``zip``."""
     if name == "range":
-        ends = [_constant_int(m, m.evaluate(a, flow), node) for a in node.args]
+        ends = [_constant_int(m.evaluate(a, flow)) for a in node.args]
         if not 1 <= len(ends) <= 3 or (len(ends) == 3 and ends[2] == 0):
-            raise m.decline("always-raises", "this use of range", node)
+            raise DeclineSignal("always-raises", "this use of range")
         if any(abs(end) > sys.maxsize for end in ends) or len(range(*ends)) > MOST:
-            raise m.decline("too-large", f"a loop of more than {MOST} iterations", node)
+            raise DeclineSignal("too-large", f"a loop of more than {MOST} iterations")
         return [Scalar(int_lit(i), LITERAL) for i in range(*ends)]
     parts = [_elements(m, a, flow, watched) for a in node.args]
     if any(isinstance(x, PerhapsV) for part in parts for x in part):
         reason = f"{name} of a list whose length depends on the rows"
-        raise m.decline("unsupported-expression", reason, node)
+        raise DeclineSignal("unsupported-expression", reason)
     if name == "enumerate" and len(parts) == 1:
         return [TupleV((Scalar(int_lit(i), LITERAL), x)) for i, x in enumerate(parts[0])]
     if name == "zip" and parts:
         return [TupleV(row) for row in zip(*parts, strict=False)]
-    raise m.decline("unsupported-expression", f"this use of {name}", node)
+    raise DeclineSignal("unsupported-expression", f"this use of {name}")
 
 
-def _constant_int(m: SymbolicMachine, value: Value, node: ast.AST) -> int:
+def _constant_int(value: Value) -> int:
     if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == INT:
         return int(value.term.value or 0)
-    raise m.decline("nested-loop", "the number of iterations depends on the row", node)
+    raise DeclineSignal("nested-loop", "the number of iterations depends on the row")
 
 
 # --- statements ---------------------------------------------------------------------------------
@@ -169,7 +171,7 @@ def _constant_int(m: SymbolicMachine, value: Value, node: ast.AST) -> int:
 def loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> None:
     """Execute ``for target in iter: body``, with ``continue``, ``break`` and ``return`` inside."""
     if node.orelse:
-        raise m.decline("unsupported-statement", "for with else", node)
+        raise DeclineSignal("unsupported-statement", "for with else")
     items, watched = elements(m, node.iter, flow)
     frame, outer = m.frame, m.frame.take_exits()
     frame.loops += 1
@@ -195,7 +197,7 @@ def loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> None:
         changed = None if path.ended else _changed_object(flow, path, watched, number == len(items))
         if changed is not None:
             reason = f"{describe(changed)} changes in a loop over it"
-            raise m.decline("mutation", reason, node)
+            raise DeclineSignal("mutation", reason)
     frame.exits, frame.loops = (*outer, *returning), frame.loops - 1
     flow.become(_join_paths(flow, [*broken, *([] if path.ended else [path])]))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT
 from presieve.ir.terms import App, Lit, Op, Term, bits_float, float_lit, int_lit, literal_value
@@ -35,23 +36,21 @@ _FLOAT_OPS: dict[type[ast.operator], Op] = {
 }
 
 
-def number(
-    m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST, *, same_as_numpy: bool = False
-) -> Scalar:
+def number(m: SymbolicMachine, flow: Flow, value: Value, *, same_as_numpy: bool = False) -> Scalar:
     """Convert the operand of an arithmetic operator to Int or Float; a Bool becomes an Int.
 
     ``same_as_numpy``: NumPy computes with doubles here as Python does, so the operand may be either
     Python's or NumPy's double.
     """
-    scalar = m.scalar(flow, value, node)
+    scalar = m.scalar(flow, value)
     either = same_as_numpy and scalar.base == FLOAT
     if scalar.traits.numpy and not scalar.traits.wide and not either:
         reason = "this may be a numpy scalar, which wraps around: use int(...) or float(...)"
-        raise m.decline("numpy-scalar", reason, node)
+        raise DeclineSignal("numpy-scalar", reason)
     if scalar.base == BOOL and not scalar.traits.numpy:
         return Scalar(as_int(scalar.term), PLAIN)
     if scalar.base not in (INT, FLOAT):
-        raise m.decline("unsupported-operation", f"arithmetic on {describe(scalar)}", node)
+        raise DeclineSignal("unsupported-operation", f"arithmetic on {describe(scalar)}")
     return scalar
 
 
@@ -76,24 +75,24 @@ def _of_constants(value: Scalar) -> Scalar:
 
 
 def _compute(operation: Operation) -> Scalar:
-    m, flow, op, left, right, node = operation
+    m, flow, op, left, right = operation
     same_as_numpy = isinstance(op, ast.Add | ast.Sub | ast.Mult) or _is_divisor(op, right)
-    a, b = (number(m, flow, v, node, same_as_numpy=same_as_numpy) for v in (left, right))
+    a, b = (number(m, flow, v, same_as_numpy=same_as_numpy) for v in (left, right))
     if flow.ended:
         return Scalar(int_lit(0))
     numpy = any(v.traits.numpy and not _is_wide(v) for v in (a, b))
     if numpy and not all(v.base == FLOAT or exact_as_float(v, m.ranges) for v in (a, b)):
         reason = "this may be a numpy scalar, and the other one a large integer: use float(...)"
-        raise m.decline("numpy-scalar", reason, node)
+        raise DeclineSignal("numpy-scalar", reason)
     if isinstance(op, ast.Div):
-        return _divide(m, flow, a, b, node)
+        return _divide(m, flow, a, b)
     if a.base == INT and b.base == INT:
         return _int_binary(operation, a, b)
     if type(op) not in _FLOAT_OPS:
-        raise m.decline("unsupported-operation", f"{operator(op)} is unsupported on floats", node)
+        raise DeclineSignal("unsupported-operation", f"{operator(op)} is unsupported on floats")
     if _still_int(a) and _still_int(b):
         reason = "integers and floats are added up in one variable: start it with 0.0"
-        raise m.decline("mixed-types", reason, node)
+        raise DeclineSignal("mixed-types", reason)
     x, y = to_float(m, flow, a), to_float(m, flow, b)
     wide = _is_wide(a) or _is_wide(b)
     traits = Traits(maybe_nan=True, numpy=wide or numpy, wide=wide)
@@ -118,19 +117,19 @@ def _still_int(value: Scalar) -> bool:
 
 
 def _int_binary(operation: Operation, a: Scalar, b: Scalar) -> Scalar:
-    m, flow, op, _, _, node = operation
+    m, flow, op, _, _ = operation
     if _is_wide(a) or _is_wide(b):
-        return _numpy_int(m, op, a, b, node)
+        return _numpy_int(m, op, a, b)
     if isinstance(op, ast.Pow):
-        return _power(m, a, b, node)
+        return _power(a, b)
     if type(op) not in _INT_OPS:
-        raise m.decline("unsupported-operation", f"{operator(op)} is unsupported on integers", node)
+        raise DeclineSignal("unsupported-operation", f"{operator(op)} is unsupported on integers")
     if isinstance(op, ast.FloorDiv | ast.Mod):
         m.fail(flow, _is_zero(b.term), ZeroDivisionError)
     return Scalar(app(_INT_OPS[type(op)], a.term, b.term))
 
 
-def _power(m: SymbolicMachine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+def _power(a: Scalar, b: Scalar) -> Scalar:
     """Evaluate squares, cubes, and powers of constants."""
     if isinstance(b.term, Lit) and b.term.value in (2, 3):
         square = fold_constants(app(Op.INT_MUL, a.term, a.term))
@@ -140,18 +139,18 @@ def _power(m: SymbolicMachine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
         if 0 <= power <= _MOST_POWER and abs(base) <= _MOST_POWER:
             value = base**power
             return Scalar(int_lit(value), LITERAL if abs(value) <= EXACT_INT else PLAIN)
-    raise m.decline("unsupported-operation", "powers other than ** 2 and ** 3", node)
+    raise DeclineSignal("unsupported-operation", "powers other than ** 2 and ** 3")
 
 
-def _numpy_int(m: SymbolicMachine, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+def _numpy_int(m: SymbolicMachine, op: ast.operator, a: Scalar, b: Scalar) -> Scalar:
     """Evaluate arithmetic on 64-bit NumPy integers. Declines operations that may wrap around."""
     if type(op) not in _INT_OPS or isinstance(op, ast.FloorDiv | ast.Mod):
         reason = f"{operator(op)} of numpy integers: use int(...)"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     term = app(_INT_OPS[type(op)], a.term, b.term)
     if not all(m.ranges.fits(t, "bigint") for t in (a.term, b.term, term)):
         reason = "integers of numpy may wrap around here: use int(...) around each of them"
-        raise m.decline("numpy-scalar", reason, node)
+        raise DeclineSignal("numpy-scalar", reason)
     return Scalar(term, Traits(numpy=True, wide=True))
 
 
@@ -173,7 +172,7 @@ def _is_zero(term: Term) -> Term:
     return app(Op.PY_EQ, term, zero)
 
 
-def _divide(m: SymbolicMachine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+def _divide(m: SymbolicMachine, flow: Flow, a: Scalar, b: Scalar) -> Scalar:
     """Evaluate true division. For two ints Python rounds the exact quotient once. The quotient of
     the two floats is the same if both ints are exact as floats; otherwise the division is declined.
     """
@@ -183,10 +182,10 @@ def _divide(m: SymbolicMachine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST)
     if a.base == INT and b.base == INT:
         if not (exact_as_float(a, m.ranges) and exact_as_float(b, m.ranges)):
             reason = "dividing integers that may exceed 2^53: keep one of them as a float"
-            raise m.decline("inexact-conversion", reason, node)
+            raise DeclineSignal("inexact-conversion", reason)
     elif _still_int(a) and _still_int(b) and not (_small(a, m.ranges) and _small(b, m.ranges)):
         reason = "dividing a variable that may be an integer: start it with 0.0"
-        raise m.decline("inexact-conversion", reason, node)
+        raise DeclineSignal("inexact-conversion", reason)
     x, y = to_float(m, flow, a), to_float(m, flow, b)
     m.fail(flow, _is_zero(b.term), ZeroDivisionError)
     return Scalar(app(Op.FLOAT_DIV, x, y), Traits(maybe_nan=True, numpy=a.traits.numpy))
@@ -221,20 +220,20 @@ def exact_as_float(value: Scalar, ranges: Ranges) -> bool:
     return bound is not None and bound <= EXACT_INT
 
 
-def unary(m: SymbolicMachine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) -> Scalar:
+def unary(m: SymbolicMachine, flow: Flow, op: ast.unaryop, value: Value) -> Scalar:
     """Evaluate ``-value`` or ``+value``."""
-    operand = number(m, flow, value, node)
+    operand = number(m, flow, value)
     if isinstance(op, ast.UAdd):
         return operand
     if not isinstance(op, ast.USub):
-        raise m.decline("unsupported-operation", f"{operator(op)} is not supported", node)
+        raise DeclineSignal("unsupported-operation", f"{operator(op)} is not supported")
     if operand.base == INT:
         if isinstance(operand.term, Lit):
             return Scalar(int_lit(-int(operand.term.value or 0)), operand.traits)
         if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, operand.term), "bigint"):
-            raise m.decline("numpy-scalar", "the negative of a numpy integer: use int(...)", node)
+            raise DeclineSignal("numpy-scalar", "the negative of a numpy integer: use int(...)")
         return Scalar(app(Op.INT_NEG, operand.term), _numpy_traits(operand))
-    _reject_maybe_int(m, operand, node)
+    _reject_maybe_int(operand)
     if isinstance(operand.term, Lit):
         return Scalar(float_lit(-bits_float(int(operand.term.value or 0))), operand.traits)
     return Scalar(app(Op.FLOAT_NEG, operand.term), operand.traits)
@@ -245,22 +244,22 @@ def _numpy_traits(value: Scalar) -> Traits:
     return Traits(numpy=value.traits.numpy, wide=value.traits.wide)
 
 
-def _reject_maybe_int(m: SymbolicMachine, value: Scalar, node: ast.AST) -> None:
+def _reject_maybe_int(value: Scalar) -> None:
     """Decline a value that may be an int: -0 is 0, but -0.0 is a different zero."""
     if value.traits.maybe_int:
         reason = "the sign of a variable that may be the integer 0: start it with 0.0"
-        raise m.decline("mixed-types", reason, node)
+        raise DeclineSignal("mixed-types", reason)
 
 
-def absolute(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
+def absolute(m: SymbolicMachine, flow: Flow, value: Value) -> Scalar:
     """Evaluate ``abs(value)``: 0.0 for -0.0, NaN for NaN."""
-    operand = number(m, flow, value, node)
+    operand = number(m, flow, value)
     term = operand.term
     if operand.base == INT:
         negative = app(Op.PY_LT, term, int_lit(0))
         traits = LITERAL if operand.traits.literal else _numpy_traits(operand)
         if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, term), "bigint"):
-            raise m.decline("numpy-scalar", "abs() of a numpy integer: use int(...)", node)
+            raise DeclineSignal("numpy-scalar", "abs() of a numpy integer: use int(...)")
         return Scalar(ite(negative, app(Op.INT_NEG, term), term), traits)
     zero = float_lit(0.0)
     small = ite(app(Op.PY_EQ, term, zero), zero, app(Op.FLOAT_NEG, term))

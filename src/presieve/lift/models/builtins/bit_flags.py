@@ -33,7 +33,7 @@ _LOGIC: dict[type[ast.operator], Callable[[Term, Term], Term]] = {
 
 def bitwise(operation: Operation) -> Value | None:
     """Evaluate ``left op right`` of flags or truth values; None for other operators and values."""
-    m, flow, op, left, right, _ = operation
+    m, flow, op, left, right = operation
     left, right = m.force(left, flow), m.force(right, flow)
     if isinstance(op, ast.LShift | ast.RShift):
         return _shift(op, left, right)

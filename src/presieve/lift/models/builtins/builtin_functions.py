@@ -51,13 +51,13 @@ from presieve.semantics.smart_constructors import apply_function, as_int, get, i
 @function("builtins.min", "builtins.max")
 def extreme(call: ModelCall) -> Value:
     """``min`` and ``max`` of two or more values."""
-    m, flow, _, args, _, node = call
+    m, flow, _, args, _, _ = call
     if len(args) < 2:
         raise call.decline("unknown-call", "min and max are supported with two or more values")
     op = ast.Lt() if call.name == "min" else ast.Gt()
     best = args[0]
     for candidate in args[1:]:  # as CPython: it replaces the best only if strictly better
-        better = compare(Comparison(m, flow, op, candidate, best, node))
+        better = compare(Comparison(m, flow, op, candidate, best))
         best = merge(better, m.force(candidate, flow), m.force(best, flow))
     return best
 
@@ -67,15 +67,15 @@ def length(call: ModelCall) -> Value:
     """``len`` of a text, of the group, of its columns and parts, and of lists, tuples, dicts and
     sets whose members are known.
     """
-    m, flow, _, (of,), _, node = call
+    m, flow, _, (of,), _, _ = call
     outer = outer_containers.length(of)
     if outer is not None:
         return Scalar(int_lit(outer), LITERAL)
     match flow.opened(m.force(of, flow)):
         case SetV() as operand:
-            return sets.size(m, operand, node)
+            return sets.size(operand)
         case Scalar() as text if text.base == STRING:
-            term = m.scalar(flow, text, node).term
+            term = m.scalar(flow, text).term
             return Scalar(apply_function(Op.TEXT_LENGTH, term))
         case SplitV(text, separator, True):
             number = app(Op.TEXT_COUNT, text, separator)
@@ -83,9 +83,9 @@ def length(call: ModelCall) -> Value:
         case SeriesV() | FrameV() | ArrowColumnV():
             return m.force(SizeV(), flow)
         case VectorV(_, rows) | PartV(_, rows) | ArrayV(_, rows) | BatchV(_, rows):
-            return rows_of(m, flow, rows, node)
+            return rows_of(m, flow, rows)
         case TopV() as top:
-            return top_k.length(m, flow, top, node)
+            return top_k.length(m, flow, top)
         case GrowingV() as operand:
             return growing_lists.length(operand)
         case TupleV(items) | ListV(items) | DictV(_, items) as operand if not is_tagged(operand):
@@ -98,13 +98,13 @@ def length(call: ModelCall) -> Value:
 @function("builtins.set", "builtins.frozenset")
 def make_set(call: ModelCall) -> Value:
     """``set`` and ``frozenset`` of nothing, or of a list, tuple or set whose members are known."""
-    m, flow, name, args, _, node = call
+    m, flow, name, args, _, _ = call
     fixed = name == "frozenset"
     if not args:
         return replace(sets.EMPTY, fixed=fixed)
     if len(args) > 1:
         raise call.decline("unknown-call", "supported with 1 argument(s) only")
-    set_value = sets.written_out(m, flow, flow.opened(args[0]), node)
+    set_value = sets.written_out(m, flow, flow.opened(args[0]))
     if isinstance(set_value, SetV):
         return replace(set_value, fixed=fixed)
     raise call.decline("unknown-call", f"a set of {describe(args[0])}")
@@ -119,14 +119,14 @@ def make_dict(_: ModelCall) -> Value:
 @function("builtins.int", arguments=1)
 def make_int(call: ModelCall) -> Value:
     """``int`` of a number, a boolean or a text. What it does not take raises, as NaN does."""
-    m, flow, _, (of,), _, node = call
+    m, flow, _, (of,), _, _ = call
     forced = m.force(of, flow)
     if isinstance(forced, NullableV):
         if forced.base != INT:
             raise call.decline("unsupported-operation", f"int() of {describe(forced)}")
         m.fail(flow, is_none(forced.term))
         return Scalar(get(forced.term))
-    value = m.scalar(flow, forced, node)
+    value = m.scalar(flow, forced)
     if isinstance(value.term, Lit) and value.base == STRING:
         return _int_of_text(call, str(literal_value(value.term)))
     if value.base == STRING:
@@ -150,13 +150,13 @@ def _int_of_text(call: ModelCall, text: str) -> Value:
 @function("builtins.bool", arguments=1)
 def make_bool(call: ModelCall) -> Value:
     """``bool``, as a condition would see the value."""
-    return boolean(truth(call.m, call.flow, call.args[0], call.node))
+    return boolean(truth(call.m, call.flow, call.args[0]))
 
 
 @function("builtins.str", arguments=1)
 def make_str(call: ModelCall) -> Value:
     """``str`` of a string, an integer, a boolean or None."""
-    return strings.write_as_text(call.m, call.flow, call.args[0], call.node)
+    return strings.write_as_text(call.m, call.flow, call.args[0])
 
 
 @function("datetime.date", "datetime.datetime", "pandas.Timestamp")

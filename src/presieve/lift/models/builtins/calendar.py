@@ -18,21 +18,17 @@ _FIRST_ORDINAL = 719_163
 """``date(1970, 1, 1).toordinal()``."""
 
 
-def attribute(
-    m: SymbolicMachine, flow: Flow, value: Value, name: str, node: ast.AST
-) -> Scalar | None:
+def attribute(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Scalar | None:
     """Evaluate ``d.year`` and other fields; None for other values and names."""
     if isinstance(value, DaysV):
         return Scalar(value.days) if name == "days" else None
     if not isinstance(value, Scalar) or value.base not in (DATE, TIMESTAMP_NTZ):
         return None
     if name in _OF_DATES:
-        term = m.scalar(flow, value, node, AttributeError).term
+        term = m.scalar(flow, value, AttributeError).term
         return Scalar(apply_function(_OF_DATES[name], _day(term)))
     if name in _OF_CLOCKS and value.base == TIMESTAMP_NTZ:
-        return Scalar(
-            apply_function(_OF_CLOCKS[name], m.scalar(flow, value, node, AttributeError).term)
-        )
+        return Scalar(apply_function(_OF_CLOCKS[name], m.scalar(flow, value, AttributeError).term))
     return None
 
 
@@ -49,7 +45,7 @@ def _is_time(call: ModelCall, owner: Value) -> Scalar | None:
 @method(Scalar, "weekday", "isoweekday", "toordinal", arguments=0, owner=_is_time)
 def number_of_day(call: ModelCall, value: Scalar) -> Scalar:
     """``d.weekday()``, ``d.isoweekday()`` and ``d.toordinal()``."""
-    day = _day(call.m.scalar(call.flow, value, call.node, AttributeError).term)
+    day = _day(call.m.scalar(call.flow, value, AttributeError).term)
     if call.name == "toordinal":
         return Scalar(
             fold_constants(app(Op.INT_ADD, app(Op.DATE_DAYS, day), int_lit(_FIRST_ORDINAL)))
@@ -65,14 +61,14 @@ def date_of(call: ModelCall, value: Scalar) -> Scalar | None:
     """``t.date()`` of a time without a zone."""
     if value.base != TIMESTAMP_NTZ:
         return None
-    return Scalar(_day(call.m.scalar(call.flow, value, call.node, AttributeError).term))
+    return Scalar(_day(call.m.scalar(call.flow, value, AttributeError).term))
 
 
 def difference(operation: Operation) -> DaysV | None:
     """Evaluate ``a - b`` of dates; None for other operations."""
-    m, flow, op, left, right, node = operation
+    m, flow, op, left, right = operation
     dates = all(isinstance(v, Scalar) and v.base == DATE for v in (left, right))
     if not dates or not isinstance(op, ast.Sub):
         return None
-    a, b = (apply_function(Op.DATE_DAYS, m.scalar(flow, v, node).term) for v in (left, right))
+    a, b = (apply_function(Op.DATE_DAYS, m.scalar(flow, v).term) for v in (left, right))
     return DaysV(fold_constants(app(Op.INT_SUB, a, b)))

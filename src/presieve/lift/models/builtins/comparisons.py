@@ -99,7 +99,7 @@ def boolean(term: Term, *operands: Value) -> Scalar:
     return Scalar(term, Traits(numpy=numpy))
 
 
-def truth(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -> Term:
+def truth(m: SymbolicMachine, flow: Flow, value: Value) -> Term:
     """Evaluate ``bool(value)``. None, zero, the empty string, empty bytes and ``()`` are false."""
     value = flow.opened(m.force(value, flow))
     match value:
@@ -131,7 +131,7 @@ def truth(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -> Term:
             return flow.decided(truth_of_missing(value))
         case Scalar(term, _):
             return flow.decided(and_(negate(is_none(term)), truth_of_term(get(term))))
-    raise m.decline("unsupported-expression", f"the truth of {describe(value)}", node)
+    raise DeclineSignal("unsupported-expression", f"the truth of {describe(value)}")
 
 
 def truth_of_term(term: Term) -> Term:
@@ -157,7 +157,7 @@ def _is_decimal(term: Term) -> bool:
 
 def compare(comparison: Comparison) -> Term:
     """Evaluate ``left op right`` as a truth value."""
-    m, flow, op, left, right, node = comparison
+    m, flow, op, left, right = comparison
     left, right = flow.opened(m.force(left, flow)), flow.opened(m.force(right, flow))
     flags = equal_flags(left, right) if isinstance(op, ast.Eq | ast.NotEq) else None
     if flags is not None:
@@ -170,7 +170,7 @@ def compare(comparison: Comparison) -> Term:
     if any(isinstance(v, NullableV | DistinctV) for v in (left, right)):
         return compare_missing(comparison._replace(left=left, right=right))
     if isinstance(left, SizeV) or isinstance(right, SizeV):
-        return _compare_size(m, op, left, right, node)
+        return _compare_size(op, left, right)
     match op:
         case ast.Is() | ast.IsNot():
             truth_value = _is_truth(left, right)
@@ -179,25 +179,23 @@ def compare(comparison: Comparison) -> Term:
                 return flow.decided(condition if isinstance(op, ast.Is) else negate(condition))
             if not isinstance(left, NoneV) and not isinstance(right, NoneV):
                 reason = "'is' is supported with None, True and False only"
-                raise m.decline("unsupported-expression", reason, node)
+                raise DeclineSignal("unsupported-expression", reason)
             nothing = _is_nothing(right if isinstance(left, NoneV) else left)
             return flow.decided(nothing if isinstance(op, ast.Is) else negate(nothing))
         case ast.Eq():
-            return flow.decided(equal(m, left, right, node))
+            return flow.decided(equal(m, left, right))
         case ast.NotEq():
-            return flow.decided(negate(equal(m, left, right, node)))
+            return flow.decided(negate(equal(m, left, right)))
         case ast.In() | ast.NotIn() if isinstance(right, Scalar) and right.base == STRING:
-            condition = _part_of(m, flow, left, right, node)
+            condition = _part_of(m, flow, left, right)
             return flow.decided(condition if isinstance(op, ast.In) else negate(condition))
         case ast.In() | ast.NotIn():
-            condition = member_of(m, left, right, node)
+            condition = member_of(m, left, right)
             return flow.decided(condition if isinstance(op, ast.In) else negate(condition))
     return flow.decided(_order(comparison._replace(left=left, right=right)))
 
 
-def _compare_size(
-    m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value, node: ast.AST
-) -> Term:
+def _compare_size(op: ast.cmpop, left: Value, right: Value) -> Term:
     """Compare the number of rows with 0 or 1, before the loop: a group is never empty."""
     if isinstance(left, SizeV) and isinstance(right, Scalar) and isinstance(right.term, Lit):
         match op, right.term.value:
@@ -205,31 +203,31 @@ def _compare_size(
                 return FALSE
             case (ast.NotEq() | ast.Gt(), 0) | (ast.GtE(), 1):
                 return TRUE
-    raise m.decline("group-size", "the number of rows is known after the loop only", node)
+    raise DeclineSignal("group-size", "the number of rows is known after the loop only")
 
 
 # --- equality ---------------------------------------------------------------------------------
 
 
-def equal(m: SymbolicMachine, left: Value, right: Value, node: ast.AST) -> Term:
+def equal(m: SymbolicMachine, left: Value, right: Value) -> Term:
     """Evaluate ``left == right``, which never raises in Python for the supported values."""
     left, right = without_tag(left), without_tag(right)
     for value in (left, right):
         if is_tagged(value) and has_own_equality(value):
             reason = f"{describe(value)} has its own __eq__, which is not followed"
-            raise m.decline("unsupported-operation", reason, node)
+            raise DeclineSignal("unsupported-operation", reason)
     match left, right:
         case (NoneV(), operand) | (operand, NoneV()):
             return _is_nothing(operand)
         case Scalar(), Scalar():
-            return _equal_scalars(m, left, right, node)
+            return _equal_scalars(m, left, right)
         case TupleV(x), TupleV(y):
-            _no_shared_nan(m, left, right, node)
+            _no_shared_nan(left, right)
             if len(x) != len(y):
                 return FALSE
-            return and_(*(equal(m, a, b, node) for a, b in zip(x, y, strict=True)))
+            return and_(*(equal(m, a, b) for a, b in zip(x, y, strict=True)))
     reason = f"comparing {describe(left)} with {describe(right)}"
-    raise m.decline("unsupported-operation", reason, node)
+    raise DeclineSignal("unsupported-operation", reason)
 
 
 def _is_truth(left: Value, right: Value) -> Term | None:
@@ -262,12 +260,12 @@ def _is_nothing(value: Value) -> Term:
     raise DeclineSignal("unsupported-operation", f"comparing {describe(value)} with None")
 
 
-def _no_shared_nan(m: SymbolicMachine, a: Value, b: Value, node: ast.AST) -> None:
+def _no_shared_nan(a: Value, b: Value) -> None:
     """Decline if both may hold NaN: members of containers compare by identity first, so that a NaN
     object equals itself.
     """
     if _holds_nan(a) and _holds_nan(b):
-        raise m.decline("unsupported-operation", "NaN in a tuple compares by identity", node)
+        raise DeclineSignal("unsupported-operation", "NaN in a tuple compares by identity")
 
 
 def _holds_nan(value: Value) -> bool:
@@ -279,11 +277,11 @@ def _holds_nan(value: Value) -> bool:
     return False
 
 
-def _equal_scalars(m: SymbolicMachine, left: Scalar, right: Scalar, node: ast.AST) -> Term:
+def _equal_scalars(m: SymbolicMachine, left: Scalar, right: Scalar) -> Term:
     a, b = get(left.term), get(right.term)
     if a == b:
         m.columns.ask(a)
-    values = _compare_present(m, Op.PY_EQ, Scalar(a, left.traits), Scalar(b, right.traits), node)
+    values = _compare_present(m, Op.PY_EQ, Scalar(a, left.traits), Scalar(b, right.traits))
     no_a, no_b = is_none(left.term), is_none(right.term)
     both_none = and_(no_a, no_b)
     if values is None:
@@ -291,26 +289,22 @@ def _equal_scalars(m: SymbolicMachine, left: Scalar, right: Scalar, node: ast.AS
     return or_(both_none, and_(negate(no_a), negate(no_b), values))
 
 
-def _compare_present(
-    m: SymbolicMachine, op: Op, a: Scalar, b: Scalar, node: ast.AST
-) -> Term | None:
+def _compare_present(m: SymbolicMachine, op: Op, a: Scalar, b: Scalar) -> Term | None:
     """Evaluate ``a op b`` where neither is None; None if their types are never equal."""
     if _is_decimal(a.term) or _is_decimal(b.term):
-        return compare_decimals(m, op, a, b, node)
-    pair = _of_one_sort(m, a, b, node)
+        return compare_decimals(op, a, b)
+    pair = _of_one_sort(m, a, b)
     return None if pair is None else of_arguments(fold_constants(app(op, *pair)))
 
 
-def _of_one_sort(
-    m: SymbolicMachine, a: Scalar, b: Scalar, node: ast.AST
-) -> tuple[Term, Term] | None:
+def _of_one_sort(m: SymbolicMachine, a: Scalar, b: Scalar) -> tuple[Term, Term] | None:
     """Convert both to terms of one sort that compare as in Python; None if they are never equal."""
     if a.base == b.base:
         return a.term, b.term
     if a.base in _NUMBERS and b.base in _NUMBERS:
         x, y = Scalar(as_int(a.term), a.traits), Scalar(as_int(b.term), b.traits)
         if FLOAT in (x.base, y.base):
-            return _float_of(m, x, node), _float_of(m, y, node)
+            return _float_of(m, x), _float_of(m, y)
         return x.term, y.term
     if can_promote(a.base, a.traits, b.base):
         return promote(a).term, b.term
@@ -318,21 +312,21 @@ def _of_one_sort(
         return a.term, promote(b).term
     if {a.base, b.base} & {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
         reason = f"comparing {describe(a)} with {describe(b)}"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     return None  # text, bytes and number
 
 
-def _float_of(m: SymbolicMachine, value: Scalar, node: ast.AST) -> Term:
+def _float_of(m: SymbolicMachine, value: Scalar) -> Term:
     """Convert to a float. Python compares int and float exactly, so the int must be exact."""
     if value.base == FLOAT:
         return value.term
     if not exact_as_float(value, m.ranges):
         reason = "an integer compared with a float may be too large to be one exactly"
-        raise m.decline("inexact-conversion", reason, node)
+        raise DeclineSignal("inexact-conversion", reason)
     return as_float(value.term)
 
 
-def member_of(m: SymbolicMachine, value: Value, among: Value, node: ast.AST) -> Term:
+def member_of(m: SymbolicMachine, value: Value, among: Value) -> Term:
     """Evaluate ``value in among`` for a tuple, list or set of constants, or a display of values."""
     match among:
         case Known(name, members) if type(members) in (list, set, frozenset):
@@ -344,32 +338,32 @@ def member_of(m: SymbolicMachine, value: Value, among: Value, node: ast.AST) -> 
         case TupleV(items) | ListV(items):
             pass
         case GrowingV() as growing:
-            return or_(*(_hit(m, value, i, node) for i in settle_items(growing).items))
+            return or_(*(_hit(m, value, i) for i in settle_items(growing).items))
         case _:
-            raise m.decline("unsupported-expression", f"'in' {describe(among)}", node)
+            raise DeclineSignal("unsupported-expression", f"'in' {describe(among)}")
     for item in items:
-        _no_shared_nan(m, value, item, node)
+        _no_shared_nan(value, item)
     if isinstance(value, Scalar) and not any(_may_be_none(i) for i in items):
         present = Scalar(get(value.term), value.traits)
-        any_equal = or_(*(equal(m, present, item, node) for item in items))
+        any_equal = or_(*(equal(m, present, item) for item in items))
         return and_(negate(is_none(value.term)), any_equal)
-    return or_(*(equal(m, value, item, node) for item in items))
+    return or_(*(equal(m, value, item) for item in items))
 
 
-def _part_of(m: SymbolicMachine, flow: Flow, part: Value, text: Scalar, node: ast.AST) -> Term:
+def _part_of(m: SymbolicMachine, flow: Flow, part: Value, text: Scalar) -> Term:
     """Evaluate ``part in text`` for a constant ``part``."""
-    part_text, within = constant_of(part, STRING), m.scalar(flow, text, node).term
+    part_text, within = constant_of(part, STRING), m.scalar(flow, text).term
     if part_text is None:
-        raise m.decline("unsupported-expression", f"{describe(part)} in a text", node)
+        raise DeclineSignal("unsupported-expression", f"{describe(part)} in a text")
     if not part_text:
         return TRUE
     return apply_function(Op.TEXT_CONTAINS, within, string_lit(str(part_text)))
 
 
-def _hit(m: SymbolicMachine, value: Value, item: Value, node: ast.AST) -> Term:
+def _hit(m: SymbolicMachine, value: Value, item: Value) -> Term:
     """Return whether the value equals this item of a list, and the item is there."""
-    _no_shared_nan(m, value, item, node)
-    return and_(there(item), equal(m, value, growing_lists.as_solid_item(item), node))
+    _no_shared_nan(value, item)
+    return and_(there(item), equal(m, value, growing_lists.as_solid_item(item)))
 
 
 def _may_be_none(value: Value) -> bool:
@@ -382,7 +376,7 @@ def _may_be_none(value: Value) -> bool:
 
 
 def _order(comparison: Comparison) -> Term:
-    m, flow, kind, left, right, node = comparison
+    m, flow, kind, left, right = comparison
     op = _ORDER[type(kind)]
     if isinstance(left, OptTupleV):
         m.fail(flow, negate(left.present), TypeError)
@@ -394,45 +388,43 @@ def _order(comparison: Comparison) -> Term:
         m.fail(flow, TRUE, TypeError)  # whatever the other side is
         return FALSE
     if isinstance(left, TupleV) and isinstance(right, TupleV):
-        _no_shared_nan(m, left, right, node)
-        return _lexicographic(m, op, left.items, right.items, node)
-    a, b = m.scalar(flow, left, node), m.scalar(flow, right, node)
+        _no_shared_nan(left, right)
+        return _lexicographic(m, op, left.items, right.items)
+    a, b = m.scalar(flow, left), m.scalar(flow, right)
     if flow.ended:
         return FALSE
-    return _order_scalars(m, op, a, b, node)
+    return _order_scalars(m, op, a, b)
 
 
-def _order_scalars(m: SymbolicMachine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term:
+def _order_scalars(m: SymbolicMachine, op: Op, a: Scalar, b: Scalar) -> Term:
     if a.base == BOOL:
         a = Scalar(as_int(a.term), a.traits)
     if b.base == BOOL:
         b = Scalar(as_int(b.term), b.traits)
-    compared = _compare_present(m, op, a, b, node)
+    compared = _compare_present(m, op, a, b)
     if compared is None:
         reason = f"ordering {describe(a)} against {describe(b)}"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     return compared
 
 
-def _lexicographic(
-    m: SymbolicMachine, op: Op, x: tuple[Value, ...], y: tuple[Value, ...], node: ast.AST
-) -> Term:
+def _lexicographic(m: SymbolicMachine, op: Op, x: tuple[Value, ...], y: tuple[Value, ...]) -> Term:
     """Compare tuples as Python does: the first components that differ decide."""
     if len(x) != len(y):
-        raise m.decline("unsupported-operation", "ordering tuples of different lengths", node)
+        raise DeclineSignal("unsupported-operation", "ordering tuples of different lengths")
     if not x:
         return TRUE if op in (Op.PY_LE, Op.PY_GE) else FALSE
     a, b = x[0], y[0]
     plain = isinstance(a, Scalar) and isinstance(b, Scalar)
     if not plain or is_none(_term(a)) != FALSE or is_none(_term(b)) != FALSE:
-        raise m.decline("unsupported-operation", "ordering tuples that may hold None", node)
+        raise DeclineSignal("unsupported-operation", "ordering tuples that may hold None")
     assert isinstance(a, Scalar)
     assert isinstance(b, Scalar)
     if len(x) == 1:
-        return _order_scalars(m, op, a, b, node)
+        return _order_scalars(m, op, a, b)
     strict = {Op.PY_LE: Op.PY_LT, Op.PY_GE: Op.PY_GT}.get(op, op)
-    first_decides = _order_scalars(m, strict, a, b, node)
-    return or_(first_decides, and_(equal(m, a, b, node), _lexicographic(m, op, x[1:], y[1:], node)))
+    first_decides = _order_scalars(m, strict, a, b)
+    return or_(first_decides, and_(equal(m, a, b), _lexicographic(m, op, x[1:], y[1:])))
 
 
 def _term(value: Value) -> Term:
@@ -448,15 +440,15 @@ def number_of(value: NullableV) -> Scalar:
 
 def compare_missing(comparison: Comparison) -> Term:
     """Evaluate ``left op right`` as a truth value, where one of the two may be NaN."""
-    m, flow, op, left, right, node = comparison
+    m, flow, op, left, right = comparison
     if isinstance(op, ast.Is | ast.IsNot):
         if isinstance(left, NoneV) or isinstance(right, NoneV):
             return FALSE if isinstance(op, ast.Is) else TRUE
-        raise m.decline("unsupported-expression", "'is' is supported with None only", node)
+        raise DeclineSignal("unsupported-expression", "'is' is supported with None only")
     if isinstance(op, ast.In | ast.NotIn):
-        raise m.decline("unsupported-operation", "'in' for a value that may be NaN", node)
+        raise DeclineSignal("unsupported-operation", "'in' for a value that may be NaN")
     if isinstance(left, DistinctV) or isinstance(right, DistinctV):
-        return _compare_distinct(m, op, left, right, node)
+        return _compare_distinct(op, left, right)
     presence = [negate(is_none(v.term)) for v in (left, right) if isinstance(v, NullableV)]
     bases = {v.base for v in (left, right) if isinstance(v, NullableV)}
     if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) and bases & {*TEXTS, DATE}:
@@ -471,7 +463,7 @@ def compare_missing(comparison: Comparison) -> Term:
     both = and_(*presence)
     a, b = (number_of(v) if isinstance(v, NullableV) else v for v in (left, right))
     same = ast.Eq() if isinstance(op, ast.NotEq) else op
-    condition = and_(both, compare(Comparison(m, flow.branch(both), same, a, b, node)))
+    condition = and_(both, compare(Comparison(m, flow.branch(both), same, a, b)))
     return flow.decided(negate(condition) if isinstance(op, ast.NotEq) else condition)
 
 
@@ -488,9 +480,7 @@ def _no_order(value: Value, operand: Value) -> Term:
     return FALSE
 
 
-def _compare_distinct(
-    m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value, node: ast.AST
-) -> Term:
+def _compare_distinct(op: ast.cmpop, left: Value, right: Value) -> Term:
     """Compare the number of distinct values with a constant that distinguishes 0, 1 and more."""
     kind: type[ast.cmpop] = type(op)
     if not isinstance(left, DistinctV):
@@ -515,7 +505,7 @@ def _compare_distinct(
     if type(limit) is int and (kind, limit) in answers:
         return answers[kind, limit]
     reason = "how many different values there are is known only against 0 and 1"
-    raise m.decline("not-a-fold", reason, node)
+    raise DeclineSignal("not-a-fold", reason)
 
 
 def truth_of_missing(value: NullableV) -> Term:

@@ -7,15 +7,15 @@ is ordered, which raises.
 
 from __future__ import annotations
 
-import ast
 import decimal
 import math
 from fractions import Fraction
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT, Decimal
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, bits_float, literal_value
-from presieve.lift.execution.state import ModelCall, SymbolicMachine
+from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.registry import function
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.symbolic import Scalar, Value, describe
@@ -30,32 +30,30 @@ _MIRRORED = {
 }
 
 
-def compare_decimals(
-    m: SymbolicMachine, op: Op, a: Scalar, b: Scalar, node: ast.AST
-) -> Term | None:
+def compare_decimals(op: Op, a: Scalar, b: Scalar) -> Term | None:
     """Evaluate ``a op b`` where one of the two is a decimal and neither is None.
 
     None if the other is not a number. Declines comparisons with columns of other numeric types.
     """
     if isinstance(a.term, Lit) and not isinstance(b.term, Lit):
-        return compare_decimals(m, _MIRRORED[op], b, a, node)
+        return compare_decimals(_MIRRORED[op], b, a)
     x, y = a.base, b.base
     if isinstance(x, Decimal) and isinstance(b.term, Lit) and _is_number(b):
-        return _with_constant(m, op, a.term, x.scale, _exact(m, b.term, node))
+        return _with_constant(op, a.term, x.scale, _exact(b.term))
     if isinstance(x, Decimal) and isinstance(y, Decimal):
         scale = max(x.scale, y.scale)
         return app(op, widen_decimal(a.term, scale), widen_decimal(b.term, scale))
     if not (_is_number(a) and _is_number(b)):
         return None
     reason = f"comparing {describe(a)} with {describe(b)}: start variables with Decimal(0) or None"
-    raise m.decline("unsupported-operation", reason, node)
+    raise DeclineSignal("unsupported-operation", reason)
 
 
 def _is_number(value: Scalar) -> bool:
     return value.base in (BOOL, INT, FLOAT) or isinstance(value.base, Decimal)
 
 
-def _exact(m: SymbolicMachine, literal: Lit, node: ast.AST) -> Fraction | float:
+def _exact(literal: Lit) -> Fraction | float:
     """Return the exact number, or a float if it is infinite. Declines NaN."""
     if isinstance(literal.sort, Decimal):
         return Fraction(int(literal.value or 0), 10**literal.sort.scale)
@@ -63,13 +61,11 @@ def _exact(m: SymbolicMachine, literal: Lit, node: ast.AST) -> Fraction | float:
         return Fraction(int(literal.value or 0))
     number = bits_float(int(literal.value or 0))
     if math.isnan(number):
-        raise m.decline("unsupported-operation", "comparing a decimal with NaN", node)
+        raise DeclineSignal("unsupported-operation", "comparing a decimal with NaN")
     return number if math.isinf(number) else Fraction(number)
 
 
-def _with_constant(
-    m: SymbolicMachine, op: Op, term: Term, scale: int, number: Fraction | float
-) -> Term:
+def _with_constant(op: Op, term: Term, scale: int, number: Fraction | float) -> Term:
     """Return the equivalent comparison with the nearest constant of the term's own scale."""
     if isinstance(number, float):
         below = op in (Op.PY_LT, Op.PY_LE) if number > 0 else op in (Op.PY_GT, Op.PY_GE)

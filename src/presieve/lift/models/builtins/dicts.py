@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import collections
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
@@ -120,44 +121,44 @@ def _is_constant(value: Value) -> bool:
 # --- items --------------------------------------------------------------------------------------
 
 
-def item(m: SymbolicMachine, flow: Flow, owner: Value, key: Value, node: ast.AST) -> Value | None:
+def item(m: SymbolicMachine, flow: Flow, owner: Value, key: Value) -> Value | None:
     """Evaluate ``owner[key]`` of a dict with a default for missing keys; None for other owners."""
     mapping = flow.opened(owner)
     if not isinstance(mapping, MapV) or mapping.missing is None:
         return None
     missing = mapping.missing
     if missing.keeps:
-        return set_default(m, flow, Item(owner, key, missing.value), node)
-    return m.force(heap.dict_get(m, mapping, key, missing.value, node), flow)
+        return set_default(m, flow, Item(owner, key, missing.value))
+    return m.force(heap.dict_get(m, mapping, key, missing.value), flow)
 
 
-def set_default(m: SymbolicMachine, flow: Flow, access: Item, node: ast.AST) -> Value:
+def set_default(m: SymbolicMachine, flow: Flow, access: Item) -> Value:
     """Evaluate ``owner.setdefault(key, default)``."""
     owner, key, default = access
     mapping = flow.opened(owner)
     if not isinstance(mapping, DictV | MapV) or not isinstance(owner, RefV):
-        raise m.decline("mutation", f"{describe(mapping)} is changed in an expression", node)
+        raise DeclineSignal("mutation", f"{describe(mapping)} is changed in an expression")
     if isinstance(flow.opened(default), _CONTAINERS):
-        return _object(m, flow, access, node)
-    value = heap.dict_get(m, mapping, key, default, node)
-    heap.store(m, flow, access._replace(value=value), node)
+        return _object(m, flow, access)
+    value = heap.dict_get(m, mapping, key, default)
+    heap.store(m, flow, access._replace(value=value))
     return m.force(value, flow)
 
 
-def _object(m: SymbolicMachine, flow: Flow, access: Item, node: ast.AST) -> Value:
+def _object(m: SymbolicMachine, flow: Flow, access: Item) -> Value:
     """Return the object under a key; create it where the key is missing."""
     owner, key, default = access
     mapping, contents = flow.opened(owner), flow.opened(default)
     assert isinstance(mapping, DictV | MapV)
-    name, entries = dynamic_keys.name_of(m, key, node), as_map(mapping)
+    name, entries = dynamic_keys.name_of(m, key), as_map(mapping)
     if name is None:
-        raise heap.signal_open_key(m, key, node)
+        raise heap.signal_open_key(m, key)
     if name == OTHER:
         reason = "lists or dicts under keys that are not constant: keep tuples instead"
-        raise m.decline("mutation", reason, node)
+        raise DeclineSignal("mutation", reason)
     if name not in entries.names:
         new_object = heap.box_contents(m, flow, contents)
-        heap.store(m, flow, access._replace(value=new_object), node)
+        heap.store(m, flow, access._replace(value=new_object))
         return new_object
     at = entries.names.index(name)
     stored, presence = entries.items[at], flow.decided(entries.present[at])
@@ -165,10 +166,10 @@ def _object(m: SymbolicMachine, flow: Flow, access: Item, node: ast.AST) -> Valu
         return stored
     if not isinstance(stored, RefV) or heap.uses(flow, stored) != 1:
         reason = "it depends on the row which object a dict holds here: ask with `in` first"
-        raise m.decline("mutation", reason, node)
+        raise DeclineSignal("mutation", reason)
     # Where the key is missing, nothing else refers to the object stored in its place.
     flow.heap[stored.number] = merge(presence, flow.heap[stored.number], contents)
-    heap.store(m, flow, access._replace(value=stored), node)
+    heap.store(m, flow, access._replace(value=stored))
     return stored
 
 
@@ -178,24 +179,24 @@ def _object(m: SymbolicMachine, flow: Flow, access: Item, node: ast.AST) -> Valu
 @method(DictV | MapV, "get", arguments=range(1, 3))
 def look_up(call: ModelCall, mapping: DictV | MapV) -> Value:
     """``d.get(key, default)`` of a constant key, or of a string that is compared with the keys."""
-    m, _, _, (key, *defaults), _, node = call
-    return heap.dict_get(m, mapping, key, defaults[0] if defaults else NONE, node)
+    m, _, _, (key, *defaults), _, _ = call
+    return heap.dict_get(m, mapping, key, defaults[0] if defaults else NONE)
 
 
 @method(Known, "get", arguments=range(1, 3))
 def look_up_captured(call: ModelCall, owner: Value) -> Value | None:
     """``d.get(key, default)`` of a dict from outside the function."""
-    m, flow, _, (key, *defaults), _, node = call
+    m, flow, _, (key, *defaults), _, _ = call
     if not outer_containers.is_dict(owner):
         return None
-    return outer_containers.get(m, owner, flow.opened(key), defaults[0] if defaults else NONE, node)
+    return outer_containers.get(m, owner, flow.opened(key), defaults[0] if defaults else NONE)
 
 
 @method(DictV | MapV, "setdefault", arguments=range(1, 3), owner=reference)
 def set_default_item(call: ModelCall, owner: RefV) -> Value:
     """``d.setdefault(key, default)``, also with an empty list, dict or set."""
     key, default = call.args if len(call.args) == 2 else (*call.args, NONE)
-    return set_default(call.m, call.flow, Item(owner, key, default), call.node)
+    return set_default(call.m, call.flow, Item(owner, key, default))
 
 
 # --- counters -----------------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def make_counter(call: ModelCall) -> Value:
     """``Counter()`` of nothing, of a list or dict that is written out, or of a column of strings,
     integers or booleans.
     """
-    m, flow, _, args, _, node = call
+    m, flow, _, args, _, _ = call
     if len(args) > 1:
         raise call.decline("unknown-call", "Counter is supported with one argument")
     if not args:
@@ -223,22 +224,22 @@ def make_counter(call: ModelCall) -> Value:
             raise call.decline("unsupported-operation", reason)
         return CountsV(v)
     counter = heap.box_contents(m, flow, _empty_counter())
-    _update(m, flow, counter, flow.opened(args[0]), node)
+    _update(m, flow, counter, flow.opened(args[0]))
     return counter
 
 
 @method(MapV, "update", arguments=1, statement=True, owner=reference)
 def update(call: ModelCall, owner: RefV) -> Value | None:
     """``counter.update(items)`` of a list or dict that is written out."""
-    m, flow, _, (of,), _, node = call
+    m, flow, _, (of,), _, _ = call
     missing = getattr(flow.opened(owner), "missing", None)
     if missing is None or missing.cls is not collections.Counter:
         return None
-    _update(m, flow, owner, flow.opened(of), node)
+    _update(m, flow, owner, flow.opened(of))
     return NONE
 
 
-def _update(m: SymbolicMachine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> None:
+def _update(m: SymbolicMachine, flow: Flow, owner: Value, of: Value) -> None:
     pairs: list[tuple[Value, Value]]
     count_of_one = scalar_constant(1, m.columns.zone)
     assert count_of_one is not None
@@ -250,32 +251,32 @@ def _update(m: SymbolicMachine, flow: Flow, owner: Value, of: Value, node: ast.A
             pairs = [(k, i) for k, i in zip(keys, items, strict=True) if k is not None]
         case _:
             reason = f"a Counter of {describe(of)}: give it a list of items"
-            raise m.decline("unknown-call", reason, node)
+            raise DeclineSignal("unknown-call", reason)
     for key, increment in pairs:
-        old = item(m, flow, owner, key, node)
+        old = item(m, flow, owner, key)
         assert old is not None
-        number = m.scalar(flow, increment, node)
+        number = m.scalar(flow, increment)
         if number.base != INT or number.traits.numpy:
-            raise m.decline("unsupported-operation", f"a count of {describe(number)}", node)
-        total = binary(Operation(m, flow, ast.Add(), old, number, node))
-        heap.store(m, flow, Item(owner, key, total), node)
+            raise DeclineSignal("unsupported-operation", f"a count of {describe(number)}")
+        total = binary(Operation(m, flow, ast.Add(), old, number))
+        heap.store(m, flow, Item(owner, key, total))
 
 
-def count_of(m: SymbolicMachine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) -> Value:
+def count_of(m: SymbolicMachine, flow: Flow, counts: CountsV, key: Value) -> Value:
     """Evaluate ``Counter(column)[key]`` for a constant key: 0 if it does not occur."""
     v = counts.of
     base = strip(v.term.sort)
     if not isinstance(key, Scalar) or not isinstance(key.term, Lit) or key.base != base:
         reason = "a Counter of a column is asked for constants of the column's type only"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     hit: Term = app(Op.PY_EQ, get(v.term), key.term)
-    return rows_of(m, flow, and_(v.rows, negate(is_none(v.term)), hit), node)
+    return rows_of(m, flow, and_(v.rows, negate(is_none(v.term)), hit))
 
 
 @method(CountsV, "get", arguments=range(1, 3))
 def get_count(call: ModelCall, counts: CountsV) -> Value:
     """``Counter(column).get(key, default)`` of a constant."""
-    m, flow, _, (key, *defaults), _, node = call
-    number = m.scalar(flow, count_of(m, flow, counts, key, node), node)
+    m, flow, _, (key, *defaults), _, _ = call
+    number = m.scalar(flow, count_of(m, flow, counts, key))
     none = app(Op.PY_EQ, number.term, Lit(INT, 0))
     return merge(none, defaults[0] if defaults else NONE, number)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, INT
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.growing_lists import is_list, store_contents
@@ -77,14 +78,14 @@ def select(call: ModelCall) -> Value | None:
     if len(node.args) != 2:
         return None
     named = {k.arg or "**": k.value for k in node.keywords}
-    count = _constant_number(m, m.evaluate(node.args[0], flow), node)
+    count = _constant_number(m.evaluate(node.args[0], flow))
     text, key = key_of(m, flow, named.pop("key", None))
     if named:
         raise call.decline("unknown-call", f"{call.written} with these arguments")
     of = _list_of(call, m.evaluate(node.args[1], flow))
     direction = ">" if call.name == "nlargest" else "<"
-    ordered_items = Sorter(m, flow, (direction, text), key, node).ordered(of)
-    return growing_lists.part(m, ordered_items, 0, max(count, 0), node)
+    ordered_items = Sorter(m, flow, (direction, text), key).ordered(of)
+    return growing_lists.part(ordered_items, 0, max(count, 0))
 
 
 @function("_heapq.heappush", "_heapq.heappop", "_heapq.heappushpop", "_heapq.heapreplace")
@@ -92,16 +93,14 @@ def change_heap(call: ModelCall) -> Value:
     """``heapq.heappush``, ``heappop``, ``heappushpop`` and ``heapreplace``, of a list that is a
     heap.
     """
-    m, flow, _, args, _, node = call
+    m, flow, _, args, _, _ = call
     if not args:
         raise call.decline("unknown-call", f"{call.written} with these arguments")
     contents = flow.opened(args[0])
     if not isinstance(contents, ListV | GrowingV):
         raise call.decline("unsupported-operation", f"a heap of {describe(contents)}")
-    value, remaining_heap = sorted_and_heaps.on_heap(
-        call, sorted_and_heaps.heap_of(m, contents, node)
-    )
-    store_contents(m, flow, args[0], remaining_heap, node)
+    value, remaining_heap = sorted_and_heaps.on_heap(call, sorted_and_heaps.heap_of(contents))
+    store_contents(m, flow, args[0], remaining_heap)
     return value
 
 
@@ -133,13 +132,13 @@ def _sorter(call: ModelCall) -> Sorter:
         if value is None:
             raise call.decline("unsupported-expression", "reverse= is not constant")
         down = bool(value)
-    return Sorter(m, flow, (">" if down else "<", text), key, call.node)
+    return Sorter(m, flow, (">" if down else "<", text), key)
 
 
 @function("collections.deque", keywords=("maxlen",))
 def make_deque(call: ModelCall) -> Value:
     """``deque(items, maxlen=k)`` of nothing or a list, with a constant length."""
-    m, flow, _, args, named, node = call
+    _, flow, _, args, named, _ = call
     if len(args) + len(named) > 2 or (named and len(args) == 2):
         raise call.decline("unknown-call", "a deque with these arguments")
     contents = flow.opened(args[0]) if args else ListV(())
@@ -147,19 +146,19 @@ def make_deque(call: ModelCall) -> Value:
     if not is_list(contents) or (isinstance(contents, GrowingV) and contents.kind == "heap"):
         raise call.decline("unknown-call", f"a deque of {describe(contents)}")
     assert isinstance(contents, ListV | GrowingV)
-    count = None if isinstance(limit, NoneV) else _constant_number(m, limit, node)
+    count = None if isinstance(limit, NoneV) else _constant_number(limit)
     start = settle_items(as_growing(contents))
     if count is not None and len(start.items) > count:
-        start = growing_lists.part(m, replace(start, kind="list"), -count, None, node)
+        start = growing_lists.part(replace(start, kind="list"), -count, None)
     return replace(start, kind="deque", most=count)
 
 
-def _constant_number(m: SymbolicMachine, value: Value, node: ast.AST) -> int:
+def _constant_number(value: Value) -> int:
     """Return a number that must be constant when lifting."""
     number = constant_of(value, INT)
     if number is not None and abs(int(number)) <= sys.maxsize:
         return int(number)
-    raise m.decline("unsupported-expression", "a number of items that is not constant", node)
+    raise DeclineSignal("unsupported-expression", "a number of items that is not constant")
 
 
 # --- methods ------------------------------------------------------------------------------------
@@ -180,7 +179,7 @@ def _replace_contents(
     call: ModelCall, owner: RefV, contents: GrowingV, result: Value = NONE
 ) -> Value:
     """Store the new contents of a list and return the method's result."""
-    store_contents(call.m, call.flow, owner, contents, call.node)
+    store_contents(call.m, call.flow, owner, contents)
     return result
 
 
@@ -209,7 +208,7 @@ def insert(call: ModelCall, owner: RefV) -> Value | None:
     """``list.insert(0, x)``."""
     at, x = call.args
     contents = _contents(call, owner)
-    if contents.kind == "deque" or _constant_number(call.m, at, call.node) != 0:
+    if contents.kind == "deque" or _constant_number(at) != 0:
         return None
     return _replace_contents(
         call, owner, _rearrange(call, contents, lambda items: (check_item(x), *items))
@@ -219,12 +218,12 @@ def insert(call: ModelCall, owner: RefV) -> Value | None:
 @list_method("pop", "popleft", arguments=range(2))
 def pop(call: ModelCall, owner: RefV) -> Value | None:
     """``list.pop()`` and ``list.pop(0)``; ``deque.pop()`` and ``deque.popleft()``."""
-    m, flow, name, args, _, node = call
+    m, flow, name, args, _, _ = call
     contents, from_left = _contents(call, owner), name == "popleft"
-    where = _constant_number(m, args[0], node) if args else 0 if from_left else -1
+    where = _constant_number(args[0]) if args else 0 if from_left else -1
     if (from_left and args) or ((from_left or args) and from_left != (contents.kind == "deque")):
         return None
-    value, remaining = growing_lists.pop_item(m, flow, contents, where, node)
+    value, remaining = growing_lists.pop_item(m, flow, contents, where)
     return _replace_contents(call, owner, remaining, value)
 
 
@@ -273,29 +272,32 @@ def _written_out(call: ModelCall, value: Value) -> tuple[Value, ...]:
 
 def part(m: SymbolicMachine, flow: Flow, owner: Value, index: ast.Slice) -> Value | None:
     """Evaluate ``owner[low:high]`` of a list or tuple with constant bounds; else None."""
-    contents = flow.opened(owner)
-    is_tuple = isinstance(contents, TupleV) and not is_tagged(contents)
-    if not (is_list(contents) or is_tuple):
-        return None
-    low, high = (
-        None if end is None else _end(m, m.evaluate(end, flow), index)
-        for end in (index.lower, index.upper)
-    )
-    step = NONE if index.step is None else m.evaluate(index.step, flow)
-    if isinstance(contents, ListV | TupleV):
-        by = None if isinstance(step, NoneV) else _constant_number(m, step, index)
-        if by == 0:
-            raise m.decline("always-raises", "a slice of step 0", index)
-        items = contents.items[low:high:by]
-        return ListV(items) if isinstance(contents, ListV) else TupleV(items)
-    assert isinstance(contents, GrowingV)
-    if not isinstance(step, NoneV):
-        raise m.decline("unsupported-expression", "a slice with a step of a list that grows", index)
-    return growing_lists.part(m, contents, low or 0, high, index)
+    with m.at(index):
+        contents = flow.opened(owner)
+        is_tuple = isinstance(contents, TupleV) and not is_tagged(contents)
+        if not (is_list(contents) or is_tuple):
+            return None
+        low, high = (
+            None if end is None else _end(m.evaluate(end, flow))
+            for end in (index.lower, index.upper)
+        )
+        step = NONE if index.step is None else m.evaluate(index.step, flow)
+        if isinstance(contents, ListV | TupleV):
+            by = None if isinstance(step, NoneV) else _constant_number(step)
+            if by == 0:
+                raise DeclineSignal("always-raises", "a slice of step 0")
+            items = contents.items[low:high:by]
+            return ListV(items) if isinstance(contents, ListV) else TupleV(items)
+        assert isinstance(contents, GrowingV)
+        if not isinstance(step, NoneV):
+            raise DeclineSignal(
+                "unsupported-expression", "a slice with a step of a list that grows"
+            )
+        return growing_lists.part(contents, low or 0, high)
 
 
-def _end(m: SymbolicMachine, value: Value, node: ast.AST) -> int | None:
-    return None if isinstance(value, NoneV) else _constant_number(m, value, node)
+def _end(value: Value) -> int | None:
+    return None if isinstance(value, NoneV) else _constant_number(value)
 
 
 def delete(m: SymbolicMachine, flow: Flow, target: ast.expr) -> bool:
@@ -311,12 +313,12 @@ def delete(m: SymbolicMachine, flow: Flow, target: ast.expr) -> bool:
     growing = as_growing(contents)
     match target.slice:
         case ast.Slice(ast.expr() as lower, None, None) if growing.kind == "list":
-            first = _constant_number(m, m.evaluate(lower, flow), target)
-            remaining = growing_lists.part(m, growing, 0, first, target)
+            first = _constant_number(m.evaluate(lower, flow))
+            remaining = growing_lists.part(growing, 0, first)
         case ast.Slice():
             return False
         case at:
-            where = _constant_number(m, m.evaluate(at, flow), target)
-            _, remaining = growing_lists.pop_item(m, flow, growing, where, target)
-    store_contents(m, flow, owner, remaining, target)
+            where = _constant_number(m.evaluate(at, flow))
+            _, remaining = growing_lists.pop_item(m, flow, growing, where)
+    store_contents(m, flow, owner, remaining)
     return True

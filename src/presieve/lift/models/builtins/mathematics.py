@@ -24,8 +24,8 @@ from presieve.semantics.smart_constructors import (
 @function("builtins.float", arguments=1)
 def as_double(call: ModelCall) -> Scalar:
     """``float`` of a number, a boolean or a text. What it does not take raises."""
-    m, flow, _, (of,), _, node = call
-    value = m.scalar(flow, of, node)
+    m, flow, _, (of,), _, _ = call
+    value = m.scalar(flow, of)
     if value.base == STRING and call.name == "float":
         if isinstance(value.term, Lit):
             return _float_of_text(call, str(literal_value(value.term)))
@@ -48,12 +48,12 @@ def _float_of_text(call: ModelCall, text: str) -> Scalar:
 @function("math.isnan", arguments=1)
 def is_nan(call: ModelCall) -> Scalar:
     """``math.isnan`` of a number; raises for None and strings."""
-    m, flow, _, (of,), _, node = call
+    m, flow, _, (of,), _, _ = call
     forced = m.force(of, flow)
     if isinstance(forced, NullableV) and forced.base in (INT, FLOAT):
         m.columns.ask(forced.term)
         return boolean(is_none(forced.term))
-    value = m.scalar(flow, of, node)
+    value = m.scalar(flow, of)
     m.columns.ask(value.term)
     if value.base in (BOOL, INT) and (value.base == BOOL or exact_as_float(value, m.ranges)):
         return boolean(FALSE)
@@ -65,7 +65,7 @@ def is_nan(call: ModelCall) -> Scalar:
 @function("math.isinf", arguments=1)
 def is_infinite(call: ModelCall) -> Scalar:
     """``math.isinf`` of a float; raises for None."""
-    value = call.m.scalar(call.flow, call.args[0], call.node)
+    value = call.m.scalar(call.flow, call.args[0])
     if value.base != FLOAT:
         raise call.decline("unsupported-operation", f"isinf of {describe(value)}")
     return boolean(_is_infinite(value.term))
@@ -74,7 +74,7 @@ def is_infinite(call: ModelCall) -> Scalar:
 @function("math.isfinite", arguments=1)
 def is_finite(call: ModelCall) -> Scalar:
     """``math.isfinite`` of a float: neither infinite nor NaN."""
-    value = call.m.scalar(call.flow, call.args[0], call.node)
+    value = call.m.scalar(call.flow, call.args[0])
     call.m.columns.ask(value.term)
     return boolean(negate(or_(app(Op.IS_NAN, value.term), is_infinite(call).term)))
 
@@ -82,13 +82,13 @@ def is_finite(call: ModelCall) -> Scalar:
 @function("math.fabs", arguments=1)
 def fabs(call: ModelCall) -> Scalar:
     """``math.fabs`` of a number, always a float."""
-    return absolute(call.m, call.flow, as_double(call), call.node)
+    return absolute(call.m, call.flow, as_double(call))
 
 
 @function("builtins.abs", arguments=1)
 def make_absolute(call: ModelCall) -> Scalar:
     """``abs`` of a number."""
-    return absolute(call.m, call.flow, call.args[0], call.node)
+    return absolute(call.m, call.flow, call.args[0])
 
 
 # --- whole numbers --------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def root(call: ModelCall) -> Scalar:
 
 
 def _number(call: ModelCall) -> Scalar:
-    value = call.m.scalar(call.flow, call.args[0], call.node)
+    value = call.m.scalar(call.flow, call.args[0])
     if value.base == BOOL and not value.traits.numpy:
         return Scalar(as_int(value.term), PLAIN)
     if value.base not in (INT, FLOAT):

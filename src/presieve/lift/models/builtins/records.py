@@ -13,6 +13,7 @@ import inspect
 from types import FunctionType, MemberDescriptorType
 from typing import Literal
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.lift.execution import inlining, outer_containers
 from presieve.lift.execution.heap import box_contents, new
@@ -91,7 +92,7 @@ def _has_plain_fields(cls: type) -> bool:
 def construct(call: ModelCall, cls: object) -> Value:
     """Create an object of a class that has a kind."""
     assert isinstance(cls, type)
-    m, flow, _, args, named, node = call
+    m, flow, _, args, named, _ = call
     kind = kind_of(cls)
     if kind == "plain":
         instance = _new(m, flow, TupleV((TagV(cls, (), fixed=False),)))
@@ -107,9 +108,7 @@ def construct(call: ModelCall, cls: object) -> Value:
     else:
         fields = dataclasses.fields(cls)
         names = tuple(f.name for f in fields)
-        field_values |= {
-            f.name: _default_value(m, f, node) for f in fields if f.name not in field_values
-        }
+        field_values |= {f.name: _default_value(m, f) for f in fields if f.name not in field_values}
     frozen = kind == "tuple" or cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
     items = tuple(field_values[n] for n in names)
     record = TupleV((TagV(cls, names, fixed=frozen), *items))
@@ -136,12 +135,12 @@ def _bind_fields(call: ModelCall, cls: type) -> dict[str, Value]:
     return field_values
 
 
-def _default_value(m: SymbolicMachine, field: dataclasses.Field[object], node: ast.AST) -> Value:
+def _default_value(m: SymbolicMachine, field: dataclasses.Field[object]) -> Value:
     if field.default is not dataclasses.MISSING:
         return as_constant(field.default, field.name, m.columns.zone)
     empty_container = _EMPTY.get(field.default_factory)
     if empty_container is None:
-        raise m.decline("unknown-call", f"the default of {field.name} is made by a call", node)
+        raise DeclineSignal("unknown-call", f"the default of {field.name} is made by a call")
     return empty_container
 
 
@@ -166,7 +165,7 @@ def _tag(record: TupleV) -> TagV:
     return tag
 
 
-def attribute(m: SymbolicMachine, record: TupleV, name: str, node: ast.AST) -> Value:
+def attribute(m: SymbolicMachine, record: TupleV, name: str) -> Value:
     """Evaluate ``record.name``: a field, or a constant of the class."""
     tag = _tag(record)
     if name in tag.names:
@@ -177,24 +176,24 @@ def attribute(m: SymbolicMachine, record: TupleV, name: str, node: ast.AST) -> V
         not isinstance(value, Known) or outer_containers.is_container(value)
     ):
         return value
-    raise m.decline("unknown-name", f"{tag.cls.__name__} may have no field {name} here", node)
+    raise DeclineSignal("unknown-name", f"{tag.cls.__name__} may have no field {name} here")
 
 
 def store(m: SymbolicMachine, flow: Flow, owner: Value, value: Value, node: ast.Attribute) -> None:
     """Execute ``owner.name = value``."""
     name, record = node.attr, record_of(m, flow, owner)
     if record is None or not isinstance(owner, RefV):
-        raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
+        raise DeclineSignal("mutation", f"{ast.unparse(node)} is changed in place")
     tag = _tag(record)
     of_class = class_attribute(tag.cls, name, None)
     plain = not isinstance(as_constant(of_class, name, m.columns.zone), Known)
     if not plain and not isinstance(of_class, MemberDescriptorType):
-        raise m.decline("mutation", f"{name} is not a plain field of {tag.cls.__name__}", node)
+        raise DeclineSignal("mutation", f"{name} is not a plain field of {tag.cls.__name__}")
     if name in tag.names:
         at = 1 + tag.names.index(name)
         changed = (*record.items[:at], value, *record.items[at + 1 :])
     elif hasattr(tag.cls, "__slots__"):
-        raise m.decline("mutation", f"{tag.cls.__name__} has no field {name}", node)
+        raise DeclineSignal("mutation", f"{tag.cls.__name__} has no field {name}")
     else:
         wider_tag = TagV(tag.cls, (*tag.names, name), tag.fixed)
         changed = (wider_tag, *record.items[1:], value)

@@ -54,6 +54,6 @@ def _match(call: ModelCall, pattern: str, flags: int, text: Value) -> Value | No
         compile_pattern(pattern, flags)
     except (re.error, ValueError):
         return None
-    term = call.m.scalar(call.flow, value, call.node).term
+    term = call.m.scalar(call.flow, value).term
     parameters = (string_lit(pattern), int_lit(flags & ~int(re.UNICODE)))
     return MatchV(apply_function(Op.TEXT_MATCHES, term, *parameters))

@@ -17,6 +17,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import NamedTuple
 
+from presieve.errors import DeclineSignal
 from presieve.ir.sorts import FLOAT
 from presieve.ir.terms import TRUE, Term
 from presieve.ir.walk import size
@@ -68,11 +69,10 @@ class Sorter(NamedTuple):
     flow: Flow
     order: Order
     key: Key
-    node: ast.AST
 
     def ordered(self, list_value: GrowingV) -> GrowingV:
         """Sort the list in this order."""
-        m, flow, order, key, node = self
+        m, flow, order, key = self
         if list_value.kind == "heap" and order[1] == "":
             turned = reversed_items(list_value.items) if order[0] == "<" else list_value.items
             return GrowingV(turned, frozenset([order]))
@@ -88,7 +88,7 @@ class Sorter(NamedTuple):
         terms = [t for i in items for t in _terms(i)]
         if any(size(t) > _LARGEST for t in terms):
             reason = "a list in no known order is sorted: keep it sorted, and sort it for each item"
-            raise m.decline("too-large", reason, node)
+            raise DeclineSignal("too-large", reason)
         return GrowingV(items, frozenset([order]), place=list_value.place)
 
     def insert_row(self, items: Items, x: Value) -> Items:
@@ -104,15 +104,15 @@ class Sorter(NamedTuple):
 
     def _before(self, x: Value, y: Value) -> Term:
         """Return whether x comes strictly before y."""
-        m, node = self.m, self.node
+        m = self.m
         both_path = self.flow.branch(and_(there(x), there(y)))
         keys = (self.key(both_path, as_solid_item(m.force(v, both_path))) for v in (x, y))
         a, b = (without_length(v) for v in keys)
         for value in (a, b):
-            _check_numbers(m, value, node)
+            _check_numbers(m, value)
         if self.order[0] == ">":
             a, b = b, a
-        return compare(Comparison(m, both_path, ast.Lt(), a, b, node))
+        return compare(Comparison(m, both_path, ast.Lt(), a, b))
 
 
 def _terms(value: Value) -> list[Term]:
@@ -124,7 +124,7 @@ def _terms(value: Value) -> list[Term]:
     return []
 
 
-def _check_numbers(m: SymbolicMachine, value: Value, node: ast.AST) -> None:
+def _check_numbers(m: SymbolicMachine, value: Value) -> None:
     """Decline keys that may be NaN. At first raise :class:`UntrackedSignal`: lifting starts again
     with the assumption that doubles of columns are numbers.
     """
@@ -132,15 +132,15 @@ def _check_numbers(m: SymbolicMachine, value: Value, node: ast.AST) -> None:
         case Scalar(_, traits):
             if value.base == FLOAT and traits.maybe_nan:
                 if NUMBERS not in m.columns.tracked:
-                    raise UntrackedSignal(NUMBERS, m.source.span(node))
+                    raise UntrackedSignal(NUMBERS, m.span)
                 reason = "a list is sorted that may hold NaN: leave it out, or sort columns as such"
-                raise m.decline("unsupported-operation", reason, node)
+                raise DeclineSignal("unsupported-operation", reason)
         case TupleV(items):
             for i in items:
-                _check_numbers(m, i, node)
+                _check_numbers(m, i)
         case _:
             reason = f"a list is sorted by {describe(value)}"
-            raise m.decline("unsupported-operation", reason, node)
+            raise DeclineSignal("unsupported-operation", reason)
 
 
 def itself(flow: Flow, value: Value) -> Value:
@@ -184,20 +184,20 @@ def key_of(m: SymbolicMachine, flow: Flow, node: ast.expr | None) -> tuple[str, 
 # --- heaps --------------------------------------------------------------------------------------
 
 
-def heap_of(m: SymbolicMachine, list_value: ListV | GrowingV, node: ast.AST) -> GrowingV:
+def heap_of(list_value: ListV | GrowingV) -> GrowingV:
     """Return a list as a heap: it must be empty, in ascending order, or made by heapq."""
     heap = settle_items(as_growing(list_value))
     if heap.kind == "heap" or (heap.kind == "list" and is_ordered(heap, ASCENDING)):
         return make_heap(heap)
-    raise m.decline("mutation", "a list that may be no heap is used as one", node)
+    raise DeclineSignal("mutation", "a list that may be no heap is used as one")
 
 
 def on_heap(call: ModelCall, heap: GrowingV) -> tuple[Value, GrowingV]:
     """Return the result of a function of heapq, and the heap after the call."""
-    m, flow, name, (_, *args), _, node = call
+    m, flow, name, (_, *args), _, _ = call
     least = heap.items[1:]
     if name == "heappop" and not args:
-        value = item(m, flow, heap, 0, node)
+        value = item(m, flow, heap, 0)
         return value, replace(heap, items=growing_lists.shorten_to(flow, heap.items, least))
     if len(args) != 1:
         raise call.decline("unknown-call", f"heapq.{name} with these arguments")
@@ -206,9 +206,9 @@ def on_heap(call: ModelCall, heap: GrowingV) -> tuple[Value, GrowingV]:
     value = NONE
     items = heap.items
     if name == "heapreplace":
-        value = item(m, flow, heap, 0, node)
+        value = item(m, flow, heap, 0)
         items = growing_lists.shorten_to(flow, items, least)
-    items = Sorter(m, flow, DESCENDING, itself, node).insert_row(items, x)
+    items = Sorter(m, flow, DESCENDING, itself).insert_row(items, x)
     new_heap = GrowingV(items, frozenset([DESCENDING]), kind="heap", place=heap.place)
     if name == "heappushpop":
         value = growing_lists.last(m, flow, items)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort
 from presieve.ir.terms import TRUE, Lit, Op, Term, int_lit, string_lit
@@ -97,7 +98,7 @@ def _literals(call: ModelCall) -> list[Lit] | None:
 )
 def is_of_kind(call: ModelCall, text: Scalar) -> Value:
     """``text.isdigit()`` and the like."""
-    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
+    term = call.m.scalar(call.flow, text, AttributeError).term
     return boolean(apply_function(Op.TEXT_IS, term, string_lit(call.name)))
 
 
@@ -116,7 +117,7 @@ def change_case(call: ModelCall, text: Scalar) -> Value | None:
     """``text.upper()`` and ``text.lower()``."""
     if call.args:
         return None
-    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
+    term = call.m.scalar(call.flow, text, AttributeError).term
     return _apply(_CASES[call.name], term)
 
 
@@ -126,7 +127,7 @@ def strip_text(call: ModelCall, text: Scalar) -> Value | None:
     characters = _literals(call)
     if characters is None or len(characters) > 1:
         return None
-    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
+    term = call.m.scalar(call.flow, text, AttributeError).term
     return _apply(_STRIPS[call.name], term, *(characters or [string_lit(WHITESPACE)]))
 
 
@@ -136,7 +137,7 @@ def replace_text(call: ModelCall, text: Scalar) -> Value | None:
     literals = _literals(call)
     if literals is None or len(literals) != 2 or not literals[0].value:
         return compute_constant(call, text)
-    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
+    term = call.m.scalar(call.flow, text, AttributeError).term
     return _apply(Op.TEXT_REPLACE, term, *literals)
 
 
@@ -146,7 +147,7 @@ def without_prefix(call: ModelCall, text: Scalar) -> Value | None:
     literals = _literals(call)
     if literals is None or len(literals) != 1:
         return None
-    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
+    term = call.m.scalar(call.flow, text, AttributeError).term
     prefix = str(literals[0].value)
     return Scalar(ite(starts_with(term, prefix), _text_from(term, len(prefix)), term))
 
@@ -156,7 +157,7 @@ def ends_with(call: ModelCall, text: Scalar) -> Value | None:
     """``text.endswith(end)`` of a constant, also of a tuple of them."""
     if len(call.args) != 1:
         return None
-    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
+    term = call.m.scalar(call.flow, text, AttributeError).term
     ends = ends_with_any(term, call.args[0])
     return None if ends is None else boolean(call.flow.decided(ends))
 
@@ -178,7 +179,7 @@ def place_of(call: ModelCall, text: Scalar) -> Value | None:
     if literals is None or len(literals) != 1 or not literals[0].value:
         return compute_constant(call, text)
     m, flow = call.m, call.flow
-    term = m.scalar(flow, text, call.node, AttributeError).term
+    term = m.scalar(flow, text, AttributeError).term
     if call.name == "index":
         m.fail(flow, negate(apply_function(Op.TEXT_CONTAINS, term, *literals)), ValueError)
     return _apply(Op.TEXT_COUNT if call.name == "count" else Op.TEXT_FIND, term, *literals)
@@ -199,15 +200,15 @@ def split(call: ModelCall, text: Scalar) -> Value | None:
             return None
     if not separator:
         return None
-    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
+    term = call.m.scalar(call.flow, text, AttributeError).term
     return SplitV(term, string_lit(str(separator)), most is None or int(most) < 0)
 
 
-def part_at(m: SymbolicMachine, flow: Flow, parts: SplitV, key: Value, node: ast.AST) -> Scalar:
+def part_at(m: SymbolicMachine, flow: Flow, parts: SplitV, key: Value) -> Scalar:
     """Return one part of a split text; IndexError if there are fewer parts."""
     place = constant_of(key, INT)
     if type(place) is not int or (not parts.counted and place != 0):
-        raise m.decline("unsupported-expression", "this part of a text", node)
+        raise DeclineSignal("unsupported-expression", "this part of a text")
     least = place if place >= 0 else -place - 1
     if least:
         number = app(Op.TEXT_COUNT, parts.text, parts.separator)
@@ -222,10 +223,10 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
     if not isinstance(of, ListV | TupleV):
         return None
     m, flow = call.m, call.flow
-    parts = [m.scalar(flow, i, call.node, None) for i in of.items]
+    parts = [m.scalar(flow, i, None) for i in of.items]
     if any(p.base != STRING for p in parts):
         return None
-    between = m.scalar(flow, text, call.node, None)
+    between = m.scalar(flow, text, None)
     joined_text = Scalar(string_lit(""))
     for number, part in enumerate(parts):
         joined_text = (
@@ -236,11 +237,11 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
 
 def sum_of(operation: Operation) -> Scalar | None:
     """Evaluate ``a + b`` of texts; None for other operations."""
-    m, flow, op, left, right, node = operation
+    m, flow, op, left, right = operation
     texts = all(isinstance(v, Scalar) and v.base == STRING for v in (left, right))
     if not texts or not isinstance(op, ast.Add):
         return None
-    a, b = (m.scalar(flow, v, node) for v in (left, right))
+    a, b = (m.scalar(flow, v) for v in (left, right))
     return concatenate_texts(a, b)
 
 
@@ -251,7 +252,7 @@ def concatenate_texts(a: Scalar, b: Scalar) -> Scalar:
     return a if b.term == string_lit("") else _apply(Op.TEXT_CONCAT, a.term, b.term)
 
 
-def write_as_text(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
+def write_as_text(m: SymbolicMachine, flow: Flow, value: Value) -> Scalar:
     """Evaluate ``str(value)`` of a text, an integer, a truth value or None."""
     forced = m.force(value, flow)
     none = string_lit("None")
@@ -261,7 +262,7 @@ def write_as_text(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -
         term = get(forced.term)
         shown = _WRITTEN[forced.base](term)
         return Scalar(ite(is_none(forced.term), none, shown))
-    raise m.decline("unsupported-operation", f"str() of {describe(value)} is not read", node)
+    raise DeclineSignal("unsupported-operation", f"str() of {describe(value)} is not read")
 
 
 def format_text(m: SymbolicMachine, node: ast.JoinedStr, flow: Flow) -> Scalar:
@@ -270,12 +271,12 @@ def format_text(m: SymbolicMachine, node: ast.JoinedStr, flow: Flow) -> Scalar:
     for part in node.values:
         match part:
             case ast.FormattedValue(value, -1 | 115, None):
-                shown = write_as_text(m, flow, m.evaluate(value, flow), node)
+                shown = write_as_text(m, flow, m.evaluate(value, flow))
             case ast.Constant(str() as text):
                 shown = Scalar(string_lit(text))
             case _:
                 reason = "a format, as in f'{x:.2f}', is not read"
-                raise m.decline("unsupported-expression", reason, node)
+                raise DeclineSignal("unsupported-expression", reason)
         formatted_text = concatenate_texts(formatted_text, shown)
     return formatted_text
 
@@ -283,9 +284,7 @@ def format_text(m: SymbolicMachine, node: ast.JoinedStr, flow: Flow) -> Scalar:
 # --- slices ---------------------------------------------------------------------------------------
 
 
-def slice_text(
-    m: SymbolicMachine, flow: Flow, text: Scalar, where: ast.Slice, node: ast.AST
-) -> Scalar | None:
+def slice_text(m: SymbolicMachine, flow: Flow, text: Scalar, where: ast.Slice) -> Scalar | None:
     """Evaluate ``text[a:b]`` with constant bounds; ``b`` must not be negative."""
     bounds = (None if e is None else constant_of(m.evaluate(e, flow), INT) for e in _ends(where))
     ends = [e if type(e) is int else None for e in bounds]
@@ -293,7 +292,7 @@ def slice_text(
     if unknown or where.step is not None:
         return None
     start, stop = ends
-    term = m.scalar(flow, text, node).term
+    term = m.scalar(flow, text).term
     if start is not None and start < 0:
         return _apply(Op.TEXT_LAST, term, int_lit(-start)) if stop is None else None
     if stop is None:
@@ -314,14 +313,12 @@ def _text_from(text: Term, start: int) -> Term:
     return apply_function(Op.TEXT_TAIL, text, int_lit(start)) if start else text
 
 
-def character(
-    m: SymbolicMachine, flow: Flow, text: Scalar, key: Value, node: ast.AST
-) -> Scalar | None:
+def character(m: SymbolicMachine, flow: Flow, text: Scalar, key: Value) -> Scalar | None:
     """Evaluate ``text[i]`` for a constant ``i``; IndexError if the text is too short."""
     place = constant_of(key, INT)
     if type(place) is not int:
         return None
-    term = m.scalar(flow, text, node).term
+    term = m.scalar(flow, text).term
     least = place + 1 if place >= 0 else -place
     length = apply_function(Op.TEXT_LENGTH, term)
     short = of_arguments(fold_constants(app(Op.PY_LT, length, int_lit(least))))
@@ -343,7 +340,7 @@ def startswith(call: ModelCall, text: Scalar) -> Value | None:
     computed_value = compute_constant(call, text)
     if computed_value is not None or len(call.args) != 1:
         return computed_value
-    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
+    term = call.m.scalar(call.flow, text, AttributeError).term
     starts = starts_with_any(term, call.args[0])
     return None if starts is None else boolean(call.flow.decided(starts))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import Lit, literal_value
 from presieve.lift.execution.aliasing import check_sole
@@ -34,22 +35,22 @@ def write(m: SymbolicMachine, flow: Flow, node: ast.Subscript, key: Value, value
     owner = node.value
     at = owner.value if isinstance(owner, ast.Attribute) else owner
     assert isinstance(at, ast.Name)
-    check_sole(m, flow, at, node, values=isinstance(owner, ast.Attribute))
+    check_sole(m, flow, at, values=isinstance(owner, ast.Attribute))
     table = part(flow.env[at.id])
     assert table is not None
     if isinstance(owner, ast.Attribute):
         both = key.items if isinstance(key, TupleV) and len(key.items) == 2 else (key, key)
         column = constant_of(both[1])
         if column not in table.columns or vector(m, both[0]) is None:
-            raise m.decline("mutation", "this way of writing to a table", node)
+            raise DeclineSignal("mutation", "this way of writing to a table")
         choice = Choice(both[0], value, keep=False)
-        new_column = choose_elements(m, column_of(m, table, str(column)), choice, node)
+        new_column = choose_elements(m, column_of(m, table, str(column)), choice)
         flow.env[at.id] = _put(table, str(column), new_column)
         return
     name = constant_of(key)
     if not isinstance(name, str):
-        raise m.decline("mutation", "a column is written by its name, a constant string", node)
-    flow.env[at.id] = _put(table, name, _column(m, table, value, node))
+        raise DeclineSignal("mutation", "a column is written by its name, a constant string")
+    flow.env[at.id] = _put(table, name, _column(m, table, value))
 
 
 @table_method("assign", arguments=0, keywords=ANY, fresh=True)
@@ -58,23 +59,23 @@ def assign_columns(call: ModelCall, table: PartV) -> PartV | None:
     if "**" in call.named:
         return None
     for name, value in call.named.items():
-        table = _put(table, name, _column(call.m, table, value, call.node))
+        table = _put(table, name, _column(call.m, table, value))
     return table
 
 
-def _column(m: SymbolicMachine, table: PartV, value: Value, node: ast.AST) -> VectorV:
+def _column(m: SymbolicMachine, table: PartV, value: Value) -> VectorV:
     column = vector(m, value)
     if column is not None:
         if column.rows != table.rows or (column.ordered, column.by) != (table.ordered, table.by):
             reason = "a column of other rows is put into a table: make it from the same table"
-            raise m.decline("unsupported-operation", reason, node)
+            raise DeclineSignal("unsupported-operation", reason)
         return replace(column, array=False)
-    constant = scalar_operand(m, value, node)
+    constant = scalar_operand(value)
     if constant.base not in (INT, FLOAT, BOOL, STRING) or not isinstance(constant.term, Lit):
-        raise m.decline("unsupported-operation", "a column of such a value", node)
+        raise DeclineSignal("unsupported-operation", "a column of such a value")
     number = literal_value(constant.term)
     if isinstance(number, int) and not -(2**63) <= number < 2**63:
-        raise m.decline("unsupported-operation", "a column of larger integers", node)
+        raise DeclineSignal("unsupported-operation", "a column of larger integers")
     return VectorV(constant.term, table.rows, None, False, table.ordered)
 
 

@@ -6,9 +6,9 @@ Sources: pandas 2.3 user guide, "Indexing and selecting data". A group's table h
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, conjunction
 from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
@@ -46,23 +46,21 @@ from presieve.semantics.smart_constructors import and_, is_none
 _ACCESS = ("loc", "iloc", "at", "iat")
 
 
-def attribute_of(
-    m: SymbolicMachine, flow: Flow, value: Value, name: str, node: ast.AST
-) -> Value | None:
+def attribute_of(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Value | None:
     """Evaluate ``value.name`` of a table or column; None if it is not supported here."""
     if arrays.is_arrow(value):
-        return arrays.attribute_of(m, flow, value, name, node)
+        return arrays.attribute_of(m, flow, value, name)
     match value:
         case FrequencyV() if name in ("loc", "at"):
             return AccessV(value, name)
         case FrequencyV():
-            raise m.decline(*value_counts.needs_all(name), node)
+            raise DeclineSignal(*value_counts.needs_all(name))
         case TopV(PartV()) if name not in _ACCESS:
-            return top_k.attribute_of(m, flow, value, name, node)
+            return top_k.attribute_of(m, flow, value, name)
         case TopV(VectorV(), listed=False) if name in ("iloc", "iat"):
             return AccessV(value, name)
         case TopV():
-            return top_k.attribute_of(m, flow, value, name, node)
+            return top_k.attribute_of(m, flow, value, name)
         case VectorV() if value.array and name not in ("size", "shape"):
             return None
         case SeriesV() | FrameV() | VectorV() | PartV() if name in _ACCESS:
@@ -70,19 +68,19 @@ def attribute_of(
         case SeriesV() | VectorV() if name in ("str", "dt"):
             return AccessV(value, name)
         case AccessV(of, "dt") if (times := series.vector(m, of)) is not None:
-            return datetimes.field_of(m, times, name, node)
+            return datetimes.field_of(times, name)
         case SeriesV() | VectorV() if name == "size":
-            return _size(m, flow, value, node)
+            return _size(m, flow, value)
         case SeriesV() | VectorV() if name == "shape":
-            return TupleV((_size(m, flow, value, node),))
+            return TupleV((_size(m, flow, value),))
         case FrameV(columns) | PartV(columns) if name == "shape":
-            return TupleV((_size(m, flow, value, node), Scalar(int_lit(len(columns)), LITERAL)))
+            return TupleV((_size(m, flow, value), Scalar(int_lit(len(columns)), LITERAL)))
         case FrameV() | PartV() | SeriesV() | VectorV() if name == "index":
             return value if isinstance(value, FrameV | PartV) else None
         case VectorV(_, rows) | PartV(_, rows) if name == "empty":
             if rows == TRUE:
                 return Scalar(FALSE)  # a group is never empty
-            size = rows_of(m, flow, rows, node)
+            size = rows_of(m, flow, rows)
             assert isinstance(size, Scalar)
             return Scalar(app(Op.PY_EQ, size.term, int_lit(0)))
         case PartV(columns) if name in columns and name.isidentifier():
@@ -93,46 +91,42 @@ def attribute_of(
     return None
 
 
-def _size(m: SymbolicMachine, flow: Flow, value: Value, node: ast.AST) -> Value:
-    return rows_of(m, flow, _rows(value), node)
+def _size(m: SymbolicMachine, flow: Flow, value: Value) -> Value:
+    return rows_of(m, flow, _rows(value))
 
 
 def _rows(value: Value) -> Term:
     return value.rows if isinstance(value, VectorV | PartV) else TRUE
 
 
-def item_of(
-    m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.AST
-) -> Value | None:
+def item_of(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value | None:
     """Evaluate ``value[key]`` of a table or column; None if it is not supported here."""
     if arrays.is_arrow(value):
         return arrays.item_of(m, value, key)
     match value:
         case FrequencyV():
-            return value_counts.item_of(m, flow, value, key, node)
+            return value_counts.item_of(m, flow, value, key)
         case AccessV(FrequencyV() as counts):
-            return value_counts.at_label(m, flow, counts, key, node)
+            return value_counts.at_label(m, flow, counts, key)
         case TopV():
-            return top_k.item_of(m, flow, value, key, node)
+            return top_k.item_of(m, flow, value, key)
         case AccessV(TopV() as top):
-            return top_k.at(m, flow, top, key, node)
+            return top_k.at(m, flow, top, key)
         case AccessV(of, "iloc" | "iat"):
-            return _by_position(m, flow, of, key, node)
+            return _by_position(m, flow, of, key)
         case AccessV(of, "loc" | "at"):
-            return _by_label(m, flow, of, key, node)
+            return _by_label(m, flow, of, key)
         case LabelledV(columns, label):
             name = constant_of(key)
             if name not in columns:
                 return None
             if _all_floats(m, columns):
-                return at_label(
-                    m, flow, LabelledElement(PartV(columns, TRUE), str(name), label), node
-                )
+                return at_label(m, flow, LabelledElement(PartV(columns, TRUE), str(name), label))
             return None
         case FrameV() | PartV() if isinstance(key, SeriesV | VectorV):
-            return _apply_mask(m, flow, value, key, node)
+            return _apply_mask(m, flow, value, key)
         case SeriesV() | VectorV() if isinstance(key, SeriesV | VectorV):
-            return _apply_mask(m, flow, value, key, node)
+            return _apply_mask(m, flow, value, key)
         case TableV(columns, items) if columns is not None and isinstance(key, ListV):
             wanted = _names(key)
             if wanted is None or not set(wanted) <= set(columns) or len(set(wanted)) < len(wanted):
@@ -156,20 +150,20 @@ def _all_floats(m: SymbolicMachine, columns: tuple[str, ...]) -> bool:
     return types == {"double"} or "string" in types
 
 
-def _apply_mask(m: SymbolicMachine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
+def _apply_mask(m: SymbolicMachine, flow: Flow, value: Value, key: Value) -> Value:
     mask, frame = series.vector(m, key), series.part(value)
     assert mask is not None
     holes = is_none(mask.term)
     if holes != FALSE and strip(mask.term.sort) == BOOL:
-        m.fail(flow, any_row(m, and_(mask.rows, holes), node))
+        m.fail(flow, any_row(m, and_(mask.rows, holes)))
     if frame is not None:
-        return fresh(m, replace(frame, rows=series.select_rows(m, frame.rows, mask, node)))
+        return fresh(m, replace(frame, rows=series.select_rows(frame.rows, mask)))
     column = series.vector(m, value)
     assert column is not None
-    return fresh(m, series.restrict_column(column, series.select_rows(m, column.rows, mask, node)))
+    return fresh(m, series.restrict_column(column, series.select_rows(column.rows, mask)))
 
 
-def _by_label(m: SymbolicMachine, flow: Flow, of: Value, key: Value, node: ast.AST) -> Value | None:
+def _by_label(m: SymbolicMachine, flow: Flow, of: Value, key: Value) -> Value | None:
     """Evaluate ``of.loc[key]``."""
     rows, name = key.items if isinstance(key, TupleV) and len(key.items) == 2 else (key, None)
     frame = series.part(of)
@@ -177,24 +171,24 @@ def _by_label(m: SymbolicMachine, flow: Flow, of: Value, key: Value, node: ast.A
         column = series.vector(m, of)
         if name is None and isinstance(key, LabelV) and column is not None and column.name:
             inside = PartV((column.name,), column.rows)
-            return at_label(m, flow, LabelledElement(inside, column.name, key), node)
+            return at_label(m, flow, LabelledElement(inside, column.name, key))
         masks = isinstance(key, SeriesV | VectorV)
-        return _apply_mask(m, flow, of, key, node) if masks else None
+        return _apply_mask(m, flow, of, key) if masks else None
     match rows:
         case ListV((LabelV() as label,)):  # a table of one row; an error if there is none
             columns = _columns_named(frame, name)
             if columns is None:
                 return None
-            cells = (at_label(m, flow, LabelledElement(frame, c, label), node) for c in columns)
+            cells = (at_label(m, flow, LabelledElement(frame, c, label)) for c in columns)
             return TableV(columns, tuple(cells))
         case LabelV() if name is None:
             is_whole_group = frame.rows == TRUE and frame.ordered and not frame.made
             return LabelledV(frame.columns, rows) if is_whole_group else None
         case LabelV() if name is not None and (wanted := constant_of(name)) in frame.columns:
-            return at_label(m, flow, LabelledElement(frame, str(wanted), rows), node)
+            return at_label(m, flow, LabelledElement(frame, str(wanted), rows))
         case SeriesV() | VectorV():
-            chosen = _apply_mask(m, flow, frame, rows, node)
-            return chosen if name is None else item_of(m, flow, chosen, name, node)
+            chosen = _apply_mask(m, flow, frame, rows)
+            return chosen if name is None else item_of(m, flow, chosen, name)
     return None
 
 
@@ -206,14 +200,12 @@ def _columns_named(frame: PartV, name: Value | None) -> tuple[str, ...] | None:
     return columns if columns is not None and set(columns) <= set(frame.columns) else None
 
 
-def _by_position(
-    m: SymbolicMachine, flow: Flow, of: Value, key: Value, node: ast.AST
-) -> Value | None:
+def _by_position(m: SymbolicMachine, flow: Flow, of: Value, key: Value) -> Value | None:
     frame = series.part(of)
     if frame is not None and isinstance(key, ListV) and len(key.items) == 1:
         row = constant_of(key.items[0])
         if type(row) is int and row in (0, -1):
-            return first_last.row_table(m, flow, frame, last=row == -1, node=node)
+            return first_last.row_table(m, flow, frame, last=row == -1)
     position = constant_of(key)
     grouped = not m.columns.single  # rows of a batch may have different keys
     if grouped and isinstance(of, SeriesV) and of.name in m.columns.request.keys:
@@ -221,10 +213,10 @@ def _by_position(
             return m.columns.key(of.name)
     column = series.vector(m, of)
     if column is not None and type(position) is int and position in (0, -1):
-        return first_last.end_of(m, flow, column, last=position == -1, node=node)
+        return first_last.end_of(m, flow, column, last=position == -1)
     if column is not None and type(position) is int:
         reason = "one row in the middle depends on the number of rows before it: loop"
-        raise m.decline("row-order", reason, node)
+        raise DeclineSignal("row-order", reason)
     return None
 
 
@@ -287,14 +279,14 @@ def tail(call: ModelCall, frame: PartV) -> TableV | None:
     """``table.tail(1)``, if the table has a row."""
     if constant_of(call.args[0]) != 1:
         return None
-    return first_last.row_table(call.m, call.flow, frame, last=True, node=call.node)
+    return first_last.row_table(call.m, call.flow, frame, last=True)
 
 
 @table_method("query", arguments=1, fresh=True)
 def select(call: ModelCall, frame: PartV) -> Value:
     """``table.query("a > 1 and b == 'x'")`` of a constant string: comparisons and variables."""
     mask = query.mask(call, frame)
-    return _apply_mask(call.m, call.flow, frame, mask, call.node)
+    return _apply_mask(call.m, call.flow, frame, mask)
 
 
 refuse_methods(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import datetime as dt
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import FALSE
@@ -33,56 +34,54 @@ _FLIPPED: dict[type[ast.cmpop], ast.cmpop] = {
 _LAST_YEAR = 9998
 
 
-def field_of(m: SymbolicMachine, v: VectorV, name: str, node: ast.AST) -> CalendarV:
+def field_of(v: VectorV, name: str) -> CalendarV:
     """Evaluate ``column.dt.name``. Declines all fields except years and dates."""
     if strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
         reason = "raises for columns that are not timestamps: dates of Spark are objects in pandas"
-        raise m.decline("unsupported-operation", f".dt {reason}", node)
+        raise DeclineSignal("unsupported-operation", f".dt {reason}")
     if name not in ("year", "date"):
         reason = f".dt.{name} is not supported, only .dt.year and .dt.date against constants"
         advice = "make it a column below the function, as F.hour() or F.month() do"
-        raise m.decline("unsupported-expression", f"{reason}: {advice}", node)
+        raise DeclineSignal("unsupported-expression", f"{reason}: {advice}")
     return CalendarV(v, name)
 
 
 def compare(comparison: Comparison) -> VectorV:
     """Compare a year or date with a constant, on either side."""
-    m, flow, op, left, right, node = comparison
+    m, flow, op, left, right = comparison
     if not isinstance(left, CalendarV):
-        return compare(Comparison(m, flow, _FLIPPED.get(type(op), op), right, left, node))
-    start, end = _interval(m, left, right, node)
+        return compare(Comparison(m, flow, _FLIPPED.get(type(op), op), right, left))
+    start, end = _interval(m, left, right)
     v = left.of
     gaps = and_(v.rows, missing(v.term))
     if left.name == "date" and type(op) in _FLIPPED and gaps != FALSE:
         # If all are missing, pandas types the dates as times, which have no order with dates.
-        some, none = any_row(m, present_rows(v), node), any_row(m, gaps, node)
+        some, none = any_row(m, present_rows(v)), any_row(m, gaps)
         m.fail(flow, and_(none, negate(some)))
     match op:
         case ast.Lt():
-            return compare_vectors(m, op, v, start, node)
+            return compare_vectors(m, op, v, start)
         case ast.GtE():
-            return compare_vectors(m, op, v, start, node)
+            return compare_vectors(m, op, v, start)
         case ast.LtE():
-            return compare_vectors(m, ast.Lt(), v, end, node)
+            return compare_vectors(m, ast.Lt(), v, end)
         case ast.Gt():
-            return compare_vectors(m, ast.GtE(), v, end, node)
+            return compare_vectors(m, ast.GtE(), v, end)
         case ast.Eq():
-            a = compare_vectors(m, ast.GtE(), v, start, node)
-            b = compare_vectors(m, ast.Lt(), v, end, node)
+            a = compare_vectors(m, ast.GtE(), v, start)
+            b = compare_vectors(m, ast.Lt(), v, end)
             return like(and_(a.term, b.term), v)
         case ast.NotEq():
             return like(negate(compare(comparison._replace(op=ast.Eq())).term), v)
-    raise m.decline("unsupported-operation", "is and in of a whole column", node)
+    raise DeclineSignal("unsupported-operation", "is and in of a whole column")
 
 
-def _interval(
-    m: SymbolicMachine, field: CalendarV, value: Value, node: ast.AST
-) -> tuple[Scalar, Scalar]:
+def _interval(m: SymbolicMachine, field: CalendarV, value: Value) -> tuple[Scalar, Scalar]:
     """Return the first time of the year or day, and that of the next one."""
     number = constant_of(value, INT if field.name == "year" else DATE)
     if type(number) is not int:
         reason = f".dt.{field.name} is compared with {describe(value)}: a constant is supported"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     try:
         if field.name == "year":
             days = [dt.date(y, 1, 1) for y in (number, number + 1)]
@@ -91,7 +90,7 @@ def _interval(
     except (ValueError, OverflowError):
         days = []
     if not days or days[1].year > _LAST_YEAR:
-        raise m.decline("unsupported-constant", "a year or date that pandas does not have", node)
+        raise DeclineSignal("unsupported-constant", "a year or date that pandas does not have")
     first, next_ = (scalar_constant(dt.datetime(*d.timetuple()[:3]), m.columns.zone) for d in days)
     assert first is not None
     assert next_ is not None

@@ -8,10 +8,10 @@ in the order of the rows.
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from typing import NamedTuple
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sort, strip
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit, none_lit
@@ -37,24 +37,24 @@ class Choice(NamedTuple):
     keep: bool
 
 
-def choose_elements(m: SymbolicMachine, v: VectorV, choice: Choice, node: ast.AST) -> VectorV:
+def choose_elements(m: SymbolicMachine, v: VectorV, choice: Choice) -> VectorV:
     """Evaluate ``column.where(mask, other)``, or ``column.mask(mask, other)`` if ``keep`` is
     false.
     """
-    condition = _condition(m, v, choice.mask, node)
-    replacement = _replacement_term(m, v, choice.other, node)
+    condition = _condition(m, v, choice.mask)
+    replacement = _replacement_term(m, v, choice.other)
     base, nothing = strip(v.term.sort), choice.other is None
     if base not in _CHOSEN or (base == BOOL and nothing):
-        raise m.decline("unsupported-operation", "where() and mask() of such a column", node)
+        raise DeclineSignal("unsupported-operation", "where() and mask() of such a column")
     if base == INT and nothing and not v.narrow:
-        raise m.decline("unsupported-operation", "integers next to NaN are rounded: fillna", node)
+        raise DeclineSignal("unsupported-operation", "integers next to NaN are rounded: fillna")
     if base == INT:
         small(m, v)
     a, b = (v.term, replacement) if choice.keep else (replacement, v.term)
     return VectorV(_either(condition, a, b), v.rows, None, v.narrow, v.ordered)
 
 
-def _condition(m: SymbolicMachine, v: VectorV, mask: Value, node: ast.AST) -> Term:
+def _condition(m: SymbolicMachine, v: VectorV, mask: Value) -> Term:
     condition = vector(m, mask)
     if (
         condition is None
@@ -62,14 +62,14 @@ def _condition(m: SymbolicMachine, v: VectorV, mask: Value, node: ast.AST) -> Te
         or (condition.ordered, condition.by) != (v.ordered, v.by)
     ):
         reason = "a condition of other rows: make it from the table that the column is of"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     if condition.term.sort != BOOL:
         reason = "a condition that may hold NULL: compare with == True"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     return condition.term
 
 
-def _replacement_term(m: SymbolicMachine, v: VectorV, value: Value | None, node: ast.AST) -> Term:
+def _replacement_term(m: SymbolicMachine, v: VectorV, value: Value | None) -> Term:
     """Return the replacement of an element, which must be of the column's own type."""
     base = strip(v.term.sort)
     if value is None:
@@ -78,18 +78,18 @@ def _replacement_term(m: SymbolicMachine, v: VectorV, value: Value | None, node:
     if column is not None:
         if column.rows != v.rows or strip(column.term.sort) != base or column.narrow != v.narrow:
             reason = "values of another type, or of other rows: take them from the same table"
-            raise m.decline("unsupported-operation", reason, node)
+            raise DeclineSignal("unsupported-operation", reason)
         if base == INT:
             small(m, column, beside=v)
             small(m, v, beside=column)
         return column.term
-    constant = scalar_operand(m, value, node)
+    constant = scalar_operand(value)
     if base == FLOAT and constant.base == INT and constant.traits.literal:
         return as_float(constant.term)
     fits = base != INT or _fits(constant.term, "int" if v.narrow else "bigint")
     if constant.base != base or not isinstance(constant.term, Lit) or not fits:
         reason = f"a column gets {describe(constant)} of another type"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     return constant.term
 
 
@@ -109,7 +109,7 @@ def _either(condition: Term, a: Term, b: Term) -> Term:
 @function("numpy.where", arguments=3, fresh=True)
 def numpy_where(call: ModelCall) -> VectorV:
     """``numpy.where(mask, a, b)`` of columns and constants of one type."""
-    m, _, _, (mask, a, b), _, node = call
+    m, _, _, (mask, a, b), _, _ = call
     condition = vector(m, mask)
     if condition is None or condition.term.sort != BOOL:
         raise call.decline("unsupported-operation", "np.where() takes a column of conditions")
@@ -119,9 +119,9 @@ def numpy_where(call: ModelCall) -> VectorV:
         if isinstance(of.term.sort, Option) and strip(of.term.sort) == INT:
             raise call.decline("unsupported-operation", "integers that may be missing: fillna")
         keep = x is not None
-        column = choose_elements(m, of, Choice(mask, b if keep else a, keep), node)
+        column = choose_elements(m, of, Choice(mask, b if keep else a, keep))
         return replace(column, array=True)
-    p, q = scalar_operand(m, a, node), scalar_operand(m, b, node)
+    p, q = scalar_operand(a), scalar_operand(b)
     numbers = {p.base, q.base} == {INT, FLOAT} and all(isinstance(s.term, Lit) for s in (p, q))
     terms = [as_float(s.term) if numbers and s.base == INT else s.term for s in (p, q)]
     same = terms[0].sort == terms[1].sort and terms[0].sort in (INT, FLOAT, BOOL, STRING)
@@ -160,7 +160,7 @@ def _double(call: ModelCall, v: VectorV | None, value: Value) -> Term:
     """Return a column's element or a constant as a double."""
     if v is not None:
         return as_double(v.term)
-    number = constant_of(scalar_operand(call.m, value, call.node))
+    number = constant_of(scalar_operand(value))
     if type(number) not in (int, float) or number != number or number == 0:
         reason = "the greater of a column and a number other than zero is known only"
         raise call.decline("unsupported-operation", reason)
@@ -168,7 +168,7 @@ def _double(call: ModelCall, v: VectorV | None, value: Value) -> Term:
     return float_lit(float(number))
 
 
-def absolute(m: SymbolicMachine, v: VectorV, node: ast.AST) -> VectorV:
+def absolute(m: SymbolicMachine, v: VectorV) -> VectorV:
     """Evaluate ``column.abs()``. In pandas the least integer of a type stays negative; here it is
     assumed not to occur.
     """
@@ -179,7 +179,7 @@ def absolute(m: SymbolicMachine, v: VectorV, node: ast.AST) -> VectorV:
         small_ = ite(app(Op.PY_EQ, x, zero), zero, app(Op.FLOAT_NEG, x))
         return VectorV(ite(app(Op.PY_GT, x, zero), x, small_), v.rows, None, False, v.ordered)
     if base != INT or v.name is None:
-        raise m.decline("unsupported-operation", "abs() of such a column", node)
+        raise DeclineSignal("unsupported-operation", "abs() of such a column")
     small(m, v)
     least = INT_RANGES[m.columns.type_of(v.name)][0]
     term = or_(is_none(v.term), negate(app(Op.PY_EQ, element, int_lit(least))))

@@ -7,8 +7,7 @@ types of its columns, so it can be modelled element by element.
 
 from __future__ import annotations
 
-import ast
-
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, none_lit
@@ -21,40 +20,40 @@ from presieve.lift.values.whole_columns import PartV, VectorV
 from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_, some
 
 
-def row_table(m: SymbolicMachine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST) -> TableV:
+def row_table(m: SymbolicMachine, flow: Flow, frame: PartV, *, last: bool) -> TableV:
     """Evaluate ``table.head(1)`` or ``table.tail(1)``. Declines a table that may have no row."""
     if frame.rows != TRUE:
         reason = "if no row is left, the table has none: exactly one row is supported"
-        raise m.decline("row-count", reason, node)
+        raise DeclineSignal("row-count", reason)
     columns = (column_of(m, frame, c) for c in frame.columns)
-    items = tuple(end_of(m, flow, v, last=last, node=node) for v in columns)
+    items = tuple(end_of(m, flow, v, last=last) for v in columns)
     return TableV(frame.columns, items)
 
 
-def end_of(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
+def end_of(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool) -> Value:
     """Evaluate ``column.iloc[0]`` or ``iloc[-1]``, also after a stable sort."""
     if v.ordered or v.by is None or not v.by.settles(v.term):
-        return at_end(m, flow, v, last=last, node=node)
-    has_row, better = _better(m, v, last, node)
+        return at_end(m, flow, v, last=last)
+    has_row, better = _better(m, v, last)
     name = m.reduction_name(f"end({v.name or ''})", ("end", better, v.term))
     acc = Var(Scope.ACC, name, v.term.sort)
-    end_element = field(m, name, any_value(v.term.sort), ite(better, v.term, acc), node)
+    end_element = field(m, name, any_value(v.term.sort), ite(better, v.term, acc))
     if v.rows != TRUE:
         m.fail(flow, negate(has_row))
     return element_value(m, v, end_element)
 
 
-def _better(m: SymbolicMachine, v: VectorV, last: bool, node: ast.AST) -> tuple[Term, Term]:
+def _better(m: SymbolicMachine, v: VectorV, last: bool) -> tuple[Term, Term]:
     """Return whether there has been a row, and whether this row replaces the current one."""
     assert v.by is not None
     key, ascending = v.by.key, v.by.upwards
     small(m, key)
     base = strip(key.term.sort)
     if base == BOOL:
-        raise m.decline("unsupported-operation", "sorting by booleans", node)
+        raise DeclineSignal("unsupported-operation", "sorting by booleans")
     flag = m.reduction_name("seen", ("seen by", v.rows, key.term))
     has_row = Var(Scope.ACC, flag, BOOL)
-    field(m, flag, FALSE, or_(has_row, v.rows), node)
+    field(m, flag, FALSE, or_(has_row, v.rows))
     name = m.reduction_name(f"key({key.name or ''})", ("key", key.term, v.rows, last, ascending))
     best = Var(Scope.ACC, name, Option(base))
     absent = missing(key.term)
@@ -69,5 +68,5 @@ def _better(m: SymbolicMachine, v: VectorV, last: bool, node: ast.AST) -> tuple[
         wins = and_(negate(absent), or_(is_none(best), order))
     better = and_(v.rows, or_(negate(has_row), wins))
     new_key = ite(absent, none_lit(base), some(element))
-    field(m, name, none_lit(base), ite(better, new_key, best), node)
+    field(m, name, none_lit(base), ite(better, new_key, best))
     return has_row, better

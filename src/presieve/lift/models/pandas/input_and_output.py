@@ -7,9 +7,9 @@ Sources: pandas 2.3 ``DataFrame.itertuples`` (a namedtuple renames fields that a
 
 from __future__ import annotations
 
-import ast
 import keyword
 
+from presieve.errors import DeclineSignal
 from presieve.ir.terms import FALSE
 from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.heap import contents
@@ -37,7 +37,7 @@ from presieve.lift.values.symbolic import (
 from presieve.lift.values.whole_columns import AccessV, FrameV, SeriesV
 
 
-def attribute(m: SymbolicMachine, value: Value, name: str, node: ast.AST) -> Value:
+def attribute(m: SymbolicMachine, value: Value, name: str) -> Value:
     """Evaluate ``value.name`` for rows, tables and ``self``. Declines other values."""
     match value:
         case RowV():
@@ -48,7 +48,7 @@ def attribute(m: SymbolicMachine, value: Value, name: str, node: ast.AST) -> Val
             reason = f"the row's attribute {name} is not a column: write row[...] or rename it"
             if name not in value.columns:
                 reason = f"the row has no column {name}: {named_columns(name, value.columns)}"
-            raise m.decline("unknown-column", reason, node)
+            raise DeclineSignal("unknown-column", reason)
         case FrameV(columns, own):
             if name == "empty":
                 return Scalar(FALSE)  # a group is never empty
@@ -58,54 +58,54 @@ def attribute(m: SymbolicMachine, value: Value, name: str, node: ast.AST) -> Val
             return Scalar(FALSE)
         case SelfV(instance):
             return instance_constant(instance, name, m.columns.zone)
-    raise m.decline("unsupported-expression", f".{name} of {describe(value)}", node)
+    raise DeclineSignal("unsupported-expression", f".{name} of {describe(value)}")
 
 
-def evaluate_subscript(m: SymbolicMachine, value: Value, key: Value, node: ast.AST) -> Value:
+def evaluate_subscript(m: SymbolicMachine, value: Value, key: Value) -> Value:
     """Evaluate ``value[key]`` for rows, tables and the key tuple. Declines other values."""
     match value:
         case RowV():
-            return _row_item(m, value, key, node)
+            return _row_item(value, key)
         case FrameV():
-            return _frame_item(m, value, key, node)
+            return _frame_item(m, value, key)
         case KeyV(names):
             position = constant_of(key)
             if type(position) is int and -len(names) <= position < len(names):
                 return m.columns.key(names[position])
         case SeriesV() | AccessV():
             reason = "one row's value depends on the order of rows: loop over the column"
-            raise m.decline("unsupported-expression", reason, node)
-    raise m.decline("unsupported-expression", f"an item of {describe(value)}", node)
+            raise DeclineSignal("unsupported-expression", reason)
+    raise DeclineSignal("unsupported-expression", f"an item of {describe(value)}")
 
 
-def _row_item(m: SymbolicMachine, row: RowV, key: Value, node: ast.AST) -> Value:
+def _row_item(row: RowV, key: Value) -> Value:
     index = constant_of(key)
     if type(index) is str and row.labels:
         if index in row.columns:
             return ColumnV(index)
         reason = f"the row has no column {index}: {named_columns(index, row.columns)}"
-        raise m.decline("unknown-column", reason, node)
+        raise DeclineSignal("unknown-column", reason)
     if type(index) is int and row.positions:
         size = len(row.columns) + row.shift
         if not -size <= index < size:
-            raise m.decline("unknown-column", f"the row has no column at position {index}", node)
+            raise DeclineSignal("unknown-column", f"the row has no column at position {index}")
         position = index % size - row.shift
         return ColumnV(row.columns[position]) if position >= 0 else IndexV()
-    raise m.decline("unsupported-expression", "this way of reading a column from a row", node)
+    raise DeclineSignal("unsupported-expression", "this way of reading a column from a row")
 
 
-def _frame_item(m: SymbolicMachine, table: FrameV, key: Value, node: ast.AST) -> Value:
+def _frame_item(m: SymbolicMachine, table: FrameV, key: Value) -> Value:
     name, columns = constant_of(key), table.columns
     if type(name) is str:
         if name not in columns:
             reason = f"the input has no column {name}: {named_columns(name, columns)}"
-            raise m.decline("unknown-column", reason, node)
+            raise DeclineSignal("unknown-column", reason)
         return SeriesV(name, table.own)
     if isinstance(key, ListV):
         chosen = tuple(str(constant_of(v)) for v in key.items if type(constant_of(v)) is str)
         if len(chosen) == len(key.items) == len(set(chosen)) and set(chosen) <= set(columns):
             return fresh(m, FrameV(chosen))
-    raise m.decline("unsupported-expression", "this way of choosing from a table", node)
+    raise DeclineSignal("unsupported-expression", "this way of choosing from a table")
 
 
 def row_attributes(columns: tuple[str, ...], *, of: str) -> frozenset[str]:
@@ -147,33 +147,33 @@ def table(call: ModelCall) -> Value:
         or not set(named) <= {"data", "columns", "index"}
         or ("data" in named and args)
     ):
-        raise m.decline("unsupported-expression", "this way of building a table", node)
+        raise DeclineSignal("unsupported-expression", "this way of building a table")
     data = args[0] if args else named.get("data")
-    names = _column_names(m, named["columns"], node) if "columns" in named else None
+    names = _column_names(named["columns"]) if "columns" in named else None
     indexed = "index" in named
     if indexed and not _one_label(named["index"]):
-        raise m.decline("row-count", "a table with an index of one entry is supported", node)
+        raise DeclineSignal("row-count", "a table with an index of one entry is supported")
     match data:
         case DictV(keys, items):
-            cells = tuple(_cell(m, v, indexed, node) for v in items)
-            return _reorder(m, keys, cells, names, node)
+            cells = tuple(_cell(v, indexed) for v in items)
+            return _reorder(keys, cells, names)
         case ListV((DictV(keys, items),)):
-            return _reorder(m, keys, items, names, node)
+            return _reorder(keys, items, names)
         case ListV((TupleV(items) | ListV(items),)):
             if names is not None and len(names) != len(items):
-                raise m.decline("return-shape", "as many columns as values are needed", node)
+                raise DeclineSignal("return-shape", "as many columns as values are needed")
             return TableV(names, items)
-    raise m.decline("row-count", "a table of exactly one row, written out, is supported", node)
+    raise DeclineSignal("row-count", "a table of exactly one row, written out, is supported")
 
 
-def _column_names(m: SymbolicMachine, value: Value, node: ast.AST) -> tuple[str, ...]:
+def _column_names(value: Value) -> tuple[str, ...]:
     items = value.items if isinstance(value, TupleV | ListV) else ()
     if isinstance(value, Known) and type(value.target) is list:
         names: list[object] = list(value.target)
     else:
         names = [constant_of(v) for v in items]
     if not names or not all(type(n) is str for n in names) or len(set(names)) != len(names):
-        raise m.decline("return-shape", "columns= takes a list of different names", node)
+        raise DeclineSignal("return-shape", "columns= takes a list of different names")
     return tuple(str(n) for n in names)
 
 
@@ -181,28 +181,24 @@ def _one_label(value: Value) -> bool:
     return isinstance(value, ListV) and len(value.items) == 1 and constant_of(value.items[0]) == 0
 
 
-def _cell(m: SymbolicMachine, value: Value, indexed: bool, node: ast.AST) -> Value:
+def _cell(value: Value, indexed: bool) -> Value:
     """Return the value of a dict's column: a list of one value, or a value if there is an index."""
     match value:
         case ListV((item,)) | TupleV((item,)):
             return item
         case Scalar() if indexed:
             return value
-    raise m.decline(
-        "row-count", "a column with exactly one value is supported: write [value]", node
-    )
+    raise DeclineSignal("row-count", "a column with exactly one value is supported: write [value]")
 
 
 def _reorder(
-    m: SymbolicMachine,
     keys: tuple[str, ...],
     items: tuple[Value, ...],
     names: tuple[str, ...] | None,
-    node: ast.AST,
 ) -> Value:
     if names is None:
         return TableV(keys, items)
     if set(names) != set(keys):
-        raise m.decline("return-shape", "columns= and the dict name different columns", node)
+        raise DeclineSignal("return-shape", "columns= and the dict name different columns")
     by_name = dict(zip(keys, items, strict=True))
     return TableV(names, tuple(by_name[n] for n in names))

@@ -32,7 +32,7 @@ def numpy_abs(call: ModelCall) -> Value:
     v = series.vector(call.m, call.args[0])
     if v is None or v.array:
         raise call.decline("unknown-call", f"numpy.abs of {describe(call.args[0])}")
-    return elementwise.absolute(call.m, v, call.node)
+    return elementwise.absolute(call.m, v)
 
 
 @function("pandas.Series", arguments=1)

@@ -12,6 +12,7 @@ import ast
 import io
 import tokenize
 
+from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.pandas import series
@@ -70,19 +71,17 @@ class _Query:
                 mask_so_far = self.condition(first)
                 for clause in clauses:
                     mask_ = self.condition(clause)
-                    mask_so_far = series.binary_vectors(
-                        self.m, joined, mask_so_far, mask_, self.node
-                    )
+                    mask_so_far = series.binary_vectors(self.m, joined, mask_so_far, mask_)
                 return mask_so_far
             case ast.UnaryOp(ast.Not() | ast.Invert(), operand):
                 inner = self.condition(operand)
-                return series.unary_vector(self.m, ast.Invert(), inner, self.node)
+                return series.unary_vector(ast.Invert(), inner)
             case ast.Compare(left, ops, rights):
                 mask_so_far = self._compare(left, ops[0], rights[0])
                 for a, op, b in zip(rights, ops[1:], rights[1:], strict=False):
                     next_mask = self._compare(a, op, b)
                     mask_so_far = series.binary_vectors(
-                        self.m, ast.BitAnd(), mask_so_far, next_mask, self.node
+                        self.m, ast.BitAnd(), mask_so_far, next_mask
                     )
                 return mask_so_far
             case ast.Name():
@@ -95,14 +94,14 @@ class _Query:
         a, b = self._value(left), self._value(right)
         if isinstance(b, ListV | TupleV) and isinstance(a, VectorV):
             if isinstance(op, ast.In | ast.NotIn | ast.Eq | ast.NotEq):
-                is_member = series.among(self.m, a, b.items, self.node)
+                is_member = series.among(self.m, a, b.items)
                 if isinstance(op, ast.In | ast.Eq):
                     return is_member
-                return series.unary_vector(self.m, ast.Invert(), is_member, self.node)
+                return series.unary_vector(ast.Invert(), is_member)
         has_column = isinstance(a, VectorV) or isinstance(b, VectorV)
         if not has_column or isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot):
             raise self._unknown_error(left)
-        return series.compare_vectors(self.m, op, a, b, self.node)
+        return series.compare_vectors(self.m, op, a, b)
 
     def _value(self, node: ast.expr) -> Value:
         zone = self.m.columns.zone
@@ -132,8 +131,8 @@ class _Query:
         if isinstance(opened, Scalar | ListV | TupleV):
             return opened
         reason = f"@{name} is not a variable of the function that holds a constant"
-        raise self.m.decline("unsupported-expression", reason, self.node)
+        raise DeclineSignal("unsupported-expression", reason)
 
     def _unknown_error(self, node: ast.expr) -> Exception:
         reason = f"{ast.unparse(node)} in the query {self.text!r}: write a mask, table[table.c > 1]"
-        return self.m.decline("unsupported-expression", reason.replace(_LOCAL, "@"), self.node)
+        return DeclineSignal("unsupported-expression", reason.replace(_LOCAL, "@"))

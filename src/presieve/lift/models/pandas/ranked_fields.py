@@ -6,9 +6,9 @@ takes the place and moves that one and all that follow down by one.
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass, replace
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_lit
@@ -36,9 +36,7 @@ class Places:
         return tuple(there(v) for v in self.values)
 
 
-def places_of(
-    m: SymbolicMachine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = False
-) -> Places:
+def places_of(m: SymbolicMachine, flow: Flow, top: TopV, *, full: bool = False) -> Places:
     """Return the places of a column; ``full``: also determine whether each place has a row."""
     of = top.of
     assert isinstance(of, VectorV)
@@ -46,23 +44,21 @@ def places_of(
     small(m, top.by.key)
     zeros = strip(top.by.key.term.sort) == FLOAT and not top.by.stable
     if of.term == top.by.key.term:
-        places = _of_keys(m, flow, of, top, node, full=full)
+        places = _of_keys(m, flow, of, top, full=full)
         if not zeros:
             return places
         rows = present_rows(of)
-        either = (either_zero(m, v, of.term, rows, node) for v in places.values)
+        either = (either_zero(m, v, of.term, rows) for v in places.values)
         return replace(places, values=tuple(either))
     if zeros:
         one_zero(m, top.by.key.term)
     if not top.among:
         reason = "the order of rows that tie is not known: sort with kind='stable'"
-        raise m.decline("row-order", reason, node)
-    return _beside_keys(m, of, top, node)
+        raise DeclineSignal("row-order", reason)
+    return _beside_keys(m, of, top)
 
 
-def _of_keys(
-    m: SymbolicMachine, flow: Flow, v: VectorV, top: TopV, node: ast.AST, *, full: bool
-) -> Places:
+def _of_keys(m: SymbolicMachine, flow: Flow, v: VectorV, top: TopV, *, full: bool) -> Places:
     """Return the places of the column by which the rows are sorted."""
     rows, x = present_rows(v), get(v.term)
     op = Op.PY_LT if top.by.upwards else Op.PY_GT
@@ -75,18 +71,18 @@ def _of_keys(
         beats = or_(is_none(acc), app(op, x, get(acc)))
         # If the row is better than the place above, the element there moves down to this place.
         moved = some(x) if i == 0 else ite(beaten, values[-1], some(x))
-        field(m, name, none_lit(x.sort), ite(and_(rows, beats), moved, acc), node)
+        field(m, name, none_lit(x.sort), ite(and_(rows, beats), moved, acc))
         values.append(acc)
         beaten = beats
     taken = tuple(negate(is_none(t)) for t in values)
     if not full:
         return Places(tuple(values), ())
-    gaps = any_row(m, and_(v.rows, missing(v.term)), node)
+    gaps = any_row(m, and_(v.rows, missing(v.term)))
     if gaps == FALSE:
         return Places(tuple(values), taken)
-    count = rows_of(m, flow, v.rows, node)
+    count = rows_of(m, flow, v.rows)
     if not isinstance(count, Scalar):
-        raise m.decline("group-size", "the number of rows is not known here", node)
+        raise DeclineSignal("group-size", "the number of rows is not known here")
     enough = (app(Op.PY_GT, count.term, int_lit(i)) for i in range(top.most))
     return Places(
         tuple(values),
@@ -94,7 +90,7 @@ def _of_keys(
     )
 
 
-def _beside_keys(m: SymbolicMachine, of: VectorV, top: TopV, node: ast.AST) -> Places:
+def _beside_keys(m: SymbolicMachine, of: VectorV, top: TopV) -> Places:
     """Return the places of a column other than the one by which the rows are sorted."""
     key = top.by.key
     absent, x = missing(key.term), get(key.term)
@@ -116,11 +112,9 @@ def _beside_keys(m: SymbolicMachine, of: VectorV, top: TopV, node: ast.AST) -> P
         if above is not None:
             new = ite(above[0], above[1], own_key), ite(above[0], above[2], of.term)
         takes = and_(of.rows, beats)
-        field(
-            m, full.name, FALSE, or_(full, of.rows if i == 0 else and_(of.rows, occupied[-1])), node
-        )
-        field(m, best.name, none_lit(x.sort), ite(takes, new[0], best), node)
-        field(m, name, any_value(of.term.sort), ite(takes, new[1], value), node)
+        field(m, full.name, FALSE, or_(full, of.rows if i == 0 else and_(of.rows, occupied[-1])))
+        field(m, best.name, none_lit(x.sort), ite(takes, new[0], best))
+        field(m, name, any_value(of.term.sort), ite(takes, new[1], value))
         occupied.append(full)
         values.append(value)
         above = beats, best, value

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, Decimal, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
@@ -40,28 +41,28 @@ _EXACT = 2**53
 
 def reduce_column(call: ModelCall, v: VectorV) -> Value | None:
     """Evaluate ``column.name()``; None if the reduction is not supported."""
-    m, flow, name, _, _, node = call
+    m, flow, name, _, _, _ = call
     if v.array and not _same_on_array(v, name):
         reason = f".{name}() of a NumPy result does not skip NaN: put it into pd.Series(...)"
         raise call.decline("unsupported-operation", reason)
     match name:
         case "count":
             m.columns.ask(v.term)
-            return rows_of(m, flow, present_rows(v), node, numpy=True)
+            return rows_of(m, flow, present_rows(v), numpy=True)
         case "min" | "max":
-            return extreme(m, flow, v, Op.PY_LT if name == "min" else Op.PY_GT, node)
+            return extreme(m, flow, v, Op.PY_LT if name == "min" else Op.PY_GT)
         case "sum":
-            return total(m, flow, v, node)
+            return total(m, flow, v)
         case "mean":
-            return mean(m, flow, v, node)
+            return mean(m, flow, v)
         case "any" | "all":
-            return some_or_all(m, v, name == "any", node)
+            return some_or_all(m, v, name == "any")
         case "nunique":
-            return distinct(m, v, node)
+            return distinct(m, v)
         case "idxmax" | "idxmin":
             return LabelV(v, Op.PY_GT if name == "idxmax" else Op.PY_LT)
         case "std" | "var" | "median":
-            return sums_of_doubles.reduce_doubles(m, flow, v, name, node)
+            return sums_of_doubles.reduce_doubles(m, flow, v, name)
     return None
 
 
@@ -73,7 +74,7 @@ def _same_on_array(v: VectorV, name: str) -> bool:
     return same_extreme or (name in ("sum", "mean") and v.term.sort in (BOOL, INT))
 
 
-def _best(m: SymbolicMachine, v: VectorV, op: Op, node: ast.AST) -> tuple[Var, Term, Term]:
+def _best(m: SymbolicMachine, v: VectorV, op: Op) -> tuple[Var, Term, Term]:
     """Return the best element (an option), whether the row's element is better, and the latter."""
     rows, element = present_rows(v), get(v.term)
     what = "max" if op is Op.PY_GT else "min"
@@ -81,51 +82,51 @@ def _best(m: SymbolicMachine, v: VectorV, op: Op, node: ast.AST) -> tuple[Var, T
     acc = Var(Scope.ACC, name, Option(element.sort))
     better = and_(rows, or_(is_none(acc), app(op, element, get(acc))))
     step = ite(better, some(element), acc)
-    return field(m, name, none_lit(element.sort), step, node), better, element
+    return field(m, name, none_lit(element.sort), step), better, element
 
 
-def extreme(m: SymbolicMachine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
+def extreme(m: SymbolicMachine, flow: Flow, v: VectorV, op: Op) -> Value:
     """Evaluate ``min()`` or ``max()``. In an array of objects, None beside a value raises
     TypeError.
     """
     base = strip(v.term.sort)
     if base == BOOL or isinstance(base, Decimal):
-        raise m.decline("unsupported-operation", "min and max of this type of column", node)
+        raise DeclineSignal("unsupported-operation", "min and max of this type of column")
     small(m, v)
-    best, _, _ = _best(m, v, op, node)
+    best, _, _ = _best(m, v, op)
     if base in _OBJECTS:
-        nothing = any_row(m, and_(v.rows, missing(v.term)), node)
+        nothing = any_row(m, and_(v.rows, missing(v.term)))
         m.fail(flow, and_(nothing, negate(is_none(best))))
     chosen: Term = best
     if base == FLOAT:
-        chosen = either_zero(m, best, v.term, v.rows, node)
+        chosen = either_zero(m, best, v.term, v.rows)
     always_present = v.rows == TRUE and (base == FLOAT or missing(v.term) == FALSE)
     return NullableV(chosen, always_present, wide=always_present and not v.narrow)
 
 
-def total(m: SymbolicMachine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
+def total(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
     """Evaluate ``sum()`` of numbers and truth values."""
     base = strip(v.term.sort)
     if base == FLOAT:
-        return sums_of_doubles.reduce_doubles(m, flow, v, "sum", node)
+        return sums_of_doubles.reduce_doubles(m, flow, v, "sum")
     if v.term.sort == BOOL:
-        return rows_of(m, flow, and_(v.rows, v.term), node, numpy=True)
+        return rows_of(m, flow, and_(v.rows, v.term), numpy=True)
     if base != INT:
-        raise m.decline("unsupported-operation", "the sum of this type of column", node)
-    acc = _sum(m, v, node)
+        raise DeclineSignal("unsupported-operation", "the sum of this type of column")
+    acc = _sum(m, v)
     if v.term.sort == INT:
-        within(m, flow, Bounded(acc, 2**63, v), node)
+        within(m, flow, Bounded(acc, 2**63, v))
         return Scalar(acc, NUMPY)
     small(m, v)
-    within(m, flow, Bounded(acc, _EXACT, v), node)
+    within(m, flow, Bounded(acc, _EXACT, v))
     return NullableV(some(acc))
 
 
-def _sum(m: SymbolicMachine, v: VectorV, node: ast.AST) -> Term:
+def _sum(m: SymbolicMachine, v: VectorV) -> Term:
     name = field_name(m, "sum", v)
     acc = Var(Scope.ACC, name, INT)
     step = ite(present_rows(v), app(Op.INT_ADD, acc, get(v.term)), acc)
-    return field(m, name, int_lit(0), step, node)
+    return field(m, name, int_lit(0), step)
 
 
 class Bounded(NamedTuple):
@@ -136,7 +137,7 @@ class Bounded(NamedTuple):
     of: VectorV
 
 
-def within(m: SymbolicMachine, flow: Flow, sum_: Bounded, node: ast.AST) -> None:
+def within(m: SymbolicMachine, flow: Flow, sum_: Bounded) -> None:
     """Assume that the sum stays within its limit, unless this is known."""
     term, limit, v = sum_
     bound = m.ranges.magnitude(term)
@@ -146,67 +147,67 @@ def within(m: SymbolicMachine, flow: Flow, sum_: Bounded, node: ast.AST) -> None
         flow,
         or_(app(Op.PY_LT, term, int_lit(-limit)), app(Op.PY_GE, term, int_lit(limit))),
     )
-    what = f"the sum of {v.name or ast.unparse(node)}"
+    what = f"the sum of {v.name or ast.unparse(m.node)}"
     m.columns.add_assumptions([SUM_WITHIN[limit].of(what=what)])
 
 
-def mean(m: SymbolicMachine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
+def mean(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
     """Evaluate ``mean()``. For integers and truth values it is the sum, as a double, divided by the
     count.
     """
     base = strip(v.term.sort)
     if v.term.sort == BOOL:
-        hits = rows_of(m, flow, and_(v.rows, v.term), node)
+        hits = rows_of(m, flow, and_(v.rows, v.term))
         assert isinstance(hits, Scalar)
         top = hits.term
     elif base == INT:
         small(m, v)
-        top = _sum(m, v, node)
-        within(m, flow, Bounded(top, _EXACT, v), node)
+        top = _sum(m, v)
+        within(m, flow, Bounded(top, _EXACT, v))
     elif base == FLOAT:
-        return sums_of_doubles.mean(m, flow, v, node)
+        return sums_of_doubles.mean(m, flow, v)
     else:
-        raise m.decline("unsupported-operation", "the mean of this type of column", node)
-    count = rows_of(m, flow, present_rows(v), node)
+        raise DeclineSignal("unsupported-operation", "the mean of this type of column")
+    count = rows_of(m, flow, present_rows(v))
     if not isinstance(count, Scalar):
-        raise m.decline("group-size", "the number of rows is not known here", node)
+        raise DeclineSignal("group-size", "the number of rows is not known here")
     empty = app(Op.PY_EQ, count.term, int_lit(0))
     quotient = app(Op.FLOAT_DIV, as_float(top), as_float(count.term))
     wide = v.rows == TRUE and missing(v.term) == FALSE
     return Scalar(ite(empty, NAN, quotient), Traits(maybe_nan=True, numpy=True, wide=wide))
 
 
-def some_or_all(m: SymbolicMachine, v: VectorV, some_row: bool, node: ast.AST) -> Value:
+def some_or_all(m: SymbolicMachine, v: VectorV, some_row: bool) -> Value:
     """Evaluate ``any()`` or ``all()`` of truth values."""
     if v.term.sort != BOOL:
-        raise m.decline("unsupported-operation", "any and all take a column of conditions", node)
-    wrong = any_row(m, and_(v.rows, v.term if some_row else negate(v.term)), node)
+        raise DeclineSignal("unsupported-operation", "any and all take a column of conditions")
+    wrong = any_row(m, and_(v.rows, v.term if some_row else negate(v.term)))
     return Scalar(wrong if some_row else negate(wrong), NUMPY)
 
 
-def distinct(m: SymbolicMachine, v: VectorV, node: ast.AST) -> Value:
+def distinct(m: SymbolicMachine, v: VectorV) -> Value:
     """Evaluate ``nunique()`` if only 0, 1 and more need to be distinguished."""
     if strip(v.term.sort) == BOOL or isinstance(strip(v.term.sort), Decimal):
-        raise m.decline("unsupported-operation", "nunique of this type of column", node)
+        raise DeclineSignal("unsupported-operation", "nunique of this type of column")
     small(m, v)
     rows, element = present_rows(v), get(v.term)
     name = field_name(m, "one", v)
     single = Var(Scope.ACC, name, Option(element.sort))
     step = ite(and_(rows, is_none(single)), some(element), single)
-    first = field(m, name, none_lit(element.sort), step, node)
+    first = field(m, name, none_lit(element.sort), step)
     many_name = m.reduction_name(f"{name}:more", ("more", v.term, v.rows))
     acc = Var(Scope.ACC, many_name, BOOL)
     differs = and_(rows, negate(is_none(single)), negate(app(Op.PY_EQ, element, get(single))))
-    many = field(m, many_name, FALSE, or_(acc, differs), node)
+    many = field(m, many_name, FALSE, or_(acc, differs))
     return DistinctV(negate(is_none(first)), many)
 
 
-def at_end(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
+def at_end(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool) -> Value:
     """Evaluate ``column.iloc[0]`` or ``iloc[-1]``: IndexError if there is no row."""
     if not v.ordered:
         reason = "rows that tie have no fixed order: sort by one column, with kind='stable'"
-        raise m.decline("row-order", reason, node)
-    any_seen = any_row(m, v.rows, node)
+        raise DeclineSignal("row-order", reason)
+    any_seen = any_row(m, v.rows)
     what = "last" if last else "first"
     name = field_name(m, what, v)
     acc = Var(Scope.ACC, name, v.term.sort)
@@ -214,8 +215,8 @@ def at_end(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool, node: ast.
     had = Var(Scope.ACC, flag, BOOL)
     takes = v.rows if last else and_(v.rows, negate(had))
     if not last:
-        field(m, flag, FALSE, or_(had, v.rows), node)
-    end_element = field(m, name, any_value(v.term.sort), ite(takes, v.term, acc), node)
+        field(m, flag, FALSE, or_(had, v.rows))
+    end_element = field(m, name, any_value(v.term.sort), ite(takes, v.term, acc))
     if any_seen != TRUE:
         m.fail(flow, negate(any_seen))
     return element_value(m, v, end_element)
@@ -245,30 +246,30 @@ class LabelledElement(NamedTuple):
     label: LabelV
 
 
-def at_label(m: SymbolicMachine, flow: Flow, cell: LabelledElement, node: ast.AST) -> Value:
+def at_label(m: SymbolicMachine, flow: Flow, cell: LabelledElement) -> Value:
     """Evaluate ``table.loc[table.t.idxmax(), column]``: an error if there is no element."""
     frame, column, label = cell
     v = label.of
     if not (frame.ordered and v.ordered):
         reason = "the best row after sorting: rows that tie have no fixed order"
-        raise m.decline("row-order", reason, node)
+        raise DeclineSignal("row-order", reason)
     if frame.rows not in (TRUE, v.rows):
-        raise m.decline("unsupported-operation", "a label of another table", node)
+        raise DeclineSignal("unsupported-operation", "a label of another table")
     base = strip(v.term.sort)
     if base in (*_OBJECTS, BOOL) or isinstance(base, Decimal):
-        raise m.decline("unsupported-operation", "idxmax of this type of column", node)
+        raise DeclineSignal("unsupported-operation", "idxmax of this type of column")
     small(m, v)
     keys = v
     if base == FLOAT:
         # A missing element counts as the worst one; it is selected if it comes first.
         worst = float_lit(float("-inf" if label.op is Op.PY_GT else "inf"))
         keys = VectorV(ite(missing(v.term), worst, get(v.term)), v.rows, v.name)
-        m.fail(flow, negate(any_row(m, present_rows(v), node)))
-    best, better, _ = _best(m, keys, label.op, node)
+        m.fail(flow, negate(any_row(m, present_rows(v))))
+    best, better, _ = _best(m, keys, label.op)
     target = column_of(m, frame, column)
     what = f"{best.name}:{column}"
     name = m.reduction_name(what, (label.op, keys.term, and_(keys.rows, better), target.term))
     acc = Var(Scope.ACC, name, target.term.sort)
-    cell_term = field(m, name, any_value(target.term.sort), ite(better, target.term, acc), node)
+    cell_term = field(m, name, any_value(target.term.sort), ite(better, target.term, acc))
     m.fail(flow, is_none(best))
     return element_value(m, target, cell_term)

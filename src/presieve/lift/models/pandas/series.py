@@ -131,7 +131,7 @@ def column_of(m: SymbolicMachine, frame: PartV, name: str) -> VectorV:
     return replace(column, rows=frame.rows, ordered=frame.ordered, by=frame.by, own=frame.own)
 
 
-def scalar_operand(m: SymbolicMachine, value: Value, node: ast.AST) -> Scalar:
+def scalar_operand(value: Value) -> Scalar:
     """Return a scalar operand beside a column. It must not depend on other rows: that would take
     two passes.
     """
@@ -139,51 +139,49 @@ def scalar_operand(m: SymbolicMachine, value: Value, node: ast.AST) -> Scalar:
         x.scope is Scope.ACC for x in variables(value.term)
     ):
         reason = "every row is compared with a value of the whole group, which takes two passes"
-        raise m.decline("two-passes", reason, node)
+        raise DeclineSignal("two-passes", reason)
     if not isinstance(value, Scalar) or isinstance(value.term.sort, Option):
-        raise m.decline("unsupported-operation", f"a column against {describe(value)}", node)
+        raise DeclineSignal("unsupported-operation", f"a column against {describe(value)}")
     return value
 
 
-def _check_aligned(m: SymbolicMachine, a: VectorV, b: VectorV, node: ast.AST) -> None:
+def _check_aligned(a: VectorV, b: VectorV) -> None:
     if a.rows != b.rows or a.ordered != b.ordered or a.by != b.by:
         reason = "columns of different rows are combined: take both from the same table"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
 
 
 # --- comparisons ----------------------------------------------------------------------------------
 
 
-def compare_vectors(
-    m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value, node: ast.AST
-) -> VectorV:
+def compare_vectors(m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value) -> VectorV:
     """Evaluate ``column > 5`` and other comparisons to a column of truth values. A comparison with
     a missing element is false; ``!=`` is true.
     """
     if not isinstance(op, ast.NotEq) and type(op) not in _ORDER:
-        raise m.decline("unsupported-operation", "is and in of a whole column", node)
+        raise DeclineSignal("unsupported-operation", "is and in of a whole column")
     same = ast.Eq() if isinstance(op, ast.NotEq) else op
     a, b = vector(m, left), vector(m, right)
     if a is None:
         if b is None:
-            raise m.decline("unsupported-operation", "a whole table is compared", node)
+            raise DeclineSignal("unsupported-operation", "a whole table is compared")
         flipped = {ast.Lt: ast.Gt(), ast.Gt: ast.Lt(), ast.LtE: ast.GtE(), ast.GtE: ast.LtE()}
-        return compare_vectors(m, flipped.get(type(op), op), right, left, node)
+        return compare_vectors(m, flipped.get(type(op), op), right, left)
     if b is not None:
-        _check_aligned(m, a, b, node)
+        _check_aligned(a, b)
         small(m, a)
         small(m, b)
         if a.term == b.term:
             m.columns.ask(a.term)
-        x, y = _both(m, a, b, node)
+        x, y = _both(a, b)
         both_present = and_(negate(is_none(a.term)), negate(is_none(b.term)))
     else:
         value = _read_constant(m, a, right)
         _check_comparable(m, a, value)
-        x, y = _against(m, a, scalar_operand(m, value, node), node)
+        x, y = _against(a, scalar_operand(value))
         both_present = negate(is_none(a.term))  # NaN has no order and equals nothing
     if x.sort == BOOL and not isinstance(same, ast.Eq):
-        raise m.decline("unsupported-operation", "the order of booleans", node)
+        raise DeclineSignal("unsupported-operation", "the order of booleans")
     comparison = and_(both_present, app(_ORDER[type(same)], x, y))
     term = negate(comparison) if isinstance(op, ast.NotEq) else comparison
     return like(term, a, b)
@@ -207,7 +205,7 @@ def _read_constant(m: SymbolicMachine, v: VectorV, value: Value) -> Value:
     return value if constant is None else constant
 
 
-def _against(m: SymbolicMachine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[Term, Term]:
+def _against(v: VectorV, c: Scalar) -> tuple[Term, Term]:
     """Convert the element and the scalar to terms of one sort that compare as in pandas."""
     x, base = get(v.term), strip(v.term.sort)
     if base == c.base and base != INT:
@@ -224,17 +222,17 @@ def _against(m: SymbolicMachine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[
         if base == INT and isinstance(number, float):
             return as_float(x), c.term
     reason = f"a column of {_name(base)} is compared with {describe(c)}"
-    raise m.decline("unsupported-operation", reason, node)
+    raise DeclineSignal("unsupported-operation", reason)
 
 
-def _both(m: SymbolicMachine, a: VectorV, b: VectorV, node: ast.AST) -> tuple[Term, Term]:
+def _both(a: VectorV, b: VectorV) -> tuple[Term, Term]:
     x, y = get(a.term), get(b.term)
     if x.sort == y.sort:
         return x, y
     if {x.sort, y.sort} == {INT, FLOAT}:
         return (as_float(x), y) if x.sort == INT else (x, as_float(y))
     reason = f"a column of {_name(x.sort)} is compared with one of {_name(y.sort)}"
-    raise m.decline("unsupported-operation", reason, node)
+    raise DeclineSignal("unsupported-operation", reason)
 
 
 def _name(sort: object) -> str:
@@ -244,37 +242,35 @@ def _name(sort: object) -> str:
 # --- arithmetic and logic -------------------------------------------------------------------------
 
 
-def binary_vectors(
-    m: SymbolicMachine, op: ast.operator, left: Value, right: Value, node: ast.AST
-) -> VectorV:
+def binary_vectors(m: SymbolicMachine, op: ast.operator, left: Value, right: Value) -> VectorV:
     """Evaluate ``a & b``, ``a | b``, ``a + b``, ``a - b`` or ``a * b`` of columns and constants."""
     a, b = vector(m, left), vector(m, right)
     if a is not None and b is not None:
-        _check_aligned(m, a, b, node)
+        _check_aligned(a, b)
         x, y = a.term, b.term
     else:
-        x = a.term if a is not None else scalar_operand(m, left, node).term
-        y = b.term if b is not None else scalar_operand(m, right, node).term
+        x = a.term if a is not None else scalar_operand(left).term
+        y = b.term if b is not None else scalar_operand(right).term
     if x.sort == BOOL and y.sort == BOOL and isinstance(op, ast.BitAnd | ast.BitOr):
         joined = and_(x, y) if isinstance(op, ast.BitAnd) else or_(x, y)
         return like(joined, a, b)
     if type(op) not in _ARITHMETIC:
         reason = f"{operator(op)} on whole columns: use a loop"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     ints, floats = _ARITHMETIC[type(op)]
     if x.sort == INT and y.sort == INT:
         term: Term = app(ints, x, y)
         if (a is not None and a.narrow) or (b is not None and b.narrow):
-            raise m.decline("numpy-scalar", "arithmetic on integers of 32 bits wraps around", node)
+            raise DeclineSignal("numpy-scalar", "arithmetic on integers of 32 bits wraps around")
         if not m.ranges.fits(term, "bigint"):
-            raise m.decline("numpy-scalar", "arithmetic on integers may wrap around", node)
+            raise DeclineSignal("numpy-scalar", "arithmetic on integers may wrap around")
         return like(term, a, b)
     if {strip(x.sort), strip(y.sort)} <= {INT, FLOAT} and FLOAT in (strip(x.sort), strip(y.sort)):
         for v in (a, b):
             if v is not None:
                 small(m, v)
         return like(app(floats, as_double(x), as_double(y)), a, b)
-    raise m.decline("unsupported-operation", "arithmetic on these columns: use a loop", node)
+    raise DeclineSignal("unsupported-operation", "arithmetic on these columns: use a loop")
 
 
 def as_double(term: Term) -> Term:
@@ -283,11 +279,11 @@ def as_double(term: Term) -> Term:
     return ite(is_none(term), NAN, inner)
 
 
-def unary_vector(m: SymbolicMachine, op: ast.unaryop, v: VectorV, node: ast.AST) -> VectorV:
+def unary_vector(op: ast.unaryop, v: VectorV) -> VectorV:
     """Evaluate ``~mask``."""
     if isinstance(op, ast.Invert) and v.term.sort == BOOL:
         return like(negate(v.term), v)
-    raise m.decline("unsupported-operation", "this sign before a whole column", node)
+    raise DeclineSignal("unsupported-operation", "this sign before a whole column")
 
 
 def test_missing(m: SymbolicMachine, v: VectorV, *, present: bool) -> VectorV:
@@ -296,62 +292,60 @@ def test_missing(m: SymbolicMachine, v: VectorV, *, present: bool) -> VectorV:
     return like(there(v.term) if present else missing(v.term), v)
 
 
-def among(m: SymbolicMachine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> VectorV:
+def among(m: SymbolicMachine, v: VectorV, items: tuple[Value, ...]) -> VectorV:
     """Evaluate ``column.isin([...])`` of constants of the column's own type."""
     base = strip(v.term.sort)
     if base not in (*TEXTS, INT, DATE) or not all(
         isinstance(i, Scalar) and i.base == base and isinstance(i.term, Lit) for i in items
     ):
-        raise m.decline("unsupported-operation", "isin takes constants of the column's type", node)
-    comparisons = [compare_vectors(m, ast.Eq(), v, i, node).term for i in items]
+        raise DeclineSignal("unsupported-operation", "isin takes constants of the column's type")
+    comparisons = [compare_vectors(m, ast.Eq(), v, i).term for i in items]
     return like(or_(*comparisons), v)
 
 
-def fill_missing(m: SymbolicMachine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
+def fill_missing(m: SymbolicMachine, v: VectorV, value: Value) -> VectorV:
     """Evaluate ``column.fillna(constant)`` with a constant of the column's own type."""
-    constant = scalar_operand(m, value, node)
+    constant = scalar_operand(value)
     m.columns.ask(v.term)
     base = strip(v.term.sort)
     if base == FLOAT and constant.base == INT and constant.traits.literal:
         constant = Scalar(as_float(constant.term))
     if constant.base != base or base not in (INT, FLOAT, *TEXTS, DATE) or v.term.sort == INT:
-        raise m.decline("unsupported-operation", f"fillna of {describe(value)} here", node)
+        raise DeclineSignal("unsupported-operation", f"fillna of {describe(value)} here")
     if base == INT:
-        raise m.decline("unsupported-operation", "fillna of integers may leave doubles", node)
+        raise DeclineSignal("unsupported-operation", "fillna of integers may leave doubles")
     return VectorV(ite(missing(v.term), constant.term, get(v.term)), v.rows, None, False, v.ordered)
 
 
-def clip_values(
-    m: SymbolicMachine, v: VectorV, low: Value | None, high: Value | None, node: ast.AST
-) -> VectorV:
+def clip_values(v: VectorV, low: Value | None, high: Value | None) -> VectorV:
     """Evaluate ``column.clip(low, high)`` of doubles; NaN stays."""
     term = v.term
     if strip(term.sort) != FLOAT:
-        raise m.decline("unsupported-operation", "clip of columns that are not doubles", node)
+        raise DeclineSignal("unsupported-operation", "clip of columns that are not doubles")
     term = as_double(term)
     for bound, worse in ((low, Op.PY_LT), (high, Op.PY_GT)):
         if bound is None:
             continue
         limit = constant_of(bound)
         if type(limit) not in (int, float) or limit != limit or limit == 0:
-            raise m.decline("unsupported-operation", "clip takes numbers other than zero", node)
+            raise DeclineSignal("unsupported-operation", "clip takes numbers other than zero")
         assert isinstance(limit, int | float)
         edge = float_lit(float(limit))
         term = ite(app(worse, term, edge), edge, term)
     return like(term, v)
 
 
-def select_rows(m: SymbolicMachine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
+def select_rows(rows: Term, mask: VectorV) -> Term:
     """Return the rows that a mask selects. A mask that holds None raises, which the caller handles.
     pandas reads an empty mask of objects as column names, so a mask that may hold NULL must be of
     the whole group.
     """
     if mask.rows != rows:
         reason = "a mask of other rows: make it from the table that it chooses from"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     if strip(mask.term.sort) != BOOL or (mask.term.sort != BOOL and rows != TRUE):
         reason = "a mask that may hold NULL, on which pandas raises: compare with == True"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     return and_(rows, negate(is_none(mask.term)), get(mask.term))
 
 

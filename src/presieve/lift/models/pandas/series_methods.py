@@ -58,7 +58,7 @@ def dropna(call: ModelCall, v: VectorV) -> VectorV:
 def fillna(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.fillna(constant)`` with a constant of the column's own type, but for integers."""
     values = (*call.args, *call.named.values())
-    return series.fill_missing(call.m, v, values[0], call.node) if len(values) == 1 else None
+    return series.fill_missing(call.m, v, values[0]) if len(values) == 1 else None
 
 
 @column_method("isin", arguments=1, fresh=True)
@@ -66,7 +66,7 @@ def isin(call: ModelCall, v: VectorV) -> VectorV | None:
     """``column.isin([...])`` of constants of the column's own type: strings, integers, dates."""
     match call.args:
         case (ListV(items) | TupleV(items),):
-            return series.among(call.m, v, items, call.node)
+            return series.among(call.m, v, items)
     return None
 
 
@@ -74,9 +74,9 @@ def isin(call: ModelCall, v: VectorV) -> VectorV | None:
 def between_bounds(call: ModelCall, v: VectorV) -> VectorV:
     """``column.between(low, high)``."""
     low, high = call.args
-    a = series.compare_vectors(call.m, ast.GtE(), v, low, call.node)
-    b = series.compare_vectors(call.m, ast.LtE(), v, high, call.node)
-    return series.binary_vectors(call.m, ast.BitAnd(), a, b, call.node)
+    a = series.compare_vectors(call.m, ast.GtE(), v, low)
+    b = series.compare_vectors(call.m, ast.LtE(), v, high)
+    return series.binary_vectors(call.m, ast.BitAnd(), a, b)
 
 
 _WORDS: dict[str, ast.cmpop] = {
@@ -92,13 +92,13 @@ _WORDS: dict[str, ast.cmpop] = {
 @column_method(*_WORDS, arguments=1, fresh=True)
 def compare(call: ModelCall, v: VectorV) -> VectorV:
     """``column.gt(other)`` and the like, as the comparison."""
-    return series.compare_vectors(call.m, _WORDS[call.name], v, call.args[0], call.node)
+    return series.compare_vectors(call.m, _WORDS[call.name], v, call.args[0])
 
 
 @column_method("abs", arguments=0, fresh=True)
 def absolute(call: ModelCall, v: VectorV) -> VectorV:
     """``column.abs()`` of numbers."""
-    return elementwise.absolute(call.m, v, call.node)
+    return elementwise.absolute(call.m, v)
 
 
 @column_method("where", "mask", arguments=range(1, 3), fresh=True)
@@ -108,7 +108,7 @@ def choose(call: ModelCall, v: VectorV) -> VectorV:
     """
     mask, *fillers = call.args
     choice = elementwise.Choice(mask, fillers[0] if fillers else None, call.name == "where")
-    return elementwise.choose_elements(call.m, v, choice, call.node)
+    return elementwise.choose_elements(call.m, v, choice)
 
 
 @column_method("clip", arguments=range(3), keywords=("lower", "upper"), fresh=True)
@@ -119,7 +119,7 @@ def clip(call: ModelCall, v: VectorV) -> VectorV | None:
         return None
     low = args[0] if args else named.get("lower")
     high = args[1] if len(args) > 1 else named.get("upper")
-    return series.clip_values(call.m, v, low, high, call.node)
+    return series.clip_values(v, low, high)
 
 
 @column_method("sort_values", arguments=0, keywords=("ascending", "kind"), fresh=True)

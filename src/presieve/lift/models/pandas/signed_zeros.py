@@ -6,8 +6,6 @@ elements, so it may change if rows are dropped. If the group has no -0.0, there 
 
 from __future__ import annotations
 
-import ast
-
 from presieve.ir.ops import app, conjuncts, negate
 from presieve.ir.terms import App, Op, Scope, Term, Var, float_lit
 from presieve.ir.walk import variables
@@ -23,13 +21,13 @@ zeros are open: then a proof can do without the assumption.
 """
 
 
-def either_zero(m: SymbolicMachine, best: Term, element: Term, rows: Term, node: ast.AST) -> Term:
+def either_zero(m: SymbolicMachine, best: Term, element: Term, rows: Term) -> Term:
     """Return a double that was chosen among the elements of these rows. If it is a zero and a -0.0
     is among them, its sign is open.
     """
     if _excludes_zero(rows, element):
         return best
-    mixed = any_row(m, and_(rows, _is_negative(element)), node)
+    mixed = any_row(m, and_(rows, _is_negative(element)))
     _assume(m, OPTIONAL, element)
     return app(Op.OPEN_ZERO, best, mixed)
 

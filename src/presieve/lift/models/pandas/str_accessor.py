@@ -132,14 +132,10 @@ def _is_false(value: Value) -> bool:
     return isinstance(value, Scalar) and value.term == FALSE
 
 
-def slice_texts(
-    m: SymbolicMachine, flow: Flow, owner: AccessV, where: ast.Slice, node: ast.AST
-) -> VectorV | None:
+def slice_texts(m: SymbolicMachine, flow: Flow, owner: AccessV, where: ast.Slice) -> VectorV | None:
     """Evaluate ``column.str[a:b]`` with constant bounds; ``b`` must not be negative."""
     v = _column(m, owner) if owner.by == "str" else None
     text_slice = (
-        None
-        if v is None
-        else strings.slice_text(m, flow, Scalar(unwrap_option(v.term)), where, node)
+        None if v is None else strings.slice_text(m, flow, Scalar(unwrap_option(v.term)), where)
     )
     return None if v is None or text_slice is None else _of_elements(v, text_slice.term)

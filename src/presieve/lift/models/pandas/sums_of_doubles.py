@@ -9,9 +9,9 @@ it does not count.
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, SEQUENCE, strip
 from presieve.ir.terms import TRUE, Op, Scope, Term, Var, float_lit, int_lit
@@ -30,46 +30,46 @@ _OPS = {
 }
 
 
-def reduce_doubles(m: SymbolicMachine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value:
+def reduce_doubles(m: SymbolicMachine, flow: Flow, v: VectorV, name: str) -> Value:
     """Evaluate ``column.name()`` for one of the reductions above."""
     skips = name == "median"
-    reduction: Term = app(_OPS[name], _sequence(m, v, node, skips=skips))
+    reduction: Term = app(_OPS[name], _sequence(m, v, skips=skips))
     least = 2 if name in ("var", "std") else 1
     rows = v.rows if name == "sum" else present_rows(v)
     nothing = float_lit(0.0) if name == "sum" else NAN
     if rows != TRUE or least > 1:  # a proof can use counts, but not the sequence
-        few = app(Op.PY_LT, _count_rows(m, flow, rows, node), int_lit(least))
+        few = app(Op.PY_LT, _count_rows(m, flow, rows), int_lit(least))
         reduction = ite(few, nothing, reduction)
     return Scalar(reduction, Traits(maybe_nan=True, numpy=True, wide=name == "sum"))
 
 
-def mean(m: SymbolicMachine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
+def mean(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
     """Evaluate ``column.mean()`` of doubles: NaN if all are missing."""
-    count = _count_rows(m, flow, present_rows(v), node)
-    top = app(Op.SEQ_SUM, _sequence(m, v, node, skips=False))
+    count = _count_rows(m, flow, present_rows(v))
+    top = app(Op.SEQ_SUM, _sequence(m, v, skips=False))
     quotient = app(Op.FLOAT_DIV, top, as_float(count))
     empty = app(Op.PY_EQ, count, int_lit(0))
     return Scalar(ite(empty, NAN, quotient), Traits(maybe_nan=True, numpy=True))
 
 
-def _count_rows(m: SymbolicMachine, flow: Flow, rows: Term, node: ast.AST) -> Term:
-    count = rows_of(m, flow, rows, node)
+def _count_rows(m: SymbolicMachine, flow: Flow, rows: Term) -> Term:
+    count = rows_of(m, flow, rows)
     if not isinstance(count, Scalar):
-        raise m.decline("group-size", "the number of rows is not known here", node)
+        raise DeclineSignal("group-size", "the number of rows is not known here")
     return count.term
 
 
-def _sequence(m: SymbolicMachine, v: VectorV, node: ast.AST, *, skips: bool) -> Term:
+def _sequence(m: SymbolicMachine, v: VectorV, *, skips: bool) -> Term:
     """Return the field that holds the sequence of elements."""
     if strip(v.term.sort) not in (FLOAT, INT):
-        raise m.decline("unsupported-operation", "this reduction of such a column", node)
+        raise DeclineSignal("unsupported-operation", "this reduction of such a column")
     if not v.ordered and not skips:
         reason = "sorting changes how a sum of doubles rounds: take it before sorting"
-        raise m.decline("row-order", reason, node)
+        raise DeclineSignal("row-order", reason)
     small(m, v)
     element = as_double(v.term)
     rows = present_rows(v) if skips else v.rows
     name = field_name(m, "values", replace(v, term=element, rows=rows))
     acc = Var(Scope.ACC, name, SEQUENCE)
     step = ite(rows, app(Op.SEQ_ADD, acc, element), acc)
-    return field(m, name, app(Op.SEQ_EMPTY), step, node)
+    return field(m, name, app(Op.SEQ_EMPTY), step)

@@ -8,11 +8,11 @@ stable, and so does ``sort_values`` by default. Zeros of either sign tie.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit, none_lit
@@ -92,9 +92,9 @@ def first_rows(call: ModelCall, of: VectorV | PartV) -> Value | None:
     """``sorted.head(k)`` of a table or column that is sorted by one column, with at most eight
     rows; ``table.head(1)`` and ``table.tail(1)`` also of others.
     """
-    m, flow, _, args, named, node = call
+    m, flow, _, args, named, _ = call
     if isinstance(of, PartV) and not named and [constant_of(a) for a in args] == [1]:
-        return first_last.row_table(m, flow, of, last=False, node=node)
+        return first_last.row_table(m, flow, of, last=False)
     if of.by is None or len(args) + len(named) > 1:
         return None
     most = constant_of(next(iter((*args, *named.values())), Scalar(int_lit(5))))
@@ -124,15 +124,13 @@ def sorting(key: VectorV, ordered: bool, named: Mapping[str, Value]) -> Sorting 
 # --- uses of the selected rows --------------------------------------------------------------------
 
 
-def attribute_of(
-    m: SymbolicMachine, flow: Flow, top: TopV, name: str, node: ast.AST
-) -> Value | None:
+def attribute_of(m: SymbolicMachine, flow: Flow, top: TopV, name: str) -> Value | None:
     """Evaluate ``top.size``, ``top.empty`` or ``top.c``; None for other attributes."""
     from presieve.lift.models.pandas.input_and_output import attributes_of
 
     if isinstance(top.of, PartV):
         if name == "empty":
-            return _is_empty(m, top.of, node)
+            return _is_empty(m, top.of)
         if (
             name in top.of.columns
             and name.isidentifier()
@@ -144,21 +142,21 @@ def attribute_of(
         return None
     match name:
         case "size":
-            return length(m, flow, top, node)
+            return length(m, flow, top)
         case "empty":
-            return _is_empty(m, top.of, node)
+            return _is_empty(m, top.of)
     return None
 
 
-def _is_empty(m: SymbolicMachine, of: VectorV | PartV, node: ast.AST) -> Scalar:
-    return Scalar(negate(any_row(m, of.rows, node)))
+def _is_empty(m: SymbolicMachine, of: VectorV | PartV) -> Scalar:
+    return Scalar(negate(any_row(m, of.rows)))
 
 
-def length(m: SymbolicMachine, flow: Flow, top: TopV, node: ast.AST) -> Value:
+def length(m: SymbolicMachine, flow: Flow, top: TopV) -> Value:
     """Evaluate ``len(top)``."""
     column = top.of if isinstance(top.of, VectorV) else top.by.key
     column = replace(column, rows=top.of.rows)
-    full = places_of(m, flow, replace(top, of=column), node, full=True).full
+    full = places_of(m, flow, replace(top, of=column), full=True).full
     return Scalar(_how_many(full))
 
 
@@ -170,23 +168,23 @@ def _how_many(full: tuple[Term, ...]) -> Term:
     return number
 
 
-def item_of(m: SymbolicMachine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
+def item_of(m: SymbolicMachine, flow: Flow, top: TopV, key: Value) -> Value | None:
     """Evaluate ``top["c"]`` of a table or ``top[0]`` of a list."""
     wanted = constant_of(key)
     if isinstance(top.of, PartV):
         if wanted in top.of.columns:
             return replace(top, of=column_of(m, top.of, str(wanted)))
         return None
-    return at(m, flow, top, key, node) if top.listed else None
+    return at(m, flow, top, key) if top.listed else None
 
 
-def at(m: SymbolicMachine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
+def at(m: SymbolicMachine, flow: Flow, top: TopV, key: Value) -> Value | None:
     """Evaluate ``top.iloc[i]``, from the front or -1: IndexError if there are too few rows."""
     position, of = constant_of(key), top.of
     if type(position) is not int or position < -1 or not isinstance(of, VectorV):
         return None
-    _in_order(m, top, 1, node)
-    places = places_of(m, flow, top, node, full=True)
+    _in_order(top, 1)
+    places = places_of(m, flow, top, full=True)
     if position >= top.most:
         m.fail(flow, TRUE)
         return Scalar(NAN)
@@ -208,14 +206,14 @@ def at(m: SymbolicMachine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> 
     return Scalar(term)
 
 
-def _in_order(m: SymbolicMachine, top: TopV, harmless: int, node: ast.AST) -> None:
+def _in_order(top: TopV, harmless: int) -> None:
     """Decline if the order of the rows is not known and more than ``harmless`` are selected."""
     assert isinstance(top.of, VectorV)
     if top.most > harmless and not top.by.settles(top.of.term):
         reason = (
             "rows that tie have no fixed order: sort_values(..., kind='stable').head(k) has one"
         )
-        raise m.decline("row-order", reason, node)
+        raise DeclineSignal("row-order", reason)
 
 
 @method(TopV, "tolist", "to_list", arguments=0)
@@ -230,9 +228,9 @@ def extreme(call: ModelCall, top: TopV) -> Value | None:
     of = top.of
     if top.listed or isinstance(of, PartV) or strip(of.term.sort) not in _RANKED:
         return None
-    m, flow, name, _, _, node = call
+    m, flow, name, _, _, _ = call
     op = Op.PY_LT if name == "min" else Op.PY_GT
-    places = places_of(m, flow, top, node)
+    places = places_of(m, flow, top)
     sort = strip(of.term.sort)
     best: Term = none_lit(sort)
     sorted_ = of.term == top.by.key.term
@@ -247,7 +245,7 @@ def extreme(call: ModelCall, top: TopV) -> Value | None:
             break
     always_present = of.rows == TRUE and (sort == FLOAT or missing(of.term) == FALSE)
     if sort == FLOAT:
-        best = either_zero(m, best, of.term, of.rows, node)
+        best = either_zero(m, best, of.term, of.rows)
     return NullableV(best, always_present, wide=always_present and not of.narrow)
 
 
@@ -259,7 +257,7 @@ def total(call: ModelCall, top: TopV) -> Value | None:
     of = top.of
     if top.listed or isinstance(of, PartV) or strip(of.term.sort) not in _NUMBERS:
         return None
-    places = places_of(call.m, call.flow, top, call.node)
+    places = places_of(call.m, call.flow, top)
     count = _count_places(places)
     if call.name == "count":
         return Scalar(count, NUMPY)
@@ -291,7 +289,7 @@ def _count_places(places: Places) -> Term:
 
 def _sum_of_doubles(call: ModelCall, top: TopV, places: Places) -> Term:
     """Return the sum of doubles; missing elements come last and add zeros."""
-    _in_order(call.m, top, 2, call.node)
+    _in_order(top, 2)
     if top.most > _ONE_BY_ONE:
         reason = f"the sum of more than {_ONE_BY_ONE} doubles rounds in an unspecified order"
         raise call.decline("not-a-fold", reason)
@@ -307,5 +305,5 @@ def _sum(call: ModelCall, of: VectorV, places: Places) -> Term:
     for present, value in zip(places.present(), places.values, strict=True):
         total_term = app(Op.INT_ADD, total_term, ite(present, get(value), int_lit(0)))
     exact = call.name == "sum" and not isinstance(of.term.sort, Option)
-    within(call.m, call.flow, Bounded(total_term, 2**63 if exact else 2**53, of), call.node)
+    within(call.m, call.flow, Bounded(total_term, 2**63 if exact else 2**53, of))
     return total_term

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, strip
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit
@@ -36,26 +37,24 @@ def count_values(call: ModelCall, v: VectorV) -> FrequencyV | None:
     return FrequencyV(v, words.get("normalize") is True)
 
 
-def item_of(m: SymbolicMachine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST) -> Value:
+def item_of(m: SymbolicMachine, flow: Flow, counts: FrequencyV, key: Value) -> Value:
     """Evaluate ``counts["x"]``."""
-    rows = _rows(m, counts, key, node)
-    m.fail(flow, negate(any_row(m, rows, node)))
-    return _number(m, flow, counts, rows, node)
+    rows = _rows(m, counts, key)
+    m.fail(flow, negate(any_row(m, rows)))
+    return _number(m, flow, counts, rows)
 
 
-def at_label(
-    m: SymbolicMachine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST
-) -> Value:
+def at_label(m: SymbolicMachine, flow: Flow, counts: FrequencyV, key: Value) -> Value:
     """Evaluate ``counts.loc["x"]``. Declines a truth value, which would be a mask."""
     if strip(counts.of.term.sort) == BOOL:
-        raise m.decline("unsupported-operation", "a boolean under .loc: use .get()", node)
-    return item_of(m, flow, counts, key, node)
+        raise DeclineSignal("unsupported-operation", "a boolean under .loc: use .get()")
+    return item_of(m, flow, counts, key)
 
 
 @method(FrequencyV, "get", "*", keywords=ANY)
 def get(call: ModelCall, counts: FrequencyV) -> Value:
     """``counts.get("x", 0)`` of ``value_counts()``, of a constant."""
-    m, flow, name, args, named, node = call
+    m, flow, name, args, named, _ = call
     arguments = {**dict(zip(("key", "default"), args, strict=False)), **named}
     if (
         name != "get"
@@ -64,11 +63,11 @@ def get(call: ModelCall, counts: FrequencyV) -> Value:
         or len(args) > 2
     ):
         raise call.decline(*needs_all(name))
-    rows = _rows(m, counts, arguments["key"], node)
-    count, default = _number(m, flow, counts, rows, node), arguments.get("default", NONE)
+    rows = _rows(m, counts, arguments["key"])
+    count, default = _number(m, flow, counts, rows), arguments.get("default", NONE)
     if isinstance(default, Scalar) and default.term == int_lit(0):
         return count  # the count or share of a value that does not occur is 0
-    return merge(any_row(m, rows, node), count, default)
+    return merge(any_row(m, rows), count, default)
 
 
 def needs_all(name: str) -> tuple[str, str]:
@@ -77,30 +76,28 @@ def needs_all(name: str) -> tuple[str, str]:
     return "not-a-fold", f'{reason}, as in .get("x", 0)'
 
 
-def contains(m: SymbolicMachine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
+def contains(m: SymbolicMachine, counts: FrequencyV, key: Value) -> Term:
     """Evaluate ``"x" in counts``."""
-    return any_row(m, _rows(m, counts, key, node), node)
+    return any_row(m, _rows(m, counts, key))
 
 
-def _rows(m: SymbolicMachine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
+def _rows(m: SymbolicMachine, counts: FrequencyV, key: Value) -> Term:
     """Return the rows that hold the constant."""
     base = strip(counts.of.term.sort)
     fits = isinstance(key, Scalar) and isinstance(key.term, Lit) and key.term.sort == base
     if not fits:
         reason = f"{describe(key)} is looked up: constants of the column's type are supported"
-        raise m.decline("not-a-fold", f"in value_counts() {reason}", node)
-    return and_(counts.of.rows, compare_vectors(m, ast.Eq(), counts.of, key, node).term)
+        raise DeclineSignal("not-a-fold", f"in value_counts() {reason}")
+    return and_(counts.of.rows, compare_vectors(m, ast.Eq(), counts.of, key).term)
 
 
-def _number(
-    m: SymbolicMachine, flow: Flow, counts: FrequencyV, rows: Term, node: ast.AST
-) -> Scalar:
+def _number(m: SymbolicMachine, flow: Flow, counts: FrequencyV, rows: Term) -> Scalar:
     """Return the number of these rows, or their share; 0 if there are none."""
-    count = rows_of(m, flow, rows, node)
+    count = rows_of(m, flow, rows)
     assert isinstance(count, Scalar)
     if not counts.shares:
         return Scalar(count.term, NARROW)
-    total = rows_of(m, flow, present_rows(counts.of), node)
+    total = rows_of(m, flow, present_rows(counts.of))
     assert isinstance(total, Scalar)
     share = app(Op.FLOAT_DIV, as_float(count.term), as_float(total.term))
     none = app(Op.PY_EQ, count.term, int_lit(0))

@@ -10,8 +10,7 @@ is not a fold; a sum of integers wraps around at 64 bits.
 
 from __future__ import annotations
 
-import ast
-
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, float_lit, none_lit
@@ -42,35 +41,35 @@ def array(m: SymbolicMachine, value: Value) -> ArrayV | None:
     return ArrayV(term, TRUE, type_)
 
 
-def loop_variable(m: SymbolicMachine, value: Value, node: ast.AST) -> Value | None:
+def loop_variable(m: SymbolicMachine, value: Value) -> Value | None:
     """Return the loop variable of a loop over an array; None for other values."""
     a = array(m, value)
     if a is None:
         return None
-    _check_whole(m, a, node)
+    _check_whole(a)
     return CellV(a.term, a.type)
 
 
-def python_element(m: SymbolicMachine, value: Value, node: ast.AST) -> Value:
+def python_element(m: SymbolicMachine, value: Value) -> Value:
     """Return the loop variable of a loop over ``array.to_pylist()``."""
-    a = array_of(m, value, node)
-    _check_whole(m, a, node)
+    a = array_of(m, value)
+    _check_whole(a)
     return python_value(a.term)
 
 
-def _check_whole(m: SymbolicMachine, a: ArrayV, node: ast.AST) -> None:
+def _check_whole(a: ArrayV) -> None:
     if a.rows != TRUE:
         reason = "a loop over chosen elements: loop over all, and choose with if"
-        raise m.decline("unknown-loop", reason, node)
+        raise DeclineSignal("unknown-loop", reason)
 
 
-def check_columns(m: SymbolicMachine, columns: tuple[str, ...], node: ast.AST) -> None:
+def check_columns(m: SymbolicMachine, columns: tuple[str, ...]) -> None:
     """Decline unless the rows of a table, as dicts, consist of Python's own values."""
     for name in columns:
         type_ = m.columns.type_of(name)
         if sort_of(type_) not in _SORTS:
             reason = f"column {name} of type {type_} in the rows of to_pylist(): select columns"
-            raise m.decline("column-type", reason, node)
+            raise DeclineSignal("column-type", reason)
 
 
 def python_value(term: Term) -> Scalar:
@@ -81,18 +80,16 @@ def python_value(term: Term) -> Scalar:
 # --- attributes, items, methods -------------------------------------------------------------------
 
 
-def attribute_of(
-    m: SymbolicMachine, flow: Flow, value: Value, name: str, node: ast.AST
-) -> Value | None:
+def attribute_of(m: SymbolicMachine, flow: Flow, value: Value, name: str) -> Value | None:
     """Evaluate ``value.name``; None if it is not supported here."""
     match value:
         case CellV(term, _) if name == "is_valid":
             return Scalar(negate(is_none(term)))
         case BatchV(_, rows) if name == "num_rows":
-            return rows_of(m, flow, rows, node)
+            return rows_of(m, flow, rows)
         case ArrayV() | ArrowColumnV() if name == "null_count":
-            a = array_of(m, value, node)
-            return rows_of(m, flow, and_(a.rows, is_none(a.term)), node)
+            a = array_of(m, value)
+            return rows_of(m, flow, and_(a.rows, is_none(a.term)))
     return None
 
 
@@ -155,11 +152,11 @@ def as_function(call: ModelCall, owner: Value) -> Value | None:
 # --- elements -------------------------------------------------------------------------------------
 
 
-def array_of(m: SymbolicMachine, value: Value, node: ast.AST) -> ArrayV:
+def array_of(m: SymbolicMachine, value: Value) -> ArrayV:
     elements = array(m, value)
     if elements is None:
         reason = f"a function of pyarrow.compute on {describe(value)}"
-        raise m.decline("unsupported-operation", reason, node)
+        raise DeclineSignal("unsupported-operation", reason)
     return elements
 
 
@@ -174,26 +171,26 @@ def _select_rows(call: ModelCall, rows: Term, mask: ArrayV) -> Term:
 @function("pyarrow.compute.filter", arguments=2)
 def filter_array(call: ModelCall) -> ArrayV:
     """``filter(array, mask)``."""
-    a, mask = (array_of(call.m, v, call.node) for v in call.args)
+    a, mask = (array_of(call.m, v) for v in call.args)
     return ArrayV(a.term, _select_rows(call, a.rows, mask), a.type)
 
 
 @function("pyarrow.compute.drop_null", arguments=1)
 def drop_null(call: ModelCall) -> ArrayV:
     """``drop_null(array)``."""
-    a = array_of(call.m, call.args[0], call.node)
+    a = array_of(call.m, call.args[0])
     return ArrayV(a.term, and_(a.rows, negate(is_none(a.term))), a.type)
 
 
 @function("pyarrow.compute.is_null", "pyarrow.compute.is_valid", arguments=1)
 def is_missing(call: ModelCall) -> ArrayV:
     """``is_null(array)`` and ``is_valid(array)``."""
-    a = array_of(call.m, call.args[0], call.node)
+    a = array_of(call.m, call.args[0])
     absent = is_none(a.term)
     return ArrayV(negate(absent) if call.name == "is_valid" else absent, a.rows, "boolean")
 
 
-def _other_operand(m: SymbolicMachine, a: ArrayV, value: Value, node: ast.AST) -> Term:
+def _other_operand(m: SymbolicMachine, a: ArrayV, value: Value) -> Term:
     """Return the other operand beside an array: an array of the same rows and type, or a
     constant.
     """
@@ -204,7 +201,7 @@ def _other_operand(m: SymbolicMachine, a: ArrayV, value: Value, node: ast.AST) -
             return b.term
     elif isinstance(value, Scalar) and any(v.scope is Scope.ACC for v in variables(value.term)):
         reason = "every row is compared with a value of the whole group, which takes two passes"
-        raise m.decline("two-passes", reason, node)
+        raise DeclineSignal("two-passes", reason)
     elif isinstance(value, Scalar) and not isinstance(value.term.sort, Option):
         number = constant_of(value)
         if base == FLOAT and type(number) is int and abs(number) <= EXACT_INT:
@@ -213,7 +210,7 @@ def _other_operand(m: SymbolicMachine, a: ArrayV, value: Value, node: ast.AST) -
         if value.base == base and fits:
             return value.term
     reason = f"an array of {a.type} beside {describe(value)}"
-    raise m.decline("unsupported-operation", reason, node)
+    raise DeclineSignal("unsupported-operation", reason)
 
 
 def _either_null(a: Term, b: Term, term: Term) -> Term:
@@ -237,10 +234,10 @@ def compare(call: ModelCall) -> ArrayV:
     """``greater(array, other)`` and the like, with an array of the same rows and type, or a
     constant.
     """
-    m, _, name, (left, right), _, node = call
+    m, _, name, (left, right), _, _ = call
     op = _COMPARISONS[name]
-    a = array_of(m, left, node)
-    operand = _other_operand(m, a, right, node)
+    a = array_of(m, left)
+    operand = _other_operand(m, a, right)
     if strip(a.term.sort) == BOOL and op is not Op.PY_EQ:
         raise call.decline("unsupported-operation", "the order of booleans")
     comparison = app(op, get(a.term), get(operand))
@@ -255,9 +252,9 @@ def combine(call: ModelCall) -> ArrayV:
     """``and_(a, b)`` and ``or_(a, b)``, null where an operand is; ``and_kleene(a, b)`` and
     ``or_kleene(a, b)``, which one operand may decide.
     """
-    m, _, name, (left, right), _, node = call
-    a = array_of(m, left, node)
-    x, y = a.term, _other_operand(m, a, right, node)
+    m, _, name, (left, right), _, _ = call
+    a = array_of(m, left)
+    x, y = a.term, _other_operand(m, a, right)
     if strip(x.sort) != BOOL:
         raise call.decline("unsupported-operation", "and and or take arrays of conditions")
     conjunction = name.startswith("and")
@@ -276,7 +273,7 @@ def _is(term: Term, value: Term) -> Term:
 @function("pyarrow.compute.invert", arguments=1)
 def invert(call: ModelCall) -> ArrayV:
     """``invert(array)`` of conditions."""
-    a = array_of(call.m, call.args[0], call.node)
+    a = array_of(call.m, call.args[0])
     if strip(a.term.sort) != BOOL:
         raise call.decline("unsupported-operation", "invert takes an array of conditions")
     return ArrayV(_either_null(a.term, a.term, negate(get(a.term))), a.rows, "boolean")

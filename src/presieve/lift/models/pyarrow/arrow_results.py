@@ -9,8 +9,6 @@ type, so it raises. Null and NaN stay unchanged in both cases.
 
 from __future__ import annotations
 
-import ast
-
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, Sort
@@ -66,18 +64,16 @@ def make_type(call: ModelCall) -> ArrowTypeV:
 @function("pyarrow.array", keywords=("type",))
 def make_array(call: ModelCall) -> Value:
     """``pyarrow.array([value], type)`` of exactly one value."""
-    m, flow, _, args, named, node = call
+    m, flow, _, args, named, _ = call
     match [flow.opened(a) for a in (*args, *named.values())]:
         case [ListV((_,)) as plain]:
             return plain
         case [ListV((value,)), ArrowTypeV(type_)]:
-            return ListV((_as_typed_scalar(m, flow, m.force(value, flow), type_, node),))
+            return ListV((_as_typed_scalar(m, flow, m.force(value, flow), type_),))
     raise call.decline("row-count", "an array of exactly one value is supported")
 
 
-def _as_typed_scalar(
-    m: SymbolicMachine, flow: Flow, value: Value, type_: str, node: ast.AST
-) -> Value:
+def _as_typed_scalar(m: SymbolicMachine, flow: Flow, value: Value, type_: str) -> Value:
     """Convert the value to a scalar of a type: an integer that does not fit raises."""
     base = sort_of(type_)
     assert base is not None
@@ -95,7 +91,7 @@ def _as_typed_scalar(
                     m.fail(flow, _out_of_range(term, *INT_RANGES[type_]))
                 return CellV(term, type_)
     reason = f"an array of {type_} of {describe(value)}"
-    raise m.decline("unsupported-operation", reason, node)
+    raise DeclineSignal("unsupported-operation", reason)
 
 
 @function("pyarrow.table", "pyarrow.Table.from_pydict")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
@@ -29,20 +30,20 @@ def _present_rows(a: ArrayV) -> Term:
     return and_(a.rows, negate(is_none(a.term)))
 
 
-def _any_row(m: SymbolicMachine, rows: Term, node: ast.AST) -> Term:
+def _any_row(m: SymbolicMachine, rows: Term) -> Term:
     """Return whether there is such a row."""
     if rows in (TRUE, FALSE):
         return rows
     name = m.reduction_name("any()", ("any", rows, rows))
-    return field(m, name, FALSE, or_(Var(Scope.ACC, name, BOOL), rows), node)
+    return field(m, name, FALSE, or_(Var(Scope.ACC, name, BOOL), rows))
 
 
 @function("pyarrow.compute.max", "pyarrow.compute.min", arguments=1)
 def extreme(call: ModelCall) -> CellV:
     """``max(array)`` and ``min(array)``, but of booleans."""
-    m, _, name, (of,), _, node = call
+    m, _, name, (of,), _, _ = call
     op = Op.PY_GT if name == "max" else Op.PY_LT
-    a = array_of(m, of, node)
+    a = array_of(m, of)
     base = strip(a.term.sort)
     if base == BOOL:
         raise call.decline("unsupported-operation", "min and max of booleans")
@@ -51,22 +52,22 @@ def extreme(call: ModelCall) -> CellV:
     name = m.reduction_name(f"{name}()", (op, a.term, a.rows))
     acc = Var(Scope.ACC, name, Option(base))
     better = and_(number, or_(is_none(acc), app(op, element, get(acc))))
-    best: Term = field(m, name, none_lit(base), ite(better, some(element), acc), node)
+    best: Term = field(m, name, none_lit(base), ite(better, some(element), acc))
     if base == FLOAT:
-        best = either_zero(m, best, a.term, rows, node)
-        best = ite(and_(is_none(best), _any_row(m, rows, node)), some(NAN), best)
+        best = either_zero(m, best, a.term, rows)
+        best = ite(and_(is_none(best), _any_row(m, rows)), some(NAN), best)
     return CellV(best, a.type)
 
 
 @function("pyarrow.compute.count", arguments=1)
 def count_present(call: ModelCall) -> CellV:
     """``count(array)`` of what is not null."""
-    return CellV(_number(call, array_of(call.m, call.args[0], call.node)), "bigint")
+    return CellV(_number(call, array_of(call.m, call.args[0])), "bigint")
 
 
 def _number(call: ModelCall, a: ArrayV) -> Term:
     """Return the number of elements that are not null."""
-    row_count = call.m.force(rows_of(call.m, call.flow, _present_rows(a), call.node), call.flow)
+    row_count = call.m.force(rows_of(call.m, call.flow, _present_rows(a)), call.flow)
     if not isinstance(row_count, Scalar):
         raise call.decline("group-size", "the number of rows is not known here")
     return row_count.term
@@ -75,58 +76,58 @@ def _number(call: ModelCall, a: ArrayV) -> Term:
 @function("pyarrow.compute.any", "pyarrow.compute.all", arguments=1)
 def some_or_all(call: ModelCall) -> CellV:
     """``any(array)`` and ``all(array)`` of conditions."""
-    m, _, name, (of,), _, node = call
-    a = array_of(m, of, node)
+    m, _, name, (of,), _, _ = call
+    a = array_of(m, of)
     if strip(a.term.sort) != BOOL:
         raise call.decline("unsupported-operation", "any and all take conditions")
     rows, element = _present_rows(a), get(a.term)
-    hit = _any_row(m, and_(rows, element if name == "any" else negate(element)), node)
-    any_element = _any_row(m, rows, node)
+    hit = _any_row(m, and_(rows, element if name == "any" else negate(element)))
+    any_element = _any_row(m, rows)
     term = ite(any_element, some(hit if name == "any" else negate(hit)), none_lit(BOOL))
     return CellV(term, "boolean")
 
 
-def _sum(m: SymbolicMachine, a: ArrayV, node: ast.AST) -> Term:
+def _sum(m: SymbolicMachine, a: ArrayV) -> Term:
     if strip(a.term.sort) == FLOAT:
         reason = (
             "pyarrow adds doubles up in an order that depends on how many rows there are, and so "
             "does the rounding: add them up in a loop over the array, which has one order"
         )
-        raise m.decline("not-a-fold", reason, node)
+        raise DeclineSignal("not-a-fold", reason)
     if strip(a.term.sort) != INT:
-        raise m.decline("unsupported-operation", f"the sum of an array of {a.type}", node)
+        raise DeclineSignal("unsupported-operation", f"the sum of an array of {a.type}")
     name = m.reduction_name("sum()", ("sum", a.term, a.rows))
     acc = Var(Scope.ACC, name, INT)
     step = ite(_present_rows(a), app(Op.INT_ADD, acc, get(a.term)), acc)
-    return field(m, name, int_lit(0), step, node)
+    return field(m, name, int_lit(0), step)
 
 
-def _within(m: SymbolicMachine, flow: Flow, term: Term, limit: int, node: ast.AST) -> None:
+def _within(m: SymbolicMachine, flow: Flow, term: Term, limit: int) -> None:
     """Assume that the sum stays within its bounds, unless this is known."""
     bound = m.ranges.magnitude(term)
     if bound is None or bound >= limit:
         outside = or_(app(Op.PY_LT, term, int_lit(-limit)), app(Op.PY_GE, term, int_lit(limit)))
         m.fail(flow, outside)
-        m.columns.add_assumptions([SUM_WITHIN[limit].of(what=ast.unparse(node))])
+        m.columns.add_assumptions([SUM_WITHIN[limit].of(what=ast.unparse(m.node))])
 
 
 @function("pyarrow.compute.sum", arguments=1)
 def total(call: ModelCall) -> CellV:
     """``sum(array)`` of integers."""
-    m, flow, _, (of,), _, node = call
-    a = array_of(m, of, node)
-    sum_term = _sum(m, a, node)
-    _within(m, flow, sum_term, 2**63, node)
-    return CellV(ite(_any_row(m, _present_rows(a), node), some(sum_term), none_lit(INT)), "bigint")
+    m, flow, _, (of,), _, _ = call
+    a = array_of(m, of)
+    sum_term = _sum(m, a)
+    _within(m, flow, sum_term, 2**63)
+    return CellV(ite(_any_row(m, _present_rows(a)), some(sum_term), none_lit(INT)), "bigint")
 
 
 @function("pyarrow.compute.mean", arguments=1)
 def mean(call: ModelCall) -> CellV:
     """``mean(array)`` of integers."""
-    m, flow, _, (of,), _, node = call
-    a = array_of(m, of, node)
-    top = _sum(m, a, node)
-    _within(m, flow, top, EXACT_INT, node)
+    m, flow, _, (of,), _, _ = call
+    a = array_of(m, of)
+    top = _sum(m, a)
+    _within(m, flow, top, EXACT_INT)
     number = _number(call, a)
     quotient = app(Op.FLOAT_DIV, as_float(top), as_float(number))
     empty = app(Op.PY_EQ, number, int_lit(0))
