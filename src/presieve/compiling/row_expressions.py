@@ -53,9 +53,7 @@ _VOID = "void"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The text of an expression, how tightly it binds, and its type if it is an integer or only
-    NULL.
-    """
+    """The text of an expression, how tightly it binds, and its type: of integers and NULL alone."""
 
     sql: str
     level: Level = Level.PRIMARY
@@ -145,9 +143,7 @@ class Writer:
     # --- integers -------------------------------------------------------------------------
 
     def interval(self, term: Term) -> Interval:
-        """The interval of an integer's values. Raises :class:`InexpressibleError` if nothing is
-        known.
-        """
+        """The interval of an integer's values. Raises :class:`InexpressibleError` if unknown."""
         values = self.ranges.interval(term)
         if values is None:
             raise InexpressibleError("an integer of unknown size")

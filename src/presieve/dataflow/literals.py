@@ -146,9 +146,7 @@ def _evaluate_items(
     node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
     start: AnalysisState,
 ) -> Value | None:
-    """Evaluate a comprehension item by item; None if the items are not listed, or a condition is
-    unknown.
-    """
+    """Evaluate item by item; None if the items are not listed, or a condition is unknown."""
     assert not isinstance(node, ast.DictComp)
     s, (generator,) = start.copy(), node.generators
     over = a.evaluator.evaluate(a, generator.iter, s)

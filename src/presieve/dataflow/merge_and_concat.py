@@ -59,9 +59,7 @@ def _merge(
 
 
 def _sides(call: EvaluatedCall, *pairs: tuple[str, Value | None]) -> list[tuple[str, ...] | None]:
-    """The join columns of each side, named for both sides by ``on``, or for each by ``left_on`` and
-    ``right_on``.
-    """
+    """The join columns of each side, named by ``on`` for both, or by ``left_on``, ``right_on``."""
     names_of_sides: list[tuple[str, ...] | None] = []
     for side in ("left", "right"):
         names: tuple[str, ...] | None = ()

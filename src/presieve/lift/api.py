@@ -257,9 +257,7 @@ def _columns_function(attempt: LiftAttempt) -> Lifted:
 
 
 def _row_form(attempt: LiftAttempt, function: FunctionType, source: FunctionSource) -> RowFunction:
-    """Return the form with the columns that are passed, after checking that their types are
-    read.
-    """
+    """Return the form with the columns that are passed, whose types are checked."""
     form, request = attempt.row_form, attempt.request
     if not form.columns:
         form = replace(form, columns=_series(_detect(function, source, request), "columns"))
@@ -410,9 +408,7 @@ def _is_key(parameter: inspect.Parameter) -> bool:
 
 
 def _is_frame(parameter: inspect.Parameter, source: FunctionSource) -> bool:
-    """Return whether the parameter is annotated as a DataFrame, or used as only a DataFrame
-    can be.
-    """
+    """Return whether the parameter is annotated as a DataFrame, or used as only one can be."""
     if "DataFrame" in str(parameter.annotation):
         return True
     if parameter.annotation is not parameter.empty:

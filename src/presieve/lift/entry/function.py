@@ -37,9 +37,7 @@ def lift_function(
     columns: LiftedColumns,
     returns: Returns,
 ) -> Fold:
-    """Return the fold of a function of the whole group. ``inputs`` are the parameters that Spark
-    fills.
-    """
+    """Return the fold of a function of the group. ``inputs``: the parameters that Spark fills."""
     m = machine(function, source, columns)
     body = source.node.body
     # A function of single values has no loop over rows.
@@ -74,9 +72,7 @@ def lift_function(
 def parameter_values(
     m: SymbolicMachine, function: FunctionType, inputs: Mapping[str, Value]
 ) -> dict[str, Value]:
-    """Return the variables at the start: parameters, and the function's own variables without
-    value.
-    """
+    """Return the variables at the start: parameters, and own variables without value."""
     env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
     for p in parameters(function):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
@@ -153,9 +149,7 @@ def component_names(node: ast.AST) -> dict[str, str]:
 def build_fold(
     m: SymbolicMachine, exits: list[Exit], loop: Loop, before: Term, returns: Returns
 ) -> Fold:
-    """Build the fold from its loop and the paths that return. ``before``: raises before the
-    loop.
-    """
+    """Build the fold from its loop and the paths that return. ``before``: raises before it."""
     if not exits:
         raise m.decline(
             "always-raises", "every path of the function raises an error", m.source.node
@@ -182,9 +176,7 @@ def build_fold(
 
 
 def _guard_initial_value(f: Field, before: Term) -> Field:
-    """Replace the initial value where the code before the loop raises: it may not exist there, and
-    no result is used.
-    """
+    """Replace the initial value where the code before the loop raises: no result is used."""
     if before in (FALSE, TRUE):
         return f
     return Field(f.name, f.sort, ite(before, any_value(f.sort), f.init), f.step)

@@ -116,9 +116,7 @@ def check_methods(aggregator: object) -> None:
 
 
 def of_rows(fold: GroupFold, columns: tuple[str, ...], request: LiftRequest) -> LiftRequest:
-    """Return the request for lifting the aggregator: its rows hold the arguments, under its
-    names.
-    """
+    """Return the request for the aggregator, whose rows hold the arguments under its names."""
     if len(fold.names) != len(columns) or len(set(columns)) != len(columns):
         raise DeclineSignal("unknown-columns", "a fold gets a column twice, or too few columns")
     declared = {c.name: c for c in request.schema}

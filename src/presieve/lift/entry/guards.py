@@ -43,9 +43,7 @@ def lift_guards(
     source: FunctionSource,
     inputs: Mapping[str, Value],
 ) -> Lifted:
-    """Lift the function as far as it is known. If nothing is known, declines as its first statement
-    that is declined.
-    """
+    """Lift the function as far as it is known; otherwise decline as its first such statement."""
     columns = attempt.values(single=True)
     m = machine(function, source, columns)
     _check_batches(m, attempt, function)

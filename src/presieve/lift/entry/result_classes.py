@@ -258,9 +258,7 @@ class _Inference:
 
 
 def _assignments(node: ast.FunctionDef) -> tuple[list[tuple[str, ast.expr]], set[str]]:
-    """Return variables with the values assigned to them, and variables that are bound in other
-    ways.
-    """
+    """Return variables with the values assigned to them, and variables bound in other ways."""
     unknown: set[str] = set()
     assigned: list[tuple[str, ast.expr]] = []
     for part in _own_nodes(node):
@@ -308,9 +306,7 @@ def _either(*options: Classes | None) -> Classes | None:
 
 
 def _map_classes(result: Callable[[type], type | None], classes: Classes | None) -> Classes | None:
-    """Map the classes of an operand to results; None stands for raising, and ``object`` for an
-    unknown result.
-    """
+    """Map the classes of an operand to results; None means raising, ``object`` unknown."""
     if classes is None:
         return None
     results = [result(c) for c in classes]
@@ -336,9 +332,7 @@ def _power(base: type, exponent: ast.expr) -> type | None:
 
 
 def _operation_class(op: ast.operator, a: type, b: type) -> type | None:
-    """Return the class of the result; None if the operator raises, ``object`` if it is not
-    known.
-    """
+    """Return the class of the result; None if the operator raises, ``object`` if unknown."""
     if a is str and isinstance(op, ast.Mod):
         return str  # whatever the right side is
     if _NONE in (a, b):

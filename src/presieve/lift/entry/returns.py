@@ -109,9 +109,7 @@ class Returns:
 def outputs(
     m: SymbolicMachine, exits: list[Exit], returns: Returns
 ) -> tuple[tuple[Output, ...], tuple[Assumption, ...]]:
-    """Return the output columns over all paths that return. Errors of coercion go to the
-    machine.
-    """
+    """Return the output columns over all paths. Errors of coercion go to the machine."""
     assumptions: dict[str, Assumption] = {}
     rows: list[tuple[Term, ...]] = []
     for e in exits:

@@ -89,9 +89,7 @@ _PASSED = (UNSUPPORTED + "float",)
 
 
 def lift_rows(attempt: LiftAttempt) -> Lifted:
-    """Return the fold of one row, with ``kept``; the keys of the request are all columns of the
-    input.
-    """
+    """Return the fold of one row, with ``kept``. The request's keys are all input columns."""
     function, form, request = attempt.obj, attempt.form, attempt.request
     assert isinstance(form, RowsFunction)
     function = _plain_function(function)
@@ -115,9 +113,7 @@ def lift_rows(attempt: LiftAttempt) -> Lifted:
 
 
 def lift_columns(attempt: LiftAttempt, names: tuple[str, ...]) -> Lifted:
-    """Return the fold of one row of a scalar pandas UDF that takes the columns with these
-    ``names``.
-    """
+    """Return the fold of one row of a scalar pandas UDF of the columns with these ``names``."""
     form, request = attempt.form, attempt.request
     assert isinstance(form, ColumnsFunction)
     function = _plain_function(attempt.obj)

@@ -89,9 +89,7 @@ def _decline_class(cls: type, reason: str) -> DeclineSignal:
 
 
 def _check_class(cls: object) -> type:
-    """Return the class if its objects hold attributes as plain objects do, and it has no other
-    hooks.
-    """
+    """Return the class if its objects hold attributes as plain ones do, without other hooks."""
     if not isinstance(cls, type) or type(cls) is not type or cls.__mro__ != (cls, object):
         raise DeclineSignal("not-a-function", "a table function is a class without base classes")
     checked_class(cls)
@@ -144,9 +142,7 @@ def _variable(name: str) -> str:
 
 
 class _Method:
-    """A method whose attributes of ``self`` are variables; ``parameters`` are those after
-    ``self``.
-    """
+    """A method whose attributes of ``self`` are variables; ``parameters`` come after it."""
 
     def __init__(self, cls: type, name: str, columns: LiftedColumns) -> None:
         self.cls = cls
@@ -210,9 +206,7 @@ class _Method:
         self.node.body = [renamer.visit(s) for s in self.node.body]
 
     def run(self, env: Mapping[str, Value], stage: Stage) -> tuple[SymbolicMachine, Flow]:
-        """Execute the method: the machine has the paths that return, the flow is the path that does
-        not.
-        """
+        """Execute the method: the machine has the paths that return, the flow the other one."""
         m = self.machine
         m.begin(stage)
         unbound: dict[str, Value] = {n: Unbound() for n in own_names(self.function)}

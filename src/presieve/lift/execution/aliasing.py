@@ -32,9 +32,7 @@ from presieve.lift.values.whole_columns import UNKNOWN, FrameV, PartV, VectorV
 
 
 def fresh(m: SymbolicMachine, value: Value) -> Value:
-    """Give a table or column that an operation has just made an object of its own; return
-    everything else as it is.
-    """
+    """Give a table or column that an operation has just made an object of its own."""
     if not isinstance(value, PandasObject):
         return value
     return replace(value, own=frozenset((m.new_object(),)))

@@ -72,9 +72,7 @@ _CHANGING = ("append", "extend", "insert", "add", "update", "pop", "remove", "cl
 
 
 def call(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
-    """Return the value of a call. Declines ``unknown-call`` for every function that is not
-    known.
-    """
+    """Return the value of a call. Declines ``unknown-call`` for functions that are not known."""
     if not isinstance(node.func, ast.Name | ast.Attribute):
         raise DeclineSignal("unknown-call", "the called function is not known")
     pure = opaque_calls.find_declaration(m, node.func, flow)
@@ -236,9 +234,7 @@ def _call_method(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
 def _ask_model(
     m: SymbolicMachine, flow: Flow, owner: Value, entry: RegisteredModel | None, node: ast.Call
 ) -> Value | None:
-    """Ask a model for the result of a call. The arguments are evaluated even if there is no
-    model.
-    """
+    """Ask a model for the result of a call. Evaluates the arguments even without a model."""
     assert isinstance(node.func, ast.Attribute)
     exceptions.check_call(m, node.func.attr, node, flow.opened(owner))
     call = ModelCall(m, flow, node.func.attr, (), {}, node)

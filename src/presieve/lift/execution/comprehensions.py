@@ -97,9 +97,7 @@ class _Rounds:
             yield self._path(env, filtered), filtered
 
     def settle(self, path: Flow, node: ast.AST) -> None:
-        """Take over the objects after something is evaluated in a round. Declines if a loop's
-        object changes.
-        """
+        """Take over a round's objects. Declines if an object changes that a loop is over."""
         settled_branch(self.flow, path)
         if any(self.flow.heap[n] != v for n, v in self.watched.items()):
             reason = "a call changes an object while a comprehension iterates over it"
@@ -195,9 +193,7 @@ def _fold_extreme(
     values: Iterable[tuple[Flow, Term, Value]],
     default: Value | None,
 ) -> Value:
-    """Return CPython's ``min`` or ``max``: a later value replaces the best only if strictly
-    better.
-    """
+    """Return CPython's ``min`` or ``max``: only a strictly better value replaces the best."""
     m, node = call.m, call.node
     op = ast.Lt() if call.name == "min" else ast.Gt()
     best: Value | None = None

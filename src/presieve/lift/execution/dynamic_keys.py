@@ -157,9 +157,7 @@ def _forget_in_value(value: Value) -> Value:
 
 
 def _unknown_item(value: Value) -> tuple[Value, Term]:
-    """Return an unknown value of the kind of this one, and the condition under which it is
-    present.
-    """
+    """Return an unknown value of this one's kind, and the condition under which it is present."""
     name = f"{OTHER}{next(_NUMBERS)}"
     shape = shape_of(value)
     placeholder = symbol(shape, [leaf for leaf, _ in leaves(shape, name)])

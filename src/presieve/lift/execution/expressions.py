@@ -51,9 +51,7 @@ from presieve.semantics.smart_constructors import and_, or_
 
 
 def evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
-    """Return the value of an expression on this path. Errors go to the machine, see
-    ``Machine.fail``.
-    """
+    """Return the value of an expression on this path. Errors go to the machine."""
     with m.at(node):
         value = m.force(_evaluate(m, node, flow), flow)
         exceptions.check_value(m, node, value)

@@ -92,9 +92,7 @@ def _method_of(owner: SelfV, name: str) -> tuple[FunctionType, tuple[Value, ...]
 def find_method(
     cls: type, name: str, owner: Value
 ) -> tuple[FunctionType, tuple[Value, ...]] | None:
-    """Return the method of a class by its name, and the arguments that are passed before the
-    others.
-    """
+    """Return the method of a class by name, and the arguments that are passed first."""
     member = attribute(cls, name, None)
     match member:
         case FunctionType():
@@ -107,9 +105,7 @@ def find_method(
 
 
 def inline_call(call: ModelCall, function: FunctionType) -> Value:
-    """Return the value of a call; the caller's path continues with the objects as the call leaves
-    them.
-    """
+    """Return the value of a call; the caller's path goes on with the objects as it leaves them."""
     m, flow = call.m, call.flow
     if flow.ended:
         return NONE

@@ -48,9 +48,7 @@ def match(m: SymbolicMachine, node: ast.Match, flow: Flow, fork: Fork) -> None:
 def _fits(
     m: SymbolicMachine, flow: Flow, pattern: ast.pattern, subject: Value, names: dict[str, Value]
 ) -> Term:
-    """Return the condition under which the subject fits; add the names that the pattern binds to
-    ``names``.
-    """
+    """Return when the subject fits; add the names that the pattern binds to ``names``."""
     with m.at(pattern):
         match pattern:
             case ast.MatchValue(value):

@@ -59,9 +59,7 @@ def assumed_not_null(lifted: Lifted) -> frozenset[Var]:
 
 
 def tested_columns(lifted: Lifted, tested: Iterable[Term]) -> frozenset[Var]:
-    """Return the columns and keys on which the ``tested`` terms depend, directly or through the
-    state.
-    """
+    """Return the columns and keys that the ``tested`` terms depend on, also through the state."""
     steps = {f.name: (f.init, f.step) for f in lifted.fold.fields}
     pending, reached = list(tested), set[Var]()
     while pending:

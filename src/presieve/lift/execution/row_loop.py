@@ -120,9 +120,7 @@ def _field_names(shapes: Mapping[str, Shape], names: Mapping[str, str]) -> dict[
 
 
 def merge_exits(m: SymbolicMachine, exits: Sequence[Exit], flow: Flow) -> dict[str, Value]:
-    """Return the variables after a block, from the paths that left it early and the one that did
-    not.
-    """
+    """Return the variables after a block, from the paths that left it early and the other."""
     paths = [e.flow for e in exits]
     if not flow.ended:
         paths.append(flow)

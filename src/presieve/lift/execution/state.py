@@ -80,9 +80,7 @@ class Flow:
         return self.heap[value.number] if isinstance(value, RefV) else without_tag(value)
 
     def learn(self, condition: Term) -> None:
-        """Record that the condition holds from here on, because an operation would have raised
-        otherwise.
-        """
+        """Record that the condition holds from here on: an operation would have raised."""
         self.facts |= _facts(condition)
 
     def decided(self, condition: Term) -> Term:
@@ -238,9 +236,7 @@ class SymbolicMachine:
             record.rollback(values)
 
     def begin(self, stage: Stage, *raises: Term) -> None:
-        """Start a part of the fold, without exits. ``raises``: conditions under which it raised
-        before.
-        """
+        """Start a part of the fold, without exits. ``raises``: when it raised before."""
         self.state.stage, self.frame.exits = stage, ()
         self.state.raises = tuple(RaisedError(r) for r in raises)
 
@@ -347,9 +343,7 @@ class SymbolicMachine:
             self.set_fields((*self.state.fields, new_field))
 
     def force(self, value: Value, flow: Flow) -> Value:
-        """Return the value with columns read, and options narrowed by what is known on this
-        path.
-        """
+        """Return the value with columns read, and options narrowed by what is known here."""
         match value:
             case ColumnV(name):
                 return self.force(self.columns.value(name), flow)
@@ -489,9 +483,7 @@ def merge_choices(
     choices: Sequence[Choice],
     merge: Callable[[Term, Choice, Choice], Choice],
 ) -> Choice:
-    """Merge the choices into one: each where its condition holds and no earlier one does, and the
-    last elsewhere.
-    """
+    """Merge the choices: each where its condition holds first, and the last elsewhere."""
     *earlier, merged = choices
     for condition, choice in zip(reversed(conditions), reversed(earlier), strict=True):
         merged = merge(condition, choice, merged)

@@ -74,9 +74,7 @@ _LARGEST = 5000
 
 
 def execute(m: SymbolicMachine, body: list[ast.stmt], flow: Flow) -> None:
-    """Run the statements on this path; afterwards ``flow.ended`` tells whether control has
-    left it.
-    """
+    """Run the statements; afterwards ``flow.ended`` tells whether control has left the path."""
     for number, statement in enumerate(body):
         if flow.ended:
             return

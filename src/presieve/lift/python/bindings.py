@@ -56,9 +56,7 @@ class ModuleText:
         return self._single_binding(self.scope, name, self.stored)
 
     def binding_in(self, owner: ast.ClassDef, name: str) -> ast.stmt | None:
-        """Return the one statement that binds a name in the body of a class; None if
-        nothing does.
-        """
+        """Return the one statement that binds a name in the body of a class, or None."""
         # Code that has the class as a value may set its attributes.
         inside = self.stored_inside if owner.name in self.passed else frozenset()
         return self._single_binding(names_in(owner), name, self.stored | inside)
@@ -118,9 +116,7 @@ def stars(text: ModuleText) -> Sequence[ast.ImportFrom]:
 
 
 def names_in(owner: ast.ClassDef) -> Mapping[str, list[ast.stmt]]:
-    """Return the names that the body of a class binds; names that it only annotates are not among
-    them.
-    """
+    """Return the names that the body of a class binds, not those that it only annotates."""
     return _scope(tuple(owner.body))
 
 
@@ -245,9 +241,7 @@ def _is_self(node: ast.expr) -> bool:
 
 
 def _stored_attributes(node: ast.AST, variables: frozenset[str] | None) -> Iterator[str]:
-    """Yield attributes that are assigned below a node; in a function, not those of its
-    ``variables``.
-    """
+    """Yield attributes that are assigned below a node, not those of a function's ``variables``."""
     for n in ast.iter_child_nodes(node):
         match n:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():

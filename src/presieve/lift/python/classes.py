@@ -137,9 +137,7 @@ def check_class(cls: type) -> ModuleScope | None:
 
 
 def _source_name(node: ast.ClassDef, name: str) -> str:
-    """Return a name as the body of the class writes it: without the class name before a private
-    name.
-    """
+    """Return a name as the class's body writes it: without the class before a private name."""
     before = f"_{node.name.lstrip('_')}__"
     return name.removeprefix(before[:-2]) if name.startswith(before) else name
 

@@ -62,9 +62,7 @@ def same(a: object, b: object) -> bool:
 
 
 def is_calendar(value: object) -> bool:
-    """Return whether this is one of the classes of dates and times that are constants, by
-    identity.
-    """
+    """Return whether this is, by identity, a class of dates and times that are constants."""
     timestamp = getattr(sys.modules.get("pandas"), "Timestamp", None)
     calendar_classes = (dt.date, dt.datetime, *((timestamp,) if timestamp is not None else ()))
     return any(value is k for k in calendar_classes)

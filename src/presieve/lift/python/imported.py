@@ -36,9 +36,7 @@ class ModuleScope:
     attributes: Mapping[str, object] | None = None
 
     def look(self, name: str) -> object:
-        """Return the value of a name in an expression evaluated in this scope, builtins
-        included.
-        """
+        """Return the value of a name in an expression in this scope, builtins included."""
         if self.body is not None and self.attributes is not None:
             statement = self.text.binding_in(self.body, name)
             if statement is not None:

@@ -121,9 +121,7 @@ def _text(value: str) -> Scalar | None:
 
 
 def _decimal(value: decimal.Decimal) -> Scalar | None:
-    """Return a decimal literal with no more digits than it needs; None if Spark has no such
-    decimal.
-    """
+    """Return a decimal literal of the least digits; None if Spark has no such decimal."""
     if type(value) is not decimal.Decimal or not value.is_finite():
         return None
     if value and not -MAX_DIGITS <= value.adjusted() < MAX_DIGITS:
@@ -137,9 +135,7 @@ def _decimal(value: decimal.Decimal) -> Scalar | None:
 
 
 def _naive_datetime(value: dt.datetime, zone: Zone) -> Scalar | None:
-    """Return a naive datetime: the time that a clock shows. Timestamps in session time look the
-    same.
-    """
+    """Return a naive datetime: the time on a clock. Timestamps in session time look the same."""
     timestamp = getattr(module("pandas"), "Timestamp", None)
     if type(value) not in (dt.datetime, timestamp) or value.tzinfo is not None or value.fold:
         return None
@@ -150,9 +146,7 @@ def _naive_datetime(value: dt.datetime, zone: Zone) -> Scalar | None:
 
 
 def module(name: str) -> ModuleType | None:
-    """Return a module if it has been imported: no function can use a module that is not
-    imported.
-    """
+    """Return a module if it has been imported: no function can use another one."""
     return sys.modules.get(name)
 
 
@@ -197,18 +191,14 @@ def _is_genuine(target: object, name: str, value: Value) -> bool:
 
 
 def resolve_object(path: str) -> object:
-    """Return the current object of ``module.name`` or ``module.class.name``; None if it is not
-    loaded.
-    """
+    """Return the object of ``module.name`` or ``module.class.name``; None if it is not loaded."""
     owner, _, name = path.rpartition(".")
     package, _, inner = owner.rpartition(".")
     return getattr(module(owner) or getattr(module(package), inner, None), name, None)
 
 
 def is_function(value: Known, *paths: str) -> bool:
-    """Return whether the object is one of these functions, named as ``module.name``, by
-    identity.
-    """
+    """Return whether the object is, by identity, one of these functions (``module.name``)."""
     for path in paths:
         actual = resolve_object(path)
         renamed = isinstance(actual, BuiltinFunctionType) and actual.__name__ != path.split(".")[-1]

@@ -8,9 +8,7 @@ Checkpoint: TypeAlias = tuple[object, ...]
 
 
 class Restorable:
-    """A dataclass whose fields can all be rolled back: their values are immutable, and are
-    replaced.
-    """
+    """A dataclass that can be rolled back: the values of its fields are immutable."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]

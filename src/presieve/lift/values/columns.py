@@ -166,9 +166,7 @@ class LiftedColumns:
         return self._declared_column(name).type
 
     def key(self, name: str) -> Scalar | NullableV:
-        """Return the value of a grouping column, taken out of the key. Declines as
-        :meth:`value`.
-        """
+        """Return the value of a grouping column, from the key. Declines as :meth:`value`."""
         if name not in self.request.keys:
             type_ = types.display_type(self._declared_column(name).type)
             _decline("key-type", f"grouping column {name} is of type {type_}")
@@ -203,16 +201,12 @@ class LiftedColumns:
         return matching_columns[0]
 
     def _becomes_nan(self, column: Column) -> bool:
-        """Return whether pandas turns a NULL in the column into NaN or NaT, and integers beside it
-        into doubles.
-        """
+        """Return whether pandas turns NULL into NaN or NaT, and integers beside it into doubles."""
         times_or_integers = strip(column.sort) in (INT, TIMESTAMP, TIMESTAMP_NTZ)
         return self.pandas and isinstance(column.sort, Option) and times_or_integers
 
     def _nullable(self, column: Column, var: Var) -> NullableV:
-        """Return an element that may be missing. A key is NULL in all rows of its group or
-        in none.
-        """
+        """Return an element that may be missing. A key is NULL in all rows or in none."""
         if var.scope is Scope.ROW:
             self.assume_small(column.name)
             self._assume("no-nan", column.name, negate(app(Op.IS_NONE, var)))

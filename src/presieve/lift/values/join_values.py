@@ -109,9 +109,7 @@ def as_number(bits: BitsV) -> Scalar:
 
 
 def as_bits(value: Value) -> BitsV | None:
-    """Return bit flags, also of an integer constant that may stand for some; None for everything
-    else.
-    """
+    """Return bit flags, also of an integer constant that may stand for some; otherwise None."""
     match value:
         case BitsV():
             return value
@@ -127,9 +125,7 @@ def as_bits(value: Value) -> BitsV | None:
 
 
 def width_of(term: Term) -> int | None:
-    """Return the bits of a term over constants and variables that hold constants; None for
-    others.
-    """
+    """Return the bits of a term over constants and variables that hold some; otherwise None."""
     match term:
         case Lit(sort, int() as number) if sort == INT and 0 <= number < 1 << MOST_BITS:
             return number.bit_length()

@@ -105,7 +105,5 @@ def either(a: Value, b: Value) -> Value:
 
 
 def changes_in_place(value: Value) -> bool:
-    """Return whether ``value += 1`` may change an object; lists and the like handle this
-    themselves.
-    """
+    """Return whether ``value += 1`` may change an object; lists and the like see to it."""
     return not isinstance(value, _PLAIN | _PYARROW | TupleV | OptTupleV)

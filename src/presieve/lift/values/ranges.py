@@ -58,9 +58,7 @@ class Ranges:
         return None if interval is None else max(-interval[0], interval[1])
 
     def interval(self, term: Term) -> Interval | None:
-        """Return the interval of the values that an Int or Decimal term can have; None if nothing
-        is known.
-        """
+        """Return the interval of an Int or Decimal term's values; None if nothing is known."""
         match term:
             case Lit(_, value):
                 return (int(value), int(value)) if isinstance(value, int) else (0, 0)
@@ -133,9 +131,7 @@ def field_ranges(fields: Sequence[Field], columns: Ranges) -> Ranges:
 
 
 def _field_bound(f: Field, ranges: Ranges) -> Interval | None:
-    """Bound a field by induction over rows: a step adds at most ``growth`` or sets the field to a
-    value in ``reset``.
-    """
+    """Bound a field by induction: a step adds at most ``growth`` or sets it to one of ``reset``."""
     start, step = ranges.interval(f.init), _growth(f.step, f.name, ranges)
     if start is None or step is None:
         return None

@@ -136,9 +136,7 @@ Shape: TypeAlias = (
 
 
 def shape_of(value: Value) -> Shape:
-    """Return the shape of a value. Declines ``row-in-state`` for a value that cannot live in the
-    state.
-    """
+    """Return the shape of a value. Declines ``row-in-state`` if it cannot live in the state."""
     match value:
         case NoneV():
             return NoneShape()
@@ -303,9 +301,7 @@ def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
 
 
 def symbol(shape: Shape, names: list[str]) -> Value:
-    """Return the variable's value at the start of a row, over ACC. Takes field names off
-    the list.
-    """
+    """Return the variable's value at a row's start, over ACC. Takes its names off the list."""
     match shape:
         case NoneShape():
             return NONE

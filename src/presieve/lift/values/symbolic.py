@@ -95,9 +95,7 @@ class TupleV:
 
 @dataclass(frozen=True, slots=True)
 class TagV:
-    """The first item of a tuple that represents an object of a class with these fields. ``fixed``:
-    it is immutable.
-    """
+    """The first item of a tuple that stands for an object; ``fixed``: it is immutable."""
 
     cls: type
     names: tuple[str, ...]
@@ -114,9 +112,7 @@ class OptTupleV:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An object from closure, globals or builtins that is not a scalar constant: a module or
-    function.
-    """
+    """An object from outside that is not a scalar constant: a module or function."""
 
     name: str
     target: object
@@ -294,9 +290,7 @@ class DictV:
 
 @dataclass(frozen=True, slots=True)
 class MissingKeyValue:
-    """The value that a dict of a class gives for a missing key, and whether it then ``keeps`` the
-    key.
-    """
+    """What a dict of a class gives for a missing key, and whether it then ``keeps`` the key."""
 
     cls: type
     value: Value

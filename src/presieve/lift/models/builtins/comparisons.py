@@ -261,9 +261,7 @@ def _is_nothing(value: Value) -> Term:
 
 
 def _no_shared_nan(a: Value, b: Value) -> None:
-    """Decline if both may hold NaN: members of containers compare by identity first, so that a NaN
-    object equals itself.
-    """
+    """Decline if both may hold NaN: in containers the same NaN object equals itself."""
     if _holds_nan(a) and _holds_nan(b):
         raise DeclineSignal("unsupported-operation", "NaN in a tuple compares by identity")
 
@@ -468,9 +466,7 @@ def compare_missing(comparison: Comparison) -> Term:
 
 
 def _no_order(value: Value, operand: Value) -> Term:
-    """Return whether a missing number or time (NaN or NaT) is compared with an operand that has no
-    order with it.
-    """
+    """Return whether a missing number or time meets an operand that has no order with it."""
     match value, operand:
         case NullableV(), NoneV():
             return TRUE  # a value that is not missing has no order with None, either
@@ -509,8 +505,6 @@ def _compare_distinct(op: ast.cmpop, left: Value, right: Value) -> Term:
 
 
 def truth_of_missing(value: NullableV) -> Term:
-    """Return the truth of a value that may be NaN, which is true. Declines nothing: a number is
-    true unless it is zero.
-    """
+    """Return the truth of a value that may be NaN, which is true; so is every number but zero."""
     absent = is_none(value.term)
     return or_(absent, and_(negate(absent), truth_of_term(get(value.term))))

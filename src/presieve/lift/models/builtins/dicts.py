@@ -67,9 +67,7 @@ def make_default_dict(call: ModelCall) -> Value:
 
 
 def _factory_value(m: SymbolicMachine, flow: Flow, node: ast.expr) -> Value:
-    """Return the value that a factory creates on each call. It must always be the same and use no
-    variables.
-    """
+    """Return the value that a factory creates: the same each time, and of no variables."""
     if isinstance(node, ast.Lambda):
         body, params = node.body, node.args
         local = [n.id for n in ast.walk(body) if isinstance(n, ast.Name) and n.id in flow.env]

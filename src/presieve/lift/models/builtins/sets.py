@@ -121,9 +121,7 @@ def _of_one_sort(members: Iterable[Lit]) -> tuple[Lit, ...]:
 
 
 def _check_tells_apart(m: SymbolicMachine, set_value: SetV, members: Iterable[Lit]) -> None:
-    """Raise :class:`UntrackedSignal` if the set may hold other values and one of these constants is
-    not tracked.
-    """
+    """Raise :class:`UntrackedSignal` for one of these that the set may hold but does not track."""
     for member in members:
         if set_value.others != FALSE and member not in set_value.members:
             raise UntrackedSignal(member, m.span)

@@ -38,9 +38,7 @@ class Choice(NamedTuple):
 
 
 def choose_elements(m: SymbolicMachine, v: VectorV, choice: Choice) -> VectorV:
-    """Evaluate ``column.where(mask, other)``, or ``column.mask(mask, other)`` if ``keep`` is
-    false.
-    """
+    """Evaluate ``column.where(mask, other)``, or without ``keep`` ``column.mask(mask, other)``."""
     condition = _condition(m, v, choice.mask)
     replacement = _replacement_term(m, v, choice.other)
     base, nothing = strip(v.term.sort), choice.other is None

@@ -86,9 +86,7 @@ def _best(m: SymbolicMachine, v: VectorV, op: Op) -> tuple[Var, Term, Term]:
 
 
 def extreme(m: SymbolicMachine, flow: Flow, v: VectorV, op: Op) -> Value:
-    """Evaluate ``min()`` or ``max()``. In an array of objects, None beside a value raises
-    TypeError.
-    """
+    """Evaluate ``min()`` or ``max()``. Of objects, None beside a value raises TypeError."""
     base = strip(v.term.sort)
     if base == BOOL or isinstance(base, Decimal):
         raise DeclineSignal("unsupported-operation", "min and max of this type of column")
@@ -152,9 +150,7 @@ def within(m: SymbolicMachine, flow: Flow, sum_: Bounded) -> None:
 
 
 def mean(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
-    """Evaluate ``mean()``. For integers and truth values it is the sum, as a double, divided by the
-    count.
-    """
+    """Evaluate ``mean()``: of integers and truth values their sum, as a double, by their count."""
     base = strip(v.term.sort)
     if v.term.sort == BOOL:
         hits = rows_of(m, flow, and_(v.rows, v.term))

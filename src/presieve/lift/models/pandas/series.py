@@ -132,9 +132,7 @@ def column_of(m: SymbolicMachine, frame: PartV, name: str) -> VectorV:
 
 
 def scalar_operand(value: Value) -> Scalar:
-    """Return a scalar operand beside a column. It must not depend on other rows: that would take
-    two passes.
-    """
+    """Return a scalar beside a column. That it depends on other rows would take two passes."""
     if isinstance(value, Scalar | NullableV) and any(
         x.scope is Scope.ACC for x in variables(value.term)
     ):

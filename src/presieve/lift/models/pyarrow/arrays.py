@@ -191,9 +191,7 @@ def is_missing(call: ModelCall) -> ArrayV:
 
 
 def _other_operand(m: SymbolicMachine, a: ArrayV, value: Value) -> Term:
-    """Return the other operand beside an array: an array of the same rows and type, or a
-    constant.
-    """
+    """Return the operand beside an array: an array of the same rows and type, or a constant."""
     b = array(m, value)
     base = strip(a.term.sort)
     if b is not None:

@@ -163,9 +163,7 @@ def arrow_value(
 
 
 def _as_array(m: SymbolicMachine, flow: Flow, value: Scalar, *, cast: bool) -> Term:
-    """Convert as ``pyarrow.array([value])``, which has no integers beyond 64 bits, and no type for
-    None alone.
-    """
+    """Convert as ``pyarrow.array([value])``: integers have 64 bits, and None alone no type."""
     if not cast:
         m.fail(flow, is_none(value.term))
     if value.base == INT and not m.ranges.fits(value.term, "bigint"):
