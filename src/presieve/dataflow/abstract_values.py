@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 
@@ -28,6 +29,13 @@ class AllocationSite(NamedTuple):
 
 Places: TypeAlias = frozenset[AllocationSite]
 NOWHERE: Places = frozenset()
+
+
+def part_of(place: AllocationSite, number: int) -> Places:
+    """The place of a part of an object, such as a column of a table."""
+    return frozenset((AllocationSite((*place.site, number)),))
+
+
 NO_KEYS: frozenset[str] = frozenset()
 
 
@@ -240,6 +248,11 @@ class Table:
         """The names of the known columns."""
         return tuple(n for n, _ in self.columns)
 
+    @property
+    def all_columns(self) -> tuple[AbstractColumn, ...]:
+        """The known columns, and the one that stands for all others."""
+        return (*(c for _, c in self.columns), *(() if self.rest is None else (self.rest,)))
+
 
 @dataclass(frozen=True, slots=True)
 class Items:
@@ -272,12 +285,27 @@ def reach_of(value: Value | None) -> Places:
         case Ref(places) | Row(Ref(places)) | Grouped(Ref(places)) | Batches(Ref(places)):
             return places
         case AbstractTuple(items) | View(parts=items):
-            return frozenset().union(*map(reach_of, items))
+            return reach_of_all(items)
         case Indexer(owner) | BoundMethod(owner):
             return reach_of(owner)
         case Opaque(reach):
             return reach
     return NOWHERE
+
+
+def reach_of_all(values: Iterable[Value]) -> Places:
+    """The places that any of the values refers to directly."""
+    return frozenset().union(*map(reach_of, values))
+
+
+def union_of_packages(packages: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
+    """The packages of several values; None if those of one are unknown."""
+    union: frozenset[str] = frozenset()
+    for part in packages:
+        if part is None:
+            return None
+        union |= part
+    return union
 
 
 def packages_of(value: Value) -> frozenset[str] | None:
@@ -290,8 +318,7 @@ def packages_of(value: Value) -> frozenset[str] | None:
         case AbstractScalar():
             return DATA
         case AbstractTuple(items) | View(parts=items):
-            item_packages = [packages_of(i) for i in items]
-            return None if None in item_packages else DATA.union(*(h for h in item_packages if h))
+            return union_of_packages((DATA, *map(packages_of, items)))
         case Ref(table=False):
             return None
         case BoundMethod(owner):
@@ -329,19 +356,12 @@ def join(a: Value, b: Value) -> Value:
             return Ref(a.places | b.places, a.table and b.table)
         case AbstractTuple(left), AbstractTuple(right) if len(left) == len(right):
             return AbstractTuple(tuple(join(x, y) for x, y in zip(left, right, strict=True)))
-    packages_of_both = (packages_of(a), packages_of(b))
-    packages = (
-        None if None in packages_of_both else frozenset().union(*(k for k in packages_of_both if k))
-    )
-    return Opaque(reach_of(a) | reach_of(b), packages)
+    return Opaque(reach_of(a) | reach_of(b), union_of_packages((packages_of(a), packages_of(b))))
 
 
-def join_all(values: Iterable[Value]) -> Value | None:
-    """Join any number of values; None if there is none."""
-    joined: Value | None = None
-    for value in values:
-        joined = value if joined is None else join(joined, value)
-    return joined
+def join_all(values: Iterable[Value | None]) -> Value | None:
+    """Join any number of values, of which some may be missing; None if there is none."""
+    return reduce(join, present) if (present := [v for v in values if v is not None]) else None
 
 
 def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:

@@ -32,6 +32,7 @@ from presieve.dataflow.abstract_values import (
     Function,
     Table,
     Value,
+    part_of,
 )
 from presieve.dataflow.closures import is_every_closure_followed
 from presieve.dataflow.context import (
@@ -140,22 +141,13 @@ def _second_table(
     key_of_column = dict(zip(keys, a.request.keys, strict=True))
 
     def make(place: AllocationSite) -> Table:
-        columns = tuple(
-            (
-                name,
-                AbstractColumn(
-                    keys=frozenset((key_of_column[name],))
-                    if name in key_of_column
-                    else frozenset(),
-                    unread=frozenset((_BESIDE + name,)),
-                    rows=place,
-                    memory=frozenset((AllocationSite((*place.site, at)),)),
-                    name=name,
-                ),
-            )
-            for at, name in enumerate(names)
-        )
-        return Table(columns, place)
+        columns = []
+        for at, name in enumerate(names):
+            keys = frozenset(k for k in (key_of_column.get(name),) if k is not None)
+            unread, memory = frozenset((_BESIDE + name,)), part_of(place, at)
+            column = AbstractColumn(keys, unread, rows=place, memory=memory, name=name)
+            columns.append((name, column))
+        return Table(tuple(columns), place)
 
     return s.make((0, 2), make)
 

@@ -131,8 +131,7 @@ def _store_located(
 ) -> None:
     """Assign ``table.loc[rows, columns] = value``, which adds rows that do not exist yet."""
     value, node = stored
-    table = s.table(owner)
-    assert table is not None
+    table = s.table_at(owner)
     a.observe(s, value, node, "a table is written")
     rows = index.items[0] if isinstance(index, AbstractTuple) and index.items else index
     names = (
@@ -169,15 +168,13 @@ def set_column(
     If pandas writes into the old column, everything that shares its memory sees it.
     """
     value, node = stored
-    table = s.table(owner)
-    assert table is not None
+    table = s.table_at(owner)
     a.changes(owner.places, node, f"assigning the column {name}")
     old = dict(table.columns).get(name)
     if old is not None:
         s.overwrite(old.memory)
         a.changes(old.memory, node, f"assigning the column {name}")
-    table = s.table(owner)
-    assert table is not None
+    table = s.table_at(owner)
     labelled = isinstance(value, AbstractColumn) and value.labelled and value.rows is not None
     if table.empty and labelled and isinstance(value, AbstractColumn):
         # The table takes the labels of the Series.
@@ -222,8 +219,7 @@ def column_for(table: Table, name: str, value: Value) -> AbstractColumn:
 
 
 def _put_column(s: AnalysisState, owner: Ref, name: str, new_column: AbstractColumn) -> None:
-    table = s.table(owner)
-    assert table is not None
+    table = s.table_at(owner)
     columns = dict(table.columns)
     before = columns.get(name, table.rest)
     if before is not None:
@@ -266,8 +262,7 @@ def _store_attribute(
 
 def _forget_labels(s: AnalysisState, owner: Ref) -> None:
     """Forget which rows belong to a table by label, because its index has changed."""
-    table = s.table(owner)
-    assert table is not None
+    table = s.table_at(owner)
     columns = tuple((n, replace(c, rows=None)) for n, c in table.columns)
     s.update(owner, replace(table, columns=columns, rows=None))
 
@@ -275,8 +270,7 @@ def _forget_labels(s: AnalysisState, owner: Ref) -> None:
 def _rename_all(
     a: Analysis, s: AnalysisState, owner: Ref, value: Value, node: ast.Attribute
 ) -> None:
-    table = s.table(owner)
-    assert table is not None
+    table = s.table_at(owner)
     listed_names = names_of_columns(s, value)
     names = (
         listed_names
@@ -285,8 +279,7 @@ def _rename_all(
     )
     # The number of names must be that of the columns, so all columns are read.
     a.observe(s, owner, node, "all columns are named again")
-    table = s.table(owner)
-    assert table is not None
+    table = s.table_at(owner)
     if names is None:
         s.spoil(owner.places)
     elif table.sure and table.rest is None and len(names) == len(table.columns):
@@ -326,8 +319,7 @@ def drop_columns(
     a: Analysis, s: AnalysisState, owner: Ref, names: tuple[str, ...], node: ast.AST
 ) -> None:
     """Drop columns of a table in place. pandas raises an error if a name is missing."""
-    table = s.table(owner)
-    assert table is not None
+    table = s.table_at(owner)
     a.changes(owner.places, node, "a column is dropped")
     gone = [c for n, c in table.columns if n in names]
     for column in gone:

@@ -41,6 +41,7 @@ from presieve.dataflow.abstract_values import (
     join,
     packages_of,
     reach_of,
+    union_of_packages,
 )
 from presieve.dataflow.context import ActiveCall, Analysis, EvaluatedCall, Given, constant_of
 from presieve.dataflow.free_names import of_object
@@ -82,7 +83,7 @@ def call(a: Analysis, s: AnalysisState, node: ast.Call) -> Value:
     if packages_of(callee) is None:
         a.effect("unknown", f"{ast.unparse(node.func)}() is not known", node)
     parts = (callee, *args, *named.values())
-    return Opaque(s.reachable(frozenset().union(*map(reach_of, parts))), packages_of(callee))
+    return Opaque(s.reach(*parts), packages_of(callee))
 
 
 def _apply_transfer(owner: Owner | None, invocation: EvaluatedCall) -> Value | None:
@@ -141,14 +142,12 @@ def of_package(invocation: EvaluatedCall) -> Value:
             if s.packages(value) is None:
                 a.effect("unknown", f"{written}() changes what is not known", node)
         callback(invocation, value)
-    argument_packages = [s.packages(v) for v in invocation.values]
     packages: frozenset[str] | None = None
-    if None not in argument_packages and not (doing is not None and doing.kind == "unknown"):
+    if doing is None or doing.kind != "unknown":
         # The function may return its arguments.
-        packages = DATA.union(
-            (invocation.name.partition(".")[0],), *(h for h in argument_packages if h)
-        )
-    return Opaque(s.reachable(frozenset().union(*map(reach_of, invocation.values))), packages)
+        own = DATA | {invocation.name.partition(".")[0]}
+        packages = union_of_packages((own, *map(s.packages, invocation.values)))
+    return Opaque(s.reach(*invocation.values), packages)
 
 
 def _reads_the_clock(invocation: EvaluatedCall) -> bool:
@@ -219,15 +218,13 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         for value in invocation.values:
             a.escapes(s, value, node, f"{written}()")
     if gives == "table" or _is_new_table(invocation, packages):
-        any_column = AbstractColumn(
-            memory=s.reachable(reach_of(invocation.owner)) if gives is None else NOWHERE
-        )
+        any_column = AbstractColumn(memory=s.reach(invocation.owner) if gives is None else NOWHERE)
         return s.make(invocation.site(), lambda place: Table((), place, any_column, sure=False))
     if gives == "items" and invocation.args:
         table, handed = s.table(invocation.args[0]), invocation.args[0]
         of = handed.rows if isinstance(handed, AbstractColumn) else None
         return Opaque(packages=DATA | {"numpy"}, rows=of if table is None else table.rows)
-    reach = s.reachable(frozenset().union(*map(reach_of, (invocation.owner, *invocation.values))))
+    reach = s.reach(invocation.owner, *invocation.values)
     return Opaque(reach, packages)
 
 
@@ -264,14 +261,8 @@ def _change_of_object(method: str) -> Change:
 def callback(invocation: EvaluatedCall, value: Value) -> None:
     """Account for a function passed as an argument: it may be called any number of times."""
     if isinstance(value, Function):
-        reach = frozenset().union(*map(reach_of, (invocation.owner, *invocation.values)))
-        called_back(
-            invocation.a,
-            invocation.s,
-            value,
-            Opaque(invocation.s.reachable(reach), PANDAS),
-            invocation.node,
-        )
+        argument = Opaque(invocation.s.reach(invocation.owner, *invocation.values), PANDAS)
+        called_back(invocation.a, invocation.s, value, argument, invocation.node)
     elif isinstance(value, BoundMethod):
         _account_for_method(invocation, value)
     elif isinstance(value, Library):
@@ -324,7 +315,7 @@ def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Gi
             a.escapes(s, value, node, "a call that is not followed")
         if not inside:
             a.effect("unknown", f"{ast.unparse(node)} is not followed", node)
-        return Opaque(s.reachable(frozenset().union(*map(reach_of, arguments.values))))
+        return Opaque(s.reach(*arguments.values))
     a.followed.add((node, function.node))
     parent = function.frame if function.frame >= 0 else None
     a.stack.append(ActiveCall(function.owner, parent, function.node, node))

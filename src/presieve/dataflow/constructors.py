@@ -19,6 +19,7 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
     join,
     reach_of,
+    reach_of_all,
 )
 from presieve.dataflow.assignments import column_for
 from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by, names_of_columns
@@ -126,7 +127,7 @@ def _of_rows(call: EvaluatedCall, items: Items, names: tuple[str, ...] | None) -
         }
     for value in (*(fields_of_rows or {}).values(), *others):
         call.a.observe(call.s, value, call.node, "values of a new table")
-    further_memory = frozenset().union(*map(reach_of, others))
+    further_memory = reach_of_all(others)
 
     def column(place: AllocationSite, name: str, value: Value) -> AbstractColumn:
         keys = value.keys if isinstance(value, AbstractScalar) and name not in maybe else NO_KEYS

@@ -60,15 +60,14 @@ def _extend(call: EvaluatedCall) -> Value | None:
         return None
     if (items.kind == "dict") != (added_items.kind == "dict"):
         # A Counter counts the items of a list.
-        counted = isinstance(added_items.element, AbstractScalar) or added_items.element == Opaque(
-            packages=DATA
-        )
-        if not isinstance(items.element, AbstractScalar) or not counted:
+        counted, data = added_items.element, Opaque(packages=DATA)
+        if not isinstance(items.element, AbstractScalar) or not (
+            isinstance(counted, AbstractScalar) or counted == data
+        ):
             return None
         _change_items(call, Items(items.kind, AbstractScalar()))
         return NONE
-    elements = [e for e in (items.element, added_items.element) if e is not None]
-    element = None if not elements else elements[0] if len(elements) == 1 else join(*elements)
+    element = join_all((items.element, added_items.element))
     fields = None
     if items.fields is not None and added_items.fields is not None:
         fields = tuple({**dict(items.fields), **dict(added_items.fields)}.items())
@@ -97,14 +96,9 @@ def _pop(call: EvaluatedCall) -> Value | None:
     if items.kind != "list" or call.named or len(call.args) > 1:
         return None
     _change_items(call, Items("list", items.element))
-    element = items.element
-    return (
-        Opaque(packages=DATA)
-        if element is None
-        else AbstractScalar()
-        if is_fixed(element)
-        else element
-    )
+    if items.element is None:
+        return Opaque(packages=DATA)
+    return AbstractScalar() if is_fixed(items.element) else items.element
 
 
 @transfer("object", "most_common")
@@ -214,8 +208,7 @@ def _dict(call: EvaluatedCall) -> Value | None:
         items = call.s.items(call.args[0])
         if items is None or items.kind != "dict" or len(call.args) > 1:
             return None
-        elements = [e for e in (items.element, element) if e is not None]
-        element = join_all(elements)
+        element = join_all((items.element, element))
         if items.fields is None:
             return call.s.make(call.site(), lambda _: Items("dict", element))
         fields = {**dict(items.fields), **fields}

@@ -189,7 +189,7 @@ class Analysis:
 
     def observe(self, s: AnalysisState, value: Value, node: ast.AST, reason: str) -> None:
         """Record that everything reachable from a value is read."""
-        for place in s.reachable(reach_of(value)):
+        for place in s.reach(value):
             thing = s.heap.get(place)
             if isinstance(thing, Table):
                 self.reads(unread_of(thing), reason, node)
@@ -238,8 +238,7 @@ def _position(node: ast.AST) -> tuple[int, int, int, int]:
 
 def unread_of(table: Table) -> frozenset[str]:
     """The input columns that a table passes on unread."""
-    columns = [c for _, c in table.columns] + ([table.rest] if table.rest else [])
-    return frozenset().union(*(c.unread for c in columns))
+    return frozenset().union(*(c.unread for c in table.all_columns))
 
 
 class Given(NamedTuple):

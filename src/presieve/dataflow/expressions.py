@@ -32,8 +32,11 @@ from presieve.dataflow.abstract_values import (
     combine_elements,
     is_fixed,
     join,
+    join_all,
     packages_of,
     reach_of,
+    reach_of_all,
+    union_of_packages,
 )
 from presieve.dataflow.assignments import ROWS, bind
 from presieve.dataflow.calls import call, inline_call
@@ -62,7 +65,7 @@ def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
     parts = [evaluate(a, c, s) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
     for part in parts:
         a.escapes(s, part, node, ast.unparse(node))
-    return Opaque(frozenset().union(*map(reach_of, parts)))
+    return Opaque(reach_of_all(parts))
 
 
 def _constant_value(_a: Analysis, node: ast.Constant, _s: AnalysisState) -> Value:
@@ -118,10 +121,10 @@ def _of_table(a: Analysis, s: AnalysisState, ref: Ref, table: Table, node: ast.A
     name = node.attr
     if name in _LOCATORS:
         return Indexer(ref, name)
-    if name in ("empty", "index"):
-        return (
-            AbstractScalar() if name == "empty" else AbstractColumn(rows=table.rows, labelled=False)
-        )
+    if name == "empty":
+        return AbstractScalar()
+    if name == "index":
+        return AbstractColumn(rows=table.rows, labelled=False)
     if name == "columns" and table.sure and table.rest is None:
         a.observe(s, ref, node, ".columns looks at all columns")
         names = tuple(AbstractScalar(constant=n, fixed=True) for n in table.names)
@@ -130,7 +133,7 @@ def _of_table(a: Analysis, s: AnalysisState, ref: Ref, table: Table, node: ast.A
         return s.make(a.site(node), lambda _: Items("names", any_, names))
     if name == "T":
         a.observe(s, ref, node, ".T looks at all columns")
-        any_column = AbstractColumn(memory=s.reachable(reach_of(ref)))
+        any_column = AbstractColumn(memory=s.reach(ref))
         return s.make(a.site(node), lambda place: Table((), place, any_column, sure=False))
     if name in ("columns", "shape", "size", "dtypes", "values", "axes", "ndim", "style"):
         a.observe(s, ref, node, f".{name} looks at all columns")
@@ -218,8 +221,7 @@ def _call_index(
 def _item_of_table(
     a: Analysis, s: AnalysisState, ref: Ref, index: Value, node: ast.Subscript
 ) -> Value:
-    table = s.table(ref)
-    assert table is not None
+    table = s.table_at(ref)
     names = names_of_columns(s, index)
     if names is not None:
         if isinstance(constant_of(s, index), str):
@@ -233,26 +235,24 @@ def _item_of_table(
     a.observe(s, ref, node, f"{ast.unparse(node)} may be any column")
     a.observe(s, index, node, f"{ast.unparse(node)} may be any column")
     if isinstance(index, AbstractScalar):
-        return AbstractColumn(memory=s.reachable(reach_of(ref)))
-    return Opaque(s.reachable(reach_of(ref)), DATA | {"pandas"})
+        return AbstractColumn(memory=s.reach(ref))
+    return Opaque(s.reach(ref), DATA | {"pandas"})
 
 
 def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.Subscript) -> Value:
     """Evaluate ``table.loc[rows, columns]`` and the like."""
     ref = at.owner
-    table = s.table(ref)
-    assert table is not None
-    if not isinstance(index, AbstractColumn) and not (
-        isinstance(index, AbstractTuple) and isinstance(index.items[0], AbstractColumn)
-    ):
-        a.branches_on(ref, node)
     assert isinstance(ref, Ref)
+    table = s.table_at(ref)
+    first = index.items[0] if isinstance(index, AbstractTuple) else index
+    if not isinstance(first, AbstractColumn):
+        a.branches_on(ref, node)
     rows, names = index, None
     if isinstance(index, AbstractTuple) and len(index.items) == 2:
         rows, names = index.items[0], names_of_columns(s, index.items[1])
         if names is None:
             a.observe(s, ref, node, f"{ast.unparse(node)} reads columns by position or mask")
-            return Opaque(s.reachable(reach_of(ref)), DATA | {"pandas"})
+            return Opaque(s.reach(ref), DATA | {"pandas"})
     alone = (
         isinstance(rows, AbstractColumn) and rows.rowwise and rows.rows == table.rows is not None
     )
@@ -272,7 +272,7 @@ def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.
         isinstance(rows, AbstractColumn | Ref) or rows == Opaque(packages=ROWS)
     ):
         a.observe(s, ref, node, f"{ast.unparse(node)} reads a row as a whole")
-        return Opaque(s.reachable(reach_of(ref)), DATA | {"pandas"})
+        return Opaque(s.reach(ref), DATA | {"pandas"})
     if isinstance(rows, Ref):
         a.observe(s, rows, node, "rows by a list")
     return some_rows(s, ref, a.site(node), shared=True, rowwise=alone)
@@ -290,7 +290,7 @@ def _item_of_tuple(s: AnalysisState, items: tuple[Value, ...], index: Value) -> 
     at = constant_of(s, index)
     if isinstance(at, int) and -len(items) <= at < len(items):
         return items[at]
-    return Opaque(frozenset().union(*map(reach_of, items)), packages_of(AbstractTuple(items)))
+    return Opaque(reach_of_all(items), packages_of(AbstractTuple(items)))
 
 
 def _item_of_items(s: AnalysisState, items: Items, index: Value) -> Value:
@@ -324,16 +324,14 @@ def combine_operands(
     elements = combine_elements(parts, mask=mask)
     if elements is not None:
         return elements
-    packages: frozenset[str] | None = NO_KEYS
     for part in parts:
         a.observe(s, part, node, "an operator is applied to a whole table")
-        part_packages = s.packages(part)
-        packages = None if packages is None or part_packages is None else packages | part_packages
+    packages = union_of_packages(map(s.packages, parts))
     if packages is None:
         a.effect("unknown", f"{ast.unparse(node)} is an operator of what is not known", node)
     of = {_rows_of(p) for p in parts if not isinstance(p, AbstractScalar)}
     rows = next(iter(of)) if len(of) == 1 else None
-    reach = s.reachable(frozenset().union(*map(reach_of, parts)))
+    reach = s.reach(*parts)
     return Opaque(reach, packages, rows, mask and rows is not None)
 
 
@@ -343,16 +341,13 @@ def _rows_of(value: Value) -> AllocationSite | None:
 
 def _binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
     left, right = evaluate(a, node.left, s), evaluate(a, node.right, s)
+    adds = isinstance(node.op, ast.Add)
     match left, right:
-        case AbstractTuple(x), AbstractTuple(y) if (
-            isinstance(node.op, ast.Add) and len(x) + len(y) < 256
-        ):
+        case AbstractTuple(x), AbstractTuple(y) if adds and len(x) + len(y) < 256:
             return AbstractTuple((*x, *y))
-        case AbstractScalar(constant=str(x)), AbstractScalar(constant=str(y)) if isinstance(
-            node.op, ast.Add
-        ):
+        case AbstractScalar(constant=str(x)), AbstractScalar(constant=str(y)) if adds:
             return AbstractScalar(constant=x + y, fixed=True)
-        case Ref(), Ref() if isinstance(node.op, ast.Add):
+        case Ref(), Ref() if adds:
             lists = [s.items(left), s.items(right)]
             if all(i is not None and i.kind == "list" for i in lists):
                 return _concatenate_lists(a, s, [i for i in lists if i is not None], node)
@@ -364,16 +359,12 @@ def _binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
             items = s.items(some)
             if items is not None and items.kind == "list":
                 return s.make(a.site(node), lambda _: Items("list", items.element))
-        case AbstractScalar(length=Length() as length), AbstractScalar(constant=int(plus)) if (
-            type(plus) is int
-        ):
-            if isinstance(node.op, ast.Add | ast.Sub):
-                change = plus if isinstance(node.op, ast.Add) else -plus
+        case AbstractScalar(length=Length() as length), AbstractScalar(constant=int(plus)):
+            if type(plus) is int and (adds or isinstance(node.op, ast.Sub)):
+                change = plus if adds else -plus
                 return AbstractScalar(length=length._replace(plus=length.plus + change))
-        case AbstractScalar(constant=int(plus)), AbstractScalar(length=Length() as length) if (
-            type(plus) is int
-        ):
-            if isinstance(node.op, ast.Add):
+        case AbstractScalar(constant=int(plus)), AbstractScalar(length=Length() as length):
+            if type(plus) is int and adds:
                 return AbstractScalar(length=length._replace(plus=length.plus + plus))
     masks = all(isinstance(v, AbstractColumn) and v.mask for v in (left, right))
     return combine_operands(a, s, [left, right], node, mask=masks)
@@ -385,12 +376,9 @@ def _counts(value: AbstractScalar) -> bool:
 
 
 def _concatenate_lists(a: Analysis, s: AnalysisState, lists: list[Items], node: ast.AST) -> Value:
-    fixed: tuple[Value, ...] | None = ()
-    element: Value | None = None
-    for items in lists:
-        fixed = None if fixed is None or items.fixed is None else (*fixed, *items.fixed)
-        if items.element is not None:
-            element = items.element if element is None else join(element, items.element)
+    element = join_all(items.element for items in lists)
+    listed = all(items.fixed is not None for items in lists)
+    fixed = tuple(i for items in lists for i in items.fixed or ()) if listed else None
     return s.make(a.site(node), lambda _: Items("list", element, fixed))
 
 
@@ -431,17 +419,10 @@ def _decide_comparison(s: AnalysisState, ops: list[ast.cmpop], parts: list[Value
     compare = _DECIDED.get(type(ops[0])) if len(ops) == 1 else None
     left, right = constant_of(s, parts[0]), constant_of(s, parts[1])
     if isinstance(ops[0], ast.Is | ast.IsNot) and len(ops) == 1 and right is None:
-        is_not_none = isinstance(
-            parts[0], AbstractColumn | Ref | AbstractTuple | Function
-        ) or left not in (
-            None,
-            ...,
-        )
-        return (
-            None
-            if left is ... and not is_not_none
-            else is_not_none == isinstance(ops[0], ast.IsNot)
-        )
+        is_object = isinstance(parts[0], AbstractColumn | Ref | AbstractTuple | Function)
+        if left is ... and not is_object:
+            return None
+        return (is_object or left is not None) == isinstance(ops[0], ast.IsNot)
     among = isinstance(ops[0], ast.In | ast.NotIn)
     others = right if among and isinstance(right, tuple) else (right,)
     if compare is None or among != isinstance(right, tuple):

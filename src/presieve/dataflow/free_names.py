@@ -24,6 +24,7 @@ from presieve.dataflow.abstract_values import (
     Ref,
     Table,
     Value,
+    part_of,
 )
 from presieve.dataflow.context import Analysis, Owner
 from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
@@ -123,12 +124,7 @@ def _is_frame(thing: object) -> TypeGuard[pd.DataFrame]:
 def _table(s: AnalysisState, frame: pd.DataFrame, place: AllocationSite) -> Value:
     """A DataFrame that exists before the call. Its columns are known, but not its rows."""
     columns = tuple(
-        (
-            str(n),
-            AbstractColumn(
-                memory=frozenset((AllocationSite((*place.site, at)),)), rows=place, name=str(n)
-            ),
-        )
+        (str(n), AbstractColumn(memory=part_of(place, at), rows=place, name=str(n)))
         for at, n in enumerate(frame.columns)
     )
     s.heap.setdefault(place, Table(columns, place))

@@ -31,8 +31,7 @@ from presieve.python_library.descriptions import ResultKind
 def _group_and_table(call: EvaluatedCall) -> tuple[Grouped, Table]:
     owner = call.owner
     assert isinstance(owner, Grouped)
-    table = call.s.table(owner.table)
-    assert table is not None
+    table = call.s.table_at(owner.table)
     return owner, table
 
 

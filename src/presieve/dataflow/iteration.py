@@ -23,6 +23,7 @@ from presieve.dataflow.abstract_values import (
     Value,
     View,
     join_all,
+    part_of,
     reach_of,
 )
 from presieve.dataflow.context import Analysis
@@ -131,13 +132,8 @@ def _item_of_view(
     thing = s.items(parts[0])
     value = Opaque(reach_of(parts[0])) if thing is None else thing.element
     value = Opaque(packages=DATA) if value is None else value
-    return (
-        AbstractScalar()
-        if how == "keys"
-        else value
-        if how == "values"
-        else AbstractTuple((AbstractScalar(), value))
-    )
+    key = AbstractScalar()
+    return {"keys": key, "values": value}.get(how) or AbstractTuple((key, value))
 
 
 def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
@@ -145,23 +141,14 @@ def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
     request = a.request
 
     def make(place: AllocationSite) -> Table:
-        columns = tuple(
-            (
-                name,
-                AbstractColumn(
-                    keys=frozenset((name,)) if name in request.keys else frozenset(),
-                    unread=frozenset((name,)),
-                    passes=name,
-                    rowwise=True,
-                    rows=place,
-                    memory=frozenset((AllocationSite((*place.site, at)),)),
-                    name=name,
-                ),
-            )
-            for at, name in enumerate(request.columns)
-        )
+        columns = []
+        for at, name in enumerate(request.columns):
+            own = frozenset((name,))
+            keys, memory = own & set(request.keys), part_of(place, at)
+            column = AbstractColumn(keys, own, name, True, rows=place, memory=memory, name=name)
+            columns.append((name, column))
         filled = request.form == "group" and request.beside is None
-        return Table(columns, place, filled=filled, rowwise=True)
+        return Table(tuple(columns), place, filled=filled, rowwise=True)
 
     return s.make(a.site(node, 1), make)
 

@@ -68,7 +68,7 @@ def _reach_of_all(a: Analysis, nodes: list[ast.expr], s: AnalysisState) -> Place
     ]
     for part in parts:
         a.observe(s, part, nodes[0], "a display with * is not followed")
-    return s.reachable(frozenset().union(*map(reach_of, parts)))
+    return s.reach(*parts)
 
 
 def dict_display(a: Analysis, node: ast.Dict, s: AnalysisState) -> Value:
@@ -87,7 +87,7 @@ def dict_display(a: Analysis, node: ast.Dict, s: AnalysisState) -> Value:
             else:
                 a.observe(s, value, node, "a display with ** is not followed")
                 fields = None
-                values.append(Opaque(s.reachable(reach_of(value))))
+                values.append(Opaque(s.reach(value)))
             continue
         name = constant_of(s, a.evaluator.evaluate(a, key, s))
         values.append(value)
@@ -136,7 +136,7 @@ def evaluate_consumed(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
 def generator(a: Analysis, node: ast.GeneratorExp, s: AnalysisState) -> Value:
     """A generator that is consumed later, when the values behind it may have changed."""
     values = comprehension(a, node, s)
-    reach = s.reachable(reach_of(values))
+    reach = s.reach(values)
     a.escapes(s, values, node, "a generator")
     return Opaque(reach)
 

@@ -14,6 +14,7 @@ from presieve.dataflow.abstract_values import (
     Ref,
     Table,
     Value,
+    part_of,
 )
 from presieve.dataflow.context import Analysis
 from presieve.dataflow.state import AnalysisState
@@ -25,8 +26,7 @@ def some_rows(
     """Take some rows of a table, in any order, perhaps more than once. ``shared``: the result may
     be a view. ``rowwise``: whether a row is among them depends on that row alone.
     """
-    table = s.table(ref)
-    assert table is not None
+    table = s.table_at(ref)
     return s.make(site, lambda place: rows_of(table, place, shared=shared, rowwise=rowwise))
 
 
@@ -34,7 +34,7 @@ def rows_of(table: Table, place: AllocationSite, *, shared: bool, rowwise: bool 
     """Make the table of :func:`some_rows`."""
 
     def column(source: AbstractColumn, at: int) -> AbstractColumn:
-        memory = source.memory if shared else frozenset((AllocationSite((*place.site, at)),))
+        memory = source.memory if shared else part_of(place, at)
         moved = source if rowwise else replace(source, passes=None, rowwise=False)
         return replace(moved, rows=place, memory=memory)
 
@@ -53,8 +53,7 @@ def some_columns(
     a: Analysis, s: AnalysisState, ref: Ref, names: Iterable[str], node: ast.AST
 ) -> Value:
     """Evaluate ``table[[names]]``."""
-    table = s.table(ref)
-    assert table is not None
+    table = s.table_at(ref)
     columns = []
     for name in names:
         column = table.column(name)

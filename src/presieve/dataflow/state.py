@@ -32,9 +32,13 @@ from presieve.dataflow.abstract_values import (
     Value,
     View,
     join,
+    join_all,
     join_columns,
     packages_of,
+    part_of,
     reach_of,
+    reach_of_all,
+    union_of_packages,
 )
 
 NEW = AllocationSite((-2,))
@@ -104,6 +108,12 @@ class AnalysisState:
         thing = self._object(value)
         return thing if isinstance(thing, Table) else None
 
+    def table_at(self, ref: Ref) -> Table:
+        """The table that a reference to a table is."""
+        table = self.table(ref)
+        assert table is not None
+        return table
+
     def items(self, value: Value) -> Items | None:
         """The list, dict or set that a value is; None if it is something else."""
         thing = self._object(value)
@@ -123,8 +133,7 @@ class AnalysisState:
         items = self.items(value)
         if items is None:
             return packages_of(value)
-        item_packages = [packages_of(v) for v in values_of(items)]
-        return None if None in item_packages else DATA.union(*(h for h in item_packages if h))
+        return union_of_packages((DATA, *map(packages_of, values_of(items))))
 
     def update(self, ref: Ref, thing: Object) -> None:
         """Change an object in place; the change is certain if it is the only one at its place."""
@@ -143,6 +152,10 @@ class AnalysisState:
                 thing = self.heap.get(place)
                 todo.extend(() if thing is None else references(thing))
         return frozenset(reached)
+
+    def reach(self, *values: Value) -> Places:
+        """The places that can be reached from values."""
+        return self.reachable(reach_of_all(values))
 
     def overwrite(self, memory: Places) -> None:
         """Forget what is known of items stored there, because they may be changed in place."""
@@ -164,7 +177,7 @@ class AnalysisState:
         for place in reached:
             thing = self.heap.get(place)
             if isinstance(thing, Table):
-                unlisted = _union([c for _, c in thing.columns] + [c for c in (thing.rest,) if c])
+                unlisted = _union(thing.all_columns)
                 unlisted = AbstractColumn(unread=unlisted.unread, memory=unlisted.memory | {place})
                 self.heap[place] = Table((), None, unlisted, sure=False)
             elif isinstance(thing, Items):
@@ -185,24 +198,17 @@ def stored_in(column: AbstractColumn, site: tuple[int, ...], name: str) -> Abstr
     """Give a place to a column that is stored nowhere else, by its name and this site."""
     if column.memory:
         return column
-    return replace(column, memory=frozenset((AllocationSite((*site, crc32(name.encode()))),)))
+    return replace(column, memory=part_of(AllocationSite(site), crc32(name.encode())))
 
 
-def _union(columns: list[AbstractColumn]) -> AbstractColumn:
-    union = AbstractColumn()
-    for column in columns:
-        union = replace(
-            union, unread=union.unread | column.unread, memory=union.memory | column.memory
-        )
-    return union
+def _union(columns: tuple[AbstractColumn, ...]) -> AbstractColumn:
+    unread = frozenset().union(*(c.unread for c in columns))
+    return AbstractColumn(unread=unread, memory=frozenset().union(*(c.memory for c in columns)))
 
 
 def references(thing: Object) -> Places:
     """The places that an object refers to directly."""
-    if isinstance(thing, Table):
-        columns = [c for _, c in thing.columns] + ([thing.rest] if thing.rest else [])
-        return frozenset().union(*(c.memory for c in columns))
-    return frozenset().union(*(reach_of(v) for v in values_of(thing)))
+    return reach_of_all(thing.all_columns if isinstance(thing, Table) else values_of(thing))
 
 
 def values_of(thing: Items) -> tuple[Value, ...]:
@@ -228,10 +234,9 @@ def _names(value: Value) -> Places:
 
 
 def _names_in(thing: Object) -> Places:
-    if isinstance(thing, Table):
-        columns = [c for _, c in thing.columns] + ([thing.rest] if thing.rest else [])
-        return frozenset().union(*map(_names, (AbstractColumn(rows=thing.rows), *columns)))
-    return frozenset().union(*map(_names, values_of(thing)))
+    own_rows = (AbstractColumn(rows=thing.rows),) if isinstance(thing, Table) else ()
+    values = thing.all_columns if isinstance(thing, Table) else values_of(thing)
+    return frozenset().union(*map(_names, (*own_rows, *values)))
 
 
 def _rename_place(value: Value, old: AllocationSite, new: AllocationSite, *, many: bool) -> Value:
@@ -249,30 +254,29 @@ def _rename_place(value: Value, old: AllocationSite, new: AllocationSite, *, man
             return replace(value, places=places(value.places))
         case Row(ref) | Grouped(ref) | Batches(ref):
             return replace(value, table=replace(ref, places=places(ref.places)))
-        case AbstractTuple(items):
-            return AbstractTuple(tuple(_rename_place(i, old, new, many=many) for i in items))
-        case View(parts=parts):
-            return replace(value, parts=tuple(_rename_place(p, old, new, many=many) for p in parts))
-        case Indexer(owner) | BoundMethod(owner):
-            return replace(value, owner=_rename_place(owner, old, new, many=many))
         case Opaque():
             rows = (None if many else new) if value.rows == old else value.rows
             return replace(value, reach=places(value.reach), rows=rows)
+    return _map_parts(value, lambda part: _rename_place(part, old, new, many=many))
+
+
+def _map_parts(value: Value, change: Callable[[Value], Value]) -> Value:
+    """Apply a change to the values that a value consists of."""
+    match value:
+        case AbstractTuple(items):
+            return AbstractTuple(tuple(map(change, items)))
+        case View(parts=parts):
+            return replace(value, parts=tuple(map(change, parts)))
+        case Indexer(owner) | BoundMethod(owner):
+            return replace(value, owner=change(owner))
     return value
 
 
 def _forget_overwritten(value: Value, memory: Places) -> Value:
-    match value:
-        case AbstractColumn() if value.memory & memory:
-            # Items, their order and their labels may have changed.
-            return replace(value, keys=NO_KEYS, passes=None, rowwise=False, index=None, rows=None)
-        case AbstractTuple(items):
-            return AbstractTuple(tuple(_forget_overwritten(i, memory) for i in items))
-        case View(parts=parts):
-            return replace(value, parts=tuple(_forget_overwritten(p, memory) for p in parts))
-        case Indexer(owner) | BoundMethod(owner):
-            return replace(value, owner=_forget_overwritten(owner, memory))
-    return value
+    if isinstance(value, AbstractColumn) and value.memory & memory:
+        # Items, their order and their labels may have changed.
+        return replace(value, keys=NO_KEYS, passes=None, rowwise=False, index=None, rows=None)
+    return _map_parts(value, lambda part: _forget_overwritten(part, memory))
 
 
 def map_object(thing: Object, change: Callable[[Value], Value]) -> Object:
@@ -320,15 +324,13 @@ def _join_tables(a: Table, b: Table) -> Table:
     columns_of_a, columns_of_b = dict(a.columns), dict(b.columns)
     columns = []
     for name in names:
-        sides = (columns_of_a.get(name, a.rest), columns_of_b.get(name, b.rest))
-        present = [c for c in sides if c is not None]
-        columns.append((name, present[0] if len(present) == 1 else join_columns(*present)))
-    rests = [r for r in (a.rest, b.rest) if r is not None]
-    unlisted = None if not rests else rests[0] if len(rests) == 1 else join_columns(*rests)
+        column = _join_columns(columns_of_a.get(name, a.rest), columns_of_b.get(name, b.rest))
+        assert column is not None
+        columns.append((name, column))
     return Table(
         tuple(columns),
         a.rows if a.rows == b.rows else None,
-        unlisted,
+        _join_columns(a.rest, b.rest),
         filled=a.filled and b.filled,
         empty=a.empty and b.empty,
         rowwise=a.rowwise and b.rowwise and a.rows == b.rows,
@@ -337,14 +339,14 @@ def _join_tables(a: Table, b: Table) -> Table:
     )
 
 
+def _join_columns(a: AbstractColumn | None, b: AbstractColumn | None) -> AbstractColumn | None:
+    """Join two columns, of which either may be missing."""
+    return a or b if a is None or b is None else join_columns(a, b)
+
+
 def _join_items(a: Items, b: Items) -> Items:
     kind = a.kind if a.kind == b.kind else "object"
-    element_of_a, element_of_b = a.element, b.element
-    element = (
-        join(element_of_a, element_of_b)
-        if element_of_a is not None and element_of_b is not None
-        else element_of_a or element_of_b
-    )
+    element = join_all((a.element, b.element))
     fixed = known_values = None
     has_more = a.more or b.more
     if a.fixed is not None and b.fixed is not None and len(a.fixed) == len(b.fixed):

@@ -26,6 +26,7 @@ from presieve.dataflow.abstract_values import (
     is_fixed,
     join,
     reach_of,
+    union_of_packages,
 )
 from presieve.dataflow.assignments import bind, delete, store
 from presieve.dataflow.context import Analysis, GaveUp, constant_of
@@ -186,13 +187,8 @@ def loop(
         round_state = s.copy()
         start(round_state)
         ended = round_state.copy()
-        a.breaks.append([])
-        a.continues.append([])
-        falls = block(a, body, round_state)
-        breaks, continues = a.breaks.pop(), a.continues.pop()
-        exits += breaks
         entry = s.copy()
-        for state in (ended, *([round_state] if falls else []), *continues):
+        for state in (ended, *_run_round(a, round_state, body, exits)):
             entry = join_states(entry, state)
         if entry == s:
             break
@@ -202,6 +198,17 @@ def loop(
     over = s.copy()
     goes_on = block(a, orelse, over)
     return _meet(s, [*([over] if goes_on else []), *exits])
+
+
+def _run_round(
+    a: Analysis, s: AnalysisState, body: list[ast.stmt], exits: list[AnalysisState]
+) -> list[AnalysisState]:
+    """Run a round; return the states from which the loop goes on, and add its ``exits``."""
+    a.breaks.append([])
+    a.continues.append([])
+    falls = block(a, body, s)
+    exits += a.breaks.pop()
+    return [*([s.copy()] if falls else []), *a.continues.pop()]
 
 
 def _unroll(a: Analysis, node: ast.For, s: AnalysisState, over: Value) -> bool:
@@ -215,12 +222,7 @@ def _unroll(a: Analysis, node: ast.For, s: AnalysisState, over: Value) -> bool:
         if not listed.whole:
             ended.append(s.copy())
         bind(a, s, node.target, item)
-        a.breaks.append([])
-        a.continues.append([])
-        falls = block(a, node.body, s)
-        breaks, continues = a.breaks.pop(), a.continues.pop()
-        exits += breaks
-        if not _meet(s, [*([s.copy()] if falls else []), *continues]):
+        if not _meet(s, _run_round(a, s, node.body, exits)):
             return _meet(s, [*ended, *exits])
     _meet(s, [s.copy(), *ended])
     goes_on = block(a, node.orelse, s)
@@ -335,16 +337,14 @@ def _change_in_place(
 ) -> Value:
     """An array, a dict or a user's object may change itself, or return another object."""
     old, new = operands
-    packages = [s.packages(old), s.packages(new)]
+    packages = union_of_packages((s.packages(old), s.packages(new)))
     what = f"{ast.unparse(node.target)} in an augmented assignment"
     a.changes(reach_of(old), node, what)
     a.escapes(s, old, node, "an augmented assignment")
     a.observe(s, new, node, "an augmented assignment")
-    reach = reach_of(old) | reach_of(new)
-    if None in packages:
+    if packages is None:
         a.effect("unknown", f"{what} is not known", node)
-        return Opaque(reach)
-    return Opaque(reach, frozenset().union(*(p for p in packages if p)))
+    return Opaque(reach_of(old) | reach_of(new), packages)
 
 
 def _as_load(node: ast.expr) -> ast.expr:

@@ -42,9 +42,8 @@ from presieve.python_library.descriptions import ResultKind
 
 def own_table(call: EvaluatedCall) -> Table:
     """The table whose method is called."""
-    table = call.s.table(call.owner)
-    assert table is not None
-    return table
+    assert isinstance(call.owner, Ref)
+    return call.s.table_at(call.owner)
 
 
 _MakeTable: TypeAlias = Callable[[EvaluatedCall, Table, AllocationSite], Table | None]
