@@ -36,12 +36,17 @@ Rule: TypeAlias = Callable[[Sorts], Sort | None]
 OPTION_BOOL = Option(BOOL)
 
 
-def _all(sort: Sort, result: Sort, arity: int | None = None) -> Rule:
-    def rule(s: Sorts) -> Sort | None:
-        fits = all(x == sort for x in s) and (arity is None or len(s) == arity)
-        return result if fits else None
+def _takes(arguments: Sorts, result: Sort) -> Rule:
+    return lambda s: result if s == arguments else None
 
-    return rule
+
+def _takes_nullable(arguments: Sorts, result: Sort) -> Rule:
+    """Sorts of arguments that may be options."""
+    return lambda s: result if tuple(map(strip, s)) == arguments else None
+
+
+def _logic(s: Sorts) -> Sort | None:
+    return BOOL if all(x == BOOL for x in s) else None
 
 
 def _ite(s: Sorts) -> Sort | None:
@@ -64,10 +69,6 @@ def _get(s: Sorts) -> Sort | None:
     return s[0].of if len(s) == 1 and isinstance(s[0], Option) else None
 
 
-def _tuple(s: Sorts) -> Sort | None:
-    return Tuple(s)
-
-
 def _py_eq(s: Sorts) -> Sort | None:
     composed = len(s) == 2 and (isinstance(strip(s[0]), Tuple) or strip(s[0]) == SEQUENCE)
     return BOOL if len(s) == 2 and s[0] == s[1] and not composed else None
@@ -81,20 +82,8 @@ def _open_zero(s: Sorts) -> Sort | None:
     return s[0] if len(s) == 2 and strip(s[0]) == FLOAT and s[1] == BOOL else None
 
 
-def _instant_sort(s: Sorts) -> Sort | None:
-    return TIMESTAMP if s == (TIMESTAMP_NTZ, INT) else None
-
-
-def _seq_add(s: Sorts) -> Sort | None:
-    return SEQUENCE if s == (SEQUENCE, FLOAT) else None
-
-
 def _sql_logic(s: Sorts) -> Sort | None:
     return OPTION_BOOL if s and all(strip(x) == BOOL for x in s) else None
-
-
-def _sql_not(s: Sorts) -> Sort | None:
-    return OPTION_BOOL if len(s) == 1 and strip(s[0]) == BOOL else None
 
 
 def _sql_compare(s: Sorts) -> Sort | None:
@@ -107,18 +96,6 @@ def _sql_is_null(s: Sorts) -> Sort | None:
     return OPTION_BOOL if len(s) == 1 and not isinstance(strip(s[0]), Tuple) else None
 
 
-def _sql_is_nan(s: Sorts) -> Sort | None:
-    return OPTION_BOOL if len(s) == 1 and strip(s[0]) == FLOAT else None
-
-
-def _sql_float(s: Sorts) -> Sort | None:
-    return option(FLOAT) if len(s) == 2 and all(strip(x) == FLOAT for x in s) else None
-
-
-def _sql_int(s: Sorts) -> Sort | None:
-    return option(INT) if len(s) == 2 and all(strip(x) == INT for x in s) else None
-
-
 def _sql_int_add(s: Sorts) -> Sort | None:
     """Add integers, or days to a date, or microseconds to a moment."""
     numbers = (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
@@ -126,72 +103,47 @@ def _sql_int_add(s: Sorts) -> Sort | None:
     return option(strip(s[0])) if fits else None
 
 
-def _sql_int_to_float(s: Sorts) -> Sort | None:
-    return option(FLOAT) if len(s) == 1 and strip(s[0]) == INT else None
-
-
-def _sql_is_true(s: Sorts) -> Sort | None:
-    return BOOL if len(s) == 1 and strip(s[0]) == BOOL else None
-
+_SQL_FLOAT = _takes_nullable((FLOAT, FLOAT), Option(FLOAT))
 
 RULES: dict[Op, Rule] = {
-    Op.NOT: _all(BOOL, BOOL, 1),
-    Op.AND: _all(BOOL, BOOL),
-    Op.OR: _all(BOOL, BOOL),
-    Op.IMPLIES: _all(BOOL, BOOL, 2),
+    Op.NOT: _takes((BOOL,), BOOL),
+    **dict.fromkeys((Op.AND, Op.OR), _logic),
+    Op.IMPLIES: _takes((BOOL, BOOL), BOOL),
     Op.ITE: _ite,
     Op.SAME: _same,
     Op.SOME: _some,
     Op.IS_NONE: _is_none,
     Op.GET: _get,
-    Op.TUPLE: _tuple,
+    Op.TUPLE: Tuple,
     Op.PY_EQ: _py_eq,
-    Op.PY_LT: _py_order,
-    Op.PY_LE: _py_order,
-    Op.PY_GT: _py_order,
-    Op.PY_GE: _py_order,
-    Op.INT_ADD: _all(INT, INT, 2),
-    Op.INT_SUB: _all(INT, INT, 2),
-    Op.INT_MUL: _all(INT, INT, 2),
-    Op.INT_NEG: _all(INT, INT, 1),
-    Op.INT_FLOORDIV: _all(INT, INT, 2),
-    Op.INT_MOD: _all(INT, INT, 2),
-    Op.FLOAT_ADD: _all(FLOAT, FLOAT, 2),
-    Op.FLOAT_SUB: _all(FLOAT, FLOAT, 2),
-    Op.FLOAT_MUL: _all(FLOAT, FLOAT, 2),
-    Op.FLOAT_DIV: _all(FLOAT, FLOAT, 2),
-    Op.FLOAT_NEG: _all(FLOAT, FLOAT, 1),
-    Op.INT_TO_FLOAT: _all(INT, FLOAT, 1),
-    Op.IS_NAN: _all(FLOAT, BOOL, 1),
+    **dict.fromkeys((Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE), _py_order),
+    **dict.fromkeys((Op.INT_ADD, Op.INT_SUB, Op.INT_MUL), _takes((INT, INT), INT)),
+    **dict.fromkeys((Op.INT_FLOORDIV, Op.INT_MOD), _takes((INT, INT), INT)),
+    Op.INT_NEG: _takes((INT,), INT),
+    **dict.fromkeys((Op.FLOAT_ADD, Op.FLOAT_SUB), _takes((FLOAT, FLOAT), FLOAT)),
+    **dict.fromkeys((Op.FLOAT_MUL, Op.FLOAT_DIV), _takes((FLOAT, FLOAT), FLOAT)),
+    Op.FLOAT_NEG: _takes((FLOAT,), FLOAT),
+    Op.INT_TO_FLOAT: _takes((INT,), FLOAT),
+    Op.IS_NAN: _takes((FLOAT,), BOOL),
     Op.OPEN_ZERO: _open_zero,
-    Op.INSTANT: _instant_sort,
-    Op.SEQ_EMPTY: _all(SEQUENCE, SEQUENCE, 0),
-    Op.SEQ_ADD: _seq_add,
-    Op.SEQ_SUM: _all(SEQUENCE, FLOAT, 1),
-    Op.SEQ_VAR: _all(SEQUENCE, FLOAT, 1),
-    Op.SEQ_STD: _all(SEQUENCE, FLOAT, 1),
-    Op.SEQ_MEDIAN: _all(SEQUENCE, FLOAT, 1),
-    Op.SQL_AND: _sql_logic,
-    Op.SQL_OR: _sql_logic,
-    Op.SQL_NOT: _sql_not,
-    Op.SQL_EQ: _sql_compare,
-    Op.SQL_EQ_NULLSAFE: _sql_compare,
-    Op.SQL_LT: _sql_compare,
-    Op.SQL_LE: _sql_compare,
-    Op.SQL_GT: _sql_compare,
-    Op.SQL_GE: _sql_compare,
+    Op.INSTANT: _takes((TIMESTAMP_NTZ, INT), TIMESTAMP),
+    Op.SEQ_EMPTY: _takes((), SEQUENCE),
+    Op.SEQ_ADD: _takes((SEQUENCE, FLOAT), SEQUENCE),
+    **dict.fromkeys((Op.SEQ_SUM, Op.SEQ_VAR), _takes((SEQUENCE,), FLOAT)),
+    **dict.fromkeys((Op.SEQ_STD, Op.SEQ_MEDIAN), _takes((SEQUENCE,), FLOAT)),
+    **dict.fromkeys((Op.SQL_AND, Op.SQL_OR), _sql_logic),
+    Op.SQL_NOT: _takes_nullable((BOOL,), OPTION_BOOL),
+    **dict.fromkeys((Op.SQL_EQ, Op.SQL_EQ_NULLSAFE), _sql_compare),
+    **dict.fromkeys((Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE), _sql_compare),
     Op.SQL_IS_NULL: _sql_is_null,
-    Op.SQL_IS_NAN: _sql_is_nan,
-    Op.SQL_IS_NEGATIVE_ZERO: _sql_is_nan,
-    Op.SQL_FLOAT_ADD: _sql_float,
-    Op.SQL_FLOAT_SUB: _sql_float,
-    Op.SQL_FLOAT_MUL: _sql_float,
-    Op.SQL_FLOAT_DIV: _sql_float,
-    Op.SQL_INT_TO_FLOAT: _sql_int_to_float,
+    Op.SQL_IS_NAN: _takes_nullable((FLOAT,), OPTION_BOOL),
+    Op.SQL_IS_NEGATIVE_ZERO: _takes_nullable((FLOAT,), OPTION_BOOL),
+    **dict.fromkeys((Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB), _SQL_FLOAT),
+    **dict.fromkeys((Op.SQL_FLOAT_MUL, Op.SQL_FLOAT_DIV), _SQL_FLOAT),
+    Op.SQL_INT_TO_FLOAT: _takes_nullable((INT,), Option(FLOAT)),
     Op.SQL_INT_ADD: _sql_int_add,
-    Op.SQL_INT_SUB: _sql_int,
-    Op.SQL_INT_MUL: _sql_int,
-    Op.SQL_IS_TRUE: _sql_is_true,
+    **dict.fromkeys((Op.SQL_INT_SUB, Op.SQL_INT_MUL), _takes_nullable((INT, INT), Option(INT))),
+    Op.SQL_IS_TRUE: _takes_nullable((BOOL,), BOOL),
 }
 
 
