@@ -4,28 +4,35 @@ any.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Field
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, INT
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.values.symbolic import Scalar, SizeV, Traits, Value
 from presieve.lift.values.whole_columns import VectorV
-from presieve.semantics.smart_constructors import ite, or_
+from presieve.semantics.assumptions import SUM_WITHIN
+from presieve.semantics.smart_constructors import get, is_none, ite, or_
 
 NUMPY = Traits(numpy=True, wide=True)
 NARROW = Traits(numpy=True)
 
 
-def field(m: SymbolicMachine, name: str, init: Term, step: Term) -> Var:
+def field_with(m: SymbolicMachine, name: str, init: Term, step: Term) -> Var:
     """Return the field with this step, in which ``name`` stands for the field itself."""
     if m.state.stage is not Stage.AFTER:
         reason = "a column is reduced before or in a loop over the rows, which takes two passes"
         raise DeclineSignal("two-passes", reason)
     m.add_field(Field(name, init.sort, init, step))
     return Var(Scope.ACC, name, init.sort)
+
+
+def field(m: SymbolicMachine, name: str, init: Term, step: Callable[[Var], Term]) -> Var:
+    """Return a field of this name; ``step`` gives its value after a row for the one before."""
+    return field_with(m, name, init, step(Var(Scope.ACC, name, init.sort)))
 
 
 def field_name(m: SymbolicMachine, reduction: str, v: VectorV) -> str:
@@ -42,9 +49,15 @@ def rows_of(m: SymbolicMachine, flow: Flow, rows: Term, *, numpy: bool = False) 
     if rows == FALSE:
         return Scalar(int_lit(0), traits)
     name = m.reduction_name("count()", ("count", rows, rows))
-    acc = Var(Scope.ACC, name, INT)
-    step = ite(rows, app(Op.INT_ADD, acc, int_lit(1)), acc)
-    return Scalar(field(m, name, int_lit(0), step), traits)
+    return Scalar(sum_of(m, name, int_lit(1), rows), traits)
+
+
+def count_of(m: SymbolicMachine, flow: Flow, rows: Term) -> Term:
+    """Return the number of these rows, where it is known."""
+    count = rows_of(m, flow, rows)
+    if not isinstance(count, Scalar):
+        raise DeclineSignal("group-size", "the number of rows is not known here")
+    return count.term
 
 
 def any_row(m: SymbolicMachine, rows: Term) -> Term:
@@ -52,5 +65,23 @@ def any_row(m: SymbolicMachine, rows: Term) -> Term:
     if rows in (TRUE, FALSE):
         return rows
     name = m.reduction_name("any()", ("any", rows, rows))
-    acc = Var(Scope.ACC, name, BOOL)
-    return field(m, name, FALSE, or_(acc, rows))
+    return field(m, name, FALSE, lambda acc: or_(acc, rows))
+
+
+def sum_of(m: SymbolicMachine, name: str, element: Term, rows: Term) -> Var:
+    """Return the sum of integers of these rows."""
+    return field(m, name, int_lit(0), lambda acc: ite(rows, app(Op.INT_ADD, acc, element), acc))
+
+
+def assume_within(m: SymbolicMachine, flow: Flow, total: Term, limit: int, what: str) -> None:
+    """Assume that the magnitude of a sum stays below a limit, unless this is known."""
+    bound = m.ranges.magnitude(total)
+    if bound is None or bound >= limit:
+        low, high = int_lit(-limit), int_lit(limit)
+        m.fail(flow, or_(app(Op.PY_LT, total, low), app(Op.PY_GE, total, high)))
+        m.columns.add_assumptions([SUM_WITHIN[limit].of(what=what)])
+
+
+def beats(op: Op, element: Term, best: Term) -> Term:
+    """Return whether an element is better than the best one so far, which is an option."""
+    return or_(is_none(best), app(op, element, get(best)))

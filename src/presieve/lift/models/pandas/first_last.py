@@ -36,8 +36,7 @@ def end_of(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool) -> Value:
         return at_end(m, flow, v, last=last)
     has_row, better = _better(m, v, last)
     name = m.reduction_name(f"end({v.name or ''})", ("end", better, v.term))
-    acc = Var(Scope.ACC, name, v.term.sort)
-    end_element = field(m, name, any_value(v.term.sort), ite(better, v.term, acc))
+    end_element = field(m, name, any_value(v.term.sort), lambda acc: ite(better, v.term, acc))
     if v.rows != TRUE:
         m.fail(flow, negate(has_row))
     return element_value(m, v, end_element)
@@ -52,8 +51,7 @@ def _better(m: SymbolicMachine, v: VectorV, last: bool) -> tuple[Term, Term]:
     if base == BOOL:
         raise DeclineSignal("unsupported-operation", "sorting by booleans")
     flag = m.reduction_name("seen", ("seen by", v.rows, key.term))
-    has_row = Var(Scope.ACC, flag, BOOL)
-    field(m, flag, FALSE, or_(has_row, v.rows))
+    has_row = field(m, flag, FALSE, lambda seen: or_(seen, v.rows))
     name = m.reduction_name(f"key({key.name or ''})", ("key", key.term, v.rows, last, ascending))
     best = Var(Scope.ACC, name, Option(base))
     absent = missing(key.term)
@@ -68,5 +66,5 @@ def _better(m: SymbolicMachine, v: VectorV, last: bool) -> tuple[Term, Term]:
         wins = and_(negate(absent), or_(is_none(best), order))
     better = and_(v.rows, or_(negate(has_row), wins))
     new_key = ite(absent, none_lit(base), some(element))
-    field(m, name, none_lit(base), ite(better, new_key, best))
+    field(m, name, none_lit(base), lambda best: ite(better, new_key, best))
     return has_row, better

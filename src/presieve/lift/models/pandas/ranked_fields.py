@@ -12,11 +12,10 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_lit
-from presieve.lift.execution.count_fields import any_row, field, rows_of
+from presieve.lift.execution.count_fields import any_row, count_of, field_with
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import missing, present_rows, small, there
 from presieve.lift.models.pandas.signed_zeros import either_zero, one_zero
-from presieve.lift.values.symbolic import Scalar
 from presieve.lift.values.whole_columns import TopV, VectorV
 from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_, some
 
@@ -71,7 +70,7 @@ def _of_keys(m: SymbolicMachine, flow: Flow, v: VectorV, top: TopV, *, full: boo
         beats = or_(is_none(acc), app(op, x, get(acc)))
         # If the row is better than the place above, the element there moves down to this place.
         moved = some(x) if i == 0 else ite(beaten, values[-1], some(x))
-        field(m, name, none_lit(x.sort), ite(and_(rows, beats), moved, acc))
+        field_with(m, name, none_lit(x.sort), ite(and_(rows, beats), moved, acc))
         values.append(acc)
         beaten = beats
     taken = tuple(negate(is_none(t)) for t in values)
@@ -80,10 +79,8 @@ def _of_keys(m: SymbolicMachine, flow: Flow, v: VectorV, top: TopV, *, full: boo
     gaps = any_row(m, and_(v.rows, missing(v.term)))
     if gaps == FALSE:
         return Places(tuple(values), taken)
-    count = rows_of(m, flow, v.rows)
-    if not isinstance(count, Scalar):
-        raise DeclineSignal("group-size", "the number of rows is not known here")
-    enough = (app(Op.PY_GT, count.term, int_lit(i)) for i in range(top.most))
+    count = count_of(m, flow, v.rows)
+    enough = (app(Op.PY_GT, count, int_lit(i)) for i in range(top.most))
     return Places(
         tuple(values),
         tuple(or_(t, and_(gaps, e)) for t, e in zip(taken, enough, strict=True)),
@@ -112,9 +109,11 @@ def _beside_keys(m: SymbolicMachine, of: VectorV, top: TopV) -> Places:
         if above is not None:
             new = ite(above[0], above[1], own_key), ite(above[0], above[2], of.term)
         takes = and_(of.rows, beats)
-        field(m, full.name, FALSE, or_(full, of.rows if i == 0 else and_(of.rows, occupied[-1])))
-        field(m, best.name, none_lit(x.sort), ite(takes, new[0], best))
-        field(m, name, any_value(of.term.sort), ite(takes, new[1], value))
+        field_with(
+            m, full.name, FALSE, or_(full, of.rows if i == 0 else and_(of.rows, occupied[-1]))
+        )
+        field_with(m, best.name, none_lit(x.sort), ite(takes, new[0], best))
+        field_with(m, name, any_value(of.term.sort), ite(takes, new[1], value))
         occupied.append(full)
         values.append(value)
         above = beats, best, value

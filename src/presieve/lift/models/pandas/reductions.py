@@ -15,15 +15,25 @@ from typing import NamedTuple
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, Decimal, Option, Sort, strip
-from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
-from presieve.lift.execution.count_fields import NARROW, NUMPY, any_row, field, field_name, rows_of
+from presieve.ir.terms import FALSE, TRUE, Op, Term, Var, float_lit, int_lit, none_lit
+from presieve.lift.execution.count_fields import (
+    NARROW,
+    NUMPY,
+    any_row,
+    assume_within,
+    beats,
+    count_of,
+    field,
+    field_name,
+    rows_of,
+    sum_of,
+)
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas import sums_of_doubles
 from presieve.lift.models.pandas.series import NAN, column_of, missing, present_rows, small
 from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.values.symbolic import Scalar, Traits, Value
 from presieve.lift.values.whole_columns import DistinctV, LabelV, NullableV, PartV, VectorV
-from presieve.semantics.assumptions import SUM_WITHIN
 from presieve.semantics.smart_constructors import (
     and_,
     any_value,
@@ -78,11 +88,15 @@ def _best(m: SymbolicMachine, v: VectorV, op: Op) -> tuple[Var, Term, Term]:
     """Return the best element (an option), whether the row's element is better, and the latter."""
     rows, element = present_rows(v), get(v.term)
     what = "max" if op is Op.PY_GT else "min"
-    name = field_name(m, what, v)
-    acc = Var(Scope.ACC, name, Option(element.sort))
-    better = and_(rows, or_(is_none(acc), app(op, element, get(acc))))
-    step = ite(better, some(element), acc)
-    return field(m, name, none_lit(element.sort), step), better, element
+
+    def is_better(best: Term) -> Term:
+        return and_(rows, beats(op, element, best))
+
+    def step(best: Var) -> Term:
+        return ite(is_better(best), some(element), best)
+
+    best = field(m, field_name(m, what, v), none_lit(element.sort), step)
+    return best, is_better(best), element
 
 
 def extreme(m: SymbolicMachine, flow: Flow, v: VectorV, op: Op) -> Value:
@@ -113,40 +127,20 @@ def total(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
         raise DeclineSignal("unsupported-operation", "the sum of this type of column")
     acc = _sum(m, v)
     if v.term.sort == INT:
-        within(m, flow, Bounded(acc, 2**63, v))
+        within(m, flow, acc, 2**63, v)
         return Scalar(acc, NUMPY)
     small(m, v)
-    within(m, flow, Bounded(acc, _EXACT, v))
+    within(m, flow, acc, _EXACT, v)
     return NullableV(some(acc))
 
 
 def _sum(m: SymbolicMachine, v: VectorV) -> Term:
-    name = field_name(m, "sum", v)
-    acc = Var(Scope.ACC, name, INT)
-    step = ite(present_rows(v), app(Op.INT_ADD, acc, get(v.term)), acc)
-    return field(m, name, int_lit(0), step)
+    return sum_of(m, field_name(m, "sum", v), get(v.term), present_rows(v))
 
 
-class Bounded(NamedTuple):
-    """A sum of a column's elements, and the limit that its magnitude must stay below."""
-
-    term: Term
-    limit: int
-    of: VectorV
-
-
-def within(m: SymbolicMachine, flow: Flow, sum_: Bounded) -> None:
-    """Assume that the sum stays within its limit, unless this is known."""
-    term, limit, v = sum_
-    bound = m.ranges.magnitude(term)
-    if bound is not None and bound < limit:
-        return
-    m.fail(
-        flow,
-        or_(app(Op.PY_LT, term, int_lit(-limit)), app(Op.PY_GE, term, int_lit(limit))),
-    )
-    what = f"the sum of {v.name or ast.unparse(m.node)}"
-    m.columns.add_assumptions([SUM_WITHIN[limit].of(what=what)])
+def within(m: SymbolicMachine, flow: Flow, total: Term, limit: int, v: VectorV) -> None:
+    """Assume that the sum of a column stays within a limit, unless this is known."""
+    assume_within(m, flow, total, limit, f"the sum of {v.name or ast.unparse(m.node)}")
 
 
 def mean(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
@@ -159,16 +153,14 @@ def mean(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
     elif base == INT:
         small(m, v)
         top = _sum(m, v)
-        within(m, flow, Bounded(top, _EXACT, v))
+        within(m, flow, top, _EXACT, v)
     elif base == FLOAT:
         return sums_of_doubles.mean(m, flow, v)
     else:
         raise DeclineSignal("unsupported-operation", "the mean of this type of column")
-    count = rows_of(m, flow, present_rows(v))
-    if not isinstance(count, Scalar):
-        raise DeclineSignal("group-size", "the number of rows is not known here")
-    empty = app(Op.PY_EQ, count.term, int_lit(0))
-    quotient = app(Op.FLOAT_DIV, as_float(top), as_float(count.term))
+    count = count_of(m, flow, present_rows(v))
+    empty = app(Op.PY_EQ, count, int_lit(0))
+    quotient = app(Op.FLOAT_DIV, as_float(top), as_float(count))
     wide = v.rows == TRUE and missing(v.term) == FALSE
     return Scalar(ite(empty, NAN, quotient), Traits(maybe_nan=True, numpy=True, wide=wide))
 
@@ -188,13 +180,14 @@ def distinct(m: SymbolicMachine, v: VectorV) -> Value:
     small(m, v)
     rows, element = present_rows(v), get(v.term)
     name = field_name(m, "one", v)
-    single = Var(Scope.ACC, name, Option(element.sort))
-    step = ite(and_(rows, is_none(single)), some(element), single)
+
+    def step(single: Var) -> Term:
+        return ite(and_(rows, is_none(single)), some(element), single)
+
     first = field(m, name, none_lit(element.sort), step)
     many_name = m.reduction_name(f"{name}:more", ("more", v.term, v.rows))
-    acc = Var(Scope.ACC, many_name, BOOL)
-    differs = and_(rows, negate(is_none(single)), negate(app(Op.PY_EQ, element, get(single))))
-    many = field(m, many_name, FALSE, or_(acc, differs))
+    differs = and_(rows, negate(is_none(first)), negate(app(Op.PY_EQ, element, get(first))))
+    many = field(m, many_name, FALSE, lambda acc: or_(acc, differs))
     return DistinctV(negate(is_none(first)), many)
 
 
@@ -204,15 +197,11 @@ def at_end(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool) -> Value:
         reason = "rows that tie have no fixed order: sort by one column, with kind='stable'"
         raise DeclineSignal("row-order", reason)
     any_seen = any_row(m, v.rows)
-    what = "last" if last else "first"
-    name = field_name(m, what, v)
-    acc = Var(Scope.ACC, name, v.term.sort)
-    flag = m.reduction_name(f"{name}:seen", ("seen", v.rows, v.rows))
-    had = Var(Scope.ACC, flag, BOOL)
-    takes = v.rows if last else and_(v.rows, negate(had))
+    name, takes = field_name(m, "last" if last else "first", v), v.rows
     if not last:
-        field(m, flag, FALSE, or_(had, v.rows))
-    end_element = field(m, name, any_value(v.term.sort), ite(takes, v.term, acc))
+        flag = m.reduction_name(f"{name}:seen", ("seen", v.rows, v.rows))
+        takes = and_(v.rows, negate(field(m, flag, FALSE, lambda seen: or_(seen, v.rows))))
+    end_element = field(m, name, any_value(v.term.sort), lambda acc: ite(takes, v.term, acc))
     if any_seen != TRUE:
         m.fail(flow, negate(any_seen))
     return element_value(m, v, end_element)
@@ -265,7 +254,7 @@ def at_label(m: SymbolicMachine, flow: Flow, cell: LabelledElement) -> Value:
     target = column_of(m, frame, column)
     what = f"{best.name}:{column}"
     name = m.reduction_name(what, (label.op, keys.term, and_(keys.rows, better), target.term))
-    acc = Var(Scope.ACC, name, target.term.sort)
-    cell_term = field(m, name, any_value(target.term.sort), ite(better, target.term, acc))
+    blank = any_value(target.term.sort)
+    cell_term = field(m, name, blank, lambda acc: ite(better, target.term, acc))
     m.fail(flow, is_none(best))
     return element_value(m, target, cell_term)

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, INT, SEQUENCE, strip
-from presieve.ir.terms import TRUE, Op, Scope, Term, Var, float_lit, int_lit
-from presieve.lift.execution.count_fields import field, field_name, rows_of
+from presieve.ir.sorts import FLOAT, INT, strip
+from presieve.ir.terms import TRUE, Op, Term, float_lit, int_lit
+from presieve.lift.execution.count_fields import count_of, field, field_name
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import NAN, as_double, present_rows, small
 from presieve.lift.values.symbolic import Scalar, Traits, Value
@@ -38,25 +38,18 @@ def reduce_doubles(m: SymbolicMachine, flow: Flow, v: VectorV, name: str) -> Val
     rows = v.rows if name == "sum" else present_rows(v)
     nothing = float_lit(0.0) if name == "sum" else NAN
     if rows != TRUE or least > 1:  # a proof can use counts, but not the sequence
-        few = app(Op.PY_LT, _count_rows(m, flow, rows), int_lit(least))
+        few = app(Op.PY_LT, count_of(m, flow, rows), int_lit(least))
         reduction = ite(few, nothing, reduction)
     return Scalar(reduction, Traits(maybe_nan=True, numpy=True, wide=name == "sum"))
 
 
 def mean(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
     """Evaluate ``column.mean()`` of doubles: NaN if all are missing."""
-    count = _count_rows(m, flow, present_rows(v))
+    count = count_of(m, flow, present_rows(v))
     top = app(Op.SEQ_SUM, _sequence(m, v, skips=False))
     quotient = app(Op.FLOAT_DIV, top, as_float(count))
     empty = app(Op.PY_EQ, count, int_lit(0))
     return Scalar(ite(empty, NAN, quotient), Traits(maybe_nan=True, numpy=True))
-
-
-def _count_rows(m: SymbolicMachine, flow: Flow, rows: Term) -> Term:
-    count = rows_of(m, flow, rows)
-    if not isinstance(count, Scalar):
-        raise DeclineSignal("group-size", "the number of rows is not known here")
-    return count.term
 
 
 def _sequence(m: SymbolicMachine, v: VectorV, *, skips: bool) -> Term:
@@ -70,6 +63,5 @@ def _sequence(m: SymbolicMachine, v: VectorV, *, skips: bool) -> Term:
     element = as_double(v.term)
     rows = present_rows(v) if skips else v.rows
     name = field_name(m, "values", replace(v, term=element, rows=rows))
-    acc = Var(Scope.ACC, name, SEQUENCE)
-    step = ite(rows, app(Op.SEQ_ADD, acc, element), acc)
-    return field(m, name, app(Op.SEQ_EMPTY), step)
+    empty = app(Op.SEQ_EMPTY)
+    return field(m, name, empty, lambda acc: ite(rows, app(Op.SEQ_ADD, acc, element), acc))

@@ -20,7 +20,7 @@ from presieve.lift.execution.count_fields import NUMPY, any_row
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.pandas import first_last
 from presieve.lift.models.pandas.ranked_fields import Places, places_of
-from presieve.lift.models.pandas.reductions import Bounded, element_value, within
+from presieve.lift.models.pandas.reductions import element_value, within
 from presieve.lift.models.pandas.series import NAN, as_double, column_of, missing, part, vector
 from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.models.registry import method
@@ -305,5 +305,5 @@ def _sum(call: ModelCall, of: VectorV, places: Places) -> Term:
     for present, value in zip(places.present(), places.values, strict=True):
         total_term = app(Op.INT_ADD, total_term, ite(present, get(value), int_lit(0)))
     exact = call.name == "sum" and not isinstance(of.term.sort, Option)
-    within(call.m, call.flow, Bounded(total_term, 2**63 if exact else 2**53, of))
+    within(call.m, call.flow, total_term, 2**63 if exact else 2**53, of)
     return total_term

@@ -11,31 +11,29 @@ import ast
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
-from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
-from presieve.lift.execution.count_fields import field, rows_of
-from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
+from presieve.ir.sorts import BOOL, FLOAT, INT, strip
+from presieve.ir.terms import Op, Term, Var, float_lit, int_lit, none_lit
+from presieve.lift.execution.count_fields import (
+    any_row,
+    assume_within,
+    beats,
+    count_of,
+    field,
+    sum_of,
+)
+from presieve.lift.execution.state import ModelCall, SymbolicMachine
 from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.models.pyarrow.arrays import array_of
 from presieve.lift.models.registry import function
 from presieve.lift.values.arrow_values import ArrayV, CellV
-from presieve.lift.values.symbolic import EXACT_INT, Scalar
-from presieve.semantics.assumptions import SUM_WITHIN
-from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
+from presieve.lift.values.symbolic import EXACT_INT
+from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, some
 
 NAN = float_lit(float("nan"))
 
 
 def _present_rows(a: ArrayV) -> Term:
     return and_(a.rows, negate(is_none(a.term)))
-
-
-def _any_row(m: SymbolicMachine, rows: Term) -> Term:
-    """Return whether there is such a row."""
-    if rows in (TRUE, FALSE):
-        return rows
-    name = m.reduction_name("any()", ("any", rows, rows))
-    return field(m, name, FALSE, or_(Var(Scope.ACC, name, BOOL), rows))
 
 
 @function("pyarrow.compute.max", "pyarrow.compute.min", arguments=1)
@@ -50,27 +48,22 @@ def extreme(call: ModelCall) -> CellV:
     element, rows = get(a.term), _present_rows(a)
     number = rows if base != FLOAT else and_(rows, negate(app(Op.IS_NAN, element)))
     name = m.reduction_name(f"{name}()", (op, a.term, a.rows))
-    acc = Var(Scope.ACC, name, Option(base))
-    better = and_(number, or_(is_none(acc), app(op, element, get(acc))))
-    best: Term = field(m, name, none_lit(base), ite(better, some(element), acc))
+
+    def step(acc: Var) -> Term:
+        return ite(and_(number, beats(op, element, acc)), some(element), acc)
+
+    best: Term = field(m, name, none_lit(base), step)
     if base == FLOAT:
         best = either_zero(m, best, a.term, rows)
-        best = ite(and_(is_none(best), _any_row(m, rows)), some(NAN), best)
+        best = ite(and_(is_none(best), any_row(m, rows)), some(NAN), best)
     return CellV(best, a.type)
 
 
 @function("pyarrow.compute.count", arguments=1)
 def count_present(call: ModelCall) -> CellV:
     """``count(array)`` of what is not null."""
-    return CellV(_number(call, array_of(call.m, call.args[0])), "bigint")
-
-
-def _number(call: ModelCall, a: ArrayV) -> Term:
-    """Return the number of elements that are not null."""
-    row_count = call.m.force(rows_of(call.m, call.flow, _present_rows(a)), call.flow)
-    if not isinstance(row_count, Scalar):
-        raise call.decline("group-size", "the number of rows is not known here")
-    return row_count.term
+    a = array_of(call.m, call.args[0])
+    return CellV(count_of(call.m, call.flow, _present_rows(a)), "bigint")
 
 
 @function("pyarrow.compute.any", "pyarrow.compute.all", arguments=1)
@@ -81,8 +74,8 @@ def some_or_all(call: ModelCall) -> CellV:
     if strip(a.term.sort) != BOOL:
         raise call.decline("unsupported-operation", "any and all take conditions")
     rows, element = _present_rows(a), get(a.term)
-    hit = _any_row(m, and_(rows, element if name == "any" else negate(element)))
-    any_element = _any_row(m, rows)
+    hit = any_row(m, and_(rows, element if name == "any" else negate(element)))
+    any_element = any_row(m, rows)
     term = ite(any_element, some(hit if name == "any" else negate(hit)), none_lit(BOOL))
     return CellV(term, "boolean")
 
@@ -97,18 +90,7 @@ def _sum(m: SymbolicMachine, a: ArrayV) -> Term:
     if strip(a.term.sort) != INT:
         raise DeclineSignal("unsupported-operation", f"the sum of an array of {a.type}")
     name = m.reduction_name("sum()", ("sum", a.term, a.rows))
-    acc = Var(Scope.ACC, name, INT)
-    step = ite(_present_rows(a), app(Op.INT_ADD, acc, get(a.term)), acc)
-    return field(m, name, int_lit(0), step)
-
-
-def _within(m: SymbolicMachine, flow: Flow, term: Term, limit: int) -> None:
-    """Assume that the sum stays within its bounds, unless this is known."""
-    bound = m.ranges.magnitude(term)
-    if bound is None or bound >= limit:
-        outside = or_(app(Op.PY_LT, term, int_lit(-limit)), app(Op.PY_GE, term, int_lit(limit)))
-        m.fail(flow, outside)
-        m.columns.add_assumptions([SUM_WITHIN[limit].of(what=ast.unparse(m.node))])
+    return sum_of(m, name, get(a.term), _present_rows(a))
 
 
 @function("pyarrow.compute.sum", arguments=1)
@@ -117,8 +99,8 @@ def total(call: ModelCall) -> CellV:
     m, flow, _, (of,), _, _ = call
     a = array_of(m, of)
     sum_term = _sum(m, a)
-    _within(m, flow, sum_term, 2**63)
-    return CellV(ite(_any_row(m, _present_rows(a)), some(sum_term), none_lit(INT)), "bigint")
+    assume_within(m, flow, sum_term, 2**63, ast.unparse(m.node))
+    return CellV(ite(any_row(m, _present_rows(a)), some(sum_term), none_lit(INT)), "bigint")
 
 
 @function("pyarrow.compute.mean", arguments=1)
@@ -127,8 +109,8 @@ def mean(call: ModelCall) -> CellV:
     m, flow, _, (of,), _, _ = call
     a = array_of(m, of)
     top = _sum(m, a)
-    _within(m, flow, top, EXACT_INT)
-    number = _number(call, a)
+    assume_within(m, flow, top, EXACT_INT, ast.unparse(m.node))
+    number = count_of(m, flow, _present_rows(a))
     quotient = app(Op.FLOAT_DIV, as_float(top), as_float(number))
     empty = app(Op.PY_EQ, number, int_lit(0))
     return CellV(ite(empty, none_lit(FLOAT), some(quotient)), "double")
