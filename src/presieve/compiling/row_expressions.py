@@ -66,9 +66,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes terms over these columns; ``types`` has those that are integers. ``names`` are the
-    columns' names in SQL.
-    """
+    """Writes terms over columns: their ``names`` in SQL, and ``types`` of integers."""
 
     names: Mapping[Var, str]
     types: Mapping[Var, str]
@@ -89,9 +87,7 @@ class Writer:
         return replace(self, names={**self.names, **hidden})
 
     def output(self, term: Term, raises: Term, type_: str, message: str) -> str:
-        """Write an output of a declared type, which raises where the function raises. Raises
-        :class:`DeclineSignal`.
-        """
+        """Write an output, which raises as the function does. Raises :class:`DeclineSignal`."""
         _check_size(term, raises)
         try:
             text = self._cast_to_declared(self.text(term), type_)
@@ -238,13 +234,10 @@ def _compare(writer: Writer, term: App) -> Text:
     sign = _COMPARED[term.op]
     text = f"{left.inside(Level.SUM)} {sign} {right.inside(Level.SUM)}"
     suspect = term.args[_MUST_BE_NUMBER[term.op]]
-    if strip(a.sort) != FLOAT or isinstance(suspect, Lit) or _never_nan(suspect):
+    of_integer = isinstance(suspect, App) and suspect.op is Op.INT_TO_FLOAT
+    if strip(a.sort) != FLOAT or isinstance(suspect, Lit) or of_integer:
         return Text(text, Level.COMPARISON)
     return Text(f"{text} AND NOT isnan({writer.text(suspect).sql})", Level.AND)
-
-
-def _never_nan(term: Term) -> bool:
-    return isinstance(term, App) and term.op is Op.INT_TO_FLOAT
 
 
 def _case(writer: Writer, term: App) -> Text:
@@ -335,22 +328,14 @@ def _float(writer: Writer, term: App) -> Text:
     return Text(f"{left.inside(level)} {sign} {right.inside(Level(level + 1))}", level)
 
 
-def _float_negated(writer: Writer, term: App) -> Text:
-    return Text(_minus(writer.text(term.args[0])))
-
-
 def _to_float(writer: Writer, term: App) -> Text:
     if writer.is_wide(term.args[0]):
         raise InexpressibleError("an integer of more than 64 bits as a double")
     return Text(f"CAST({writer.whole(term.args[0], False).sql} AS DOUBLE)")
 
 
-def _is_nan(writer: Writer, term: App) -> Text:
-    return Text(f"isnan({writer.text(term.args[0]).sql})")
-
-
-def _root(writer: Writer, term: App) -> Text:
-    return Text(f"sqrt({writer.text(term.args[0]).sql})")
+def _function(name: str) -> _Rule:
+    return lambda writer, term: Text(f"{name}({writer.text(term.args[0]).sql})")
 
 
 _Rule = Callable[[Writer, App], Text]
@@ -363,13 +348,13 @@ _RULES: dict[Op, _Rule] = {
     Op.AND: _logic("AND", Level.AND),
     Op.OR: _logic("OR", Level.OR),
     Op.ITE: _case,
-    Op.IS_NAN: _is_nan,
+    Op.IS_NAN: _function("isnan"),
     Op.INT_NEG: _negate,
     Op.INT_FLOORDIV: _floor_division,
     Op.INT_MOD: _remainder,
     Op.INT_TO_FLOAT: _to_float,
-    Op.FLOAT_NEG: _float_negated,
-    Op.FLOAT_SQRT: _root,
+    Op.FLOAT_NEG: lambda writer, term: Text(_minus(writer.text(term.args[0]))),
+    Op.FLOAT_SQRT: _function("sqrt"),
     **dict.fromkeys(_COMPARED, _compare),
     **dict.fromkeys(_SUMS, _sum),
     **dict.fromkeys(_FLOATS, _float),

@@ -19,9 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class AllocationSite(NamedTuple):
-    """The place where an object was made: ``site`` is the node with its calls; ``older`` stands for
-    all objects but the latest.
-    """
+    """Where an object was made: the node with its calls; ``older``: all objects but the latest."""
 
     site: tuple[int, ...]
     older: bool = False
@@ -48,9 +46,7 @@ MISSING = NoConstant()
 
 
 class Length(NamedTuple):
-    """A Python ``int`` that is a count: the number of ``rows``, plus ``plus``. ``rows`` is None if
-    it is unknown what is counted.
-    """
+    """A Python ``int`` that counts ``rows`` (None: it is unknown what), plus ``plus``."""
 
     rows: AllocationSite | None = None
     plus: int = 0
@@ -96,9 +92,7 @@ class AbstractColumn:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A table, list, dict or set on the heap, at one of these places. ``table``: they are tables,
-    whose cells hold data.
-    """
+    """A table, list, dict or set at one of these places; ``table``: tables, of cells with data."""
 
     places: Places
     table: bool = False

@@ -326,7 +326,7 @@ def inline_call(a: Analysis, s: AnalysisState, function: Function, arguments: Gi
     if isinstance(function.node, ast.Lambda):
         assert isinstance(body, ast.expr)
         a.returns[-1].append((a.evaluator.evaluate(a, body, s), s.copy()))
-    elif _yields(function.node):
+    elif any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(function.node)):
         a.unfollowed.add((node, function.node))
         a.escapes(s, AbstractTuple(tuple(frame.values())), node, "a generator of the user's")
         a.effect("unknown", "a generator of the user's is not followed", node)
@@ -351,10 +351,6 @@ def _meet(s: AnalysisState, ends: list[tuple[Value, AnalysisState]]) -> Value:
     s.become(state)
     s.frames.pop()
     return value
-
-
-def _yields(node: ast.FunctionDef) -> bool:
-    return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(node))
 
 
 def _bind_arguments(

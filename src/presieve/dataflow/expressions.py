@@ -16,7 +16,6 @@ from presieve.dataflow.abstract_values import (
     AbstractColumn,
     AbstractScalar,
     AbstractTuple,
-    AllocationSite,
     BoundMethod,
     Function,
     Grouped,
@@ -66,10 +65,6 @@ def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
     for part in parts:
         a.escapes(s, part, node, ast.unparse(node))
     return Opaque(reach_of_all(parts))
-
-
-def _constant_value(_a: Analysis, node: ast.Constant, _s: AnalysisState) -> Value:
-    return AbstractScalar(constant=node.value, fixed=True)
 
 
 def _name(a: Analysis, node: ast.Name, s: AnalysisState) -> Value:
@@ -329,14 +324,11 @@ def combine_operands(
     packages = union_of_packages(map(s.packages, parts))
     if packages is None:
         a.effect("unknown", f"{ast.unparse(node)} is an operator of what is not known", node)
-    of = {_rows_of(p) for p in parts if not isinstance(p, AbstractScalar)}
+    others = [p for p in parts if not isinstance(p, AbstractScalar)]
+    of = {p.rows if isinstance(p, AbstractColumn | Opaque) else None for p in others}
     rows = next(iter(of)) if len(of) == 1 else None
     reach = s.reach(*parts)
     return Opaque(reach, packages, rows, mask and rows is not None)
-
-
-def _rows_of(value: Value) -> AllocationSite | None:
-    return value.rows if isinstance(value, AbstractColumn | Opaque) else None
 
 
 def _binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
@@ -354,10 +346,11 @@ def _binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
         case (Ref() as some, AbstractScalar() as times) | (
             AbstractScalar() as times,
             Ref() as some,
-        ) if isinstance(node.op, ast.Mult) and _counts(times):
+        ) if isinstance(node.op, ast.Mult):
             # A numpy number would multiply the items.
+            counts = times.length is not None or type(times.constant) is int
             items = s.items(some)
-            if items is not None and items.kind == "list":
+            if counts and items is not None and items.kind == "list":
                 return s.make(a.site(node), lambda _: Items("list", items.element))
         case AbstractScalar(length=Length() as length), AbstractScalar(constant=int(plus)):
             if type(plus) is int and (adds or isinstance(node.op, ast.Sub)):
@@ -368,11 +361,6 @@ def _binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
                 return AbstractScalar(length=length._replace(plus=length.plus + plus))
     masks = all(isinstance(v, AbstractColumn) and v.mask for v in (left, right))
     return combine_operands(a, s, [left, right], node, mask=masks)
-
-
-def _counts(value: AbstractScalar) -> bool:
-    """Whether a value is certainly a Python ``int``."""
-    return value.length is not None or type(value.constant) is int
 
 
 def _concatenate_lists(a: Analysis, s: AnalysisState, lists: list[Items], node: ast.AST) -> Value:
@@ -460,10 +448,6 @@ def _if_expression(a: Analysis, node: ast.IfExp, s: AnalysisState) -> Value:
 # --- functions and calls ----------------------------------------------------------------------
 
 
-def _lambda(a: Analysis, node: ast.Lambda, _s: AnalysisState) -> Value:
-    return Function(node, a.stack[-1].owner, len(a.stack) - 1)
-
-
 def _named_expression(a: Analysis, node: ast.NamedExpr, s: AnalysisState) -> Value:
     value = evaluate(a, node.value, s)
     bind(a, s, node.target, value)
@@ -481,23 +465,19 @@ def _yield(a: Analysis, node: ast.Yield, s: AnalysisState) -> Value:
     return NONE
 
 
-def _call(a: Analysis, node: ast.Call, s: AnalysisState) -> Value:
-    return call(a, s, node)
-
-
 _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Attribute: _attribute,
     ast.BinOp: _binary,
     ast.BoolOp: _bool_op,
-    ast.Call: _call,
+    ast.Call: lambda a, node, s: call(a, s, node),
     ast.Compare: _compare,
-    ast.Constant: _constant_value,
+    ast.Constant: lambda _a, node, _s: AbstractScalar(constant=node.value, fixed=True),
     ast.Dict: dict_display,
     ast.DictComp: comprehension,
     ast.GeneratorExp: generator,
     ast.IfExp: _if_expression,
     ast.JoinedStr: text,
-    ast.Lambda: _lambda,
+    ast.Lambda: lambda a, node, _s: Function(node, a.stack[-1].owner, len(a.stack) - 1),
     ast.List: list_display,
     ast.ListComp: comprehension,
     ast.Name: _name,

@@ -130,9 +130,7 @@ order (``items``; it may have one dimension or two), or a table of their own.
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """What a call does besides returning a value. ``kind`` is ``effect``, ``clock``, ``random``,
-    ``message`` or ``unknown``.
-    """
+    """What else a call does: ``effect``, ``clock``, ``random``, ``message`` or ``unknown``."""
 
     kind: str
     reason: str
@@ -179,9 +177,7 @@ def of_function(path: str) -> Doing | None:
 
 
 def of_method(packages: frozenset[str] | None, name: str) -> Doing | None:
-    """What calling a method does besides returning a value, by the packages that its owner may come
-    from; None if nothing.
-    """
+    """What else calling a method does, by the packages its owner may be of; None if nothing."""
     if packages is None or not packages <= COMPUTING.keys() | MESSAGES:
         return Doing("unknown", "is not known")
     if packages <= MESSAGES:

@@ -376,10 +376,6 @@ def _delete(a: Analysis, node: ast.Delete, s: AnalysisState) -> bool:
     return True
 
 
-def _nothing(_a: Analysis, _node: ast.stmt, _s: AnalysisState) -> bool:
-    return True
-
-
 def _import(a: Analysis, node: ast.Import, s: AnalysisState) -> bool:
     for alias in node.names:
         path = alias.name if alias.asname else alias.name.partition(".")[0]
@@ -430,7 +426,7 @@ _STATEMENTS: dict[type[ast.stmt], Callable[..., bool]] = {
     ast.Import: _import,
     ast.ImportFrom: _import_from,
     ast.Match: _match,
-    ast.Pass: _nothing,
+    ast.Pass: lambda _a, _node, _s: True,
     ast.Raise: _raise,
     ast.Return: _return,
     ast.Try: _try,

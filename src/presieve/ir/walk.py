@@ -57,9 +57,7 @@ def rewrite(term: Term, leaf: Callable[[Var], Term]) -> Term:
 
 
 def replace_nodes(term: Term, by: Callable[[Term], Term | None]) -> Term:
-    """Replace every node by the result of ``by``, unless that is None; whole subterms are replaced
-    before their own subterms.
-    """
+    """Replace nodes by the result of ``by``, unless that is None; terms before their subterms."""
     new_nodes: dict[int, Term] = {}
     for node in subterms(term):
         new = by(node)

@@ -174,9 +174,7 @@ def _is_module(value: Value) -> bool:
 
 
 def _is_constant(m: SymbolicMachine, name: str) -> bool:
-    """Return whether a name leads to a text, number, container, pattern or broadcast variable from
-    outside of the function.
-    """
+    """Return whether a name leads to a constant, container, pattern or broadcast from outside."""
     if not any(name in scope for scope in (m.names.closure, m.names.globals)):
         return False
     value = m.names.resolve(name)
@@ -254,9 +252,7 @@ def _ask_model(
 
 
 def change(m: SymbolicMachine, flow: Flow, node: ast.Call) -> None:
-    """Execute a call like ``seen.add(x)`` as a statement. Declines ``mutation`` for every method
-    that is not known.
-    """
+    """Execute a call like ``seen.add(x)`` as a statement. Declines ``mutation`` if not known."""
     assert isinstance(node.func, ast.Attribute)
     owner, name = m.evaluate(node.func.value, flow), node.func.attr
     if _own_method(m, flow, owner, node) is not None:

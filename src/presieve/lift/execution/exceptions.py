@@ -137,9 +137,7 @@ class _Handler:
 
 @dataclass(frozen=True, slots=True)
 class _Caught:
-    """A handler, the condition under which it is reached, beyond the conditions of the ``try``
-    statement's path, and its path.
-    """
+    """A handler, when it is reached beyond the conditions of the ``try``'s path, and its path."""
 
     handler: _Handler
     condition: Term

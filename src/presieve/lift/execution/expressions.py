@@ -23,7 +23,7 @@ from presieve.lift.execution import (
 from presieve.lift.execution.state import Comparison, Flow, Operation, SymbolicMachine
 from presieve.lift.models.builtins import calendar, dicts, lists, records, sets, strings
 from presieve.lift.models.builtins.arithmetic import binary, unary
-from presieve.lift.models.builtins.comparisons import boolean, compare, truth
+from presieve.lift.models.builtins.comparisons import POSITIVE, boolean, compare, truth
 from presieve.lift.models.pandas import dataframe, datetimes, series, str_accessor, value_counts
 from presieve.lift.models.pandas.input_and_output import attribute, evaluate_subscript
 from presieve.lift.python.names import as_constant, member
@@ -60,9 +60,7 @@ def evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
 
 
 def condition(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Term:
-    """Return whether the expression is true, for a context in which only that matters:
-    ``x and x > 5`` has no one type.
-    """
+    """Return whether the expression is true, where only that matters: ``x and x > 5``."""
     with m.at(node):
         match node:
             case ast.BoolOp(op, operands):
@@ -261,16 +259,16 @@ def _chain(m: SymbolicMachine, node: ast.Compare, flow: Flow) -> Value:
 def _compare_one(comparison: Comparison) -> Term:
     """Evaluate one comparison of any kinds of values."""
     m, flow, op, a, b = comparison
+    if type(op) in POSITIVE:
+        return flow.decided(negate(_compare_one(comparison._replace(op=POSITIVE[type(op)]))))
     left, right = flow.opened(a), flow.opened(b)
-    if isinstance(right, DictV | MapV) and isinstance(op, ast.In | ast.NotIn):
-        contains = heap.contains(m, right, a)
-        return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
-    if outer_containers.is_dict(right) and isinstance(op, ast.In | ast.NotIn):
-        contains = outer_containers.contains(m, right, left)
-        return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
-    if isinstance(right, FrequencyV) and isinstance(op, ast.In | ast.NotIn):
-        contains = value_counts.contains(m, right, left)
-        return flow.decided(contains if isinstance(op, ast.In) else negate(contains))
+    match op, right:
+        case ast.In(), DictV() | MapV():
+            return flow.decided(heap.contains(m, right, a))
+        case ast.In(), FrequencyV():
+            return flow.decided(value_counts.contains(m, right, left))
+        case ast.In(), _ if outer_containers.is_dict(right):
+            return flow.decided(outer_containers.contains(m, right, left))
     if isinstance(left, SetV) or isinstance(right, SetV):
         return flow.decided(sets.compare_sets(m, op, left, right))
     return compare(comparison)

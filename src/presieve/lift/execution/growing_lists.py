@@ -108,7 +108,6 @@ def compare_length(op: ast.cmpop, left: Value, right: Value) -> Term | None:
         ast.Lt: negate(at_least),
         ast.LtE: negate(above),
         ast.Eq: and_(at_least, negate(above)),
-        ast.NotEq: negate(and_(at_least, negate(above))),
     }
     return answers.get(kind)
 
@@ -217,9 +216,7 @@ def _without_last(items: Items, count: int) -> Items:
 
 
 def pop_item(m: SymbolicMachine, flow: Flow, growing: GrowingV, at: int) -> tuple[Value, GrowingV]:
-    """Return the result of ``growing.pop(at)`` and the remaining list, for the first and the last
-    item.
-    """
+    """Return what ``growing.pop(at)`` gives and what it leaves, for the first and last item."""
     if growing.kind == "heap" or at not in (0, -1):
         raise DeclineSignal("mutation", ".pop() of an item other than the first or last")
     growing = settle_items(growing)

@@ -79,9 +79,7 @@ def boxed_variables(m: SymbolicMachine, flow: Flow) -> None:
 
 
 def freeze_contents(flow: Flow, value: Value, used: set[int]) -> Value:
-    """Return the value with contents in place of its objects. Declines ``mutation`` for an object
-    whose number is in ``used``.
-    """
+    """Return contents in place of objects. Declines ``mutation`` for a number in ``used``."""
     match value:
         case RefV(number):
             if number in used:
@@ -175,9 +173,7 @@ def _unite(m: SymbolicMachine, then: Flow, orelse: Flow) -> None:
 
 
 def position(key: Value, size: int) -> int:
-    """Return the index of the item at a constant position, from 0. Declines ``always-raises``
-    beyond the end.
-    """
+    """Return the index, from 0, of a constant position. Declines ``always-raises`` if beyond."""
     number = whole_number(key)
     if not -size <= number < size:
         raise DeclineSignal("always-raises", f"there is no item {number}")

@@ -26,9 +26,7 @@ NO_NULL = "no-null"
 
 
 def without_tested(lifted: Lifted, tested: frozenset[Var]) -> Lifted:
-    """Drop the optional assumptions about these columns, and assumptions about the size of integers
-    whose values are not read.
-    """
+    """Drop optional assumptions on these columns, and those on the size of unread integers."""
     read = _read_values(lifted)
     assumptions = tuple(
         a

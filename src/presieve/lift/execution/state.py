@@ -74,9 +74,7 @@ class Flow:
         self.ended, self.heap = path.ended, path.heap
 
     def opened(self, value: Value) -> Value:
-        """Return the contents of the object that a value refers to; a named tuple as a tuple;
-        everything else as it is.
-        """
+        """Return the contents of the object that a value refers to; a named tuple as a tuple."""
         return self.heap[value.number] if isinstance(value, RefV) else without_tag(value)
 
     def learn(self, condition: Term) -> None:
@@ -308,9 +306,7 @@ class SymbolicMachine:
         flow.ended = flow.ended or cause == TRUE
 
     def _handler_path(self, flow: Flow, cause: Term) -> Flow | None:
-        """Return the path with which a handler continues: its variables are those of the function
-        that has the ``try``.
-        """
+        """Return a handler's path, with the variables of the function that has the ``try``."""
         if not self.state.tries:
             return None
         statement_path = self.state.tries[-1].here

@@ -31,9 +31,7 @@ _KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATO
 
 @dataclass(frozen=True, slots=True)
 class FunctionSource:
-    """A function's definition, with positions in its file; ``text`` is dedented, ``lines`` are the
-    lines of the whole file.
-    """
+    """A function's definition with positions; ``text`` is dedented, ``lines`` are the file's."""
 
     node: ast.FunctionDef
     file: str
@@ -138,9 +136,7 @@ class _Private(ast.NodeTransformer):
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file's tree and all its code objects. ``owners``: every ``def`` and lambda in it, each with
-    the innermost class around it.
-    """
+    """A file's tree and code objects. ``owners``: each ``def`` and lambda, and its inmost class."""
 
     tree: ast.Module
     codes: tuple[CodeType, ...]

@@ -67,9 +67,7 @@ class Recorded(Restorable):
 
 @dataclass(slots=True)
 class Splits:
-    """The number of paths needed so far by dicts whose keys are not constants. It counts work done,
-    so it is never rolled back.
-    """
+    """The paths needed so far by dicts of open keys: work done, which is never rolled back."""
 
     count: int = 0
 

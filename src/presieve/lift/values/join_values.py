@@ -311,9 +311,7 @@ def _merge_sets(condition: Term, a: SetV, b: SetV) -> SetV:
 
 
 def members_of(value: SetV, members: tuple[Lit, ...]) -> tuple[Term, ...]:
-    """Return the conditions under which a set holds these constants. Declines if the set's other
-    values may include one of them.
-    """
+    """Return when a set holds these constants. Declines if its other values may include one."""
     present_by_member = dict(zip(value.members, value.present, strict=True))
     if value.others != FALSE and not set(members) <= set(present_by_member):
         raise DeclineSignal("unsupported-operation", "a set of values that are not all constants")

@@ -141,9 +141,7 @@ def _field_bound(f: Field, ranges: Ranges) -> Interval | None:
 
 
 def _growth(term: Term, name: str, ranges: Ranges) -> tuple[Interval, Interval | None] | None:
-    """Return the interval that a step adds to the field, and that of other values that it may set
-    it to. None if unknown.
-    """
+    """Return the interval that a step adds, and that of values that it sets; None if unknown."""
     bound = ranges.interval(term)  # None where the term uses the field, which is not known yet
     if bound is not None:
         return (0, 0), bound

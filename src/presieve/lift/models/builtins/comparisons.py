@@ -88,6 +88,12 @@ _ORDER: dict[type[ast.cmpop], Op] = {
     ast.Gt: Op.PY_GT,
     ast.GtE: Op.PY_GE,
 }
+POSITIVE: dict[type[ast.cmpop], ast.cmpop] = {
+    ast.NotEq: ast.Eq(),
+    ast.IsNot: ast.Is(),
+    ast.NotIn: ast.In(),
+}
+"""The operators whose negation is written as one operator, too."""
 _PLAIN = (list, dict, set, frozenset)
 _NUMBERS = (BOOL, INT, FLOAT)
 _MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
@@ -158,10 +164,12 @@ def _is_decimal(term: Term) -> bool:
 def compare(comparison: Comparison) -> Term:
     """Evaluate ``left op right`` as a truth value."""
     m, flow, op, left, right = comparison
+    if type(op) in POSITIVE:
+        return flow.decided(negate(compare(comparison._replace(op=POSITIVE[type(op)]))))
     left, right = flow.opened(m.force(left, flow)), flow.opened(m.force(right, flow))
-    flags = equal_flags(left, right) if isinstance(op, ast.Eq | ast.NotEq) else None
+    flags = equal_flags(left, right) if isinstance(op, ast.Eq) else None
     if flags is not None:
-        return flow.decided(flags if isinstance(op, ast.Eq) else negate(flags))
+        return flow.decided(flags)
     left, right = (as_number(v) if isinstance(v, BitsV) else v for v in (left, right))
     list_result = growing_lists.compare_length(op, left, right)
     if list_result is not None:
@@ -172,27 +180,28 @@ def compare(comparison: Comparison) -> Term:
     if isinstance(left, SizeV) or isinstance(right, SizeV):
         return _compare_size(op, left, right)
     match op:
-        case ast.Is() | ast.IsNot():
-            truth_value = _is_truth(left, right)
-            if truth_value is not None:
-                condition = truth_value
-                return flow.decided(condition if isinstance(op, ast.Is) else negate(condition))
-            if not isinstance(left, NoneV) and not isinstance(right, NoneV):
-                reason = "'is' is supported with None, True and False only"
-                raise DeclineSignal("unsupported-expression", reason)
-            nothing = _is_nothing(right if isinstance(left, NoneV) else left)
-            return flow.decided(nothing if isinstance(op, ast.Is) else negate(nothing))
+        case ast.Is():
+            condition = _identical(left, right)
         case ast.Eq():
-            return flow.decided(equal(m, left, right))
-        case ast.NotEq():
-            return flow.decided(negate(equal(m, left, right)))
-        case ast.In() | ast.NotIn() if isinstance(right, Scalar) and right.base == STRING:
+            condition = equal(m, left, right)
+        case ast.In() if isinstance(right, Scalar) and right.base == STRING:
             condition = _part_of(m, flow, left, right)
-            return flow.decided(condition if isinstance(op, ast.In) else negate(condition))
-        case ast.In() | ast.NotIn():
+        case ast.In():
             condition = member_of(m, left, right)
-            return flow.decided(condition if isinstance(op, ast.In) else negate(condition))
-    return flow.decided(_order(comparison._replace(left=left, right=right)))
+        case _:
+            condition = _order(comparison._replace(left=left, right=right))
+    return flow.decided(condition)
+
+
+def _identical(left: Value, right: Value) -> Term:
+    """Evaluate ``left is right`` of None, True or False."""
+    truth_value = _is_truth(left, right)
+    if truth_value is not None:
+        return truth_value
+    if not isinstance(left, NoneV) and not isinstance(right, NoneV):
+        reason = "'is' is supported with None, True and False only"
+        raise DeclineSignal("unsupported-expression", reason)
+    return _is_nothing(right if isinstance(left, NoneV) else left)
 
 
 def _compare_size(op: ast.cmpop, left: Value, right: Value) -> Term:
@@ -201,7 +210,7 @@ def _compare_size(op: ast.cmpop, left: Value, right: Value) -> Term:
         match op, right.term.value:
             case (ast.Eq() | ast.LtE(), 0) | (ast.Lt(), 1):
                 return FALSE
-            case (ast.NotEq() | ast.Gt(), 0) | (ast.GtE(), 1):
+            case (ast.Gt(), 0) | (ast.GtE(), 1):
                 return TRUE
     raise DeclineSignal("group-size", "the number of rows is known after the loop only")
 
@@ -439,30 +448,28 @@ def number_of(value: NullableV) -> Scalar:
 def compare_missing(comparison: Comparison) -> Term:
     """Evaluate ``left op right`` as a truth value, where one of the two may be NaN."""
     m, flow, op, left, right = comparison
-    if isinstance(op, ast.Is | ast.IsNot):
+    if isinstance(op, ast.Is):
         if isinstance(left, NoneV) or isinstance(right, NoneV):
-            return FALSE if isinstance(op, ast.Is) else TRUE
+            return FALSE
         raise DeclineSignal("unsupported-expression", "'is' is supported with None only")
-    if isinstance(op, ast.In | ast.NotIn):
+    if isinstance(op, ast.In):
         raise DeclineSignal("unsupported-operation", "'in' for a value that may be NaN")
     if isinstance(left, DistinctV) or isinstance(right, DistinctV):
         return _compare_distinct(op, left, right)
     presence = [negate(is_none(v.term)) for v in (left, right) if isinstance(v, NullableV)]
     bases = {v.base for v in (left, right) if isinstance(v, NullableV)}
-    if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) and bases & {*TEXTS, DATE}:
+    if type(op) in _ORDER and bases & {*TEXTS, DATE}:
         # Two missing values are two floats, whose order does not raise.
         neither = and_(*(negate(t) for t in presence)) if len(presence) == 2 else FALSE
         m.fail(flow, negate(or_(and_(*presence), neither)))
-    elif isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+    elif type(op) in _ORDER:
         m.fail(flow, or_(_no_order(left, right), _no_order(right, left)))
-    if left == right and isinstance(op, ast.Eq | ast.NotEq):
+    if left == right and isinstance(op, ast.Eq):
         m.columns.ask(*(v.term for v in (left, right) if isinstance(v, NullableV)))
-        return presence[0] if isinstance(op, ast.Eq) else negate(presence[0])
+        return presence[0]
     both = and_(*presence)
     a, b = (number_of(v) if isinstance(v, NullableV) else v for v in (left, right))
-    same = ast.Eq() if isinstance(op, ast.NotEq) else op
-    condition = and_(both, compare(Comparison(m, flow.branch(both), same, a, b)))
-    return flow.decided(negate(condition) if isinstance(op, ast.NotEq) else condition)
+    return flow.decided(and_(both, compare(Comparison(m, flow.branch(both), op, a, b))))
 
 
 def _no_order(value: Value, operand: Value) -> Term:
@@ -490,10 +497,8 @@ def _compare_distinct(op: ast.cmpop, left: Value, right: Value) -> Term:
         (ast.LtE, 1): negate(left.many),
         (ast.Lt, 2): negate(left.many),
         (ast.Eq, 1): exactly_one,
-        (ast.NotEq, 1): negate(exactly_one),
         (ast.Gt, 0): left.some,
         (ast.GtE, 1): left.some,
-        (ast.NotEq, 0): left.some,
         (ast.Eq, 0): negate(left.some),
         (ast.Lt, 1): negate(left.some),
         (ast.LtE, 0): negate(left.some),

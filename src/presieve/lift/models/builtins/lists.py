@@ -301,9 +301,7 @@ def _end(value: Value) -> int | None:
 
 
 def delete(m: SymbolicMachine, flow: Flow, target: ast.expr) -> bool:
-    """Execute ``del owner[k:]``, ``del owner[0]`` or ``del owner[-1]`` of a list. Return whether
-    the statement is one of these.
-    """
+    """Execute ``del owner[k:]``, ``owner[0]`` or ``owner[-1]`` of a list; false for others."""
     if not isinstance(target, ast.Subscript):
         return False
     owner = m.evaluate(target.value, flow)

@@ -167,9 +167,7 @@ def _double(call: ModelCall, v: VectorV | None, value: Value) -> Term:
 
 
 def absolute(m: SymbolicMachine, v: VectorV) -> VectorV:
-    """Evaluate ``column.abs()``. In pandas the least integer of a type stays negative; here it is
-    assumed not to occur.
-    """
+    """Evaluate ``column.abs()``, if the least integer, whose sign would stay, is absent."""
     base, element = strip(v.term.sort), get(v.term)
     if base == FLOAT:
         x = as_double(v.term)
