@@ -1,1 +1,1 @@
-"""Untrusted. Filters that Spark does not hand to scans: written, optimized, with a range by hand."""
+"""Untrusted. Filters that Spark keeps from scans: as written, optimized, with a range by hand."""
