@@ -32,9 +32,11 @@ class GatewayError(PresieveError):
         return Declined("spark-internals", str(self))
 
 
-def served_version(spark: object) -> Version:
-    """Return the version that a session runs. Raises :class:`GatewayError` for others."""
-    version = version_of(spark)
+def served_version(spark: object, settings: Mapping[str, str] | None = None) -> Version:
+    """Return the version that a session runs, as :func:`version_of`. Raises :class:`GatewayError`
+    if it is not supported.
+    """
+    version = version_of(spark, settings)
     if isinstance(version, Declined):
         raise GatewayError(version.reason)
     return version

@@ -4,7 +4,7 @@ solutions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -142,9 +142,8 @@ def or_declined(function: Callable[P, T]) -> Callable[P, T | Declined]:
 
 
 @or_declined
-def open_plan(df: DataFrame, reading: Reading) -> Opened:
+def open_plan(gateway: Gateway, df: DataFrame, reading: Reading) -> Opened:
     """Read the plan, or its condensed form if that is read first."""
-    gateway = _gateway(df, reading.at_once)
     plan = gateway.analyzed(df)
     opened = Opened(gateway, plan, reading)
     if reading.for_report:
@@ -171,12 +170,16 @@ def open_again(opened: Opened, df: DataFrame, decided: Collection[int]) -> Opene
     return _open_sites(replace(opened, plan=opened.gateway.analyzed(df)), decided)
 
 
-def _gateway(df: DataFrame, at_once: bool) -> Gateway:
-    """Return the interfaces of the DataFrame's session. Spark Connect needs packages that classic
-    sessions do without.
+@or_declined
+def open_gateway(
+    df: DataFrame, settings: Mapping[str, str] | None = None, *, at_once: bool = False
+) -> Gateway:
+    """Return the interfaces of the DataFrame's session, for one optimization. ``settings`` are what
+    is set in the session now, if it was read. Spark Connect needs packages that classic sessions do
+    without.
     """
     if is_classic(df):
-        return ClassicGateway(df.sparkSession, at_once=at_once)
+        return ClassicGateway(df.sparkSession, settings, at_once=at_once)
     from presieve.backend.connect.gateway import ConnectGateway
 
     return ConnectGateway(df.sparkSession)

@@ -67,9 +67,11 @@ _NAMES = ", ".join(VERSIONS)
 _NUMBER = re.compile(r"\d+\.\d+")
 
 
-def version_of(spark: Any) -> Version | Declined:
-    """Return the version that a session runs, or is to be treated as, if it is supported."""
-    configured = spark.conf.get(CONF, None)
+def version_of(spark: Any, settings: Mapping[str, str] | None = None) -> Version | Declined:
+    """Return the version that a session runs, or is to be treated as, if it is supported.
+    ``settings`` are the entries that are set in the session, if they were read.
+    """
+    configured = spark.conf.get(CONF, None) if settings is None else settings.get(CONF)
     if configured is not None:
         return VERSIONS.get(configured) or _decline(
             f"{CONF} is {configured!r}, not one of {_NAMES}"

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Unpack
 
 from presieve.driver.arguments import check_dataframe, check_text
-from presieve.driver.optimize import optimize_and_report
+from presieve.driver.optimize import optimize_and_report, read_settings
 from presieve.driver.options import (
     Given,
     OptionArguments,
@@ -73,7 +73,7 @@ def lineage_with(df: DataFrame, where: str, mine: Given, otherwise: Given | None
     from presieve.report.report import Report
 
     started = time.perf_counter()
-    session = of_session(df.sparkSession)
+    session = of_session(read_settings(df.sparkSession))
     Options.of(mine, session, otherwise or {})
     options = Options.of({**mine, **_OF_ALL_ROWS}, session, otherwise or {})
     chosen = _filter_rows(df, where)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
@@ -31,7 +32,7 @@ from presieve.errors import Declined
 from presieve.report.report_data import Measured, ReportData
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from presieve.driver.stages.passes import PlanState
     from presieve.report.report import Report
@@ -89,9 +90,12 @@ def optimize(
         declare=declare,
         pure=pure,
     )
-    options = Options.of(mine, of_session(df.sparkSession))
-    silent = not logger.isEnabledFor(logging.INFO)
-    better, _ = optimize_and_report(df, options, skip_hopeless=silent, about="declare" in mine)
+    settings = read_settings(df.sparkSession)
+    options = Options.of(mine, of_session(settings))
+    silent, about = not logger.isEnabledFor(logging.INFO), "declare" in mine
+    better, _ = optimize_and_report(
+        df, options, skip_hopeless=silent, about=about, settings=settings
+    )
     return better
 
 
@@ -122,8 +126,10 @@ def explain(df: DataFrame, **options: Unpack[OptionArguments]) -> Report:
 
     check_dataframe(df, "explain")
     mine = collect_given(**options)
-    chosen = Options.of(mine, of_session(df.sparkSession))
-    better, data = optimize_and_report(df, chosen, for_report=True, about="declare" in mine)
+    settings = read_settings(df.sparkSession)
+    chosen = Options.of(mine, of_session(settings))
+    about = "declare" in mine
+    better, data = optimize_and_report(df, chosen, for_report=True, about=about, settings=settings)
     return Report(data, partial(_measure, df, better))
 
 
@@ -142,21 +148,24 @@ def optimize_and_report(
     skip_hopeless: bool = False,
     about: bool = False,
     at_once: bool = False,
+    settings: Mapping[str, str] | None = None,
 ) -> tuple[DataFrame, ReportData]:
     """Optimize a DataFrame as :func:`optimize` does, and report the changes. ``for_report`` also
     determines what only people ask for; ``skip_hopeless`` and ``at_once`` are those of
     :class:`presieve.backend.open_plan.Reading`. ``about``: the options are about this very
-    DataFrame, not about all DataFrames of a session.
+    DataFrame, not about all DataFrames of a session. ``settings`` are what is set in the session
+    now, if it was read.
     """
     started = time.perf_counter()
-    off = switched_off(df)
+    settings = read_settings(df.sparkSession) if settings is None else settings
+    off = switched_off(settings)
     if off is not None:
         logger.debug("left alone: %s", off)
         return df, ReportData((), False, time.perf_counter() - started)
     # Loading a backend loads PySpark, and importing this module must not load it.
     from presieve.backend.versions import version_of
 
-    version = version_of(df.sparkSession)
+    version = version_of(df.sparkSession, settings)
     if isinstance(version, Declined):
         log.left_alone(df, version)
         return df, ReportData((), False, time.perf_counter() - started, declined=version)
@@ -166,7 +175,7 @@ def optimize_and_report(
     from presieve.driver.stages.pipeline import run_passes
 
     reading = Reading(read_pure(options.pure), for_report, skip_hopeless, at_once)
-    state = run_passes(Job(df, options, reading, started))
+    state = run_passes(Job(df, options, reading, started), settings)
     if isinstance(state, Declined):
         log.left_alone(df, state)
         return df, ReportData((), False, time.perf_counter() - started, declined=state)
@@ -194,11 +203,19 @@ def _log_report(state: PlanState, report: ReportData) -> None:
         log.taken_back(why)
 
 
-def switched_off(df: DataFrame) -> str | None:
+def read_settings(spark: SparkSession) -> Mapping[str, str]:
+    """Return the entries that are set in a session now."""
+    # Loading a backend loads PySpark, and importing this module must not load it.
+    from presieve.backend.session.active import settings_of
+
+    return settings_of(spark)
+
+
+def switched_off(settings: Mapping[str, str]) -> str | None:
     """Return why presieve is off (environment or session configuration); None if it is on."""
     if os.environ.get(DISABLE, "").lower() in ("1", "true", "yes"):
         return f"{DISABLE} is set"
-    if str(df.sparkSession.conf.get(ENABLED, "true")).lower() == "false":
+    if settings.get(ENABLED, "true").lower() == "false":
         return f"{ENABLED} is false"
     return None
 

@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from presieve.driver.arguments import check_budget, check_choice, check_texts, check_truth
 from presieve.driver.declare import EXAMPLE, Declared
@@ -21,8 +21,6 @@ from presieve.driver.solve import POLICIES, Policy
 from presieve.errors import UsageError
 from presieve.sql.split_sql import conditions
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 Cost = Literal["auto", "always", "never"]
 COSTS: tuple[Cost, ...] = get_args(Cost)
@@ -197,15 +195,14 @@ def read_options(written: Mapping[str, object], at: str) -> Given:
     return values
 
 
-def of_session(spark: SparkSession) -> Given:
-    """Return the options that a session configures. Raises :class:`UsageError` if invalid."""
-    # Loading a backend loads PySpark, and importing this module must not load it.
-    from presieve.backend.session.active import entries
-
-    configured = entries(spark, [PREFIX + name for name in OPTIONS])
-    return read_options(
-        {key.removeprefix(PREFIX): v for key, v in configured.items()}, PREFIX + "{}"
-    )
+def of_session(settings: Mapping[str, str]) -> Given:
+    """Return the options among the entries that are set in a session
+    (:func:`presieve.backend.session.active.settings_of`). Raises :class:`UsageError` if one is
+    invalid.
+    """
+    keys = {name: PREFIX + name for name in OPTIONS}
+    configured = {name: settings[key] for name, key in keys.items() if key in settings}
+    return read_options(configured, PREFIX + "{}")
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

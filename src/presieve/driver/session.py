@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 from weakref import WeakKeyDictionary
 
-from presieve.driver.optimize import optimize_and_report, switched_off
+from presieve.driver.optimize import optimize_and_report, read_settings, switched_off
 from presieve.driver.options import (
     Given,
     OptionArguments,
@@ -125,12 +125,14 @@ class SessionSetting:
     for_report: bool = False
     otherwise: Given = field(default_factory=dict)
 
-    def options(self, spark: SparkSession) -> Options:
-        """Return the options for a session's DataFrames.
+    def options(self, spark: SparkSession, settings: Mapping[str, str] | None = None) -> Options:
+        """Return the options for a session's DataFrames. ``settings`` are what is set in the
+        session now, if it was read.
 
         Raises :class:`UsageError` if the session's configuration is invalid.
         """
-        return Options.of(self.given, of_session(spark), self.otherwise)
+        settings = read_settings(spark) if settings is None else settings
+        return Options.of(self.given, of_session(settings), self.otherwise)
 
 
 @contextmanager
@@ -239,10 +241,13 @@ def _through(df: DataFrame) -> Iterator[DataFrame]:
 def _answering(df: DataFrame) -> DataFrame:
     try:
         setting = _setting(df)
-        if setting is None or switched_off(df) is not None:
+        if setting is None:
             return df
-        earlier = _earlier_decision(df, setting)
-        return _optimize_now(df, setting) if earlier is None else earlier
+        settings = read_settings(df.sparkSession)
+        if switched_off(settings) is not None:
+            return df
+        earlier = _earlier_decision(df, setting, settings)
+        return _optimize_now(df, setting, settings) if earlier is None else earlier
     except UsageError as error:  # from the configuration, which somebody else may have written
         _complain(f"left alone: {error}")
         return df
@@ -272,7 +277,9 @@ def _setting(df: DataFrame) -> SessionSetting | None:
     return _state.sessions.get(session_key(spark), _state.everywhere)
 
 
-def _earlier_decision(df: DataFrame, setting: SessionSetting) -> DataFrame | None:
+def _earlier_decision(
+    df: DataFrame, setting: SessionSetting, settings: Mapping[str, str]
+) -> DataFrame | None:
     """Return the earlier decision about a DataFrame, if it is still valid."""
     from presieve.backend.session.validity import surroundings
 
@@ -280,20 +287,26 @@ def _earlier_decision(df: DataFrame, setting: SessionSetting) -> DataFrame | Non
         decision = _state.kept.get(df)
     if decision is None or decision.setting is not setting:
         return None
-    now = surroundings(df)
+    now = surroundings(df, settings)
     if now is None or not decision.around.same(now):
         return None
     return df if decision.better is None else decision.better
 
 
-def _optimize_now(df: DataFrame, setting: SessionSetting) -> DataFrame:
+def _optimize_now(
+    df: DataFrame, setting: SessionSetting, settings: Mapping[str, str]
+) -> DataFrame:
     from presieve.backend.session.validity import surroundings
 
-    around = surroundings(df)
+    around = surroundings(df, settings)
     silent = setting.listener is None and not logger.isEnabledFor(logging.INFO)
-    options = setting.options(df.sparkSession)
     better, data = optimize_and_report(
-        df, options, for_report=setting.for_report, skip_hopeless=silent, at_once=True
+        df,
+        setting.options(df.sparkSession, settings),
+        for_report=setting.for_report,
+        skip_hopeless=silent,
+        at_once=True,
+        settings=settings,
     )
     if setting.listener is not None:
         setting.listener(df, data)

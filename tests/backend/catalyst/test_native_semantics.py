@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support.amount import amount
 
-from presieve.backend.open_plan import Reading, open_plan
+from presieve.backend.open_plan import Reading, open_gateway, open_plan
 from presieve.driver.optimize import optimize
 from presieve.errors import Declined
 from presieve.ir.fold import Fold, Problem
@@ -107,7 +107,9 @@ def grouped(table: DataFrame, calls: tuple[str, ...]) -> DataFrame:
 
 def problem_of(df: DataFrame) -> Problem:
     """The problem of a filter that reads an output, with all of them live."""
-    opened = open_plan(df.filter("o0 IS NOT NULL OR o0 IS NULL"), Reading())
+    gateway = open_gateway(df)
+    assert not isinstance(gateway, Declined)
+    opened = open_plan(gateway, df.filter("o0 IS NOT NULL OR o0 IS NULL"), Reading())
     assert not isinstance(opened, Declined)
     (site,) = opened.sites
     assert not isinstance(site.problem, Declined), site.problem

@@ -15,7 +15,7 @@ from tests.support.games.tables import Tables, without_footers
 from tests.support.running import same_rows
 
 import presieve
-from presieve.backend.session.active import entries
+from presieve.backend.session.active import settings_of
 from presieve.driver import session as driver
 from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import OPTIONS, Options
@@ -49,13 +49,12 @@ def counted(spark: SparkSession, tables: Tables, tmp_path: Path) -> DataFrame:
 
 
 def test_only_what_is_set_is_there(spark: SparkSession) -> None:
-    assert entries(spark, ["spark.presieve.policy"]) == {}
+    assert "spark.presieve.policy" not in settings_of(spark)
     with conf(spark, policy="strict", budget="3"):
-        keys = ["spark.presieve.policy", "spark.presieve.budget", "spark.presieve.cost"]
-        assert entries(spark, keys) == {
-            "spark.presieve.policy": "strict",
-            "spark.presieve.budget": "3",
-        }
+        settings = settings_of(spark)
+        assert settings["spark.presieve.policy"] == "strict"
+        assert settings["spark.presieve.budget"] == "3"
+        assert "spark.presieve.cost" not in settings
 
 
 def test_the_policy(spark: SparkSession, counted: DataFrame) -> None:

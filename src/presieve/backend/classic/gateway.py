@@ -10,12 +10,20 @@ declines and leaves the DataFrame alone. One call over py4j costs about 0.5 ms.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from weakref import WeakKeyDictionary
 
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
-from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
+from presieve.backend.catalyst.trees import (
+    Node,
+    Tree,
+    expr_id,
+    node_at,
+    parse_plan,
+    simple_type,
+)
 from presieve.backend.classic import plan_leaves
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.column_pruning import prune_columns
@@ -33,7 +41,6 @@ from presieve.backend.classic.py4j_errors import (
     each,
     java_class,
     java_constant,
-    simple_class,
     translate_errors,
 )
 from presieve.backend.classic.quick_ack import quick_ack
@@ -48,7 +55,7 @@ from presieve.backend.classic.scans.readers import own_readers
 from presieve.backend.classic.split_aggregate_outputs import to_project, with_projections
 from presieve.backend.classic.split_input import split
 from presieve.backend.classic.versions import ClassicDataFrame
-from presieve.backend.gateway import Handle
+from presieve.backend.gateway import Handle, LeafSource
 from presieve.backend.problems.pickled import loads
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
@@ -87,11 +94,18 @@ class ClassicGateway(JvmPlans):
     __slots__ = ("_and", "_at_once", "_byte", "_filter")
 
     @translate_errors
-    def __init__(self, spark: SparkSession, *, at_once: bool = False) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        settings: Mapping[str, str] | None = None,
+        *,
+        at_once: bool = False,
+    ) -> None:
         """Test the features. Raises :class:`GatewayError` if an interface is missing or the version
-        is another one. ``at_once``: the rewritten plan is executed before anything else happens.
+        is another one. ``settings`` are the entries that are set in the session, if they were read.
+        ``at_once``: the rewritten plan is executed before anything else happens.
         """
-        super().__init__(spark)
+        super().__init__(spark, settings)
         self._at_once = at_once
         self._filter = java_class(self.jvm, f"{_PLANS}.Filter")
         self._and = java_class(self.jvm, f"{_EXPRESSIONS}.And")
@@ -149,7 +163,7 @@ class ClassicGateway(JvmPlans):
 
     @translate_errors
     def same_output(self, plan: Handle, other_plan: Handle) -> bool:
-        return bool(plan.output().equals(other_plan.output()))
+        return bool(self.output(plan).equals(self.output(other_plan)))
 
     @ask_once
     @translate_errors
@@ -179,7 +193,7 @@ class ClassicGateway(JvmPlans):
     @translate_errors
     def repeatable(self, plan: Handle) -> bool:
         """Implement :class:`Gateway`. A subquery may be computed for each of its places."""
-        again = all(map(plan_leaves.repeatable, each(plan.collectLeaves())))
+        again = all(leaf.is_repeatable for leaf in plan_leaves.leaves_of(self, plan))
         return again and not self.mentions(plan, "PLAN_EXPRESSION")
 
     def unread(self, plan: Handle) -> None:
@@ -190,6 +204,7 @@ class ClassicGateway(JvmPlans):
     def session_declines(self) -> None:
         """Return None: settings have had their effect on an analyzed plan."""
 
+    @ask_once
     @translate_errors
     def is_streaming(self, plan: Handle) -> bool:
         return bool(plan.isStreaming())
@@ -223,7 +238,7 @@ class ClassicGateway(JvmPlans):
         return child if condition is None else self._filter(condition, child)
 
     def own_listings(self, plan: Handle) -> Handle:
-        return plan if self._at_once else own_listings(self, plan)
+        return plan if self._at_once else own_listings(self, plan, self.tree(plan))
 
     @translate_errors
     def with_plan(self, with_cte: Handle, plan: Handle) -> Handle:
@@ -231,6 +246,9 @@ class ClassicGateway(JvmPlans):
 
     @translate_errors
     def subqueries(self, plan: Handle) -> list[Handle]:
+        """Implement :class:`Gateway`. Catalyst's index says whether there are any."""
+        if not self.mentions(plan, "PLAN_EXPRESSION"):
+            return []
         return list(each(plan.subqueriesAll()))
 
     def dataframe(self, plan: Handle) -> DataFrame:
@@ -290,7 +308,7 @@ class ClassicGateway(JvmPlans):
         plan = self.analyzed(df)
         own = self.own_readers(plan)
         of_now = self.mentions(plan, "CURRENT_LIKE", "PLAN_EXPRESSION")
-        stays = not of_now and all(map(plan_leaves.stays, each(plan.collectLeaves())))
+        stays = not of_now and all(leaf.is_fixed for leaf in plan_leaves.leaves_of(self, plan))
         is_reusable = own is plan and (self._at_once or stays)
         return (df._jdf if is_reusable else self.dataset(own)).queryExecution().optimizedPlan()
 
@@ -344,21 +362,17 @@ class ClassicGateway(JvmPlans):
 
     @translate_errors
     def is_cached(self, plan: Handle) -> bool:
-        manager = self.jsession.sharedState().cacheManager()
-        return bool(self.adapter.cached(manager, self.jsession, plan).isDefined())
+        return bool(self.adapter.cached(self.cache_manager, self.jsession, plan).isDefined())
 
     @translate_errors
     def parquet_files(self, relation: Handle) -> list[str]:
-        location = self._parquet_location(relation)
-        return [] if location is None else list(map(str, location.inputFiles()))
-
-    @ask_once
-    def _parquet_location(self, relation: Handle) -> Handle | None:
-        return plan_leaves.parquet_location(relation)
+        files = plan_leaves.leaf_of(self, relation).files
+        return files.paths if files is not None and files.is_parquet else []
 
     @translate_errors
     def file_stamps(self, relation: Handle) -> list[tuple[str, int, int]]:
-        return plan_leaves.file_stamps(self._parquet_location(relation))
+        files = plan_leaves.leaf_of(self, relation).files
+        return sorted(files.stamps) if files is not None and files.is_parquet else []
 
     @translate_errors
     def count(self, plan: Handle, most: int) -> int:
@@ -368,21 +382,20 @@ class ClassicGateway(JvmPlans):
     def skipped(self, relation: Handle, condition: str) -> float | None:
         return reads.estimate_skipped_share(self, self.filter_sql(condition, relation))
 
-    @ask_once
     @translate_errors
     def stored_columns(self, relation: Handle) -> frozenset[str]:
         by_number = self.conf(plan_leaves.BY_FIELD_ID, "false").lower() != "false"
-        return frozenset() if by_number else plan_leaves.stored_columns(relation)
+        files = plan_leaves.leaf_of(self, relation).files
+        return frozenset() if by_number or files is None else files.stored_columns
 
-    @ask_once
     @translate_errors
     def is_settled(self, plan: Handle, path: tuple[int, ...]) -> bool:
         if self._at_once:
             return True
-        above = (self.node(plan, path[:n]) for n in range(len(path)))
-        return plan_leaves.is_listed_once(self.node(plan, path)) and plan_leaves.VIEW not in map(
-            simple_class, above
-        )
+        root = self.tree(plan)
+        above = (node_at(root, path[:n]).kind for n in range(len(path)))
+        leaf = plan_leaves.leaf_of(self, self.node(plan, path))
+        return leaf.is_listed_once and plan_leaves.VIEW not in above
 
     @translate_errors
     def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
@@ -402,4 +415,7 @@ class ClassicGateway(JvmPlans):
     as_projection = replace_table_function
     as_aggregate = replace_group_function
     own_readers = own_readers
-    source = ask_once(translate_errors(plan_leaves.describe_source))
+
+    @translate_errors
+    def source(self, leaf: Handle) -> LeafSource:
+        return plan_leaves.leaf_of(self, leaf).source

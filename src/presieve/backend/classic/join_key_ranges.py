@@ -223,16 +223,16 @@ def _has_sizes(gateway: ClassicGateway, plan: Handle) -> bool:
     """
     if len(_FILES.findall(gateway.text(plan))) < 2:  # drawn before
         return False
-    leaves = list(each(plan.collectLeaves()))
+    leaves = gateway.leaves(plan)
     if not any(int(str(leaf.stats().sizeInBytes())) >= MIN_BYTES for leaf in leaves):
         return False
-    row_counts = [size for size in map(_rows, leaves) if size is not None]
+    row_counts = [size for leaf in leaves if (size := _rows(gateway, leaf)) is not None]
     return any(s >= MIN_ROWS for s in row_counts) and any(s <= MAX_ROWS for s in row_counts)
 
 
-def _rows(leaf: Handle) -> int | None:
+def _rows(gateway: ClassicGateway, leaf: Handle) -> int | None:
     """Count the rows of a leaf's Parquet files, by the footers of some of them."""
-    files, some = some_parquet_files(leaf, FILES)
+    files, some = some_parquet_files(gateway, leaf, FILES)
     extents = [rows_and_bytes(path) for uri in some if (path := local(uri)) is not None]
     counts = [file_extent[0] for file_extent in extents if file_extent is not None]
     return sum(counts) * files // len(counts) if counts and len(counts) == len(some) else None
@@ -275,7 +275,7 @@ def _is_known(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange) -
         return False
     if not _is_modern(gateway, plan, root, of):
         return False
-    rows = _rows(gateway.node(plan, nodes[-1].path))
+    rows = _rows(gateway, gateway.node(plan, nodes[-1].path))
     if rows is None or rows > MAX_ROWS or not gateway.repeatable(gateway.node(plan, of.other)):
         return False
     try:
@@ -299,9 +299,8 @@ def _with_files(gateway: ClassicGateway, plan: Handle, root: Node, of: KeyRange)
     above = (_follow_to_files(node_at(root, of.path), of.column.id), node_at(root, of.other))
     leaves = [n for top in above if top is not None for n in walk(top) if not n.children]
     large_leaf, small_leaf = (gateway.node(plan, leaf.path) for leaf in leaves)
-    return replace(
-        of, files=(source_name(large_leaf), source_name(small_leaf)), rows=_rows(large_leaf) or 0
-    )
+    files, rows = (source_name(large_leaf), source_name(small_leaf)), _rows(gateway, large_leaf)
+    return replace(of, files=files, rows=rows or 0)
 
 
 def _follow_to_files(node: Node, number: int) -> Node | None:

@@ -5,9 +5,9 @@ call these methods.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from weakref import ref
+from weakref import WeakKeyDictionary, ref
 
 from pyspark.sql.session import SparkSession
 
@@ -18,14 +18,15 @@ from presieve.backend.classic.py4j_errors import (
     class_name,
     each,
     java_class,
-    java_constant,
     java_method,
+    java_module,
     to_seq,
     translate_errors,
 )
 from presieve.backend.classic.quick_ack import quick_ack
+from presieve.backend.classic.settings import read_default, read_settings, runtime_conf
 from presieve.backend.classic.versions import ADAPTERS
-from presieve.backend.gateway import Handle, served_version
+from presieve.backend.gateway import GatewayError, Handle, served_version
 
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _PATTERN = "org.apache.spark.sql.catalyst.trees.TreePattern"
@@ -39,50 +40,63 @@ class JvmPlans:
     """
 
     __slots__ = (
+        "_cache_manager",
         "_conf",
         "_nodes",
+        "_numbered",
         "_of_rows",
         "_project",
         "adapter",
         "answers",
         "jsession",
         "jvm",
+        "settings",
         "spark",
         "version",
     )
 
     @translate_errors
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, settings: Mapping[str, str] | None = None) -> None:
         """Test the features. Raises :class:`GatewayError` if an interface is missing or the version
-        is another one.
+        is another one. ``settings`` are the entries that are set in the session, if they were read.
         """
-        self.version = served_version(spark)
+        self.settings = read_settings(spark) if settings is None else settings
+        self.version = served_version(spark, self.settings)
         self.adapter = ADAPTERS[self.version.name]
         self.spark = spark
         self.jsession: Handle = spark._jsparkSession
-        self._conf = self.jsession.conf()
+        self._conf = runtime_conf(spark)
         self.jvm: Handle = spark._jvm
         self.answers: dict[tuple[object, ...], Any] = {}
         self._nodes = Nodes(self.jvm)
+        self._numbered: Handle = java_class(self.jvm, "java.util.IdentityHashMap")()
+        self._cache_manager: Handle | None = None
         self._of_rows = java_method(self.jvm, self.adapter.dataset, "ofRows")
         self._project = java_class(self.jvm, f"{_PLANS}.Project")
 
     # The session
 
-    @ask_once
     @translate_errors
     def conf(self, key: str, default: str) -> str:
-        entry = self._conf.getOption(key)
-        return str(entry.get()) if entry.isDefined() else default
+        if key in self.settings:
+            return self.settings[key]
+        value = self._default(key)
+        return default if value is None else value
 
-    @translate_errors
-    def confs(self) -> Handle:
-        """Return all configuration entries of the session as an immutable map of the JVM."""
-        return self._conf.getAll()
+    @ask_once
+    def _default(self, key: str) -> str | None:
+        return read_default(self.jvm, self._conf, key)
 
     @translate_errors
     def cache_is_empty(self) -> bool:
-        return bool(self.jsession.sharedState().cacheManager().isEmpty())
+        return bool(self.cache_manager.isEmpty())
+
+    @property
+    def cache_manager(self) -> Handle:
+        """The JVM's manager of what is cached."""
+        if self._cache_manager is None:
+            self._cache_manager = self.jsession.sharedState().cacheManager()
+        return self._cache_manager
 
     def rule(self, name: str) -> Handle:
         """Return a rule of Spark's optimizer."""
@@ -94,12 +108,16 @@ class JvmPlans:
 
     # Plans
 
-    @ask_once
     @translate_errors
     def mentions(self, plan: Handle, *patterns: str) -> bool:
-        """Whether Catalyst's index of the plan has one of these patterns. Costs next to nothing."""
-        java_patterns = (java_constant(self.jvm, _PATTERN, pattern) for pattern in patterns)
-        return any(bool(plan.containsPattern(pattern)) for pattern in java_patterns)
+        """Whether Catalyst's index of the plan has one of these patterns."""
+        return not self._patterns(plan).isdisjoint(_pattern_numbers(self.jvm, patterns))
+
+    @ask_once
+    def _patterns(self, plan: Handle) -> frozenset[int]:
+        """Return the numbers of all patterns in the index."""
+        text = str(plan.treePatternBits().iterator().mkString(" "))
+        return frozenset(map(int, text.split()))
 
     def calls_python(self, plan: Handle) -> bool:
         return self.mentions(plan, "PYTHON_UDF", "GENERATOR")
@@ -134,6 +152,15 @@ class JvmPlans:
             _drawn.append((ref(plan), drawings[0]))
         return drawings[0]
 
+    @ask_once
+    def identity(self, thing: Handle) -> int:
+        """Return a number of an object of the JVM, the same one each time. py4j gives an object
+        another number each time that it is returned.
+        """
+        number = len(self.answers)
+        earlier = self._numbered.putIfAbsent(thing, number)
+        return number if earlier is None else int(earlier)
+
     @translate_errors
     def in_order(self, plan: Handle) -> Handle:
         """Return all operators of a plan, parents first, as a sequence of the JVM."""
@@ -146,6 +173,16 @@ class JvmPlans:
     @translate_errors
     def deterministic(self, plan: Handle) -> bool:
         return bool(plan.deterministic())
+
+    @ask_once
+    def leaves(self, plan: Handle) -> list[Handle]:
+        """Return the leaves of a plan, in order."""
+        return list(each(plan.collectLeaves()))
+
+    @ask_once
+    def output(self, plan: Handle) -> Handle:
+        """Return the output attributes of a plan, as a sequence of the JVM."""
+        return plan.output()
 
     @translate_errors
     def children(self, node: Handle) -> list[Handle]:
@@ -184,3 +221,18 @@ class JvmPlans:
     @translate_errors
     def sql(self, expression: Handle) -> str:
         return str(expression.sql())
+
+
+def _pattern_numbers(jvm: Handle, patterns: Iterable[str]) -> set[int]:
+    """Return the numbers of patterns. Raises :class:`GatewayError` if this Spark lacks one."""
+    if jvm not in _numbers:
+        module = java_module(jvm, _PATTERN)
+        names = str(module.values().toSeq().mkString(" ")).split()
+        _numbers[jvm] = {name: i for i, name in enumerate(names)}
+    try:
+        return {_numbers[jvm][pattern] for pattern in patterns}
+    except KeyError as error:
+        raise GatewayError(f"this Spark has no pattern {error}") from None
+
+
+_numbers: WeakKeyDictionary[Handle, dict[str, int]] = WeakKeyDictionary()

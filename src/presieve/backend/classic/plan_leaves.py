@@ -1,19 +1,27 @@
 """Trusted. Determine what the leaves of a classic session's plan read, and whether they can be read
 again.
+
+The plans of one ``optimize`` share leaves and the relations in them. Each object of the JVM is
+asked once, and recognized by its identity.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeVar
 
 from py4j.java_gateway import is_instance_of
 
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.py4j_errors import class_name, each, java_class, members, simple_class
+from presieve.backend.classic.py4j_errors import class_name, java_class, members
 from presieve.backend.effects.trusted_scans import CORRUPT_RECORD, ICEBERG, PARSED, by_columns
 from presieve.backend.gateway import Handle, LeafSource
 from presieve.cost.estimate import pick_spread
+
+T = TypeVar("T")
 
 SOURCES = "org.apache.spark.sql.execution.datasources."
 RELATION = SOURCES + "LogicalRelation"
@@ -21,116 +29,210 @@ RELATION_V2 = SOURCES + "v2.DataSourceV2Relation"
 CACHED = "org.apache.spark.sql.execution.columnar.InMemoryRelation"
 FILES = SOURCES + "HadoopFsRelation"
 _PARQUET = SOURCES + "parquet.ParquetFileFormat"
+_LISTED = SOURCES + "InMemoryFileIndex"
 BY_FIELD_ID = "spark.sql.parquet.fieldId.read.enabled"
 """The setting that makes Spark look up columns by number instead of by name."""
 
-VIEW = "View"
+VIEW = "org.apache.spark.sql.catalyst.plans.logical.View"
 """The class of the operator above a view's plan."""
 
 _HELD = frozenset(("LocalRelation", "OneRowRelation", "Range"))
 """Leaves whose rows are in the plan itself."""
 
 
-def some_parquet_files(relation: Handle, most: int) -> tuple[int, list[str]]:
+class Files:
+    """The files of a ``HadoopFsRelation``. ``location`` is the list of them."""
+
+    def __init__(self, base: Handle, location: Handle | None = None) -> None:
+        """``location``: another list than the relation's own."""
+        self.base = base
+        self.location: Handle = base.location() if location is None else location
+
+    @cached_property
+    def form(self) -> str:
+        """The class of the format."""
+        return class_name(self.base.fileFormat())
+
+    @cached_property
+    def index(self) -> str:
+        """The class of the list."""
+        return class_name(self.location)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the files were listed when the relation was made."""
+        return self.index == _LISTED
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether the files are Parquet files."""
+        return self.form == _PARQUET
+
+    @cached_property
+    def statuses(self) -> list[str]:
+        """The status of each file, as Hadoop prints it."""
+        return str(self.location.allFiles().mkString(_BETWEEN)).split(_BETWEEN)
+
+    @cached_property
+    def stamps(self) -> list[tuple[str, int, int]]:
+        """Path, length and modification time of each file; none if they are not listed, or if the
+        status of a file is not understood.
+        """
+        matches = [_STATUS.fullmatch(status) for status in self.statuses] if self.is_listed else []
+        stamps = [(m[1], int(m[2]), int(m[3])) for m in matches if m is not None]
+        return stamps if len(stamps) == len(matches) else []
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The files, as URIs."""
+        paths = [path for path, _, _ in self.stamps]
+        if paths and all(map(_PLAIN.fullmatch, paths)):
+            return paths
+        return list(map(str, self.location.inputFiles()))
+
+    @cached_property
+    def placed_columns(self) -> frozenset[str]:
+        """The columns that are read from the names of directories."""
+        return frozenset(_field_names(self.base.partitionSchema()))
+
+    @cached_property
+    def stored_columns(self) -> frozenset[str]:
+        """The columns that are read from the files. Spark reads partition columns from the
+        directory, even if the files have them, too, and whatever the case of their names there.
+        """
+        apart = {name.lower() for name in self.placed_columns}
+        stored = _field_names(self.base.dataSchema())
+        return frozenset(name for name in stored if name.lower() not in apart)
+
+    def options(self, names: tuple[str, ...]) -> dict[str, str]:
+        """Return the values of these options, if they are set."""
+        options = self.base.options()
+        drawn = str(options.toString()).lower()
+        entries = ((name, options.get(name)) for name in names if name.lower() in drawn)
+        return {name: str(value.get()) for name, value in entries if value.isDefined()}
+
+
+_BETWEEN = "\n\0\n"
+"""Stands between two files in the text of all files."""
+_STATUS = re.compile(
+    r"\w*FileStatus\{path=(.*?); isDirectory=false; length=(\d+); .*modification_time=(\d+);.*",
+    re.DOTALL,
+)
+_PLAIN = re.compile(r"[\w/.:=,@+-]+", re.ASCII)
+"""Paths that are their own URI: they have no character that a URI encodes."""
+
+
+def _field_names(schema: Handle) -> list[str]:
+    return [str(f["name"]) for f in json.loads(str(schema.json()))["fields"]]
+
+
+class Leaf:
+    """A leaf of a plan. ``kind`` is its class."""
+
+    def __init__(self, plans: JvmPlans, handle: Handle) -> None:
+        self.handle, self.kind, self._plans = handle, class_name(handle), plans
+
+    @property
+    def simple_kind(self) -> str:
+        """The class without its package."""
+        return self.kind.rpartition(".")[2]
+
+    @cached_property
+    def files(self) -> Files | None:
+        """The files that a ``LogicalRelation`` reads; None for other leaves."""
+        if self.kind != RELATION:
+            return None
+        base = self.handle.relation()
+        return _ask(self._plans, base, lambda: Files(base) if class_name(base) == FILES else None)
+
+    @cached_property
+    def is_listed_once(self) -> bool:
+        """Whether it reads files that were listed when it was made and are not listed again. The
+        files of a table are listed again whenever something is written to it: Spark keeps one
+        listing for all DataFrames of a table (``InsertIntoHadoopFsRelationCommand``).
+        """
+        if self.files is None or not self.files.is_listed:
+            return False
+        return not bool(self.handle.catalogTable().isDefined())
+
+    @property
+    def is_scan(self) -> bool:
+        """Whether a leaf of an optimized plan may be handed filters to skip rows by."""
+        return self.files is not None or self.simple_kind == "DataSourceV2ScanRelation"
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the optimizer gives the same result for it at any time."""
+        return self.simple_kind in (*_HELD, "LogicalRDD") or self.is_listed_once
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether it gives the same rows when it is read more than once in one execution: files,
+        rows in the plan, and RDDs that Spark itself recomputes if a task is retried.
+        """
+        if self.simple_kind == "LogicalRDD":
+            level = self.handle.rdd().outputDeterministicLevel()
+            return str(level.toString()) == "DETERMINATE"
+        return self.files is not None or self.simple_kind in _HELD
+
+    @cached_property
+    def source(self) -> LeafSource:
+        """What it reads."""
+        return _describe_source(self._plans, self)
+
+    @cached_property
+    def table(self) -> str:
+        """The class of the table of a ``DataSourceV2Relation``; empty for other leaves."""
+        return class_name(self.handle.table()) if self.kind == RELATION_V2 else ""
+
+
+def _ask(plans: JvmPlans, thing: Handle, ask: Callable[[], T]) -> T:
+    """Ask about an object of the JVM, once for the object."""
+    key = (Leaf.__name__, plans.identity(thing))
+    if key not in plans.answers:
+        plans.answers[key] = ask()
+    answer: T = plans.answers[key]
+    return answer
+
+
+def leaf_of(plans: JvmPlans, handle: Handle) -> Leaf:
+    """Return the facts about a leaf."""
+    return _ask(plans, handle, lambda: Leaf(plans, handle))
+
+
+def leaves_of(plans: JvmPlans, plan: Handle) -> list[Leaf]:
+    """Return the leaves of a plan, in order."""
+    return [leaf_of(plans, handle) for handle in plans.leaves(plan)]
+
+
+def some_parquet_files(plans: JvmPlans, leaf: Handle, most: int) -> tuple[int, list[str]]:
     """Return the number of files and at most ``most`` of them; none if they are not listed yet."""
-    location = parquet_location(relation)
-    if location is None or simple_class(location) != "InMemoryFileIndex":
+    files = leaf_of(plans, leaf).files
+    if files is None or not files.is_parquet or not files.is_listed:
         return 0, []
-    files = location.inputFiles()
-    return len(files), [str(files[i]) for i in pick_spread(range(len(files)), most)]
-
-
-def parquet_location(relation: Handle) -> Handle | None:
-    """Return the index of the files of a ``LogicalRelation`` over Parquet; None for others."""
-    if class_name(relation) != RELATION:
-        return None
-    base = relation.relation()
-    if not reads_files(base) or class_name(base.fileFormat()) != _PARQUET:
-        return None
-    return base.location()
-
-
-def file_stamps(location: Handle | None) -> list[tuple[str, int, int]]:
-    """Return path, length and modification time of the files in an index of listed files."""
-    if location is None or simple_class(location) != "InMemoryFileIndex":
-        return []
-    return sorted(
-        (str(f.getPath().toString()), int(f.getLen()), int(f.getModificationTime()))
-        for f in each(location.allFiles())
-    )
-
-
-def stored_columns(relation: Handle) -> frozenset[str]:
-    """Return the columns that are read from the files. Spark reads partition columns from the
-    directory, even if the files have them, too, and whatever the case of their names there.
-    """
-    base = relation.relation()
-    stored, placed = (
-        [str(f["name"]) for f in json.loads(str(schema.json()))["fields"]]
-        for schema in (base.dataSchema(), base.partitionSchema())
-    )
-    apart = {name.lower() for name in placed}
-    return frozenset(name for name in stored if name.lower() not in apart)
-
-
-def is_listed_once(relation: Handle) -> bool:
-    """Whether the files of a ``LogicalRelation`` were listed when it was made and are not listed
-    again. The files of a table are listed again whenever something is written to it: Spark keeps
-    one listing for all DataFrames of a table (``InsertIntoHadoopFsRelationCommand``).
-    """
-    if class_name(relation) != RELATION:
-        return False
-    base = relation.relation()
-    if not reads_files(base) or relation.catalogTable().isDefined():
-        return False
-    return simple_class(base.location()) == "InMemoryFileIndex"
-
-
-def is_scan(leaf: Handle) -> bool:
-    """Whether a leaf of an optimized plan may be handed filters to skip rows by."""
-    if class_name(leaf) == RELATION:
-        return reads_files(leaf.relation())
-    return simple_class(leaf) == "DataSourceV2ScanRelation"
-
-
-def stays(leaf: Handle) -> bool:
-    """Whether the optimizer gives the same result for a leaf at any time."""
-    return simple_class(leaf) in (*_HELD, "LogicalRDD") or is_listed_once(leaf)
-
-
-def repeatable(leaf: Handle) -> bool:
-    """Whether a leaf gives the same rows when it is read more than once in one execution: files,
-    rows in the plan, and RDDs that Spark itself recomputes if a task is retried.
-    """
-    kind = simple_class(leaf)
-    if kind == "LogicalRelation":
-        return reads_files(leaf.relation())
-    if kind == "LogicalRDD":
-        return str(leaf.rdd().outputDeterministicLevel().toString()) == "DETERMINATE"
-    return kind in _HELD
-
-
-def reads_files(base: Handle) -> bool:
-    return class_name(base) == FILES
+    paths = files.paths
+    return len(paths), [paths[i] for i in pick_spread(range(len(paths)), most)]
 
 
 _RAW_V2 = "SupportsPushDownCatalystFilters"
 
 
-def describe_source(plans: JvmPlans, leaf: Handle) -> LeafSource:
-    """Implement :meth:`Gateway.source`."""
-    name = class_name(leaf)
-    if name == RELATION:
-        return _relation(plans, name, leaf.relation())
-    if name == RELATION_V2:
-        table = class_name(leaf.table())
+def _describe_source(plans: JvmPlans, leaf: Leaf) -> LeafSource:
+    if leaf.files is not None:
+        return _describe_files(plans, leaf.files)
+    if leaf.kind == RELATION:
+        base = leaf.handle.relation()
+        raw = _is(plans, base, "org.apache.spark.sql.sources", "CatalystScan")
+        return LeafSource((leaf.kind, class_name(base)), raw=raw)
+    if leaf.kind == RELATION_V2:
+        handle, table = leaf.handle, leaf.table
         parsed = table.lower().startswith(tuple(SOURCES + "v2." + p for p in PARSED))
-        builder = leaf.table().newScanBuilder(leaf.options())
+        builder = handle.table().newScanBuilder(handle.options())
         raw = _is(plans, builder, "org.apache.spark.sql.internal.connector", _RAW_V2)
         if table == ICEBERG[0]:
-            return _iceberg(leaf, raw=raw)
+            return _iceberg(handle, raw=raw)
         return LeafSource((table,), table.startswith(SOURCES + "v2."), raw, parsed)
-    return LeafSource((name,))
+    return LeafSource((leaf.kind,))
 
 
 _COMPARED = re.compile(r"boolean|integer|long|date|timestamp(_ntz)?|decimal\(.*")
@@ -163,31 +265,25 @@ def _iceberg(leaf: Handle, *, raw: bool) -> LeafSource:
     return LeafSource(names, raw=raw, aside=frozenset(truncated | uncompared))
 
 
-def _relation(plans: JvmPlans, name: str, base: Handle) -> LeafSource:
-    kind = class_name(base)
-    if kind != FILES:
-        raw = _is(plans, base, "org.apache.spark.sql.sources", "CatalystScan")
-        return LeafSource((name, kind), raw=raw)
-    form, index = (class_name(x) for x in (base.fileFormat(), base.location()))
-    catalog = index == SOURCES + "CatalogFileIndex"
+def _describe_files(plans: JvmPlans, files: Files) -> LeafSource:
+    catalog = files.index == SOURCES + "CatalogFileIndex"
     names = (plans.conf("spark.sql.catalogImplementation", "hive"),) if catalog else ()
-    raw = not catalog and index != SOURCES + "InMemoryFileIndex"
-    dependent = _by_columns(plans, form, base)
-    return LeafSource((kind, form, index, *names), files=True, raw=raw, by_columns=dependent)
+    raw = not catalog and not files.is_listed
+    names = (FILES, files.form, files.index, *names)
+    return LeafSource(names, files=True, raw=raw, by_columns=_by_columns(plans, files))
 
 
 _OPTIONS = ("mode", CORRUPT_RECORD, "ignoreCorruptFiles")
 
 
-def _by_columns(plans: JvmPlans, form: str, base: Handle) -> bool:
+def _by_columns(plans: JvmPlans, files: Files) -> bool:
     """Compute :attr:`Source.by_columns` for files."""
-    entries = ((name, base.options().get(name)) for name in _OPTIONS)
-    options = {name: str(value.get()) for name, value in entries if value.isDefined()}
 
     def columns() -> list[str]:
-        return [str(name) for name in base.schema().fieldNames()]
+        return [str(name) for name in files.base.schema().fieldNames()]
 
-    return by_columns(form.removeprefix(SOURCES), options, columns, plans.conf)
+    form = files.form.removeprefix(SOURCES)
+    return by_columns(form, files.options(_OPTIONS), columns, plans.conf)
 
 
 def _is(plans: JvmPlans, thing: Handle, package: str, name: str) -> bool:

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
-from py4j.java_gateway import JavaClass, JavaPackage
+from py4j.java_gateway import JavaClass, JavaMember, JavaPackage
 from py4j.protocol import Py4JError
 
 from presieve.backend.gateway import GatewayError, Handle
@@ -80,14 +80,34 @@ def java_constant(jvm: Handle, name: str, method: str) -> Handle:
     return constants[name, method]
 
 
+def java_module(jvm: Handle, name: str) -> Handle:
+    """Return an object of Scala (``object``), which is looked up once."""
+    modules = _modules.setdefault(jvm, {})
+    if name not in modules:
+        modules[name] = getattr(java_class(jvm, f"{name}$"), "MODULE$")
+    return modules[name]
+
+
 _classes: WeakKeyDictionary[Handle, dict[str, Handle]] = WeakKeyDictionary()
 _methods: WeakKeyDictionary[Handle, dict[tuple[str, str], Handle]] = WeakKeyDictionary()
 _constants: WeakKeyDictionary[Handle, dict[tuple[str, str], Handle]] = WeakKeyDictionary()
+_modules: WeakKeyDictionary[Handle, dict[str, Handle]] = WeakKeyDictionary()
+
+_FEW = 4
+"""Maximum length of lists that are built by the constructor ``::``, with a call for each item. The
+other way takes a call for each item, too, and four more.
+"""
 
 
 def to_seq(jvm: Handle, items: Iterable[object]) -> Handle:
     """Make a ``Seq`` of the JVM."""
-    return java_method(jvm, "org.apache.spark.api.python.PythonUtils", "toSeq")(list(items))
+    all_items = list(items)
+    if len(all_items) > _FEW:
+        return java_method(jvm, "org.apache.spark.api.python.PythonUtils", "toSeq")(all_items)
+    sequence = java_module(jvm, "scala.collection.immutable.Nil")
+    for item in reversed(all_items):
+        sequence = getattr(sequence, "$colon$colon")(item)
+    return sequence
 
 
 def each(sequence: Handle) -> Iterator[Handle]:
@@ -102,11 +122,16 @@ def members(items: Handle) -> Iterator[Handle]:
     return (items.get(i) for i in range(int(items.size())))
 
 
+_CLASSES = "z:org.apache.commons.lang3.ClassUtils"
+"""Static methods on classes, as py4j addresses them. Its class need not be looked up."""
+
+
 def class_name(java_object: Handle) -> str:
-    """Return the full class name of an object of the JVM."""
-    return str(java_object.getClass().getName())
+    """Return the full class name of an object of the JVM, by one call."""
+    return str(JavaMember("getName", None, _CLASSES, java_object._gateway_client)(java_object))
 
 
 def simple_class(java_object: Handle) -> str:
     """Return the class name of an object of the JVM, without its package."""
-    return str(java_object.getClass().getSimpleName())
+    client = java_object._gateway_client
+    return str(JavaMember("getSimpleName", None, _CLASSES, client)(java_object))

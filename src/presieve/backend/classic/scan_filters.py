@@ -42,15 +42,15 @@ from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.display_names import print_unqualified, source_name
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.backend.classic.plan_leaves import CACHED
-from presieve.backend.classic.py4j_errors import each, simple_class, translate_errors
+from presieve.backend.classic.plan_leaves import CACHED, leaves_of
+from presieve.backend.classic.py4j_errors import simple_class, translate_errors
 from presieve.backend.classic.scans import iceberg
 from presieve.backend.classic.split_aggregate_arguments import computed_arguments, with_columns
 from presieve.backend.classic.time_zones import zones
 from presieve.backend.effects.trusted_scans import ICEBERG, describe_scans
 from presieve.backend.filter_placement.joins import is_paired
 from presieve.backend.filter_placement.sides import columns_of
-from presieve.backend.gateway import GatewayError, Handle, LeafSource, PlanView
+from presieve.backend.gateway import Gateway, GatewayError, Handle, LeafSource, PlanView
 from presieve.backend.open_plan import Opened, function_name, or_declined, session_declines
 from presieve.backend.statistics.estimates import local
 from presieve.errors import Declined
@@ -204,8 +204,7 @@ def _optimize(
     gateway: ClassicGateway, df: DataFrame, plan: Handle, *, trusting: bool
 ) -> Handle | None:
     """Return the optimized plan; None if no source may be handed anything."""
-    leaves = each(plan.collectLeaves())
-    if not trusting and not any(_is_known(gateway.source(leaf)) for leaf in leaves):
+    if not trusting and not any(_is_known(leaf.source) for leaf in leaves_of(gateway, plan)):
         return None
     return gateway.optimized(df)
 
@@ -217,12 +216,14 @@ def _is_known(source: LeafSource) -> bool:
 
 @or_declined
 @translate_errors
-def open_functions(df: DataFrame) -> RowSources | None:
+def open_functions(gateway: Gateway, df: DataFrame) -> RowSources | None:
     """Find the operators of a plan that filters pass by a proof, and conditions on their outputs
     that such proofs do not read. ``year(m) = 2024`` implies a range of ``m``. None if no filter
     computes anything, or if anything is cached, because Spark finds cached results by their plan.
+    None on Spark Connect.
     """
-    gateway = ClassicGateway(df.sparkSession)
+    if not isinstance(gateway, ClassicGateway):
+        return None
     plan = gateway.analyzed(df)
     if not gateway.glance(plan, skip_hopeless=True) and not gateway.has_filtered(plan):
         return None

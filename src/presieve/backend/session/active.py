@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
 from pyspark.sql import DataFrame, SparkSession
+
+from presieve.backend.classic.settings import read_settings
+from presieve.backend.gateway import GatewayError
 
 
 def active_session() -> SparkSession | None:
@@ -18,10 +21,33 @@ def is_frame(value: object) -> TypeGuard[DataFrame]:
     return isinstance(value, DataFrame)
 
 
-def entries(spark: Any, keys: Sequence[str]) -> dict[str, str]:
-    """Return the entries with these keys that the session's configuration has."""
+class _Asked(Mapping[str, str]):
+    """The entries of a session that does not tell all of them at once."""
+
+    def __init__(self, conf: Any) -> None:
+        self._conf = conf
+
+    def __getitem__(self, key: str) -> str:
+        value = self._conf.get(key, None)
+        if value is None:
+            raise KeyError(key)
+        return str(value)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def settings_of(spark: Any) -> Mapping[str, str]:
+    """Return the entries that are set in a session's configuration, by one question if this version
+    of Spark has it.
+    """
     conf = spark.conf
-    if not isinstance(spark, SparkSession) and hasattr(type(conf), "getAll"):
-        session_entries = conf.getAll  # one question to the server instead of one for each key
-        return {key: str(session_entries[key]) for key in keys if key in session_entries}
-    return {key: str(value) for key in keys if (value := conf.get(key, None)) is not None}
+    if not isinstance(spark, SparkSession):
+        return dict(conf.getAll) if hasattr(type(conf), "getAll") else _Asked(conf)
+    try:
+        return read_settings(spark)
+    except (AttributeError, GatewayError):
+        return _Asked(conf)

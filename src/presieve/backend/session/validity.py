@@ -9,11 +9,12 @@ DataFrame contains names that the server resolves each time, so no decision abou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
-from presieve.backend.gateway import GatewayError, Handle
+from presieve.backend.gateway import GatewayError
 from presieve.backend.statistics import footers
 
 if TYPE_CHECKING:
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Surroundings:
-    """The state around a classic DataFrame at one time, when nothing was cached."""
+    """The state around a classic DataFrame at one time, when nothing was cached: what is set in its
+    session, and what files have told.
+    """
 
-    gateway: ClassicGateway
-    confs: Handle
+    settings: Mapping[str, str]
     answers: int
 
     def undisturbed(self) -> bool:
@@ -34,20 +36,18 @@ class Surroundings:
 
     def same(self, now: Surroundings) -> bool:
         """Whether the session's configuration is unchanged."""
-        try:
-            return self.gateway.same(self.confs, now.confs)
-        except GatewayError:
-            return False
+        return self.settings == now.settings
 
 
-def surroundings(df: DataFrame) -> Surroundings | None:
-    """Return the present state; None if a decision made now cannot be kept."""
+def surroundings(df: DataFrame, settings: Mapping[str, str]) -> Surroundings | None:
+    """Return the present state, given what is set in the session now; None if a decision made now
+    cannot be kept.
+    """
     if not is_classic(df):
         return None
     try:
-        gateway = ClassicGateway(df.sparkSession)
-        if not gateway.cache_is_empty():
+        if not ClassicGateway(df.sparkSession, settings).cache_is_empty():
             return None
-        return Surroundings(gateway, gateway.confs(), footers.answers())
+        return Surroundings(settings, footers.answers())
     except GatewayError:
         return None

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+from presieve.backend.gateway import Gateway
 from presieve.backend.open_plan import Opened, OpenSite, Reading
 from presieve.driver.options import Options
 from presieve.driver.stages.decisions import Decision
@@ -65,14 +66,16 @@ class PassResult:
 class PlanState:
     """The plan between two passes, or after all of them.
 
-    The passes and parts of passes in ``off`` are left out, with the reason. ``df`` is the current
-    DataFrame; in the end it is the written one if nothing changes. ``opened`` is the plan that was
-    opened last, ``first`` the one that was opened first, which is the plan of ``start``.
-    ``results`` are those of the passes so far, and ``steps`` the DataFrames of those that changed
-    the plan. ``examined`` are the sites that were examined for pre-filters.
+    ``gateway`` are the interfaces of Spark that all passes share. The passes and parts of passes in
+    ``off`` are left out, with the reason. ``df`` is the current DataFrame; in the end it is the
+    written one if nothing changes. ``opened`` is the plan that was opened last, ``first`` the one
+    that was opened first, which is the plan of ``start``. ``results`` are those of the passes so
+    far, and ``steps`` the DataFrames of those that changed the plan. ``examined`` are the sites
+    that were examined for pre-filters.
     """
 
     job: Job
+    gateway: Gateway
     off: Mapping[str, Declined]
     df: DataFrame
     start: DataFrame = field(init=False)

@@ -6,7 +6,9 @@ that made something worse is left out.
 
 from __future__ import annotations
 
-from presieve.backend.open_plan import with_own_listings
+from collections.abc import Mapping
+
+from presieve.backend.open_plan import open_gateway, with_own_listings
 from presieve.backend.statistics import footers
 from presieve.driver.stages.column_pruning import prune_columns
 from presieve.driver.stages.decisions import Objection, OutcomeCheck, SiteDecision
@@ -46,13 +48,18 @@ TAKEN_BACK = "check"
 """The code of rewrites that are taken back because of Spark's optimized plan."""
 
 
-def run_passes(job: Job) -> PlanState | Declined:
-    """Run all passes, and again without a pass whose result must not be returned."""
+def run_passes(job: Job, settings: Mapping[str, str] | None = None) -> PlanState | Declined:
+    """Run all passes, and again without a pass whose result must not be returned. ``settings`` are
+    what is set in the session, if it was read.
+    """
+    gateway = open_gateway(job.written, settings, at_once=job.reading.at_once)
+    if isinstance(gateway, Declined):
+        return gateway
     off: dict[str, Declined] = {}
     check: OutcomeCheck | None = None
     while True:
         answers = footers.answers()
-        state = _run_once(PlanState(job, off, job.written))
+        state = _run_once(PlanState(job, gateway, off, job.written))
         if isinstance(state, Declined) or state.df is job.written:
             return state
         if footers.answers() != answers:

@@ -62,7 +62,7 @@ INFERRED = "Spark infers from it a filter for another scan, which would read mor
 
 def read_plan(state: PlanState) -> PassResult | Declined:
     """Open the plan; without sites if its condensed form has nothing to gain."""
-    opened = open_plan(state.df, state.job.reading)
+    opened = open_plan(state.gateway, state.df, state.job.reading)
     if not isinstance(opened, Declined) and opened.written is not None:
         search = _Search(state)
         planned = any(search.decide(opened, site).is_planned for site in opened.sites)

@@ -98,13 +98,9 @@ def add_readable_filters(state: PlanState) -> PassResult:
 
     The filters follow from conditions that proofs about these functions do not read.
     """
-    from presieve.backend.classic.gateway import is_classic
-
-    if not is_classic(state.df):
-        return PassResult(state.df)
     from presieve.backend.classic.scan_filters import open_functions
 
-    return _add_filters(open_functions(state.df), state)
+    return _add_filters(open_functions(state.gateway, state.df), state)
 
 
 def _add_filters(sources: RowSources | Declined | None, state: PlanState) -> PassResult:

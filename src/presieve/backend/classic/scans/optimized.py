@@ -18,8 +18,8 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
     stable_text,
 )
-from presieve.backend.classic.plan_leaves import CACHED, SOURCES, is_scan, reads_files
-from presieve.backend.classic.py4j_errors import translate_errors
+from presieve.backend.classic.plan_leaves import CACHED, SOURCES, Leaf, leaf_of
+from presieve.backend.classic.py4j_errors import java_module, translate_errors
 from presieve.backend.gateway import Handle
 from presieve.semantics.scan import may_lose_by
 from presieve.sql.expressions import composites, predicates
@@ -120,11 +120,11 @@ def _scans(
     """
     if not node.children:
         columns = frozenset(expr_id(tree[0]) for tree in node.fields.get("output", []))
-        at = gateway.node(plan, node.path)
+        leaf = leaf_of(gateway, gateway.node(plan, node.path))
         conditions = tuple(c for filter_ in above for c in _conditions(gateway, plan, filter_))
         pruned_by = frozenset(c for filter_ in above for c in _pruned_by(filter_))
-        kinds = is_scan(at), node.kind == CACHED
-        yield OptimizedScan(columns, *kinds, conditions, pruned_by, partial(_directories, at))
+        kinds = leaf.is_scan, node.kind == CACHED
+        yield OptimizedScan(columns, *kinds, conditions, pruned_by, partial(_directories, leaf))
         return
     if node.kind == FILTER:
         above = (*above, node)
@@ -144,11 +144,8 @@ def _fields(json_type: object) -> Iterator[str]:
 
 
 @translate_errors
-def _directories(leaf: Handle) -> frozenset[str]:
-    base = leaf.relation()
-    if not reads_files(base):
-        return frozenset()
-    return frozenset(map(str, base.partitionSchema().fieldNames()))
+def _directories(leaf: Leaf) -> frozenset[str]:
+    return frozenset() if leaf.files is None else leaf.files.placed_columns
 
 
 def _conditions(gateway: ClassicGateway, plan: Handle, filter_: Node) -> Iterator[ScanCondition]:
@@ -181,6 +178,6 @@ def _offer_condition(
 @translate_errors
 def offered_filter(gateway: ClassicGateway, condition: Handle) -> str | None:
     """Return a condition as Spark offers it to sources; None if it does not."""
-    strategy = getattr(gateway.jvm, SOURCES + "DataSourceStrategy$")
-    offered = getattr(strategy, "MODULE$").translateFilter(condition, True)
+    strategy = java_module(gateway.jvm, SOURCES + "DataSourceStrategy")
+    offered = strategy.translateFilter(condition, True)
     return str(offered.get().toString()) if offered.isDefined() else None

@@ -9,8 +9,8 @@ that hands over more filters than the plan as written gets relations of its own.
 from __future__ import annotations
 
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.plan_leaves import RELATION_V2, SOURCES
-from presieve.backend.classic.py4j_errors import class_name, each, java_class, translate_errors
+from presieve.backend.classic.plan_leaves import SOURCES, Leaf, leaf_of, leaves_of
+from presieve.backend.classic.py4j_errors import java_class, translate_errors
 from presieve.backend.gateway import GatewayError, Handle
 
 _PYTHON = SOURCES + "v2.python."
@@ -21,22 +21,20 @@ def own_readers(plans: JvmPlans, plan: Handle) -> Handle:
     """Give each Python data source of the plan a reader of its own. Raises :class:`GatewayError` if
     another source has taken the name since.
     """
-    return _renew_readers(plans, plan) if any(map(_is_python, each(plan.collectLeaves()))) else plan
+    return _renew_readers(plans, plan) if any(map(_is_python, leaves_of(plans, plan))) else plan
 
 
 def _renew_readers(plans: JvmPlans, plan: Handle) -> Handle:
     below = plans.children(plan)
     if not below:
-        return _renew_reader(plans, plan) if _is_python(plan) else plan
+        return _renew_reader(plans, plan) if _is_python(leaf_of(plans, plan)) else plan
     new_children = [_renew_readers(plans, child) for child in below]
     same = all(new is old for new, old in zip(new_children, below, strict=True))
     return plan if same else plans.with_children(plan, new_children)
 
 
-def _is_python(leaf: Handle) -> bool:
-    if class_name(leaf) != RELATION_V2:
-        return False
-    return class_name(leaf.table()) == _PYTHON + "PythonTable"
+def _is_python(leaf: Leaf) -> bool:
+    return leaf.table == _PYTHON + "PythonTable"
 
 
 def _renew_reader(plans: JvmPlans, leaf: Handle) -> Handle:
