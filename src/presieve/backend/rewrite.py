@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from presieve.backend.catalyst.operators import FILTER
-from presieve.backend.catalyst.trees import Conjunct, split_conjuncts
+from presieve.backend.catalyst.trees import Conjunct, Node, split_conjuncts
 from presieve.backend.catalyst.variable_columns import above, distinct, input_vars, output_vars
 from presieve.backend.gateway import Handle, PlanBuilder
 from presieve.backend.problems.problem import SiteProblem
@@ -310,15 +310,10 @@ def predicate(term: Term, attributes: Mapping[int, Var], timezone: str) -> Predi
 
 
 def rewrite_plan(
-    gateway: PlanBuilder,
-    root: Handle,
-    edits: tuple[SiteEdit, ...],
-    timezone: str,
-    at: tuple[int, ...] = (),
+    gateway: PlanBuilder, root: Handle, edits: tuple[SiteEdit, ...], timezone: str
 ) -> Handle:
-    """Return the node at path ``at`` with all edits applied. Raises :class:`DeclineSignal`."""
-    builder = _Builder(gateway, _collect(edits), timezone, not gateway.cache_is_empty())
-    return builder.build(gateway.node(root, at), at)
+    """Return the plan with all edits applied. Raises :class:`DeclineSignal`."""
+    return _build(gateway, root, _collect(edits), timezone)
 
 
 def prune_plan(
@@ -369,7 +364,14 @@ def _change_plan(
 ) -> Handle:
     for path in paths:
         edits.paths.update(path[:n] for n in range(len(path) + 1))
-    return _Builder(gateway, edits, timezone, not gateway.cache_is_empty()).build(root, ())
+    return _build(gateway, root, edits, timezone)
+
+
+def _build(gateway: PlanBuilder, root: Handle, edits: _Edits, timezone: str) -> Handle:
+    if not edits.paths:
+        return root
+    builder = _Builder(gateway, root, edits, timezone, not gateway.cache_is_empty())
+    return builder.build(gateway.tree(root))
 
 
 def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
@@ -401,16 +403,20 @@ def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
 @dataclass(frozen=True, slots=True)
 class _Builder:
     gateway: PlanBuilder
+    root: Handle
     edits: _Edits
     timezone: str
     caches: bool
 
-    def build(self, node: Handle, path: tuple[int, ...]) -> Handle:
-        """Return the node with all edits in it applied; the node itself if there are none."""
+    def build(self, at: Node) -> Handle:
+        """Return the operator with all edits in it applied; the operator itself if there are
+        none.
+        """
+        path, node = at.path, self.gateway.node(self.root, at.path)
         if path not in self.edits.paths:
             return node
-        below = self.gateway.children(node)
-        children = [self.build(child, (*path, i)) for i, child in enumerate(below)]
+        below = [self.gateway.node(self.root, child.path) for child in at.children]
+        children = [self.build(child) for child in at.children]
         same = all(new is old for new, old in zip(children, below, strict=True))
         result = node if same and path not in self.edits.keep else self._node(node, path, children)
         if path in self.edits.columns:

@@ -21,7 +21,6 @@ from presieve.driver.solve import POLICIES, Policy
 from presieve.errors import UsageError
 from presieve.sql.split_sql import conditions
 
-
 Cost = Literal["auto", "always", "never"]
 COSTS: tuple[Cost, ...] = get_args(Cost)
 Compile = Literal["auto", "always", "never"]

@@ -59,6 +59,7 @@ def report_of(state: PlanState) -> ReportData:
     """Report the changes to a DataFrame; some facts are only determined for people."""
     job, opened, df = state.job, state.first, state.df
     asked, changed = job.reading.for_report, df is not job.written
+    silent = job.reading.skip_hopeless and not asked
     before = drawing(opened, job.written) if asked else ""
     sites, placed = state.select(SiteDecision), state.select(FilteredDecision)
     functions = _functions(state)
@@ -73,7 +74,7 @@ def report_of(state: PlanState) -> ReportData:
         ),
         taken_back=state.taken_back,
         derived=(
-            *map(derived_report, state.select(DerivedDecision)),
+            *(derived_report(d, drawn=not silent) for d in state.select(DerivedDecision)),
             *map(range_report, state.select(RangeDecision)),
         ),
         changed=changed,
@@ -121,15 +122,17 @@ def filtered_report(decision: FilteredDecision) -> BoundaryReport:
     )
 
 
-def derived_report(decision: DerivedDecision) -> DerivedReport:
-    """Report files or rows of an operator, and the filter that is derived for them."""
+def derived_report(decision: DerivedDecision, *, drawn: bool) -> DerivedReport:
+    """Report files or rows of an operator, and the filter that is derived for them; with the
+    conditions of the plan if they are to be ``drawn``.
+    """
     source, derived_filter = decision.site, decision.predicate
     assumed = [("declared", text) for text in decision.declared]
     assumed += [(SOURCE_CLAIMS, CLAIMS_TEXT)] if source.claims else []
     assumed += [(ERASES, ERASED_ROW)] if decision.erases else []
     return DerivedReport(
         source.name,
-        source.sql,
+        source.sql if drawn else "",
         "" if derived_filter is None else derived_filter.sql,
         decision.skipped,
         decision.reasons,

@@ -293,9 +293,7 @@ def _earlier_decision(
     return df if decision.better is None else decision.better
 
 
-def _optimize_now(
-    df: DataFrame, setting: SessionSetting, settings: Mapping[str, str]
-) -> DataFrame:
+def _optimize_now(df: DataFrame, setting: SessionSetting, settings: Mapping[str, str]) -> DataFrame:
     from presieve.backend.session.validity import surroundings
 
     around = surroundings(df, settings)

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from presieve.backend.catalyst.trees import JsonNode
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.py4j_errors import class_name, each, java_class, translate_errors
+from presieve.backend.classic.py4j_errors import (
+    class_name,
+    each,
+    java_class,
+    java_constant,
+    java_method,
+    translate_errors,
+)
 from presieve.backend.gateway import Handle
 
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
@@ -20,7 +28,6 @@ class Parts:
         "_filter",
         "_named",
         "_none",
-        "_option",
         "_project",
         "plans",
     )
@@ -34,8 +41,7 @@ class Parts:
         self._named = java_class(jvm, f"{_EXPRESSIONS}.NamedExpression")
         self._filter = java_class(jvm, f"{_PLANS}.Filter")
         self._project = java_class(jvm, f"{_PLANS}.Project")
-        self._option = java_class(jvm, "scala.Option")
-        self._none = self._option.empty()
+        self._none = java_constant(jvm, "scala.Option", "empty")
 
     @translate_errors
     def output(self, plan: Handle) -> list[Handle]:
@@ -77,11 +83,14 @@ class Parts:
         return self._alias(expression, name, number, none, self._none, none)
 
     @translate_errors
-    def instead(self, attribute: Handle, expression: Handle) -> Handle:
-        """Make a column for an expression with the name, number and metadata of an attribute."""
-        none, metadata = self.plans.seq([]), self._option.apply(attribute.metadata())
-        name, number = str(attribute.name()), attribute.exprId()
-        return self._alias(expression, name, number, none, metadata, none)
+    def instead(self, attribute: Handle, field: JsonNode, expression: Handle) -> Handle:
+        """Make a column for an expression with the name, number and metadata of an attribute, whose
+        ``field`` in the schema this is.
+        """
+        none, metadata = self.plans.seq([]), _some_empty(self.plans.jvm)
+        if field["metadata"]:
+            metadata = java_method(self.plans.jvm, "scala.Option", "apply")(attribute.metadata())
+        return self._alias(expression, field["name"], attribute.exprId(), none, metadata, none)
 
     @translate_errors
     def attribute(self, alias: Handle) -> Handle:
@@ -94,6 +103,12 @@ class Parts:
         (``semanticEquals``).
         """
         return bool(first.semanticEquals(second))
+
+
+def _some_empty(jvm: Handle) -> Handle:
+    """Return the metadata that a column without any has."""
+    empty = java_constant(jvm, "org.apache.spark.sql.types.Metadata", "empty")
+    return java_constant(jvm, "scala.Option", "apply", empty)
 
 
 def conjuncts(condition: Handle) -> Iterator[Handle]:

@@ -19,7 +19,6 @@ from pyspark.sql.session import SparkSession
 from presieve.backend.catalyst.trees import (
     Node,
     Tree,
-    expr_id,
     node_at,
     parse_plan,
     simple_type,
@@ -57,7 +56,6 @@ from presieve.backend.classic.split_input import split
 from presieve.backend.classic.versions import ClassicDataFrame
 from presieve.backend.gateway import Handle, LeafSource
 from presieve.backend.problems.pickled import loads
-from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
 
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
@@ -84,6 +82,14 @@ _OF_SUBQUERIES = (
 
 
 _analyzed: WeakKeyDictionary[DataFrame, Handle] = WeakKeyDictionary()
+_executions: WeakKeyDictionary[DataFrame, Handle] = WeakKeyDictionary()
+
+
+def _execution(df: DataFrame) -> Handle:
+    """Return the JVM's ``QueryExecution`` of a DataFrame, which the DataFrame keeps."""
+    if df not in _executions:
+        _executions[df] = df._jdf.queryExecution()
+    return _executions[df]
 
 
 class ClassicGateway(JvmPlans):
@@ -117,7 +123,7 @@ class ClassicGateway(JvmPlans):
     def analyzed(self, df: DataFrame) -> Handle:
         """Implement :class:`Gateway`. The same DataFrame always gives the same object."""
         if df not in _analyzed:
-            _analyzed[df] = df._jdf.queryExecution().analyzed()
+            _analyzed[df] = _execution(df).analyzed()
         return _analyzed[df]
 
     def glance(self, plan: Handle, *, skip_hopeless: bool) -> bool:
@@ -155,13 +161,6 @@ class ClassicGateway(JvmPlans):
         return bool(plan.equals(other_plan))
 
     @translate_errors
-    def schema_json(self, plan: Handle) -> str:
-        """Return the schema of a plan as ``StructType.json``, with collations and CHAR in
-        metadata.
-        """
-        return self.long_text(plan.schema().json)
-
-    @translate_errors
     def same_output(self, plan: Handle, other_plan: Handle) -> bool:
         return bool(self.output(plan).equals(self.output(other_plan)))
 
@@ -170,24 +169,17 @@ class ClassicGateway(JvmPlans):
     def attributes(self, plan: Handle) -> tuple[Attribute, ...]:
         """Return the output attributes of a plan, in order.
 
-        Numbers come from the attributes' JSON, types from the schema's JSON: only the latter tells
-        a CHAR column from a string.
+        Numbers come from the attributes themselves, types from the schema's JSON: only the latter
+        tells a CHAR column from a string.
         """
-        trees: list[Tree] = json.loads(self.list_json(plan.output()))[0]["projectList"]
-        fields = json.loads(self.schema_json(plan))["fields"]
-        if len(trees) != len(fields) or any(
-            len(t) != 1 or t[0]["name"] != f["name"] for t, f in zip(trees, fields, strict=True)
-        ):
-            reason = "a plan's schema does not match its output attributes"
-            raise DeclineSignal("plan-shape", reason)
         return tuple(
             Attribute(
-                expr_id(t[0]),
+                number,
                 str(f["name"]),
                 simple_type(f["type"], f.get("metadata")),
                 bool(f["nullable"]),
             )
-            for t, f in zip(trees, fields, strict=True)
+            for number, f in zip(self.numbers(plan), self.fields(plan), strict=True)
         )
 
     @translate_errors
@@ -252,16 +244,22 @@ class ClassicGateway(JvmPlans):
         return list(each(plan.subqueriesAll()))
 
     def dataframe(self, plan: Handle) -> DataFrame:
-        return ClassicDataFrame(self.dataset(plan), self.spark)
+        dataset = self.dataset(plan)
+        df = ClassicDataFrame(dataset, self.spark)
+        _analyzed[df] = dataset.logicalPlan()
+        return df
 
+    @ask_once
     @translate_errors
     def inline_definitions(self, plan: Handle) -> Handle:
         """Implement :class:`Gateway`, by the optimizer's own rule (``InlineCTE``)."""
         if not self.refers(plan):
             return plan
-        inlined_plan = self.adapter.inline_cte(self.rule("InlineCTE")).apply(plan)
+        inline = java_class(self.jvm, "org.apache.spark.sql.catalyst.optimizer.InlineCTE")
+        inlined_plan = self.adapter.inline_cte(inline).apply(plan)
         return plan if self.same(plan, inlined_plan) else inlined_plan
 
+    @ask_once
     @translate_errors
     def simplify_plan(self, plan: Handle) -> Handle:
         """Implement :class:`Gateway`. A plan may be kept and run later, so expressions that depend
@@ -281,6 +279,7 @@ class ClassicGateway(JvmPlans):
             plan if simplified_plan is plan or self.same(plan, simplified_plan) else simplified_plan
         )
 
+    @ask_once
     @translate_errors
     def replace_calls(self, plan: Handle) -> Handle:
         """Replace functions such as ``left`` by the expressions that they stand for, to read the
@@ -310,7 +309,8 @@ class ClassicGateway(JvmPlans):
         of_now = self.mentions(plan, "CURRENT_LIKE", "PLAN_EXPRESSION")
         stays = not of_now and all(leaf.is_fixed for leaf in plan_leaves.leaves_of(self, plan))
         is_reusable = own is plan and (self._at_once or stays)
-        return (df._jdf if is_reusable else self.dataset(own)).queryExecution().optimizedPlan()
+        execution = _execution(df) if is_reusable else self.dataset(own).queryExecution()
+        return execution.optimizedPlan()
 
     # Around the plan
 
@@ -324,19 +324,23 @@ class ClassicGateway(JvmPlans):
         operation = aggregate.aggregateExpressions().apply(position).apply(number)
         return str(self.adapter.evaluation_context(operation).evalMode().toString())
 
+    @ask_once
     @translate_errors
     def aggregate_function(self, aggregate: Handle, position: int) -> Handle:
         alias = aggregate.aggregateExpressions().apply(position)
         return alias.child().aggregateFunction().func()
 
+    @ask_once
     @translate_errors
     def row_function(self, project: Handle, position: int) -> Handle:
         return project.projectList().apply(position).child().func()
 
+    @ask_once
     @translate_errors
     def group_function(self, flat_map: Handle) -> Handle:
         return flat_map.functionExpr().func()
 
+    @ask_once
     @translate_errors
     def table_function(self, project: Handle) -> Handle:
         plan = project.child().right().plan()
@@ -346,14 +350,21 @@ class ClassicGateway(JvmPlans):
 
     @translate_errors
     def load(self, python_function: Handle) -> object:
-        with quick_ack(self.jvm):
-            data = bytes(python_function.command().toArray(self._byte))
-        return loads(data, self._broadcasts(python_function))
+        return loads(*self._pickled(self.identity(python_function), python_function))
+
+    def _pickled(self, number: int, python_function: Handle) -> tuple[bytes, dict[int, str]]:
+        """Return the command of a function with this number (:meth:`identity`), and the files of
+        its broadcast variables, by number: none if they are encrypted.
+        """
+        key = ("_pickled", number)
+        if key not in self.answers:
+            with quick_ack(self.jvm):
+                command = bytes(python_function.command().toArray(self._byte))
+            self.answers[key] = command, self._broadcasts(python_function)
+        answer: tuple[bytes, dict[int, str]] = self.answers[key]
+        return answer
 
     def _broadcasts(self, python_function: Handle) -> dict[int, str]:
-        """Return the files of the function's broadcast variables, by number; none if they are
-        encrypted.
-        """
         broadcasts = python_function.broadcastVars()
         if broadcasts.isEmpty() or self.conf("spark.io.encryption.enabled", "false") != "false":
             return {}

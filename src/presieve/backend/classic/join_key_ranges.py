@@ -41,7 +41,13 @@ from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.display_names import source_name
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.classic.plan_leaves import RELATION, some_parquet_files
-from presieve.backend.classic.py4j_errors import each, java_class, simple_class, translate_errors
+from presieve.backend.classic.py4j_errors import (
+    each,
+    java_class,
+    java_module,
+    simple_class,
+    translate_errors,
+)
 from presieve.backend.effects.may_raise import trees_raise
 from presieve.backend.effects.trusted_scans import Sources, describe_scans, dropped_by_columns
 from presieve.backend.gateway import Handle, PlanView
@@ -213,7 +219,7 @@ _RULES = (
 def _push_filters(gateway: ClassicGateway, plan: Handle) -> Handle:
     """Push filters down to the sides of joins that they are about."""
     for name in _RULES:
-        plan = java_class(gateway.jvm, _CATALYST + name).apply(plan)
+        plan = java_module(gateway.jvm, _CATALYST + name).apply(plan)
     return plan
 
 
@@ -383,7 +389,7 @@ def _copy_with_new_ids(parts: Parts, node: Handle) -> Handle:
     jvm: Handle = gateway.jvm
     pairs = zip(parts.output(below), parts.output(fresh_child), strict=True)
     tuple_ = java_class(jvm, "scala.Tuple2")
-    maps = getattr(java_class(jvm, EXPRESSIONS + "AttributeMap$"), "MODULE$")
+    maps = java_module(jvm, EXPRESSIONS + "AttributeMap")
     new_attributes = maps.apply(gateway.seq([tuple_(old, new) for old, new in pairs]))
     node = gateway.with_children(node, [fresh_child]).rewriteAttrs(new_attributes)
     if str(node.nodeName()) != "Project":

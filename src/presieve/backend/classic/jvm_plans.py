@@ -4,13 +4,17 @@ call these methods.
 
 from __future__ import annotations
 
+import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 from pyspark.sql.session import SparkSession
 
+from presieve.backend.catalyst.boundary import AGGREGATE
+from presieve.backend.catalyst.trees import JsonNode
 from presieve.backend.classic.fresh_result_ids import with_own_results
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.py4j_errors import (
@@ -18,6 +22,7 @@ from presieve.backend.classic.py4j_errors import (
     class_name,
     each,
     java_class,
+    java_constant,
     java_method,
     java_module,
     to_seq,
@@ -26,10 +31,16 @@ from presieve.backend.classic.py4j_errors import (
 from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.settings import read_default, read_settings, runtime_conf
 from presieve.backend.classic.versions import ADAPTERS
-from presieve.backend.gateway import GatewayError, Handle, served_version
+from presieve.backend.gateway import Handle, served_version
+from presieve.errors import DeclineSignal
 
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _PATTERN = "org.apache.spark.sql.catalyst.trees.TreePattern"
+
+_BETWEEN = "\n\0\n"
+"""Stands between two attributes in the text of all of them."""
+_NUMBER = re.compile(r"#(\d+)L?$")
+"""The end of an attribute as Spark prints it; ``L`` stands for integers of 64 bits."""
 
 _drawn: deque[tuple[Callable[[], object], str]] = deque(maxlen=3)
 
@@ -99,25 +110,27 @@ class JvmPlans:
         return self._cache_manager
 
     def rule(self, name: str) -> Handle:
-        """Return a rule of Spark's optimizer."""
-        return java_class(self.jvm, f"org.apache.spark.sql.catalyst.optimizer.{name}")
+        """Return a rule of Spark's optimizer that has no parameters."""
+        return java_module(self.jvm, f"org.apache.spark.sql.catalyst.optimizer.{name}")
 
     def seq(self, items: Iterable[object]) -> Handle:
         """Make a sequence of the JVM."""
         return to_seq(self.jvm, items)
 
+    def prepend(self, item: object, sequence: Handle) -> Handle:
+        """Put an item before a ``List`` of the JVM."""
+        return getattr(sequence, "$colon$colon")(item)
+
     # Plans
 
-    @translate_errors
     def mentions(self, plan: Handle, *patterns: str) -> bool:
-        """Whether Catalyst's index of the plan has one of these patterns."""
-        return not self._patterns(plan).isdisjoint(_pattern_numbers(self.jvm, patterns))
+        """Whether Catalyst's index of the plan has one of these patterns. Costs next to nothing."""
+        return any(self._has_pattern(plan, pattern) for pattern in patterns)
 
     @ask_once
-    def _patterns(self, plan: Handle) -> frozenset[int]:
-        """Return the numbers of all patterns in the index."""
-        text = str(plan.treePatternBits().iterator().mkString(" "))
-        return frozenset(map(int, text.split()))
+    @translate_errors
+    def _has_pattern(self, plan: Handle, pattern: str) -> bool:
+        return bool(plan.containsPattern(java_constant(self.jvm, _PATTERN, pattern)))
 
     def calls_python(self, plan: Handle) -> bool:
         return self.mentions(plan, "PYTHON_UDF", "GENERATOR")
@@ -135,6 +148,14 @@ class JvmPlans:
     def list_json(self, columns: Handle) -> str:
         """Return a sequence of columns as the JSON of a projection."""
         return self.long_text(self._project(columns, self._one_row()).toJSON)
+
+    @ask_once
+    @translate_errors
+    def schema_json(self, plan: Handle) -> str:
+        """Return the schema of a plan as ``StructType.json``, with collations and CHAR in
+        metadata.
+        """
+        return self.long_text(plan.schema().json)
 
     def long_text(self, answer: Callable[[], object]) -> str:
         """Fetch a text of the JVM that may be long."""
@@ -184,21 +205,49 @@ class JvmPlans:
         """Return the output attributes of a plan, as a sequence of the JVM."""
         return plan.output()
 
+    def fields(self, plan: Handle) -> list[JsonNode]:
+        """Return the columns of a plan, as in ``StructType.json``."""
+        fields: list[JsonNode] = json.loads(self.schema_json(plan))["fields"]
+        return fields
+
+    @ask_once
+    def numbers(self, plan: Handle) -> list[int]:
+        """Return the numbers of a plan's output attributes. Raises :class:`DeclineSignal` if they
+        have other names than the plan's :meth:`fields`.
+        """
+        names = [str(f["name"]) for f in self.fields(plan)]
+        drawn = str(self.output(plan).mkString(_BETWEEN)).split(_BETWEEN) if names else []
+        ends = [_NUMBER.search(text) for text in drawn]
+        if [t[: e.start()] for t, e in zip(drawn, ends, strict=True) if e is not None] != names:
+            reason = "a plan's schema does not match its output attributes"
+            raise DeclineSignal("plan-shape", reason)
+        return [int(end[1]) for end in ends if end is not None]
+
     @translate_errors
     def children(self, node: Handle) -> list[Handle]:
         return list(each(node.children()))
 
     def dataset(self, plan: Handle) -> Handle:
-        """Make a ``Dataset`` of a plan, which is analyzed on the way."""
+        """Make a ``Dataset`` of a plan, which is analyzed on the way. The analyzed plan is its
+        ``logicalPlan``, because there are no commands in such plans.
+        """
         return self._of_rows(self.jsession, plan)
 
     @translate_errors
     def filter_sql(self, sql: str, child: Handle) -> Handle:
-        return self.dataset(child).filter(sql).queryExecution().analyzed()
+        return self.dataset(child).filter(sql).logicalPlan()
+
+    @translate_errors
+    def select_sql(self, texts: Mapping[str, str], child: Handle) -> Handle:
+        """Return the analyzed plan that selects SQL expressions from a plan, by name."""
+        columns = [f"({sql}) AS `{name}`" for name, sql in texts.items()]
+        return self.dataset(child).selectExpr(self.seq(columns)).logicalPlan()
 
     @translate_errors
     def with_children(self, node: Handle, children: Sequence[Handle]) -> Handle:
-        return with_own_results(self.jvm, self.adapter, node.withNewChildren(self.seq(children)))
+        new_node, kind = node.withNewChildren(self.seq(children)), self._nodes.kind_of(node)
+        is_other = kind is not None and kind != AGGREGATE
+        return new_node if is_other else with_own_results(self.jvm, self.adapter, new_node)
 
     # Expressions
 
@@ -221,18 +270,3 @@ class JvmPlans:
     @translate_errors
     def sql(self, expression: Handle) -> str:
         return str(expression.sql())
-
-
-def _pattern_numbers(jvm: Handle, patterns: Iterable[str]) -> set[int]:
-    """Return the numbers of patterns. Raises :class:`GatewayError` if this Spark lacks one."""
-    if jvm not in _numbers:
-        module = java_module(jvm, _PATTERN)
-        names = str(module.values().toSeq().mkString(" ")).split()
-        _numbers[jvm] = {name: i for i, name in enumerate(names)}
-    try:
-        return {_numbers[jvm][pattern] for pattern in patterns}
-    except KeyError as error:
-        raise GatewayError(f"this Spark has no pattern {error}") from None
-
-
-_numbers: WeakKeyDictionary[Handle, dict[str, int]] = WeakKeyDictionary()

@@ -7,17 +7,18 @@ in the order in which ``TreeNode.toJSON`` writes them, parents before children.
 
 from __future__ import annotations
 
-from presieve.backend.catalyst.trees import Node, walk
+from presieve.backend.catalyst.trees import Node, node_at, walk
 from presieve.backend.classic.py4j_errors import java_constant
 from presieve.backend.gateway import GatewayError, Handle
 
 
 class Nodes:
     """Caches the operators of plans. The key is the number that py4j gives the root; nothing else
-    gets this number while the root is kept here.
+    gets this number while the root is kept here. An operator of a plan that was read is looked up
+    in this plan, also by way of an operator above it.
     """
 
-    __slots__ = ("_all", "_jvm", "_known", "_places", "_same_as_read", "_trees")
+    __slots__ = ("_all", "_inside", "_jvm", "_known", "_places", "_same_as_read", "_trees")
 
     def __init__(self, jvm: Handle) -> None:
         self._jvm = jvm
@@ -25,6 +26,7 @@ class Nodes:
         self._places: dict[str, dict[tuple[int, ...], int]] = {}
         self._trees: dict[str, Node] = {}
         self._all: dict[str, Handle] = {}
+        self._inside: dict[str, tuple[Handle, tuple[int, ...]]] = {}
         self._same_as_read: set[str] = set()
 
     def are_read(self, root: Handle, tree: Node) -> None:
@@ -37,14 +39,24 @@ class Nodes:
         """Return the tree as which the plan was read; None if it was not read."""
         return self._trees.get(root._target_id)
 
+    def kind_of(self, operator: Handle) -> str | None:
+        """Return the class of an operator of a plan that was read; None for other operators."""
+        whole, path = self._inside.get(operator._target_id, (operator, ()))
+        tree = self.tree_of(whole)
+        return None if tree is None else node_at(tree, path).kind
+
     def at(self, root: Handle, path: tuple[int, ...]) -> Handle:
         """Return the operator reached by following child numbers. Raises :class:`GatewayError`."""
+        if root._target_id in self._inside:
+            whole, above = self._inside[root._target_id]
+            return self.at(whole, (*above, *path))
         operators = self._known.setdefault(root._target_id, {(): root})
         if path in operators:
             return operators[path]
         place = self._places.get(root._target_id, {}).get(path)
         if place is not None:
             operators[path] = self._as_read(root).apply(place)
+            self._inside[operators[path]._target_id] = root, path
             return operators[path]
         length = max(n for n in range(len(path)) if path[:n] in operators)
         for n in range(length, len(path)):

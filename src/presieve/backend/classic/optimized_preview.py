@@ -30,7 +30,7 @@ def condense(plans: JvmPlans, plan: Handle) -> Handle | None:
     One application of the rule moves a filter past the operator below it and merges it with the
     filter that it meets there, so each round halves a chain, roughly.
     """
-    if int(plan.output().size()) < MIN_COLUMNS:
+    if int(plans.output(plan).size()) < MIN_COLUMNS:
         return None
     # Filters take calls of Python functions down with them. Such calls become columns again only
     # if nothing is cached.

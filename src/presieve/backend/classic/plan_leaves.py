@@ -49,9 +49,29 @@ class Files:
         self.location: Handle = base.location() if location is None else location
 
     @cached_property
+    def format(self) -> Handle:
+        """The format."""
+        return self.base.fileFormat()
+
+    @cached_property
+    def options(self) -> Handle:
+        """The options of the relation, a map."""
+        return self.base.options()
+
+    @cached_property
+    def data_schema(self) -> Handle:
+        """The columns of the files."""
+        return self.base.dataSchema()
+
+    @cached_property
+    def partition_schema(self) -> Handle:
+        """The columns of the names of directories."""
+        return self.base.partitionSchema()
+
+    @cached_property
     def form(self) -> str:
         """The class of the format."""
-        return class_name(self.base.fileFormat())
+        return class_name(self.format)
 
     @cached_property
     def index(self) -> str:
@@ -93,7 +113,7 @@ class Files:
     @cached_property
     def placed_columns(self) -> frozenset[str]:
         """The columns that are read from the names of directories."""
-        return frozenset(_field_names(self.base.partitionSchema()))
+        return frozenset(_field_names(self.partition_schema))
 
     @cached_property
     def stored_columns(self) -> frozenset[str]:
@@ -101,14 +121,13 @@ class Files:
         directory, even if the files have them, too, and whatever the case of their names there.
         """
         apart = {name.lower() for name in self.placed_columns}
-        stored = _field_names(self.base.dataSchema())
+        stored = _field_names(self.data_schema)
         return frozenset(name for name in stored if name.lower() not in apart)
 
-    def options(self, names: tuple[str, ...]) -> dict[str, str]:
+    def values(self, names: tuple[str, ...]) -> dict[str, str]:
         """Return the values of these options, if they are set."""
-        options = self.base.options()
-        drawn = str(options.toString()).lower()
-        entries = ((name, options.get(name)) for name in names if name.lower() in drawn)
+        drawn = str(self.options.toString()).lower()
+        entries = ((name, self.options.get(name)) for name in names if name.lower() in drawn)
         return {name: str(value.get()) for name, value in entries if value.isDefined()}
 
 
@@ -129,8 +148,8 @@ def _field_names(schema: Handle) -> list[str]:
 class Leaf:
     """A leaf of a plan. ``kind`` is its class."""
 
-    def __init__(self, plans: JvmPlans, handle: Handle) -> None:
-        self.handle, self.kind, self._plans = handle, class_name(handle), plans
+    def __init__(self, plans: JvmPlans, handle: Handle, kind: str) -> None:
+        self.handle, self.kind, self._plans = handle, kind, plans
 
     @property
     def simple_kind(self) -> str:
@@ -195,9 +214,15 @@ def _ask(plans: JvmPlans, thing: Handle, ask: Callable[[], T]) -> T:
     return answer
 
 
-def leaf_of(plans: JvmPlans, handle: Handle) -> Leaf:
-    """Return the facts about a leaf."""
-    return _ask(plans, handle, lambda: Leaf(plans, handle))
+def leaf_of(plans: JvmPlans, handle: Handle, kind: str | None = None) -> Leaf:
+    """Return the facts about a leaf. ``kind`` is its class, if it is known."""
+    return _ask(plans, handle, lambda: Leaf(plans, handle, kind or class_name(handle)))
+
+
+def renewed_leaf(plans: JvmPlans, handle: Handle, like: Leaf, files: Files) -> None:
+    """Note the facts about a copy of a leaf with its own list of the same files."""
+    leaf = leaf_of(plans, handle, like.kind)
+    vars(leaf).update(files=files, is_listed_once=like.is_listed_once)
 
 
 def leaves_of(plans: JvmPlans, plan: Handle) -> list[Leaf]:
@@ -283,7 +308,7 @@ def _by_columns(plans: JvmPlans, files: Files) -> bool:
         return [str(name) for name in files.base.schema().fieldNames()]
 
     form = files.form.removeprefix(SOURCES)
-    return by_columns(form, files.options(_OPTIONS), columns, plans.conf)
+    return by_columns(form, files.values(_OPTIONS), columns, plans.conf)
 
 
 def _is(plans: JvmPlans, thing: Handle, package: str, name: str) -> bool:

@@ -72,11 +72,13 @@ def java_method(jvm: Handle, name: str, method: str) -> Handle:
     return methods[name, method]
 
 
-def java_constant(jvm: Handle, name: str, method: str) -> Handle:
-    """Return the constant value of a static method without arguments, which is called once."""
+def java_constant(jvm: Handle, name: str, method: str, *arguments: Handle) -> Handle:
+    """Return the value of a static method, which is called once and always with the same constant
+    arguments.
+    """
     constants = _constants.setdefault(jvm, {})
     if (name, method) not in constants:
-        constants[name, method] = java_method(jvm, name, method)()
+        constants[name, method] = java_method(jvm, name, method)(*arguments)
     return constants[name, method]
 
 

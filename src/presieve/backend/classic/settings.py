@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 _BETWEEN = "\n\0\n"
 """Stands between two entries in the text of all entries."""
 _ARROW = " -> "
-_CONSTANT = ("ConfigEntryWithDefault", "ConfigEntryWithDefaultString")
+_CONSTANT = ("ConfigEntryWithDefault", "ConfigEntryWithDefaultString", "OptionalConfigEntry")
 _COMPUTED = "ConfigEntryWithDefaultFunction"
 
-_defaults: dict[str, str] = {}
-"""Defaults that are constants in Spark's code."""
+_defaults: dict[str, str | None] = {}
+"""Defaults that are constants in Spark's code. They are asked for once."""
+_computed: set[str] = set()
+"""Entries whose default Spark computes each time."""
 
 
 def runtime_conf(spark: SparkSession) -> Handle:
@@ -39,14 +41,16 @@ def read_default(jvm: Handle, conf: Handle, key: str) -> str | None:
     """
     if key in _defaults:
         return _defaults[key]
+    if key in _computed:
+        return str(conf.get(key))
     entry = java_module(jvm, "org.apache.spark.sql.internal.SQLConf").getConfigEntry(key)
     if entry is None:
         return None
-    kind = simple_class(entry)
-    if kind == _COMPUTED:
-        return str(conf.get(key))
     option = conf.getOption(key)
     value = str(option.get()) if option.isDefined() else None
-    if value is not None and kind in _CONSTANT and entry.alternatives().isEmpty():
+    kind = simple_class(entry)
+    if kind in _CONSTANT and entry.alternatives().isEmpty():
         _defaults[key] = value
+    elif kind == _COMPUTED:
+        _computed.add(key)
     return value

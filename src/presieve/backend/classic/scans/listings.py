@@ -8,17 +8,22 @@ footers are read below a view.
 
 from __future__ import annotations
 
+from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT
+from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.plan_leaves import SOURCES, VIEW, Files, Leaf, leaf_of
+from presieve.backend.classic.plan_leaves import SOURCES, VIEW, Files, Leaf, leaf_of, renewed_leaf
 from presieve.backend.classic.py4j_errors import (
     java_class,
     java_constant,
+    java_method,
     java_module,
     translate_errors,
 )
 from presieve.backend.gateway import GatewayError, Handle
 
+_UNARY = (FILTER, PROJECT, AGGREGATE, SUBQUERY_ALIAS)
+"""Frequent operators with one child, which can be given another child by one call less."""
 _INDEX = SOURCES + "InMemoryFileIndex"
 
 
@@ -51,29 +56,34 @@ def _rebuild(
         return operator
     children = [_rebuild(plans, plan, child, renewed) for child in node.children]
     # Indexes of the same folders are equal, and ``withNewChildren`` keeps equal children.
+    if node.kind in _UNARY:
+        return operator.withNewChildInternal(children[0])
     return operator.withNewChildrenInternal(plans.seq(children).toIndexedSeq())
 
 
 def _renew_listing(plans: JvmPlans, leaf: Leaf) -> Handle:
     assert leaf.files is not None
-    base, shared, jvm = leaf.files.base, leaf.files.location, plans.jvm
-    session, none = base.sparkSession(), java_constant(jvm, "scala.Option", "empty")
+    files, jvm = leaf.files, plans.jvm
+    session, none = files.base.sparkSession(), java_constant(jvm, "scala.Option", "empty")
     own = java_class(jvm, _INDEX)(
         session,
-        shared.rootPaths(),
-        base.options(),
+        files.location.rootPaths(),
+        files.options,
         none,
         java_module(jvm, SOURCES + "NoopCache"),
-        java_class(jvm, "scala.Option").apply(shared.partitionSpec()),
+        java_method(jvm, "scala.Option", "apply")(files.location.partitionSpec()),
         none,
     )
-    if not _are_same(Files(base, own), leaf.files):
+    own_files = Files(files.base, own)
+    if not _are_same(own_files, files):
         raise GatewayError("files have changed while the plan was optimized")
-    other_fields = [base.productElement(i) for i in range(1, int(base.productArity()))]
-    pinned = base.copy(own, *other_fields, session)
+    schemas, buckets = (files.partition_schema, files.data_schema), files.base.bucketSpec()
+    own_files.base = files.base.copy(own, *schemas, buckets, files.format, files.options, session)
     relation = leaf.handle
     fields = [relation.productElement(i) for i in range(1, int(relation.productArity()))]
-    return relation.copy(pinned, *fields)
+    renewed = relation.copy(own_files.base, *fields)
+    renewed_leaf(plans, renewed, leaf, own_files)
+    return renewed
 
 
 def _are_same(files: Files, other_files: Files) -> bool:

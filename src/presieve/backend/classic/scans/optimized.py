@@ -179,5 +179,5 @@ def _offer_condition(
 def offered_filter(gateway: ClassicGateway, condition: Handle) -> str | None:
     """Return a condition as Spark offers it to sources; None if it does not."""
     strategy = java_module(gateway.jvm, SOURCES + "DataSourceStrategy")
-    offered = strategy.translateFilter(condition, True)
-    return str(offered.get().toString()) if offered.isDefined() else None
+    offered = str(strategy.translateFilter(condition, True).toString())
+    return None if offered == "None" else offered.removeprefix("Some(")[:-1]
