@@ -20,6 +20,7 @@ from presieve.driver.options import (
     UNSET,
     Compile,
     Cost,
+    Given,
     OptionArguments,
     Options,
     collect_given,
@@ -90,13 +91,8 @@ def optimize(
         declare=declare,
         pure=pure,
     )
-    settings = read_settings(df.sparkSession)
-    options = Options.of(mine, of_session(settings))
-    silent, about = not logger.isEnabledFor(logging.INFO), "declare" in mine
-    better, _ = optimize_and_report(
-        df, options, skip_hopeless=silent, about=about, settings=settings
-    )
-    return better
+    silent = not logger.isEnabledFor(logging.INFO)
+    return _optimize_with(df, mine, skip_hopeless=silent)[0]
 
 
 @shows_defaults
@@ -126,11 +122,15 @@ def explain(df: DataFrame, **options: Unpack[OptionArguments]) -> Report:
 
     check_dataframe(df, "explain")
     mine = collect_given(**options)
-    settings = read_settings(df.sparkSession)
-    chosen = Options.of(mine, of_session(settings))
-    about = "declare" in mine
-    better, data = optimize_and_report(df, chosen, for_report=True, about=about, settings=settings)
+    better, data = _optimize_with(df, mine, for_report=True)
     return Report(data, partial(_measure, df, better))
+
+
+def _optimize_with(df: DataFrame, mine: Given, **how: bool) -> tuple[DataFrame, ReportData]:
+    """Call :func:`optimize_and_report` with the options of a call, and those of the session."""
+    settings = read_settings(df.sparkSession)
+    options = Options.of(mine, of_session(settings))
+    return optimize_and_report(df, options, about="declare" in mine, settings=settings, **how)
 
 
 def _measure(df: DataFrame, better: DataFrame) -> Measured:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.plan_leaves import FILES, RELATION, RELATION_V2
 from presieve.backend.classic.py4j_errors import class_name, each
+from presieve.backend.classic.scans.plan_leaves import FILES, RELATION, RELATION_V2
 from presieve.backend.gateway import Handle
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)

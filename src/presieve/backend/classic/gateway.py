@@ -23,7 +23,6 @@ from presieve.backend.catalyst.trees import (
     parse_plan,
     simple_type,
 )
-from presieve.backend.classic import plan_leaves
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.column_pruning import prune_columns
 from presieve.backend.classic.extract_udfs import separate_calls, to_separate
@@ -48,7 +47,7 @@ from presieve.backend.classic.replaced_functions import (
     replace_group_function,
     replace_table_function,
 )
-from presieve.backend.classic.scans import reads
+from presieve.backend.classic.scans import plan_leaves, reads
 from presieve.backend.classic.scans.listings import own_listings
 from presieve.backend.classic.scans.readers import own_readers
 from presieve.backend.classic.split_aggregate_outputs import to_project, with_projections

@@ -40,7 +40,6 @@ from presieve.backend.catalyst.variable_columns import InputAttributes
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.display_names import source_name
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.backend.classic.plan_leaves import RELATION, some_parquet_files
 from presieve.backend.classic.py4j_errors import (
     each,
     java_class,
@@ -48,6 +47,7 @@ from presieve.backend.classic.py4j_errors import (
     simple_class,
     translate_errors,
 )
+from presieve.backend.classic.scans.plan_leaves import RELATION, some_parquet_files
 from presieve.backend.effects.may_raise import trees_raise
 from presieve.backend.effects.trusted_scans import Sources, describe_scans, dropped_by_columns
 from presieve.backend.gateway import Handle, PlanView

@@ -42,9 +42,9 @@ from presieve.backend.catalyst.windows import is_windowed
 from presieve.backend.classic.catalyst_builder import Parts
 from presieve.backend.classic.display_names import print_unqualified, source_name
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.backend.classic.plan_leaves import CACHED, leaves_of
 from presieve.backend.classic.py4j_errors import simple_class, translate_errors
 from presieve.backend.classic.scans import iceberg
+from presieve.backend.classic.scans.plan_leaves import CACHED, leaves_of
 from presieve.backend.classic.split_aggregate_arguments import computed_arguments, with_columns
 from presieve.backend.classic.time_zones import zones
 from presieve.backend.effects.trusted_scans import ICEBERG, describe_scans

@@ -7,13 +7,13 @@ a condition into these words, so that both can be compared.
 from __future__ import annotations
 
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.plan_leaves import SOURCES
 from presieve.backend.classic.py4j_errors import (
     class_name,
     java_class,
     simple_class,
     translate_errors,
 )
+from presieve.backend.classic.scans.plan_leaves import SOURCES
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.estimates import local
 from presieve.backend.statistics.pushed_filters import split_list

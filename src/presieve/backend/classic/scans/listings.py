@@ -12,13 +12,20 @@ from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT
 from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.plan_leaves import SOURCES, VIEW, Files, Leaf, leaf_of, renewed_leaf
 from presieve.backend.classic.py4j_errors import (
     java_class,
     java_constant,
     java_method,
     java_module,
     translate_errors,
+)
+from presieve.backend.classic.scans.plan_leaves import (
+    SOURCES,
+    VIEW,
+    Files,
+    Leaf,
+    leaf_of,
+    renewed_leaf,
 )
 from presieve.backend.gateway import GatewayError, Handle
 

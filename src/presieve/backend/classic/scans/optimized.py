@@ -18,8 +18,8 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
     stable_text,
 )
-from presieve.backend.classic.plan_leaves import CACHED, SOURCES, Leaf, leaf_of
 from presieve.backend.classic.py4j_errors import java_module, translate_errors
+from presieve.backend.classic.scans.plan_leaves import CACHED, SOURCES, Leaf, leaf_of
 from presieve.backend.gateway import Handle
 from presieve.semantics.scan import may_lose_by
 from presieve.sql.expressions import composites, predicates

@@ -9,8 +9,8 @@ that hands over more filters than the plan as written gets relations of its own.
 from __future__ import annotations
 
 from presieve.backend.classic.jvm_plans import JvmPlans
-from presieve.backend.classic.plan_leaves import SOURCES, Leaf, leaf_of, leaves_of
 from presieve.backend.classic.py4j_errors import java_class, translate_errors
+from presieve.backend.classic.scans.plan_leaves import SOURCES, Leaf, leaf_of, leaves_of
 from presieve.backend.gateway import GatewayError, Handle
 
 _PYTHON = SOURCES + "v2.python."
