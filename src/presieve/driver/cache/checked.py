@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from presieve.certificate import Certificate, Rejected, check, parse
-from presieve.driver.cache.disk import Store
+from presieve.driver.cache.disk import Store, default_store
 from presieve.driver.solve import (
     Policy,
     Solution,
@@ -76,7 +76,7 @@ class Query:
     @cached_property
     def name(self) -> str:
         """The name of the entry's file: a hash of the query without the seconds."""
-        facts = sorted((*_assumption_key(a), by) for a, by in self.known.items())
+        facts = sorted((*assumption_key(a), by) for a, by in self.known.items())
         key = [FORMAT, print_problem(self.problem), self.policy, facts, versions()]
         return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
@@ -190,15 +190,13 @@ def _with_assumptions(query: Query, claimed: Problem) -> Problem:
     make. Raises _Unfit if the claim assumes anything else or omits one that the meaning rests on.
     """
     problem = query.searched
-    allowed = {_assumption_key(a): a for a in problem.assumptions}
-    wanted = [_assumption_key(a) for a in claimed.assumptions]
+    allowed = {assumption_key(a): a for a in problem.assumptions}
+    wanted = [assumption_key(a) for a in claimed.assumptions]
     if not allowed.keys() >= set(wanted):
-        allowed |= {_assumption_key(a): a for a in _computed_assumptions(problem)}
+        allowed |= {assumption_key(a): a for a in _computed_assumptions(problem)}
     if not allowed.keys() >= set(wanted):
         raise _Unfit("it assumes what is not to be assumed")
-    if any(
-        a.code not in OPTIONAL and _assumption_key(a) not in wanted for a in problem.assumptions
-    ):
+    if any(a.code not in OPTIONAL and assumption_key(a) not in wanted for a in problem.assumptions):
         raise _Unfit("it does not tell what the function's meaning rests on")
     chosen = tuple(allowed[key] for key in wanted)
     return replace(problem, assumptions=chosen)
@@ -212,8 +210,14 @@ def _computed_assumptions(problem: Problem) -> tuple[Assumption, ...]:
     return numbers(problem, OPTIONAL, COMPUTED)
 
 
-def _assumption_key(assumption: Assumption) -> tuple[str, str, str]:
+def assumption_key(assumption: Assumption) -> tuple[str, str, str]:
+    """Return what tells an assumption from others, whatever object it is."""
     return assumption.code, assumption.text, print_term(assumption.term)
+
+
+def answer_store() -> Store | None:
+    """Return the store of answers; None if it is off, or our own code cannot be hashed."""
+    return default_store() if versions()["presieve"] else None
 
 
 @cache

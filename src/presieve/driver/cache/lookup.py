@@ -5,7 +5,6 @@ from __future__ import annotations
 from presieve.driver import log
 from presieve.driver.cache import checked
 from presieve.driver.cache.checked import Query
-from presieve.driver.cache.disk import default_store
 from presieve.driver.cache.process import Memory
 from presieve.driver.solve import Solution, solve
 
@@ -24,7 +23,7 @@ def solution_of(query: Query) -> Solution:
 
 
 def _recall_or_solve(query: Query) -> Solution:
-    store = default_store() if checked.versions()["presieve"] else None
+    store = checked.answer_store()
     solution = checked.recall(store, query) if store is not None else None
     if solution is not None:
         log.logger.debug("the cache has what was found of that before")

@@ -48,7 +48,7 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import INT, Option, strip
-from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, Var, int_lit, string_lit
+from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, int_lit, string_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.missing_tests import EXACT
 from presieve.lift.models.pandas.signed_zeros import OPTIONAL as OPEN_ZERO
@@ -57,7 +57,7 @@ from presieve.plan.algebra import Attribute, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.semantics.assumptions import REORDERED, assumption_of, is_of_size
 from presieve.semantics.reordered_sums import with_sums
-from presieve.semantics.smart_constructors import and_, get, is_none, or_, simplify, substitute
+from presieve.semantics.smart_constructors import and_, get, is_none, or_
 from presieve.semantics.types import SchemaColumn, bounds
 from presieve.semantics.values import MOST_ROWS
 from presieve.smt.side_by_side import with_raised
@@ -69,13 +69,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """One function as aggregates.
+    """One function as aggregates, which were searched for ``asked``.
 
     ``known`` are the assumptions that hold, and how they are known. No group has more than ``rows``
     rows. ``aggregates`` are the texts of the aggregate columns by name, and ``outputs`` the texts
     of the outputs over them, by attribute. ``summed`` bounds the values that are summed.
     """
 
+    asked: Problem
     found: Aggregates
     known: Mapping[Assumption, str]
     rows: int
@@ -210,9 +211,10 @@ class _Stage:
 
     def _attempt(self, call: GroupCall, number: int, problem: Problem) -> Reduced:
         """Find aggregates and write their texts. Raises :class:`DeclineSignal`."""
-        from presieve.synthesis.aggregates.aggregate_search import aggregates_of
+        # This loads a solver, and importing this module must not load one.
+        from presieve.driver.cache.aggregates import kept_aggregates
 
-        reduction = aggregates_of(problem, f"__presieve_{number}_")
+        reduction = kept_aggregates(problem, _prefix(number))
         if isinstance(reduction, Declined):
             raise DeclineSignal.of(replace(reduction, span=problem.fold.span))
         assert call.boundary is not None
@@ -221,7 +223,7 @@ class _Stage:
             decision = list_pays(self._largest(call), streamed=streamed)
             if not decision.pays:
                 raise DeclineSignal(COST, decision.reason)
-        return _write_texts(reduction, call, number)
+        return replace(_write_texts(reduction, call, number), asked=problem)
 
     def _largest(self, call: GroupCall) -> float | None:
         """Return the most rows that a group of the operator may have; it is asked only once."""
@@ -296,7 +298,7 @@ def _beyond(output: Output) -> Term:
 
 def _write_texts(reduction: Aggregates, call: GroupCall, number: int) -> Reduced:
     """Write the texts for one function. Raises :class:`DeclineSignal`."""
-    fold, images, extent = reduction.problem.fold, reduction.images, _input_extent(call)
+    fold, extent = reduction.problem.fold, _input_extent(call)
     columns = {fold.column(c.name): c for c in fold.columns}
     columns |= {fold.key(c.name): c for c in fold.keys}
     schema = tuple(SchemaColumn(c.name, c.type) for c in columns.values())
@@ -306,14 +308,14 @@ def _write_texts(reduction: Aggregates, call: GroupCall, number: int) -> Reduced
     aggregates = {c.name: writer.call(c) for c in reduction.calls}
     aggregates |= {c.name: writer.fold(c) for c in reduction.lists}
     over = writer.over().hiding(call.hidden)
-    raises = _over(with_raised(fold).finish_raises, images)
-    output_terms = {o.name: (_over(o.term, images), o.type) for o in fold.outputs}
+    raises = reduction.over_columns(with_raised(fold).finish_raises)
+    output_terms = {o.name: (reduction.over_columns(o.term), o.type) for o in fold.outputs}
     message = f"{call.function} raises for this group"
     outputs: dict[int, str] = {}
     for a in call.outputs[number]:
         term, type_ = output_terms[a.name]
         outputs[a.id] = over.output(term, raises, type_, message)
-    return Reduced(reduction, {}, rows, aggregates, outputs, writer.summed)
+    return Reduced(reduction.problem, reduction, {}, rows, aggregates, outputs, writer.summed)
 
 
 def _struct(
@@ -325,11 +327,6 @@ def _struct(
         for name, a in zip(call.fields, attributes, strict=True)
     )
     return {struct_id(attributes[0].id): f"named_struct({', '.join(fields)})"}
-
-
-def _over(term: Term, images: Mapping[Var, Term]) -> Term:
-    """Rewrite a term over the fields of a fold as a term over the aggregate columns."""
-    return simplify(substitute(term, images), through=False)
 
 
 def _as_read(column: AggregateColumn, analyzed: GroupValues, text: str, most: int) -> AggregateText:
@@ -348,12 +345,24 @@ def _check_claim(claim: AggregatedCertificate) -> Verified[AggregatedCertificate
     return check(claim)
 
 
+def _prefix(number: int) -> str:
+    """Return how the names of the aggregates of an operator's function begin."""
+    return f"__presieve_{number}_"
+
+
+def _forget(problem: Problem, number: int) -> None:
+    from presieve.driver.cache.aggregates import forget_aggregates
+
+    forget_aggregates(problem, _prefix(number))
+
+
 def _check_aggregates(decision: GroupDecision, analyzed: GroupValues | Declined) -> GroupDecision:
     """Add the proofs to a decision, or the reason why there is none."""
     if isinstance(analyzed, Declined):
         return decision.take_back(analyzed)
     verified: list[Verified[AggregatedCertificate]] = []
-    for function, attributes in zip(decision.reduced, decision.site.outputs, strict=True):
+    functions = zip(decision.reduced, decision.site.outputs, strict=True)
+    for number, (function, attributes) in enumerate(functions):
         assert decision.texts is not None
         texts = decision.texts
         aggregates = tuple(
@@ -374,6 +383,7 @@ def _check_aggregates(decision: GroupDecision, analyzed: GroupValues | Declined)
         )
         result = _check_claim(claim)
         if isinstance(result, Rejected):
+            _forget(function.asked, number)
             reason = f"the aggregates are not proved: {result.condition}, {result.reason}"
             return decision.decline("no-proof", reason)
         verified.append(result)

@@ -16,7 +16,7 @@ from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import Op, Term, Var, float_lit
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.semantics.assumptions import REORDERED, assumption_of
-from presieve.semantics.smart_constructors import get, is_none, or_
+from presieve.semantics.smart_constructors import get, is_none, or_, simplify, substitute
 from presieve.smt.side_by_side import SideBySide
 from presieve.smt.solver import Answer, Effort, Unsat
 from presieve.smt.z3_solver import Z3Solver
@@ -42,6 +42,10 @@ class Aggregates:
     def columns(self) -> tuple[AggregateColumn | ListColumn, ...]:
         """The columns of all aggregates."""
         return (*self.calls, *self.lists)
+
+    def over_columns(self, term: Term) -> Term:
+        """Rewrite a term over the fields of the fold as a term over the aggregates' columns."""
+        return simplify(substitute(term, self.images), through=False)
 
 
 def decline_aggregates(why: str) -> Declined:

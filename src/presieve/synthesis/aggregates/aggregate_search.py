@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from presieve.errors import Declined
 from presieve.ir.fold import Fold, Problem
@@ -37,7 +36,6 @@ MAX_CANDIDATES = 60
 """Larger sets of candidates are not tried: folds of so many fields are rare."""
 
 
-@lru_cache(maxsize=256)
 def aggregates_of(problem: Problem, prefix: str = "a") -> Aggregates | Declined:
     """Find aggregates that give the results of the problem's fold, whatever the order of rows:
     functions of Spark if there are some, else a fold of the list of all rows. The names of their
