@@ -12,7 +12,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Scope, Var
 from presieve.semantics.interpret import holds
-from presieve.universe.coarse import coarser
+from presieve.universe.coarse import Coarsening
 from presieve.universe.regions import Partition, partition
 from presieve.universe.value_classes import Classes
 
@@ -47,7 +47,7 @@ def both(where: str, name: str, extra: str = "") -> tuple[Partition, Partition]:
     classes = Classes(problem, more)
     column = next(c for c in problem.fold.columns if c.name == name)
     fine = partition(problem.fold.column(name), column.type, classes, problem)
-    return fine, coarser(fine, classes, problem, more)
+    return fine, Coarsening(classes, problem, more).coarser(fine)
 
 
 @pytest.mark.parametrize(

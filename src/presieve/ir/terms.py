@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
@@ -51,11 +51,24 @@ class Lit:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An operator on arguments. Build it with :func:`presieve.ir.ops.app`: it computes ``sort``."""
+    """An operator on arguments. Build it with :func:`presieve.ir.ops.app`: it computes ``sort``.
+
+    The hash is stored, because it would walk the whole term each time.
+    """
 
     op: Op
     args: tuple[Term, ...]
     sort: Sort
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.op, self.args, self.sort)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[App], tuple[Op, tuple[Term, ...], Sort]]:
+        return App, (self.op, self.args, self.sort)  # another process has other hashes
 
 
 Term: TypeAlias = Var | Lit | App

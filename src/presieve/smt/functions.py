@@ -104,7 +104,7 @@ class FunctionSymbols:
             if isinstance(node, Lit) and node.value is not None:
                 plain = Lit(strip(node.sort), node.value)
                 self._literals.setdefault(plain.sort, {}).setdefault(plain)
-            elif isinstance(node, App) and node not in self.facts and has_facts(node):
+            elif isinstance(node, App) and has_facts(node) and node not in self.facts:
                 self.facts[node] = ()
                 self.facts[node] = own_facts = tuple(_own_facts(node))
                 self._note(own_facts)

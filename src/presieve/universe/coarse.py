@@ -8,7 +8,7 @@ tens of thousands of cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
@@ -41,17 +41,59 @@ class Coarse(Partition):
         return self.fine.member(frozenset().union(*(self.groups[n] for n in chosen)))
 
 
-def coarser(
-    fine: Partition, classes: Classes, problem: Problem, extra: Sequence[Term] = ()
-) -> Partition:
-    """Merge regions that neither a step nor the filter distinguishes.
+class Coarsening:
+    """Merges regions of a problem's columns that neither a step nor the filter distinguishes.
 
     A column that the ``extra`` predicates read stays as it is.
     """
-    column = fine.variable
-    tests = _tests(fine, classes, problem, extra)
-    if tests is None:
-        return fine
+
+    def __init__(self, classes: Classes, problem: Problem, extra: Sequence[Term] = ()) -> None:
+        fold = problem.fold
+        self._classes = classes
+        self._kin: dict[Var, dict[Var, None]] = {}
+        for v in dict.fromkeys(_variables(problem)):
+            self._kin.setdefault(classes.root(v), {})[v] = None
+        steps = [t for f in fold.fields for t in (f.init, f.step)]
+        terms = [*steps, *(o.term for o in fold.outputs), fold.step_raises, fold.finish_raises]
+        self._terms: dict[Var, list[Term]] = {}
+        for term in dict.fromkeys(terms):
+            for v in variables(term):
+                self._terms.setdefault(v, []).append(term)
+        # An assumption about a single column only decides which of its regions are possible.
+        facts = (a.term for a in problem.assumptions if len(variables(a.term)) > 1)
+        self._read = set(variables(*facts, *extra))
+        self._outputs = {output_var(o.name, o.sort) for o in fold.outputs}
+        self._tests: dict[Var, list[Term]] = {}
+        for test, v in _questions(problem.where):
+            self._tests.setdefault(v, []).append(test)
+
+    def coarser(self, fine: Partition) -> Partition:
+        """Return a column's partition with merged regions, or the same one."""
+        tests = self._tests_of(fine)
+        return fine if tests is None else _merged(fine, tests)
+
+    def _tests_of(self, fine: Partition) -> list[tuple[Term, Var]] | None:
+        """Return the filter's tests of the column's values, each with the output that holds them.
+
+        Return None if the column is used in any other way.
+        """
+        kin = self._kin.get(self._classes.root(fine.variable), {}).keys()
+        terms = (t for v in kin for t in self._terms.get(v, ()))
+        if any(v.scope is Scope.KEY for v in kin) or not all(_carries(t, kin) for t in terms):
+            return None
+        if not kin.isdisjoint(self._read):
+            return None
+        outputs = self._outputs & kin
+        nullable = any(None in r.samples for r in fine.regions)
+        if nullable and not all(isinstance(v.sort, Option) for v in outputs):
+            return None
+        tests = [(t, v) for v in kin for t in self._tests.get(v, ())]
+        if any(len(variables(t)) > 1 for t, _ in tests):
+            return None
+        return [(t, v) for t, v in tests if v in outputs]
+
+
+def _merged(fine: Partition, tests: Sequence[tuple[Term, Var]]) -> Partition:
     numbers_by_answers: dict[tuple[Value, ...] | int, list[int]] = {}
     for i, region in enumerate(fine.regions):
         answers = {_answers(tests, v) for v in region.samples}
@@ -65,7 +107,7 @@ def coarser(
     regions = tuple(
         _join_regions([fine.regions[i] for i in group]) for group in numbers_by_answers.values()
     )
-    return Coarse(column, regions, fine, groups)
+    return Coarse(fine.variable, regions, fine, groups)
 
 
 def _join_regions(regions: Sequence[Region]) -> Region:
@@ -83,37 +125,6 @@ def _answers(tests: Sequence[tuple[Term, Var]], value: Value) -> tuple[Value, ..
     return tuple(evaluate(t, {(v.scope, v.name): value}) for t, v in tests)
 
 
-def _tests(
-    fine: Partition, classes: Classes, problem: Problem, extra: Sequence[Term]
-) -> list[tuple[Term, Var]] | None:
-    """Return the filter's tests of the column's values, each with the output that holds them.
-
-    Return None if the column is used in any other way.
-    """
-    fold = problem.fold
-    kin = {v for v in _variables(problem) if classes.together(v, fine.variable)}
-    steps = [t for f in fold.fields for t in (f.init, f.step)]
-    terms = [*steps, *(o.term for o in fold.outputs), fold.step_raises, fold.finish_raises]
-    # An assumption about a single column only decides which of its regions are possible.
-    facts = (a.term for a in problem.assumptions if len(variables(a.term)) > 1)
-    read = variables(*facts, *extra)
-    if any(v.scope is Scope.KEY for v in kin) or not all(_carries(t, kin) for t in terms):
-        return None
-    if not kin.isdisjoint(read):
-        return None
-    outputs = {output_var(o.name, o.sort) for o in fold.outputs} & kin
-    nullable = any(None in r.samples for r in fine.regions)
-    if nullable and not all(isinstance(v.sort, Option) for v in outputs):
-        return None
-    tests = list(_questions(problem.where))
-    if any(
-        len(variables_read) > 1 and kin & variables_read
-        for variables_read in (set(variables(t)) for t, _ in tests)
-    ):
-        return None
-    return [(t, v) for t, v in tests if v in outputs]
-
-
 def _variables(problem: Problem) -> Iterator[Var]:
     fold = problem.fold
     terms = [t for f in fold.fields for t in (f.init, f.step)]
@@ -123,7 +134,7 @@ def _variables(problem: Problem) -> Iterator[Var]:
     yield from (output_var(o.name, o.sort) for o in fold.outputs)
 
 
-def _carries(term: Term, kin: set[Var]) -> bool:
+def _carries(term: Term, kin: Set[Var]) -> bool:
     """Whether the term uses these variables only by being equal to one of them."""
     match term:
         case App(Op.ITE, (condition, then, otherwise)):

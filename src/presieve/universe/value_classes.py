@@ -68,21 +68,30 @@ class Classes:
             self._scan(term)
         for term in extra:
             self._scan_products(term)
+        self._ordered_roots = {self.root(v) for v in self._ordered}
 
     def constants(self, v: Var) -> tuple[Value, ...]:
         """Return the constants that the variable's values meet, in order; NaN is left out."""
-        literals = {literal_value(x): None for x in self._constants.get(self._find(v), {})}
+        literals = {literal_value(x): None for x in self._constants.get(self.root(v), {})}
         comparable = [x for x in literals if x is not None and x == x]
         return tuple(sorted(comparable, key=lambda x: x))
 
     def ordered(self, v: Var) -> bool:
         """Whether anything in the class is compared by order; otherwise only equality matters."""
-        root = self._find(v)
-        return any(self._find(w) == root for w in self._ordered)
+        return self.root(v) in self._ordered_roots
 
     def together(self, a: Var, b: Var) -> bool:
         """Whether two variables are in one class."""
-        return self._find(a) == self._find(b)
+        return self.root(a) == self.root(b)
+
+    def root(self, v: Var) -> Var:
+        """Return the variable that stands for the class of ``v``."""
+        root = v
+        while root in self._parent:
+            root = self._parent[root]
+        while v != root:
+            self._parent[v], v = root, self._parent[v]
+        return root
 
     def _scan(self, term: Term) -> None:
         for node in subterms(term):
@@ -122,15 +131,10 @@ class Classes:
                 self._note(variables[0], Lit(strip(part.sort), part.value))
 
     def _note(self, v: Var, constant: Lit) -> None:
-        self._constants.setdefault(self._find(v), {}).setdefault(constant)
-
-    def _find(self, v: Var) -> Var:
-        while v in self._parent:
-            v = self._parent[v]
-        return v
+        self._constants.setdefault(self.root(v), {}).setdefault(constant)
 
     def _union(self, a: Var, b: Var) -> None:
-        a, b = self._find(a), self._find(b)
+        a, b = self.root(a), self.root(b)
         if a != b:
             self._parent[b] = a
             for x in self._constants.pop(b, {}):

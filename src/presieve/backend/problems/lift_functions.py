@@ -132,11 +132,13 @@ class _Functions:
         """
         lifted: list[Lifted] = []
         unknown: dict[int, Declined] = {}
+        types = {a.id: a.type for a in self.boundary.inputs}
+        source = NativeInput(input_vars(self.names), types, self.setting.timezone)
         for call in self.boundary.calls:
             if call.native is None:
                 lifted.append(self._python(call))
                 continue
-            native = self._native(call, call.native)
+            native = self._native(call, call.native, source)
             if isinstance(native, Lifted):
                 lifted.append(native)
             elif call.native.total:
@@ -238,11 +240,11 @@ class _Functions:
             raise DeclineSignal.of(why)
         return LiftedBoundary(single, names, (lifted,), why)
 
-    def _native(self, call: BoundaryCall, native: NativeCall) -> Lifted | Declined:
+    def _native(
+        self, call: BoundaryCall, native: NativeCall, source: NativeInput
+    ) -> Lifted | Declined:
         gateway, node = self.gateway, self.node
         outputs = [a for a in self.boundary.outputs if a.id in call.outputs]
-        types = {a.id: a.type for a in self.boundary.inputs}
-        source = NativeInput(input_vars(self.names), types, self.setting.timezone)
         column = schema_column(outputs[0])
         if native.function == FOLD_OF_A_LIST:
             modes = partial(gateway.arithmetic_mode, node, call.position)

@@ -8,6 +8,7 @@ keeps, and that no run which the filter accepts loses its row.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from presieve.ir.fold import Mode, Problem, nonempty
 from presieve.ir.ops import (
@@ -71,6 +72,22 @@ class Single:
         row_stays = app(Op.SQL_IS_TRUE, prefilter)
         return self._holds(conjunction([row_stays, self.quiet, self.true(residual)]), self.accepted)
 
+    def needed(self, prefilter: Term, conjuncts: Sequence[Term]) -> list[Term]:
+        """Return the filter's conjuncts without those that need not stay, from the first on.
+
+        If some can be left out together, each of them can be left out after the others.
+        """
+        needed, waiting = list(conjuncts), [list(dict.fromkeys(conjuncts))]
+        while waiting:
+            parts = waiting.pop()
+            fewer = [c for c in needed if c not in parts]
+            if self.suffices(prefilter, sql_conjunction(fewer)):
+                needed = fewer
+            elif len(parts) > 1:
+                middle = len(parts) // 2
+                waiting += [parts[middle:], parts[:middle]]
+        return needed
+
     def invariant(self, prefilter: Term) -> tuple[Term, ...]:
         """An invariant for a pre-filter that keeps all accepted keys, and a residual that
         suffices.
@@ -98,11 +115,7 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
     tried = dict.fromkeys((_hide_from_scans(exact), exact, _guard_all_doubles(exact)))
     prefilter = next((p for p in tried if single.keeps(p)), SQL_TRUE)
-    residual = list(sql_conjuncts(problem.where))
-    for part in list(residual):
-        fewer = [c for c in residual if c != part]
-        if single.suffices(prefilter, sql_conjunction(fewer)):
-            residual = fewer
+    residual = single.needed(prefilter, sql_conjuncts(problem.where))
     if prefilter == SQL_FALSE:
         residual = [SQL_FALSE]
     post = sql_conjunction(residual)

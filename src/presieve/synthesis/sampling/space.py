@@ -17,7 +17,7 @@ from presieve.semantics.fast_interpreter import CompiledProblem, State, compile_
 from presieve.semantics.interpret import holds, key_env
 from presieve.semantics.values import Value
 from presieve.universe.boxes import Cell, possible_cells
-from presieve.universe.coarse import coarser
+from presieve.universe.coarse import Coarsening
 from presieve.universe.regions import Partition, Region, partition
 from presieve.universe.value_classes import Classes
 
@@ -74,7 +74,8 @@ class Space:
         )
         if _size([*(fine[i] for i in self.visible), *self._mixed_keys]) <= MAX_CELLS:
             return fine
-        return tuple(coarser(p, self.classes, self.problem, self.extra) for p in fine)
+        coarsening = Coarsening(self.classes, self.problem, self.extra)
+        return tuple(map(coarsening.coarser, fine))
 
     @cached_property
     def key_columns(self) -> tuple[Partition, ...]:
