@@ -81,7 +81,7 @@ class Fold:
 
     def column(self, name: str) -> Var:
         """The variable of an input column. Raises KeyError if there is none of that name."""
-        return {c.name: Var(Scope.ROW, c.name, c.sort) for c in self.columns}[name]
+        return _variable(Scope.ROW, self.columns, name)
 
     @property
     def hidden(self) -> frozenset[Var]:
@@ -90,7 +90,14 @@ class Fold:
 
     def key(self, name: str) -> Var:
         """The variable of a grouping column. Raises KeyError if there is none of that name."""
-        return {c.name: Var(Scope.KEY, c.name, c.sort) for c in self.keys}[name]
+        return _variable(Scope.KEY, self.keys, name)
+
+
+def _variable(scope: Scope, columns: tuple[Column, ...], name: str) -> Var:
+    for column in columns:
+        if column.name == name:
+            return Var(scope, name, column.sort)
+    raise KeyError(name)
 
 
 PURE = "pure"

@@ -179,11 +179,11 @@ def _choice(parts: list[Term]) -> Term:
 
 def columns_read(terms: Iterable[Term], source: NativeInput) -> tuple[Column, ...]:
     """Return the columns of the input that the terms read."""
-    read = {v for t in terms for v in variables(t)}
+    read = {v.name: v for t in terms for v in variables(t) if v.scope is Scope.ROW}
     return tuple(
         Column(var.name, var.sort, source.types[number])
         for number, var in source.columns.items()
-        if var in read and var.scope is Scope.ROW
+        if var.name in read and var == read[var.name]
     )
 
 

@@ -26,8 +26,9 @@ from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, App, Op, Scope, Term, 
 from presieve.ir.walk import size, substitute, variables
 from presieve.ir.wellformed import output_var
 from presieve.semantics.scan import may_lose
-from presieve.smt.solver import Effort, Solver
-from presieve.smt.two_runs import follows
+from presieve.smt.smtlib import s_implies, s_not
+from presieve.smt.solver import Effort, Solver, Unsat
+from presieve.smt.two_runs import Runs, follows
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.prefilter.key_predicates import implied_predicate
 from presieve.synthesis.residual.kinds import pushdown_kind
@@ -72,21 +73,35 @@ class Single:
         row_stays = app(Op.SQL_IS_TRUE, prefilter)
         return self._holds(conjunction([row_stays, self.quiet, self.true(residual)]), self.accepted)
 
-    def needed(self, prefilter: Term, conjuncts: Sequence[Term]) -> list[Term]:
-        """Return the filter's conjuncts without those that need not stay, from the first on.
-
-        If some can be left out together, each of them can be left out after the others.
+    def needed(self, prefilter: Term) -> list[Term]:
+        """Return the conjuncts of the filter that have to stay: the filter accepts all kept keys
+        that they accept. The first ones are left out first.
         """
-        needed, waiting = list(conjuncts), [list(dict.fromkeys(conjuncts))]
-        while waiting:
-            parts = waiting.pop()
-            fewer = [c for c in needed if c not in parts]
-            if self.suffices(prefilter, sql_conjunction(fewer)):
-                needed = fewer
-            elif len(parts) > 1:
-                middle = len(parts) // 2
-                waiting += [parts[middle:], parts[:middle]]
-        return needed
+        conjuncts = list(dict.fromkeys(sql_conjuncts(self.problem.where)))
+        kept = conjunction([app(Op.SQL_IS_TRUE, prefilter), self.quiet])
+        accepted = [self.true(c) for c in conjuncts]
+        runs = Runs(self.problem, [kept, self.accepted, *accepted])
+        encoder, row = runs.encoder, runs.row("r")
+        encoder.fact(encoder.boolean(kept, row))
+        encoder.fact(s_not(encoder.boolean(self.accepted, row)))
+        names = [f"conjunct{i}" for i in range(len(conjuncts))]
+        for name, term in zip(names, accepted, strict=True):
+            encoder.lines.append(f"(declare-const {name} Bool)")
+            encoder.fact(s_implies(name, encoder.boolean(term, row)))
+        solver = self._solver.fresh()
+        solver.add(encoder.take())
+
+        def suffice(stay: Sequence[str]) -> bool:
+            self.calls += 1
+            return isinstance(solver.check(stay, self._effort), Unsat)
+
+        if suffice(()):
+            return []
+        # Without a pre-filter, the filter stays as it is.
+        for name in () if prefilter == SQL_TRUE else tuple(names):
+            fewer = [n for n in names if n != name]
+            names = fewer if suffice(fewer) else names
+        return [conjuncts[int(name.removeprefix("conjunct"))] for name in names]
 
     def invariant(self, prefilter: Term) -> tuple[Term, ...]:
         """An invariant for a pre-filter that keeps all accepted keys, and a residual that
@@ -115,7 +130,7 @@ def search_single(problem: Problem, budget: float) -> SearchResult:
     exact = implied_predicate(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
     tried = dict.fromkeys((_hide_from_scans(exact), exact, _guard_all_doubles(exact)))
     prefilter = next((p for p in tried if single.keeps(p)), SQL_TRUE)
-    residual = single.needed(prefilter, sql_conjuncts(problem.where))
+    residual = single.needed(prefilter)
     if prefilter == SQL_FALSE:
         residual = [SQL_FALSE]
     post = sql_conjunction(residual)
