@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from presieve.cost.decision import LISTED, ProvenPrefilter, decide, keeps, list_pays
+from presieve.cost.decision import (
+    LISTED,
+    ProvenPrefilter,
+    decide,
+    keeps,
+    list_pays,
+    looking_pays,
+)
 from presieve.cost.model import Work, check, cost_of_groups, native, rowwise
 from presieve.cost.parquet_scan import Estimate
 from presieve.ir.ops import app
@@ -85,6 +92,15 @@ def test_unknown_is_pushed_below_python_and_where_it_is_cheap() -> None:
 def test_a_function_that_is_not_called_any_more_always_pays() -> None:
     assert decide([one(rowwise(1), 1.0, spares=True)]).pays
     assert not decide([one(rowwise(1), 1.0)]).pays
+
+
+def test_looking_at_the_data_pays_where_the_prefilter_saves_more() -> None:
+    missing = app(Op.SQL_IS_NULL, Var(Scope.ROW, "n", INT))
+    assert looking_pays(one(PYTHON, 0.9), missing)
+    assert not looking_pays(one(PYTHON, 0.999), missing)
+    assert not looking_pays(one(NATIVE, 0.5), missing)
+    assert looking_pays(one(NATIVE, 0.1, skipped=0.8), missing)
+    assert looking_pays(one(NATIVE, None), missing)
 
 
 def test_no_row_at_all() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from presieve.cost.model import Work, check
+from presieve.cost.model import SCAN, Work, check
 from presieve.cost.parquet_scan import Estimate
 from presieve.ir.terms import SQL_FALSE, Term
+from presieve.ir.walk import variables
 
 CHEAP = 4.0
 """Without an estimate, checking a pre-filter may cost this many times the work of the boundary,
@@ -107,6 +108,21 @@ def _before(candidate: ProvenPrefilter) -> float:
     least, work = candidate.least or 0.0, candidate.work
     share = min(1.0, least / read) if read else 0.0
     return read * (work.scan + check(candidate.prefilter, share)) + least * work.shared
+
+
+def looking_pays(candidate: ProvenPrefilter, condition: Term) -> bool:
+    """Whether it pays to look first for rows that satisfy a condition, so that the pre-filter may
+    be used if there are none.
+
+    Looking costs a scan of the condition's columns, for the same rows that arrive at the boundary.
+    If nothing is known of them, it is taken to pay.
+    """
+    if candidate.least is None:
+        return True
+    work = candidate.work
+    look = SCAN * len(variables(condition)) + check(condition)
+    written = work.scan + work.shared + work.own
+    return look + _before(candidate) + candidate.least * work.own < written
 
 
 LISTED = 1_000_000

@@ -12,13 +12,13 @@ from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST
 from presieve.backend.gateway import Handle, PlanView
 from presieve.backend.open_plan import Opened
-from presieve.backend.problems.problem import BoundaryInput
+from presieve.backend.problems.problem import BoundaryInput, SiteProblem
 from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.estimates import scan_below
-from presieve.cost.decision import LISTED, ProvenPrefilter
+from presieve.cost.decision import LISTED, ProvenPrefilter, looking_pays
 from presieve.cost.estimate import estimate, largest_share
 from presieve.cost.model import Work, cost_of_groups, native, rowwise
-from presieve.cost.parquet_scan import Scan
+from presieve.cost.parquet_scan import Estimate, Scan
 from presieve.ir.sorts import TEXTS
 from presieve.ir.terms import SQL_TRUE, Term
 from presieve.plan.liveness import live, visible
@@ -32,8 +32,20 @@ def candidate(opened: Opened, edit: SiteEdit) -> ProvenPrefilter:
     """Describe an edit with a pre-filter, by footers and a sample. May open files."""
     assert edit.prefilter is not None
     term = edit.prefilter.term
-    rows = ask_about_scan(opened, opened.plan, edit.site.input, estimate, term)
-    return ProvenPrefilter(term, _work(edit), rows, _spares(edit))
+    site = edit.site
+    return ProvenPrefilter(term, _work(site), _estimate(opened, site, term), _spares(edit))
+
+
+def check_pays(opened: Opened, site: SiteProblem, prefilter: Term, condition: Term) -> bool:
+    """Whether a look for input rows that satisfy the condition costs less than the pre-filter
+    saves. May open files.
+    """
+    estimated = _estimate(opened, site, prefilter)
+    return looking_pays(ProvenPrefilter(prefilter, _work(site), estimated), condition)
+
+
+def _estimate(opened: Opened, site: SiteProblem, term: Term) -> Estimate | None:
+    return ask_about_scan(opened, opened.plan, site.input, estimate, term)
 
 
 T = TypeVar("T")
@@ -67,8 +79,8 @@ def paths_of_equal(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]
     return sharing_exchange(PlanView(opened.gateway, opened.plan, site.root), site.boundary)
 
 
-def _work(edit: SiteEdit) -> Work:
-    boundary, names = edit.site.boundary, edit.site.names
+def _work(site: SiteProblem) -> Work:
+    boundary, names = site.boundary, site.names
     columns = len(names.keys) + len(names.rows)
     calls = [c for c in boundary.calls if c.native is not None]
     if calls:

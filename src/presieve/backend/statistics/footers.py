@@ -18,7 +18,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.catalyst.boundary import PROJECT
-from presieve.backend.catalyst.operators import JOIN, ROW_BY_ROW, preserved_sides
+from presieve.backend.catalyst.operators import (
+    JOIN,
+    ROW_BY_ROW,
+    conditions,
+    preserved_sides,
+)
 from presieve.backend.catalyst.trees import CAST, JsonNode, Node, Tree, expr_id, itself, strip_alias
 from presieve.backend.gateway import Handle, SourceReader
 from presieve.semantics.types import decimal_type
@@ -128,10 +133,14 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class ScanColumns:
-    """The scan below an operator, and the scan's columns by the operator's attributes."""
+    """The scan below an operator, and the scan's columns by the operator's attributes.
+
+    ``passed`` are the conditions of the filters in between.
+    """
 
     relation: Handle
     columns: dict[int, Stored]
+    passed: tuple[Tree, ...]
 
 
 def number(value: Tree) -> JsonNode | None:
@@ -171,18 +180,25 @@ def scan_columns(
 
 
 def _scans(
-    gateway: SourceReader, root: Handle, node: Node, wanted: dict[int, int], through: Through
+    gateway: SourceReader,
+    root: Handle,
+    node: Node,
+    wanted: dict[int, int],
+    through: Through,
+    *,
+    passed: tuple[Tree, ...] = (),
 ) -> Iterator[ScanColumns]:
     """Iterate over the settled file scans below, including the scans below joins, which may repeat
     rows. ``wanted`` leads from the attributes here to the attributes in question.
     """
     while node.kind in ROW_BY_ROW and wanted:
+        passed += tuple(c.tree for c in conditions(node))
         if node.kind == PROJECT:
             wanted = _through(node.fields["projectList"], wanted, through)
         (node,) = node.children
     if node.kind == JOIN:
         for side in preserved_sides(node):
-            yield from _scans(gateway, root, node.children[side], wanted, through)
+            yield from _scans(gateway, root, node.children[side], wanted, through, passed=passed)
         return
     relation = gateway.node(root, node.path)
     if node.kind != RELATION or not wanted or not gateway.is_settled(root, node.path):
@@ -193,7 +209,7 @@ def _scans(
         for tree in node.fields["output"]
         if expr_id(tree[0]) in wanted and str(tree[0]["name"]) in stored
     }
-    yield ScanColumns(relation, columns)
+    yield ScanColumns(relation, columns, passed)
 
 
 def _good(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from presieve.certificate.check import make_solver
 from presieve.driver.declare import follows_from
+from presieve.driver.options import Cost
 from presieve.driver.solve import BY_GUARD, Solution, discard_solution, not_assumed, strictly
 from presieve.driver.stages.datachecks import run_check
 from presieve.errors import Declined
@@ -52,14 +53,22 @@ class Grounded:
 class SolutionSite:
     """The site at which a solution is to be used.
 
-    ``search`` solves another problem of the same site, and ``look`` says whether data may be read
-    now.
+    ``search`` solves another problem of the same site, and ``cost`` says whether data may be read
+    now: where that pays off, always or never.
     """
 
     opened: Opened
     site: SiteProblem
     search: Search
-    look: bool
+    cost: Cost
+
+    def may_look(self, solution: Solution, breaking: Term) -> bool:
+        """Whether to look for rows that are ``breaking`` a condition of the solution."""
+        if self.cost != "auto":
+            return self.cost == "always"
+        from presieve.backend.statistics.edits import check_pays
+
+        return check_pays(self.opened, self.site, solution.prefilter, breaking)
 
 
 Known = Mapping[Assumption, str]
@@ -82,7 +91,8 @@ def ground_solution(place: SolutionSite, solution: Solution) -> Grounded:
     from presieve.backend.open_plan import data_check
     from presieve.backend.statistics.data_check import FEW
 
-    check = data_check(place.opened, place.site, breaking) if place.look else None
+    look = place.may_look(solution, breaking)
+    check = data_check(place.opened, place.site, breaking) if look else None
     count = run_check(check) if check is not None else None
     if count is not None and count.rows == 0:
         evidence = {**solution.known, **dict.fromkeys(open_, count.by)}

@@ -194,9 +194,9 @@ class _Search:
             return solution
         if self.state.options.policy != "default":
             return discharge.Grounded(solution)
-        look = self.state.options.cost != "never"
+        cost = self.state.options.cost
         return discharge.ground_solution(
-            discharge.SolutionSite(opened, goal.site, self._search, look), solution
+            discharge.SolutionSite(opened, goal.site, self._search, cost), solution
         )
 
     def _search(self, problem: Problem, evidence: Mapping[Assumption, str]) -> Solution | Declined:
