@@ -14,8 +14,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from presieve.report import sentences
-
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -33,6 +31,8 @@ _logged: WeakKeyDictionary[DataFrame, set[str]] = WeakKeyDictionary()
 def boundary(df: DataFrame, report: BoundaryReport, changed: bool) -> None:
     """Log what was pushed at a boundary, or why nothing was, once for each DataFrame."""
     if logger.isEnabledFor(logging.INFO):
+        from presieve.report import sentences  # which only people need
+
         # The benefit of pushing is not always estimated, so compare the line without it.
         bare = sentences.line(replace(report, decision=""), changed)
         if _is_new(df, bare):
@@ -42,6 +42,8 @@ def boundary(df: DataFrame, report: BoundaryReport, changed: bool) -> None:
 def function(df: DataFrame, report: FunctionReport) -> None:
     """Log the columns that a function of tables receives, once for each DataFrame."""
     if report.pruned and logger.isEnabledFor(logging.INFO):
+        from presieve.report import sentences
+
         line = sentences.function_line(report)
         if _is_new(df, line):
             logger.info("%s", line)
