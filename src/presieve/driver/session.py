@@ -157,12 +157,15 @@ def enable_everywhere(setting: SessionSetting, instead: dict[str, Instead] | Non
 
     ``instead`` maps names of methods to replacements that run in their place.
     """
-    from presieve.backend.session.hooks import frame_classes
+    from presieve.backend.session.hooks import visit_frame_classes
+
+    def install(owner: type[DataFrame]) -> None:
+        with _lock:
+            _hooks().install(owner, instead)
 
     with _lock:
         _state.everywhere = setting
-        for owner in frame_classes():
-            _hooks().install(owner, instead)
+    visit_frame_classes(install)
 
 
 @dataclass(frozen=True, slots=True)

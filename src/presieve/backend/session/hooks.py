@@ -12,10 +12,14 @@ print a DataFrame by its name in a notebook.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -89,13 +93,58 @@ def frame_class(spark: object) -> type[DataFrame]:
     raise UsageError(f"a SparkSession is needed, not {spark!r}")
 
 
-def frame_classes() -> tuple[type[DataFrame], ...]:
-    """Return the DataFrame classes of all kinds of sessions that may exist in this process."""
-    try:
-        from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
-    except ImportError:  # PySpark raises it if the extras of Connect are not installed
-        return (ClassicDataFrame,)
-    return (ClassicDataFrame, ConnectDataFrame)
+def visit_frame_classes(visit: Callable[[type[DataFrame]], None]) -> None:
+    """Call ``visit`` for the DataFrame classes of all kinds of sessions that may exist in this
+    process. That of Connect is slow to load, so it is visited as soon as somebody has loaded it.
+    """
+    visit(ClassicDataFrame)
+    module = sys.modules.get(_CONNECT)
+    if module is None:
+        sys.meta_path.insert(0, _Watch(visit))
+    else:
+        visit(module.DataFrame)
+
+
+_CONNECT = "pyspark.sql.connect.dataframe"
+
+
+class _Watch(MetaPathFinder):
+    """Waits until the module of Connect's DataFrame is loaded."""
+
+    def __init__(self, visit: Callable[[type[DataFrame]], None]) -> None:
+        self._visit = visit
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find this one module as Python would without us."""
+        if name != _CONNECT or self not in sys.meta_path:
+            return None
+        sys.meta_path.remove(self)
+        spec = find_spec(name)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _ThenVisit(spec.loader, self._visit)
+        return spec
+
+
+class _ThenVisit(Loader):
+    """Loads the module as its own loader does, then visits the class."""
+
+    def __init__(self, loader: Loader, visit: Callable[[type[DataFrame]], None]) -> None:
+        self._loader = loader
+        self._visit = visit
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """See :class:`Loader`."""
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """See :class:`Loader`."""
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        self._visit(module.DataFrame)
 
 
 @dataclass(frozen=True, slots=True)
