@@ -21,6 +21,7 @@ from presieve.backend.statistics.footers import ScanColumns, count_answer, scan_
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import FALSE, Scope, Term, Var
+from presieve.ir.text import print_term
 from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import Attribute, variable_of
 from presieve.semantics.scan import may_lose
@@ -77,7 +78,7 @@ def check_of(
         except DeclineSignal:
             return None
     types = {a.name: a.type for a in stored if a.id in asking.attributes}
-    key = json.dumps(["check 2", asking.sql, sorted(types.items()), stamps])
+    key = json.dumps(["check 2", print_term(asking.term), timezone, sorted(types.items()), stamps])
     count_answer()
     name = hashlib.sha256(key.encode()).hexdigest()
 
