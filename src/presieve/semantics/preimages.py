@@ -192,7 +192,7 @@ def _double(op: Op, computed: App, constant: Lit) -> Term | None:
 
 
 def _least(computed: App, reaches: Callable[[float | int], bool]) -> Lit | None:
-    """The least double whose value reaches far enough; None if none is, or if all of them do."""
+    """The least double whose value reaches far enough; None if none of them does, or all do."""
     meaning = FUNCTIONS[computed.op]
     parameters = [literal_value(p) for p in computed.args[1:] if isinstance(p, Lit)]
 

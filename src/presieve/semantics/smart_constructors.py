@@ -188,7 +188,7 @@ def substitute(term: Term, values: Mapping[Var, Term]) -> Term:
 
 
 def unwrap_option(term: Term) -> Term:
-    """The value of an option that is not none here; for a choice, that of the branch not none."""
+    """The value of an option that is not none; of a choice with a none branch, the other one."""
     match term:
         case App(Op.ITE, (_, Lit(_, None), value)) | App(Op.ITE, (_, value, Lit(_, None))):
             return unwrap_option(value)
