@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.pushdown import Pushdown, residual_strength
@@ -21,6 +21,9 @@ from presieve.synthesis import events
 from presieve.synthesis.events import Event, Group, Needed
 
 TIMEZONE = "UTC"
+
+Description: TypeAlias = tuple[str, tuple[str, ...], tuple[Exhibit, ...]]
+"""What a step did, further lines, and the tables that show it."""
 
 REFUTED_BY: dict[events.By, str] = {
     "samples": "one of the tables run so far",
@@ -51,9 +54,7 @@ def trace(events: Iterable[Event]) -> Trace:
     return Trace(tuple(step for event in events for step in steps.steps(event)))
 
 
-def _describe_exploration(
-    event: events.Explored,
-) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+def _describe_exploration(event: events.Explored) -> Description:
     needed = event.needed
     text = (
         f"{number_of(event.accepted, 'table')} that the filter accepts, and others close to them; "
@@ -85,7 +86,7 @@ class _Steps:
         """The name of the last candidate."""
         return f"P{self.candidate}"
 
-    def _step(self, event: Event) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    def _step(self, event: Event) -> Description:
         match event:
             case events.Searched(problem, without, computed):
                 self.problem = problem
@@ -135,17 +136,13 @@ class _Steps:
                 return f"{verdict}: {pushdown.kind}", _predicates(pushdown), ()
         assert_never(event)
 
-    def _describe_scaling(
-        self, problem: Problem
-    ) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    def _describe_scaling(self, problem: Problem) -> Description:
         if problem == self.problem:
             return "tables are of the original problem again", (), ()
         text = "the filter has large counts, so tables are of a problem with smaller ones"
         return text, (f"filter {sql(problem.where)}",), ()
 
-    def _describe_clauses(
-        self, event: events.Mined
-    ) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    def _describe_clauses(self, event: events.Mined) -> Description:
         self.round = 0
         text = (
             f"for {self.name}: {event.clauses} clauses over {number_of(event.leaves, 'leaf')} hold "
@@ -180,7 +177,7 @@ _NAMES = {
 
 def _describe_search(
     problem: Problem, without: tuple[Assumption, ...], computed: tuple[tuple[Term, Term], ...]
-) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+) -> Description:
     grouped = problem.mode is Mode.GROUPED
     text = f"{problem.fold.name}, {'by group' if grouped else 'one group of all rows'}"
     details = [f"filter {sql(problem.where)}"]
@@ -190,7 +187,7 @@ def _describe_search(
     return text, tuple(details), ()
 
 
-def _describe_trial(event: events.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+def _describe_trial(event: events.Tried) -> Description:
     instead = "nothing" if event.standin is None else sql(event.standin)
     text = f"{instead} for {sql(event.part)}: {event.judged}"
     if event.group is None:
@@ -200,7 +197,7 @@ def _describe_trial(event: events.Tried) -> tuple[str, tuple[str, ...], tuple[Ex
     return text, (), (exhibit,)
 
 
-def _describe_conjunct(event: events.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+def _describe_conjunct(event: events.Stays) -> Description:
     text = f"{sql(event.conjunct)} stays"
     if event.group is None:
         return f"{text}; no group shows that it is needed", (), ()
@@ -209,7 +206,7 @@ def _describe_conjunct(event: events.Stays) -> tuple[str, tuple[str, ...], tuple
     return text, (), (Exhibit(why, (run,)),)
 
 
-def _describe_end(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+def _describe_end(pushdown: Pushdown | None) -> Description:
     if pushdown is None:
         return f"none. {sentences.KINDS['none']}", (), ()
     text = f"{pushdown.kind}. {sentences.KINDS[pushdown.kind]}"

@@ -1,1 +1,1 @@
-"""Untrusted. The user's source in a report: numbered, coloured, with the lines that matter."""
+"""Untrusted. The user's source in a report: numbered, coloured, with what is in the way."""
