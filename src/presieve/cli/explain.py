@@ -42,7 +42,7 @@ PlanOnly = Annotated[
     bool, typer.Option("--plan-only", help="Give the job no rows, instead of running its reads.")
 ]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Also show invariants, scans and sources.")
+    bool, typer.Option("--verbose", "-v", help="Also show invariants, scans and obstacles.")
 ]
 
 
@@ -246,7 +246,7 @@ def _print_boundaries(collected: Placed, collector: ReportCollector, *, verbose:
         print(f"not executed: {call}" + (f" ({at})" if at else ""))
     if entries and not verbose:
         codes = (d.code for entry in entries for d in entry.what.declined)
-        details_command = "presieve explain -v (invariants, scans, sources)"
+        details_command = "presieve explain -v (invariants, scans, obstacles)"
         print("more:", ", ".join(filter(None, (details_command, sentences.why(codes)))))
 
 
