@@ -25,13 +25,7 @@ from presieve.sql.emit import Level, literal
 from presieve.sql.quoted_names import InexpressibleError, quote
 from presieve.sql.whole_decimals import BIGINT_DIGITS
 
-_COMPARED = {
-    Op.PY_EQ: "=",
-    Op.PY_LT: "<",
-    Op.PY_LE: "<=",
-    Op.PY_GT: ">",
-    Op.PY_GE: ">=",
-}
+_COMPARED = {Op.PY_EQ: "=", Op.PY_LT: "<", Op.PY_LE: "<=", Op.PY_GT: ">", Op.PY_GE: ">="}
 _MUST_BE_NUMBER = {Op.PY_EQ: 0, Op.PY_LT: 1, Op.PY_LE: 1, Op.PY_GT: 0, Op.PY_GE: 0}
 """The side that must not be NaN, which is greater than all other doubles in Spark."""
 
@@ -170,8 +164,7 @@ class Writer:
         if text.type.startswith("DECIMAL"):
             return text
         return Text(
-            f"CAST({text.sql} AS {_decimal_type(BIGINT_DIGITS)})",
-            type=_decimal_type(BIGINT_DIGITS),
+            f"CAST({text.sql} AS {_decimal_type(BIGINT_DIGITS)})", type=_decimal_type(BIGINT_DIGITS)
         )
 
 

@@ -192,21 +192,9 @@ class Opaque:
     mask: bool = False
 
 
-Value: TypeAlias = (
-    AbstractScalar
-    | AbstractColumn
-    | Ref
-    | Row
-    | AbstractTuple
-    | View
-    | Library
-    | Function
-    | Grouped
-    | Indexer
-    | BoundMethod
-    | Batches
-    | Opaque
-)
+Data: TypeAlias = AbstractScalar | AbstractColumn | AbstractTuple | Ref | Row | Batches
+Code: TypeAlias = Library | Function | BoundMethod
+Value: TypeAlias = Data | Code | View | Grouped | Indexer | Opaque
 
 DATA = frozenset(("builtins",))
 """The package of the values in a table's cells."""

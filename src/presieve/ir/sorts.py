@@ -85,20 +85,8 @@ class Tuple:
     of: tuple[Sort, ...]
 
 
-Sort: TypeAlias = (
-    Bool
-    | Int
-    | Float
-    | String
-    | Binary
-    | Date
-    | Timestamp
-    | TimestampNTZ
-    | Decimal
-    | Sequence
-    | Option
-    | Tuple
-)
+Plain: TypeAlias = Bool | Int | Float | Decimal | String | Binary | Date | Timestamp | TimestampNTZ
+Sort: TypeAlias = Plain | Sequence | Option | Tuple
 
 BOOL = Bool()
 INT = Int()
@@ -110,15 +98,7 @@ TIMESTAMP = Timestamp()
 TIMESTAMP_NTZ = TimestampNTZ()
 SEQUENCE = Sequence()
 
-ORDERED: tuple[Sort, ...] = (
-    INT,
-    FLOAT,
-    STRING,
-    BINARY,
-    DATE,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-)
+ORDERED: tuple[Sort, ...] = (INT, FLOAT, STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 """Sorts without parameters on which both Python and Spark define an order."""
 
 

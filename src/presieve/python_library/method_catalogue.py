@@ -95,7 +95,7 @@ _GROUPS = {
 
 _WINDOW = {
     """mean sum median std var min max count quantile skew kurt sem rank
-    apply""": Description(ResultKind.BESIDE),
+    apply""": Description(ResultKind.BESIDE)
 }
 """Methods of ``rolling``, ``expanding`` and ``ewm``."""
 
@@ -103,7 +103,7 @@ _DATES = {
     """year month day hour minute second microsecond nanosecond date time timetz days seconds
     microseconds nanoseconds dayofweek day_of_week weekday dayofyear day_of_year quarter
     days_in_month daysinmonth is_leap_year is_month_start is_month_end is_quarter_start
-    is_quarter_end is_year_start is_year_end""": Description(ResultKind.EACH),
+    is_quarter_end is_year_start is_year_end""": Description(ResultKind.EACH)
 }
 """Properties of ``dt``."""
 
@@ -128,14 +128,14 @@ _OBJECT = {
 
 _LOGGER = {
     """critical debug error exception fatal info log warn
-    warning""": Description(ResultKind.UNKNOWN, changes=Change.NOTHING),
+    warning""": Description(ResultKind.UNKNOWN, changes=Change.NOTHING)
 }
 """Methods that write a message."""
 
 _CHANGED = Description(ResultKind.UNKNOWN, changes=Change.STORES)
 _IN_PLACE = {
     """setitem delitem iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub
-    itruediv ixor""": _CHANGED,
+    itruediv ixor""": _CHANGED
 }
 _FUNCTIONS = {
     "builtins.": {
@@ -171,7 +171,7 @@ _FUNCTIONS = {
         """accuracy_score balanced_accuracy_score explained_variance_score log_loss
         matthews_corrcoef max_error mean_absolute_error mean_absolute_percentage_error
         mean_squared_error median_absolute_error r2_score
-        root_mean_squared_error""": Description(ResultKind.ONE),
+        root_mean_squared_error""": Description(ResultKind.ONE)
     },
     "bisect.": {"insort insort_left insort_right": _CHANGED},
     "random.": {"shuffle": _CHANGED},

@@ -16,16 +16,7 @@ from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, lit, literal_value
 from presieve.ir.walk import subterms, variables
 from presieve.semantics.values import Value
 
-_ORDER = {
-    Op.PY_LT,
-    Op.PY_LE,
-    Op.PY_GT,
-    Op.PY_GE,
-    Op.SQL_LT,
-    Op.SQL_LE,
-    Op.SQL_GT,
-    Op.SQL_GE,
-}
+_ORDER = {Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE}
 _EQUALITY = {Op.PY_EQ, Op.SQL_EQ, Op.SQL_EQ_NULLSAFE, Op.SAME}
 COMPARISONS = frozenset(_ORDER | _EQUALITY)
 """Operators whose arguments meet each other."""

@@ -187,10 +187,7 @@ def _name(m: SymbolicMachine, name: str, flow: Flow) -> Value:
 
 
 def _dict(
-    m: SymbolicMachine,
-    keys: list[ast.expr | None],
-    items: list[ast.expr],
-    flow: Flow,
+    m: SymbolicMachine, keys: list[ast.expr | None], items: list[ast.expr], flow: Flow
 ) -> Value:
     names: list[str] = []
     values: list[Value] = []

@@ -347,40 +347,13 @@ class Clash:
     reason: str
 
 
-Value: TypeAlias = (
-    Scalar
-    | NoneV
-    | TupleV
-    | TagV
-    | OptTupleV
-    | Known
-    | ColumnV
-    | RowV
-    | WholeV
-    | ArrowV
-    | BatchesV
-    | KeyV
-    | SelfV
-    | SizeV
-    | IndexV
-    | ListV
-    | GrowingV
-    | LengthV
-    | PerhapsV
-    | DictV
-    | MapV
-    | CountsV
-    | SetV
-    | BitsV
-    | SplitV
-    | MatchV
-    | DaysV
-    | RefV
-    | TableV
-    | ArrowTableV
-    | Unbound
-    | Clash
+Plain: TypeAlias = (
+    Scalar | NoneV | TupleV | TagV | OptTupleV | Known | SplitV | MatchV | DaysV | BitsV
 )
+Container: TypeAlias = ListV | GrowingV | LengthV | DictV | MapV | CountsV | SetV | RefV
+Rows: TypeAlias = ColumnV | RowV | BatchesV | KeyV | SelfV | SizeV | IndexV | PerhapsV
+NoValue: TypeAlias = Unbound | Clash
+Value: TypeAlias = Plain | Container | Rows | WholeV | ArrowV | TableV | ArrowTableV | NoValue
 
 NONE = NoneV()
 

@@ -37,14 +37,7 @@ from presieve.lift.values.symbolic import (
     describe,
     is_tagged,
 )
-from presieve.lift.values.whole_columns import (
-    FrameV,
-    NullableV,
-    PartV,
-    SeriesV,
-    TopV,
-    VectorV,
-)
+from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, TopV, VectorV
 from presieve.semantics.smart_constructors import apply_function, as_int, get, is_none
 
 

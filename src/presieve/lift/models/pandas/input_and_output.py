@@ -192,9 +192,7 @@ def _cell(value: Value, indexed: bool) -> Value:
 
 
 def _reorder(
-    keys: tuple[str, ...],
-    items: tuple[Value, ...],
-    names: tuple[str, ...] | None,
+    keys: tuple[str, ...], items: tuple[Value, ...], names: tuple[str, ...] | None
 ) -> Value:
     if names is None:
         return TableV(keys, items)

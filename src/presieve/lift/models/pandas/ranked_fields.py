@@ -82,8 +82,7 @@ def _of_keys(m: SymbolicMachine, flow: Flow, v: VectorV, top: TopV, *, full: boo
     count = count_of(m, flow, v.rows)
     enough = (app(Op.PY_GT, count, int_lit(i)) for i in range(top.most))
     return Places(
-        tuple(values),
-        tuple(or_(t, and_(gaps, e)) for t, e in zip(taken, enough, strict=True)),
+        tuple(values), tuple(or_(t, and_(gaps, e)) for t, e in zip(taken, enough, strict=True))
     )
 
 

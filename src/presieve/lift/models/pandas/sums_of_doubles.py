@@ -22,12 +22,7 @@ from presieve.lift.values.symbolic import Scalar, Traits, Value
 from presieve.lift.values.whole_columns import VectorV
 from presieve.semantics.smart_constructors import as_float, ite
 
-_OPS = {
-    "sum": Op.SEQ_SUM,
-    "var": Op.SEQ_VAR,
-    "std": Op.SEQ_STD,
-    "median": Op.SEQ_MEDIAN,
-}
+_OPS = {"sum": Op.SEQ_SUM, "var": Op.SEQ_VAR, "std": Op.SEQ_STD, "median": Op.SEQ_MEDIAN}
 
 
 def reduce_doubles(m: SymbolicMachine, flow: Flow, v: VectorV, name: str) -> Value:
