@@ -220,19 +220,19 @@ def _merge_tuples(condition: Term, a: Value, b: Value) -> Value | None:
         case (TupleV(x), TupleV(y)) if len(x) == len(y):
             return TupleV(_merge_items(condition, x, y))
         case ((TupleV() | OptTupleV()), NoneV()):
-            some_a = as_optional(a)
-            items = _merge_items(condition, some_a.items, _default_items(some_a.items))
-            return OptTupleV(ite(condition, some_a.present, FALSE), items)
+            p = as_optional(a)
+            q = OptTupleV(FALSE, _default_items(p.items))
         case NoneV(), (TupleV() | OptTupleV()):
-            some_b = as_optional(b)
-            items = _merge_items(condition, _default_items(some_b.items), some_b.items)
-            return OptTupleV(ite(condition, FALSE, some_b.present), items)
+            q = as_optional(b)
+            p = OptTupleV(FALSE, _default_items(q.items))
         case ((TupleV() | OptTupleV()), (TupleV() | OptTupleV())):
             p, q = as_optional(a), as_optional(b)
-            if len(p.items) == len(q.items):
-                items = _merge_items(condition, p.items, q.items)
-                return OptTupleV(ite(condition, p.present, q.present), items)
-    return None
+        case _:
+            return None
+    if len(p.items) != len(q.items):
+        return None
+    items = _merge_items(condition, p.items, q.items)
+    return OptTupleV(ite(condition, p.present, q.present), items)
 
 
 def _merge_containers(condition: Term, a: Value, b: Value) -> Value | None:

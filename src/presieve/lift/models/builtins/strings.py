@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
@@ -57,11 +58,18 @@ def _text(call: ModelCall, owner: Value) -> Scalar | None:
     return text if isinstance(text, Scalar) and text.base == STRING else None
 
 
-@method(
-    Scalar,
+text_method = partial(method, Scalar, owner=_text)
+"""Register a model of methods of texts."""
+
+
+def _term(call: ModelCall, text: Scalar) -> Term:
+    """Return the text's term, where it is not None, which has no such method."""
+    return call.m.scalar(call.flow, text, AttributeError).term
+
+
+@text_method(
     *("rsplit", "splitlines", "partition", "rpartition", "capitalize", "title", "casefold"),
     *("swapcase", "zfill", "ljust", "rjust", "center", "removesuffix"),
-    owner=_text,
 )
 def compute_constant(call: ModelCall, text: Scalar) -> Value | None:
     """``text.title()`` and the like of constants."""
@@ -90,15 +98,13 @@ def _literals(call: ModelCall) -> list[Lit] | None:
     return None if None in texts else [string_lit(str(x)) for x in texts]
 
 
-@method(
-    Scalar,
+@text_method(
     *("isdigit", "isdecimal", "isnumeric", "isalpha", "isalnum", "isspace", "isupper", "islower"),
     arguments=0,
-    owner=_text,
 )
 def is_of_kind(call: ModelCall, text: Scalar) -> Value:
     """``text.isdigit()`` and the like."""
-    term = call.m.scalar(call.flow, text, AttributeError).term
+    term = _term(call, text)
     return boolean(apply_function(Op.TEXT_IS, term, string_lit(call.name)))
 
 
@@ -112,53 +118,47 @@ def number_in(call: ModelCall, text: Scalar, kind: str) -> Term:
     return apply_function(Op.TEXT_TO_INT if kind == "int" else Op.TEXT_TO_FLOAT, text.term)
 
 
-@method(Scalar, "upper", "lower", owner=_text)
+@text_method("upper", "lower", arguments=0)
 def change_case(call: ModelCall, text: Scalar) -> Value | None:
     """``text.upper()`` and ``text.lower()``."""
-    if call.args:
-        return None
-    term = call.m.scalar(call.flow, text, AttributeError).term
-    return _apply(_CASES[call.name], term)
+    return _apply(_CASES[call.name], _term(call, text))
 
 
-@method(Scalar, "strip", "lstrip", "rstrip", owner=_text)
+@text_method("strip", "lstrip", "rstrip")
 def strip_text(call: ModelCall, text: Scalar) -> Value | None:
     """``text.strip()``, ``lstrip`` and ``rstrip``, also of constant characters."""
     characters = _literals(call)
     if characters is None or len(characters) > 1:
         return None
-    term = call.m.scalar(call.flow, text, AttributeError).term
+    term = _term(call, text)
     return _apply(_STRIPS[call.name], term, *(characters or [string_lit(WHITESPACE)]))
 
 
-@method(Scalar, "replace", owner=_text)
+@text_method("replace")
 def replace_text(call: ModelCall, text: Scalar) -> Value | None:
     """``text.replace(part, by)`` of constants."""
     literals = _literals(call)
     if literals is None or len(literals) != 2 or not literals[0].value:
         return compute_constant(call, text)
-    term = call.m.scalar(call.flow, text, AttributeError).term
+    term = _term(call, text)
     return _apply(Op.TEXT_REPLACE, term, *literals)
 
 
-@method(Scalar, "removeprefix", owner=_text)
+@text_method("removeprefix")
 def without_prefix(call: ModelCall, text: Scalar) -> Value | None:
     """``text.removeprefix(prefix)`` of a constant."""
     literals = _literals(call)
     if literals is None or len(literals) != 1:
         return None
-    term = call.m.scalar(call.flow, text, AttributeError).term
+    term = _term(call, text)
     prefix = str(literals[0].value)
     return Scalar(ite(starts_with(term, prefix), _text_from(term, len(prefix)), term))
 
 
-@method(Scalar, "endswith", owner=_text)
+@text_method("endswith", arguments=1)
 def ends_with(call: ModelCall, text: Scalar) -> Value | None:
     """``text.endswith(end)`` of a constant, also of a tuple of them."""
-    if len(call.args) != 1:
-        return None
-    term = call.m.scalar(call.flow, text, AttributeError).term
-    ends = ends_with_any(term, call.args[0])
+    ends = ends_with_any(_term(call, text), call.args[0])
     return None if ends is None else boolean(call.flow.decided(ends))
 
 
@@ -170,7 +170,7 @@ def ends_with_any(text: Term, ends: Value) -> Term | None:
     return None if None in words else or_(*tests)
 
 
-@method(Scalar, "find", "index", "count", owner=_text)
+@text_method("find", "index", "count")
 def place_of(call: ModelCall, text: Scalar) -> Value | None:
     """``text.find(part)``, ``index``, which raises where there is none, and ``count``: of constants
     that are not empty.
@@ -179,13 +179,13 @@ def place_of(call: ModelCall, text: Scalar) -> Value | None:
     if literals is None or len(literals) != 1 or not literals[0].value:
         return compute_constant(call, text)
     m, flow = call.m, call.flow
-    term = m.scalar(flow, text, AttributeError).term
+    term = _term(call, text)
     if call.name == "index":
         m.fail(flow, negate(apply_function(Op.TEXT_CONTAINS, term, *literals)), ValueError)
     return _apply(Op.TEXT_COUNT if call.name == "count" else Op.TEXT_FIND, term, *literals)
 
 
-@method(Scalar, "split", owner=_text)
+@text_method("split")
 def split(call: ModelCall, text: Scalar) -> Value | None:
     """``text.split(separator)`` of a constant, of which one part is used; of parts that are counted
     off (``split("-", 1)``) the first.
@@ -200,7 +200,7 @@ def split(call: ModelCall, text: Scalar) -> Value | None:
             return None
     if not separator:
         return None
-    term = call.m.scalar(call.flow, text, AttributeError).term
+    term = _term(call, text)
     return SplitV(term, string_lit(str(separator)), most is None or int(most) < 0)
 
 
@@ -216,10 +216,10 @@ def part_at(m: SymbolicMachine, flow: Flow, parts: SplitV, key: Value) -> Scalar
     return _apply(Op.TEXT_PART, parts.text, parts.separator, int_lit(place))
 
 
-@method(Scalar, "join", owner=_text)
+@text_method("join", arguments=1)
 def join_texts(call: ModelCall, text: Scalar) -> Value | None:
     """``text.join([a, b])`` of texts that are written out."""
-    of = call.flow.opened(call.args[0]) if len(call.args) == 1 else None
+    of = call.flow.opened(call.args[0])
     if not isinstance(of, ListV | TupleV):
         return None
     m, flow = call.m, call.flow
@@ -229,9 +229,8 @@ def join_texts(call: ModelCall, text: Scalar) -> Value | None:
     between = m.scalar(flow, text, None)
     joined_text = Scalar(string_lit(""))
     for number, part in enumerate(parts):
-        joined_text = (
-            concatenate_texts(concatenate_texts(joined_text, between), part) if number else part
-        )
+        before = concatenate_texts(joined_text, between) if number else joined_text
+        joined_text = concatenate_texts(before, part)
     return joined_text
 
 
@@ -334,13 +333,13 @@ def character(m: SymbolicMachine, flow: Flow, text: Scalar, key: Value) -> Scala
 # --- beginnings -----------------------------------------------------------------------------------
 
 
-@method(Scalar, "startswith", owner=_text)
+@text_method("startswith")
 def startswith(call: ModelCall, text: Scalar) -> Value | None:
     """``text.startswith(prefix)`` of a string with constants, also with a tuple of them."""
     computed_value = compute_constant(call, text)
     if computed_value is not None or len(call.args) != 1:
         return computed_value
-    term = call.m.scalar(call.flow, text, AttributeError).term
+    term = _term(call, text)
     starts = starts_with_any(term, call.args[0])
     return None if starts is None else boolean(call.flow.decided(starts))
 
