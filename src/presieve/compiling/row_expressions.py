@@ -176,8 +176,7 @@ no names for a subexpression that is used more than once.
 
 def _check_size(*terms: Term) -> None:
     if sum(map(size, terms)) > MAX_SIZE:
-        reason = f"its expression would have more than {MAX_SIZE} operators"
-        raise DeclineSignal("no-text", reason)
+        raise DeclineSignal("no-text", f"its expression would have more than {MAX_SIZE} operators")
 
 
 def _decimal_type(digits: int) -> str:

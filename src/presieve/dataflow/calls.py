@@ -224,8 +224,7 @@ def unknown_method(invocation: EvaluatedCall) -> Value:
         table, handed = s.table(invocation.args[0]), invocation.args[0]
         of = handed.rows if isinstance(handed, AbstractColumn) else None
         return Opaque(packages=DATA | {"numpy"}, rows=of if table is None else table.rows)
-    reach = s.reach(invocation.owner, *invocation.values)
-    return Opaque(reach, packages)
+    return Opaque(s.reach(invocation.owner, *invocation.values), packages)
 
 
 def _of_model(invocation: EvaluatedCall, packages: frozenset[str] | None) -> str | None:

@@ -327,8 +327,7 @@ def combine_operands(
     others = [p for p in parts if not isinstance(p, AbstractScalar)]
     of = {p.rows if isinstance(p, AbstractColumn | Opaque) else None for p in others}
     rows = next(iter(of)) if len(of) == 1 else None
-    reach = s.reach(*parts)
-    return Opaque(reach, packages, rows, mask and rows is not None)
+    return Opaque(s.reach(*parts), packages, rows, mask and rows is not None)
 
 
 def _binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:

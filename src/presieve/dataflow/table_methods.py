@@ -495,5 +495,4 @@ def _other(call: EvaluatedCall) -> Value | None:
     call.observe_arguments(f".{call.name}() reads its arguments")
     called_back(call)
     columns = [c for _, c in own_table(call).columns]
-    memory = frozenset().union(*(c.memory for c in columns))
-    return Opaque(memory, PANDAS)
+    return Opaque(frozenset().union(*(c.memory for c in columns)), PANDAS)

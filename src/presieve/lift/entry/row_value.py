@@ -47,8 +47,7 @@ def row_value(
     """Return the output for a value that is returned on a path. Declines ``return-type``."""
     base = sort_of(column.type)
     if base not in _GIVEN or base is None or not column.nullable:
-        reason = f"the UDF returns {display_type(column.type)}"
-        raise DeclineSignal("return-type", reason)
+        raise DeclineSignal("return-type", f"the UDF returns {display_type(column.type)}")
     if isinstance(value, NoneV):
         return none_lit(base)
     reason = f"the UDF is declared to return {column.type}, {describe(value)} is returned"

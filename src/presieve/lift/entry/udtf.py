@@ -133,8 +133,7 @@ def _check_yielded(m: SymbolicMachine, e: Exit, returns: Returns) -> Exit:
             return replace(e, value=value.items[0])
         if not single:
             return e
-    reason = "terminate must yield a tuple of the declared columns"
-    raise m.decline("return-shape", reason, e.node)
+    raise m.decline("return-shape", "terminate must yield a tuple of the declared columns", e.node)
 
 
 def _variable(name: str) -> str:

@@ -42,8 +42,7 @@ def rows_loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> ast.For:
     if inner.orelse:
         raise m.decline("unsupported-statement", "for with else", inner)
     body = [*(_count_one(s) for s in counts), *inner.body]
-    loop = ast.For(inner.target, inner.iter, body, [])
-    return ast.copy_location(loop, inner)
+    return ast.copy_location(ast.For(inner.target, inner.iter, body, []), inner)
 
 
 def is_text(node: ast.stmt) -> bool:

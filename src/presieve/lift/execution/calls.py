@@ -109,8 +109,7 @@ def _call_model(m: SymbolicMachine, flow: Flow, path: str, node: ast.Call) -> Va
     entry = registry.FUNCTIONS.get(path)
     if returned is None and entry is not None:
         if not entry.names([k.arg for k in node.keywords]):
-            reason = f"keyword arguments of {ast.unparse(node.func)}"
-            raise DeclineSignal("unknown-call", reason)
+            raise DeclineSignal("unknown-call", f"keyword arguments of {ast.unparse(node.func)}")
         call = _evaluate_call(m, flow, name, node)
         if not entry.counts(call):
             raise call.decline("unknown-call", f"supported with {entry.arguments} argument(s) only")

@@ -220,8 +220,7 @@ def _bool_op(m: SymbolicMachine, conjunctive: bool, operands: list[ast.expr], fl
     if _is_boolean(first) and _is_boolean(later_value):
         joined = and_ if conjunctive else or_
         return boolean(flow.decided(joined(first.term, later_value.term)), first, later_value)
-    stays = m.force(first, flow.branch(negate(goes_on)))
-    return merge(goes_on, later_value, stays)
+    return merge(goes_on, later_value, m.force(first, flow.branch(negate(goes_on))))
 
 
 def _is_boolean(value: Value) -> TypeGuard[Scalar]:
@@ -331,8 +330,7 @@ def _evaluate_subscript(m: SymbolicMachine, owner: ast.expr, index: ast.expr, fl
         list_part = lists.part(m, flow, value, index)
         if list_part is not None:
             return list_part
-    key = evaluate(m, index, flow)
-    return item_at(m, flow, value, key)
+    return item_at(m, flow, value, evaluate(m, index, flow))
 
 
 def item_at(m: SymbolicMachine, flow: Flow, owner: Value, key: Value) -> Value:

@@ -172,8 +172,7 @@ def _mergeable_values(flow: Flow, exits: Sequence[Exit]) -> list[Value]:
         own = numbers_in(e.value)
         others = (v for n, v in e.flow.heap.items() if n not in own)
         if own & flow.heap.keys() or any(own & numbers_in(v) for v in others):
-            reason = "it depends on the row which object a call returns"
-            raise DeclineSignal("mutation", reason)
+            raise DeclineSignal("mutation", "it depends on the row which object a call returns")
         frozen_values.append(freeze_contents(e.flow, e.value, set()))
     return frozen_values
 

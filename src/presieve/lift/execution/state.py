@@ -288,8 +288,7 @@ class SymbolicMachine:
             declined = signal.declined
             if declined.span is not None:
                 raise
-            place = self.source.span(node)
-            raise DeclineSignal(declined.code, declined.reason, place) from signal
+            raise DeclineSignal(declined.code, declined.reason, self.source.span(node)) from signal
         finally:
             self.frame.place = outer
 

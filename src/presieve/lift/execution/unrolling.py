@@ -196,8 +196,7 @@ def loop(m: SymbolicMachine, node: ast.For, flow: Flow) -> None:
         path = _join_paths(flow, [*continuing, *([] if path.ended else [path])])
         changed = None if path.ended else _changed_object(flow, path, watched, number == len(items))
         if changed is not None:
-            reason = f"{describe(changed)} changes in a loop over it"
-            raise DeclineSignal("mutation", reason)
+            raise DeclineSignal("mutation", f"{describe(changed)} changes in a loop over it")
     frame.exits, frame.loops = (*outer, *returning), frame.loops - 1
     flow.become(_join_paths(flow, [*broken, *([] if path.ended else [path])]))
 

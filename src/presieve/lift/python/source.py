@@ -217,8 +217,7 @@ def _as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     if isinstance(node, ast.FunctionDef):
         return node
     value = ast.copy_location(ast.Return(node.body), node.body)
-    definition = ast.FunctionDef("<lambda>", node.args, [value], [])
-    return ast.copy_location(definition, node)
+    return ast.copy_location(ast.FunctionDef("<lambda>", node.args, [value], []), node)
 
 
 def _codes(code: CodeType) -> list[CodeType]:

@@ -77,8 +77,7 @@ def promote(value: Scalar) -> Scalar:
     """
     if value.traits.ahead is not None:
         return Scalar(as_instant(value.term, value.traits.ahead))
-    traits = Traits(maybe_int=True, numpy=value.traits.numpy)
-    return Scalar(as_float(value.term), traits)
+    return Scalar(as_float(value.term), Traits(maybe_int=True, numpy=value.traits.numpy))
 
 
 def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:

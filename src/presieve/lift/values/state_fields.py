@@ -321,8 +321,7 @@ def symbol(shape: Shape, names: list[str]) -> Value:
             return DictV(keys, values) if ordered else MapV(keys, values, flags, missing)
         case SetShape(members, closed, fixed):
             flags = _flags(names, len(members))
-            others = FALSE if closed else _flags(names, 1)[0]
-            return SetV(members, flags, others, fixed)
+            return SetV(members, flags, FALSE if closed else _flags(names, 1)[0], fixed)
         case TupleShape(items, optional):
             present = Var(Scope.ACC, names.pop(0), TRUE.sort) if optional else TRUE
             values = tuple(symbol(s, names) for s in items)

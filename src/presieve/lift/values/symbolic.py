@@ -434,8 +434,7 @@ def describe(value: Value) -> str:
         case CellV():
             return "a pyarrow scalar (.as_py() returns its value)"
         case _:
-            kind = type(value).__name__
-            return _KINDS.get(kind, "a value that cannot be used like this")
+            return _KINDS.get(type(value).__name__, "a value that cannot be used like this")
 
 
 _KINDS = {

@@ -168,8 +168,7 @@ def _numpy_quotient(x: Term, y: Term) -> Term:
 def _is_zero(term: Term) -> Term:
     if isinstance(term, Lit):
         return Lit(BOOL, literal_value(term) == 0)
-    zero = float_lit(0.0) if term.sort == FLOAT else int_lit(0)
-    return app(Op.PY_EQ, term, zero)
+    return app(Op.PY_EQ, term, float_lit(0.0) if term.sort == FLOAT else int_lit(0))
 
 
 def _divide(m: SymbolicMachine, flow: Flow, a: Scalar, b: Scalar) -> Scalar:

@@ -170,6 +170,5 @@ def calendar(call: ModelCall) -> Value:
         raise call.decline("always-raises", f"this date cannot be built: {e}") from e
     constant = scalar_constant(moment, call.m.columns.zone)
     if constant is None or constant.base not in (DATE, TIMESTAMP_NTZ):
-        reason = "a date or time with a zone, or finer than 1 us"
-        raise call.decline("unsupported-constant", reason)
+        raise call.decline("unsupported-constant", "a date or time with a zone, or finer than 1 us")
     return constant

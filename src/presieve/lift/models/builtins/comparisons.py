@@ -318,8 +318,7 @@ def _of_one_sort(m: SymbolicMachine, a: Scalar, b: Scalar) -> tuple[Term, Term] 
     if can_promote(b.base, b.traits, a.base):
         return a.term, promote(b).term
     if {a.base, b.base} & {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
-        reason = f"comparing {describe(a)} with {describe(b)}"
-        raise DeclineSignal("unsupported-operation", reason)
+        raise DeclineSignal("unsupported-operation", f"comparing {describe(a)} with {describe(b)}")
     return None  # text, bytes and number
 
 

@@ -214,8 +214,7 @@ def compare_sets(m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value) -
     if isinstance(op, ast.Is) and NoneV() in (a, b):
         return FALSE
     if not isinstance(a, SetV) or not isinstance(b, SetV):
-        reason = f"comparing {describe(a)} with {describe(b)}"
-        raise DeclineSignal("unsupported-operation", reason)
+        raise DeclineSignal("unsupported-operation", f"comparing {describe(a)} with {describe(b)}")
     match op:
         case ast.GtE():
             return _covers(m, a, b)

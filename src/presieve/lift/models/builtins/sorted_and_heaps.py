@@ -139,8 +139,7 @@ def _check_numbers(m: SymbolicMachine, value: Value) -> None:
             for i in items:
                 _check_numbers(m, i)
         case _:
-            reason = f"a list is sorted by {describe(value)}"
-            raise DeclineSignal("unsupported-operation", reason)
+            raise DeclineSignal("unsupported-operation", f"a list is sorted by {describe(value)}")
 
 
 def itself(flow: Flow, value: Value) -> Value:

@@ -140,8 +140,7 @@ def replace_text(call: ModelCall, text: Scalar) -> Value | None:
     literals = _literals(call)
     if literals is None or len(literals) != 2 or not literals[0].value:
         return compute_constant(call, text)
-    term = _term(call, text)
-    return _apply(Op.TEXT_REPLACE, term, *literals)
+    return _apply(Op.TEXT_REPLACE, _term(call, text), *literals)
 
 
 @text_method("removeprefix")

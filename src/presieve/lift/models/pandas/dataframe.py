@@ -285,8 +285,7 @@ def tail(call: ModelCall, frame: PartV) -> TableV | None:
 @table_method("query", arguments=1, fresh=True)
 def select(call: ModelCall, frame: PartV) -> Value:
     """``table.query("a > 1 and b == 'x'")`` of a constant string: comparisons and variables."""
-    mask = query.mask(call, frame)
-    return _apply_mask(call.m, call.flow, frame, mask)
+    return _apply_mask(call.m, call.flow, frame, query.mask(call, frame))
 
 
 refuse_methods(

@@ -26,8 +26,7 @@ def row_table(m: SymbolicMachine, flow: Flow, frame: PartV, *, last: bool) -> Ta
         reason = "if no row is left, the table has none: exactly one row is supported"
         raise DeclineSignal("row-count", reason)
     columns = (column_of(m, frame, c) for c in frame.columns)
-    items = tuple(end_of(m, flow, v, last=last) for v in columns)
-    return TableV(frame.columns, items)
+    return TableV(frame.columns, tuple(end_of(m, flow, v, last=last) for v in columns))
 
 
 def end_of(m: SymbolicMachine, flow: Flow, v: VectorV, *, last: bool) -> Value:

@@ -155,8 +155,7 @@ def table(call: ModelCall) -> Value:
         raise DeclineSignal("row-count", "a table with an index of one entry is supported")
     match data:
         case DictV(keys, items):
-            cells = tuple(_cell(v, indexed) for v in items)
-            return _reorder(keys, cells, names)
+            return _reorder(keys, tuple(_cell(v, indexed) for v in items), names)
         case ListV((DictV(keys, items),)):
             return _reorder(keys, items, names)
         case ListV((TupleV(items) | ListV(items),)):

@@ -74,8 +74,7 @@ class _Query:
                     mask_so_far = series.binary_vectors(self.m, joined, mask_so_far, mask_)
                 return mask_so_far
             case ast.UnaryOp(ast.Not() | ast.Invert(), operand):
-                inner = self.condition(operand)
-                return series.unary_vector(ast.Invert(), inner)
+                return series.unary_vector(ast.Invert(), self.condition(operand))
             case ast.Compare(left, ops, rights):
                 mask_so_far = self._compare(left, ops[0], rights[0])
                 for a, op, b in zip(rights, ops[1:], rights[1:], strict=False):

@@ -181,8 +181,7 @@ def compare_vectors(m: SymbolicMachine, op: ast.cmpop, left: Value, right: Value
     if x.sort == BOOL and not isinstance(same, ast.Eq):
         raise DeclineSignal("unsupported-operation", "the order of booleans")
     comparison = and_(both_present, app(_ORDER[type(same)], x, y))
-    term = negate(comparison) if isinstance(op, ast.NotEq) else comparison
-    return like(term, a, b)
+    return like(negate(comparison) if isinstance(op, ast.NotEq) else comparison, a, b)
 
 
 def like(term: Term, *operands: VectorV | None) -> VectorV:
@@ -250,11 +249,9 @@ def binary_vectors(m: SymbolicMachine, op: ast.operator, left: Value, right: Val
         x = a.term if a is not None else scalar_operand(left).term
         y = b.term if b is not None else scalar_operand(right).term
     if x.sort == BOOL and y.sort == BOOL and isinstance(op, ast.BitAnd | ast.BitOr):
-        joined = and_(x, y) if isinstance(op, ast.BitAnd) else or_(x, y)
-        return like(joined, a, b)
+        return like(and_(x, y) if isinstance(op, ast.BitAnd) else or_(x, y), a, b)
     if type(op) not in _ARITHMETIC:
-        reason = f"{operator(op)} on whole columns: use a loop"
-        raise DeclineSignal("unsupported-operation", reason)
+        raise DeclineSignal("unsupported-operation", f"{operator(op)} on whole columns: use a loop")
     ints, floats = _ARITHMETIC[type(op)]
     if x.sort == INT and y.sort == INT:
         term: Term = app(ints, x, y)

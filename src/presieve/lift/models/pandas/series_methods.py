@@ -118,8 +118,7 @@ def clip(call: ModelCall, v: VectorV) -> VectorV | None:
     if len(args) + len(named) > 2:
         return None
     low = args[0] if args else named.get("lower")
-    high = args[1] if len(args) > 1 else named.get("upper")
-    return series.clip_values(v, low, high)
+    return series.clip_values(v, low, args[1] if len(args) > 1 else named.get("upper"))
 
 
 @column_method("sort_values", arguments=0, keywords=("ascending", "kind"), fresh=True)

@@ -83,8 +83,7 @@ def largest(call: ModelCall, of: VectorV | PartV) -> TopV | None:
     if not of.ordered:
         raise call.decline("row-order", f"{name}() after sorting: take it before")
     most = constant_of(arguments["n"]) if "n" in arguments else 5
-    by = Sorting(key, name == "nsmallest", stable=False)
-    return _top(call, of, by, most, True)
+    return _top(call, of, Sorting(key, name == "nsmallest", stable=False), most, True)
 
 
 @ranked("head", arguments=range(2), keywords=("n",))
@@ -103,8 +102,7 @@ def first_rows(call: ModelCall, of: VectorV | PartV) -> Value | None:
 
 def _top(call: ModelCall, of: VectorV | PartV, by: Sorting, most: object, among: bool) -> TopV:
     if type(most) is not int or not 1 <= most <= MOST:
-        reason = f"a constant number of rows from 1 to {MOST} is kept"
-        raise call.decline("too-large", reason)
+        raise call.decline("too-large", f"a constant number of rows from 1 to {MOST} is kept")
     if strip(by.key.term.sort) == BOOL:
         raise call.decline("unsupported-operation", "sorting by booleans")
     return TopV(of, by, most, among)

@@ -207,8 +207,7 @@ def _other_operand(m: SymbolicMachine, a: ArrayV, value: Value) -> Term:
         fits = value.base != INT or (type(number) is int and -(2**63) <= number < 2**63)
         if value.base == base and fits:
             return value.term
-    reason = f"an array of {a.type} beside {describe(value)}"
-    raise DeclineSignal("unsupported-operation", reason)
+    raise DeclineSignal("unsupported-operation", f"an array of {a.type} beside {describe(value)}")
 
 
 def _either_null(a: Term, b: Term, term: Term) -> Term:

@@ -90,8 +90,7 @@ def _as_typed_scalar(m: SymbolicMachine, flow: Flow, value: Value, type_: str) -
                 if base == INT and not m.ranges.fits(term, type_):
                     m.fail(flow, _out_of_range(term, *INT_RANGES[type_]))
                 return CellV(term, type_)
-    reason = f"an array of {type_} of {describe(value)}"
-    raise DeclineSignal("unsupported-operation", reason)
+    raise DeclineSignal("unsupported-operation", f"an array of {type_} of {describe(value)}")
 
 
 @function("pyarrow.table", "pyarrow.Table.from_pydict")
@@ -104,8 +103,7 @@ def make_table(call: ModelCall) -> ArrowTableV:
             cells = [c.items[0] for c in columns if isinstance(c, ListV) and len(c.items) == 1]
             if len(cells) == len(columns):
                 return ArrowTableV(names, tuple(m.force(c, flow) for c in cells))
-    reason = "a table of exactly one row, {name: [value]}, is supported"
-    raise call.decline("row-count", reason)
+    raise call.decline("row-count", "a table of exactly one row, {name: [value]}, is supported")
 
 
 @function("pyarrow.Table.from_pylist")
@@ -117,8 +115,7 @@ def make_table_of_rows(call: ModelCall) -> ArrowTableV:
             row_dict = flow.opened(row)
             if isinstance(row_dict, DictV) and row_dict.names:
                 return ArrowTableV(row_dict.names, tuple(m.force(i, flow) for i in row_dict.items))
-    reason = "a table of exactly one row, [{name: value}], is supported"
-    raise call.decline("row-count", reason)
+    raise call.decline("row-count", "a table of exactly one row, [{name: value}], is supported")
 
 
 # --- results --------------------------------------------------------------------------------------
