@@ -44,7 +44,7 @@ from presieve.semantics.smart_constructors import apply_function, as_int, get, i
 @function("builtins.min", "builtins.max")
 def extreme(call: ModelCall) -> Value:
     """``min`` and ``max`` of two or more values."""
-    m, flow, _, args, _, _ = call
+    m, flow, args = call.m, call.flow, call.args
     if len(args) < 2:
         raise call.decline("unknown-call", "min and max are supported with two or more values")
     op = ast.Lt() if call.name == "min" else ast.Gt()
@@ -60,7 +60,7 @@ def length(call: ModelCall) -> Value:
     """``len`` of a text, of the group, of its columns and parts, and of lists, tuples, dicts and
     sets whose members are known.
     """
-    m, flow, _, (of,), _, _ = call
+    m, flow, (of,) = call.m, call.flow, call.args
     outer = outer_containers.length(of)
     if outer is not None:
         return Scalar(int_lit(outer), LITERAL)
@@ -112,7 +112,7 @@ def make_dict(_: ModelCall) -> Value:
 @function("builtins.int", arguments=1)
 def make_int(call: ModelCall) -> Value:
     """``int`` of a number, a boolean or a text. What it does not take raises, as NaN does."""
-    m, flow, _, (of,), _, _ = call
+    m, flow, (of,) = call.m, call.flow, call.args
     forced = m.force(of, flow)
     if isinstance(forced, NullableV):
         if forced.base != INT:

@@ -53,7 +53,7 @@ _CONTAINERS = (ListV, DictV, MapV, SetV)
 @function("collections.defaultdict", unevaluated=True)
 def make_default_dict(call: ModelCall) -> Value:
     """``defaultdict(factory, {...})`` of a type, or of a lambda that returns a constant."""
-    m, flow, _, _, _, node = call
+    m, flow, node = call.m, call.flow, call.node
     if node.keywords or not 1 <= len(node.args) <= 2:
         reason = "defaultdict is supported with a factory, and a dict to start with"
         raise call.decline("unknown-call", reason)
@@ -177,14 +177,14 @@ def _object(m: SymbolicMachine, flow: Flow, access: Item) -> Value:
 @method(DictV | MapV, "get", arguments=range(1, 3))
 def look_up(call: ModelCall, mapping: DictV | MapV) -> Value:
     """``d.get(key, default)`` of a constant key, or of a string that is compared with the keys."""
-    m, _, _, (key, *defaults), _, _ = call
+    m, (key, *defaults) = call.m, call.args
     return heap.dict_get(m, mapping, key, defaults[0] if defaults else NONE)
 
 
 @method(Known, "get", arguments=range(1, 3))
 def look_up_captured(call: ModelCall, owner: Value) -> Value | None:
     """``d.get(key, default)`` of a dict from outside the function."""
-    m, flow, _, (key, *defaults), _, _ = call
+    m, flow, (key, *defaults) = call.m, call.flow, call.args
     if not outer_containers.is_dict(owner):
         return None
     return outer_containers.get(m, owner, flow.opened(key), defaults[0] if defaults else NONE)
@@ -210,7 +210,7 @@ def make_counter(call: ModelCall) -> Value:
     """``Counter()`` of nothing, of a list or dict that is written out, or of a column of strings,
     integers or booleans.
     """
-    m, flow, _, args, _, _ = call
+    m, flow, args = call.m, call.flow, call.args
     if len(args) > 1:
         raise call.decline("unknown-call", "Counter is supported with one argument")
     if not args:
@@ -229,7 +229,7 @@ def make_counter(call: ModelCall) -> Value:
 @method(MapV, "update", arguments=1, statement=True, owner=reference)
 def update(call: ModelCall, owner: RefV) -> Value | None:
     """``counter.update(items)`` of a list or dict that is written out."""
-    m, flow, _, (of,), _, _ = call
+    m, flow, (of,) = call.m, call.flow, call.args
     missing = getattr(flow.opened(owner), "missing", None)
     if missing is None or missing.cls is not collections.Counter:
         return None
@@ -274,7 +274,7 @@ def count_of(m: SymbolicMachine, flow: Flow, counts: CountsV, key: Value) -> Val
 @method(CountsV, "get", arguments=range(1, 3))
 def get_count(call: ModelCall, counts: CountsV) -> Value:
     """``Counter(column).get(key, default)`` of a constant."""
-    m, flow, _, (key, *defaults), _, _ = call
+    m, flow, (key, *defaults) = call.m, call.flow, call.args
     number = m.scalar(flow, count_of(m, flow, counts, key))
     none = app(Op.PY_EQ, number.term, Lit(INT, 0))
     return merge(none, defaults[0] if defaults else NONE, number)

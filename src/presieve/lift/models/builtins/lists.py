@@ -40,7 +40,7 @@ from presieve.lift.values.symbolic import (
 @function("builtins.sorted", unevaluated=True)
 def make_sorted(call: ModelCall) -> Value | None:
     """``sorted(items, key=..., reverse=...)`` of a list, by a lambda or function of one item."""
-    m, flow, _, _, _, node = call
+    m, flow, node = call.m, call.flow, call.node
     if len(node.args) != 1:
         return None
     sorter = _sorter(call)
@@ -74,7 +74,7 @@ def make_tuple(call: ModelCall) -> Value:
 @function("heapq.nlargest", "heapq.nsmallest", unevaluated=True)
 def select(call: ModelCall) -> Value | None:
     """``heapq.nlargest(k, items, key=...)`` and ``nsmallest`` of a list, with a constant ``k``."""
-    m, flow, _, _, _, node = call
+    m, flow, node = call.m, call.flow, call.node
     if len(node.args) != 2:
         return None
     named = {k.arg or "**": k.value for k in node.keywords}
@@ -93,7 +93,7 @@ def change_heap(call: ModelCall) -> Value:
     """``heapq.heappush``, ``heappop``, ``heappushpop`` and ``heapreplace``, of a list that is a
     heap.
     """
-    m, flow, _, args, _, _ = call
+    m, flow, args = call.m, call.flow, call.args
     if not args:
         raise call.decline("unknown-call", f"{call.written} with these arguments")
     contents = flow.opened(args[0])
@@ -138,7 +138,7 @@ def _sorter(call: ModelCall) -> Sorter:
 @function("collections.deque", keywords=("maxlen",))
 def make_deque(call: ModelCall) -> Value:
     """``deque(items, maxlen=k)`` of nothing or a list, with a constant length."""
-    _, flow, _, args, named, _ = call
+    flow, args, named = call.flow, call.args, call.named
     if len(args) + len(named) > 2 or (named and len(args) == 2):
         raise call.decline("unknown-call", "a deque with these arguments")
     contents = flow.opened(args[0]) if args else ListV(())

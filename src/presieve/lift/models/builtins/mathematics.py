@@ -24,7 +24,7 @@ from presieve.semantics.smart_constructors import (
 @function("builtins.float", arguments=1)
 def as_double(call: ModelCall) -> Scalar:
     """``float`` of a number, a boolean or a text. What it does not take raises."""
-    m, flow, _, (of,), _, _ = call
+    m, flow, (of,) = call.m, call.flow, call.args
     value = m.scalar(flow, of)
     if value.base == STRING and call.name == "float":
         if isinstance(value.term, Lit):
@@ -48,7 +48,7 @@ def _float_of_text(call: ModelCall, text: str) -> Scalar:
 @function("math.isnan", arguments=1)
 def is_nan(call: ModelCall) -> Scalar:
     """``math.isnan`` of a number; raises for None and strings."""
-    m, flow, _, (of,), _, _ = call
+    m, flow, (of,) = call.m, call.flow, call.args
     forced = m.force(of, flow)
     if isinstance(forced, NullableV) and forced.base in (INT, FLOAT):
         m.columns.ask(forced.term)

@@ -249,7 +249,7 @@ def copy(_: ModelCall, frame: PartV) -> PartV:
 @table_method("dropna", arguments=0, keywords=("subset", "how"), fresh=True)
 def dropna(call: ModelCall, frame: PartV) -> PartV | None:
     """``table.dropna(subset=[...])`` with ``how="any"``, which is the default."""
-    m, _, _, _, named, _ = call
+    m, named = call.m, call.named
     if "how" in named and constant_of(named["how"]) != "any":
         return None
     chosen = _names(named["subset"]) if "subset" in named else frame.columns
@@ -266,7 +266,7 @@ def sort_values(call: ModelCall, frame: PartV) -> PartV:
     """``table.sort_values("c")`` by one column; rows that tie have an order with ``kind="stable"``
     only.
     """
-    _, _, _, args, named, _ = call
+    args, named = call.args, call.named
     names = _names(args[0] if args else named.get("by", NONE))
     if names is None or len(names) != 1 or names[0] not in frame.columns:
         return replace(frame, ordered=False, by=None)

@@ -107,7 +107,7 @@ def _either(condition: Term, a: Term, b: Term) -> Term:
 @function("numpy.where", arguments=3, fresh=True)
 def numpy_where(call: ModelCall) -> VectorV:
     """``numpy.where(mask, a, b)`` of columns and constants of one type."""
-    m, _, _, (mask, a, b), _, _ = call
+    m, (mask, a, b) = call.m, call.args
     condition = vector(m, mask)
     if condition is None or condition.term.sort != BOOL:
         raise call.decline("unsupported-operation", "np.where() takes a column of conditions")
@@ -135,7 +135,7 @@ def larger_or_smaller(call: ModelCall) -> VectorV:
     """``numpy.maximum`` and ``numpy.minimum`` of columns of doubles, or of one and a constant other
     than zero.
     """
-    m, _, name, (a, b), _, _ = call
+    m, name, (a, b) = call.m, call.name, call.args
     x, y = vector(m, a), vector(m, b)
     of = x if x is not None else y
     if of is None or strip(of.term.sort) != FLOAT:

@@ -135,7 +135,7 @@ def attributes_of(name: str) -> frozenset[str]:
 @function("pandas.DataFrame", unevaluated=True)
 def table(call: ModelCall) -> Value:
     """``pandas.DataFrame(...)`` with exactly one row, written out."""
-    m, flow, _, _, _, node = call
+    m, flow, node = call.m, call.flow, call.node
     named: dict[str, Value] = {}
     for argument in node.keywords:
         if argument.arg is None:

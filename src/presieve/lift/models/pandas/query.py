@@ -60,7 +60,7 @@ class _Query:
     """One query of one table."""
 
     def __init__(self, call: ModelCall, frame: PartV, text: str) -> None:
-        self.m, self.flow, self.node = call.m, call.flow, call.node
+        self.m, self.flow = call.m, call.flow
         self.frame, self.text = frame, text
 
     def condition(self, node: ast.expr) -> VectorV:

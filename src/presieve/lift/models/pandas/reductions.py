@@ -51,7 +51,7 @@ _EXACT = 2**53
 
 def reduce_column(call: ModelCall, v: VectorV) -> Value | None:
     """Evaluate ``column.name()``; None if the reduction is not supported."""
-    m, flow, name, _, _, _ = call
+    m, flow, name = call.m, call.flow, call.name
     if v.array and not _same_on_array(v, name):
         reason = f".{name}() of a NumPy result does not skip NaN: put it into pd.Series(...)"
         raise call.decline("unsupported-operation", reason)

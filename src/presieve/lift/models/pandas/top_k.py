@@ -226,7 +226,7 @@ def extreme(call: ModelCall, top: TopV) -> Value | None:
     of = top.of
     if top.listed or isinstance(of, PartV) or strip(of.term.sort) not in _RANKED:
         return None
-    m, flow, name, _, _, _ = call
+    m, flow, name = call.m, call.flow, call.name
     op = Op.PY_LT if name == "min" else Op.PY_GT
     places = places_of(m, flow, top)
     sort = strip(of.term.sort)

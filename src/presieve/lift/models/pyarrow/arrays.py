@@ -231,7 +231,7 @@ def compare(call: ModelCall) -> ArrayV:
     """``greater(array, other)`` and the like, with an array of the same rows and type, or a
     constant.
     """
-    m, _, name, (left, right), _, _ = call
+    m, name, (left, right) = call.m, call.name, call.args
     op = _COMPARISONS[name]
     a = array_of(m, left)
     operand = _other_operand(m, a, right)
@@ -249,7 +249,7 @@ def combine(call: ModelCall) -> ArrayV:
     """``and_(a, b)`` and ``or_(a, b)``, null where an operand is; ``and_kleene(a, b)`` and
     ``or_kleene(a, b)``, which one operand may decide.
     """
-    m, _, name, (left, right), _, _ = call
+    m, name, (left, right) = call.m, call.name, call.args
     a = array_of(m, left)
     x, y = a.term, _other_operand(m, a, right)
     if strip(x.sort) != BOOL:

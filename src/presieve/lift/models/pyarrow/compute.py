@@ -39,7 +39,7 @@ def _present_rows(a: ArrayV) -> Term:
 @function("pyarrow.compute.max", "pyarrow.compute.min", arguments=1)
 def extreme(call: ModelCall) -> CellV:
     """``max(array)`` and ``min(array)``, but of booleans."""
-    m, _, name, (of,), _, _ = call
+    m, name, (of,) = call.m, call.name, call.args
     op = Op.PY_GT if name == "max" else Op.PY_LT
     a = array_of(m, of)
     base = strip(a.term.sort)
@@ -69,7 +69,7 @@ def count_present(call: ModelCall) -> CellV:
 @function("pyarrow.compute.any", "pyarrow.compute.all", arguments=1)
 def some_or_all(call: ModelCall) -> CellV:
     """``any(array)`` and ``all(array)`` of conditions."""
-    m, _, name, (of,), _, _ = call
+    m, name, (of,) = call.m, call.name, call.args
     a = array_of(m, of)
     if strip(a.term.sort) != BOOL:
         raise call.decline("unsupported-operation", "any and all take conditions")
@@ -96,7 +96,7 @@ def _sum(m: SymbolicMachine, a: ArrayV) -> Term:
 @function("pyarrow.compute.sum", arguments=1)
 def total(call: ModelCall) -> CellV:
     """``sum(array)`` of integers."""
-    m, flow, _, (of,), _, _ = call
+    m, flow, (of,) = call.m, call.flow, call.args
     a = array_of(m, of)
     sum_term = _sum(m, a)
     assume_within(m, flow, sum_term, 2**63, ast.unparse(m.node))
@@ -106,7 +106,7 @@ def total(call: ModelCall) -> CellV:
 @function("pyarrow.compute.mean", arguments=1)
 def mean(call: ModelCall) -> CellV:
     """``mean(array)`` of integers."""
-    m, flow, _, (of,), _, _ = call
+    m, flow, (of,) = call.m, call.flow, call.args
     a = array_of(m, of)
     top = _sum(m, a)
     assume_within(m, flow, top, EXACT_INT, ast.unparse(m.node))
