@@ -14,8 +14,8 @@ from tests.driver.declared import Best
 from tests.support.aggregates import problem_of
 
 from presieve.driver.cache import aggregates as keeping
-from presieve.driver.cache.aggregates import forget_aggregates, kept_aggregates
 from presieve.driver.cache.disk import CACHE
+from presieve.driver.cache.kept_aggregates import forget_aggregates, kept_aggregates
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.smt.solver import Effort

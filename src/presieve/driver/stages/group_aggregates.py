@@ -212,7 +212,7 @@ class _Stage:
     def _attempt(self, call: GroupCall, number: int, problem: Problem) -> Reduced:
         """Find aggregates and write their texts. Raises :class:`DeclineSignal`."""
         # This loads a solver, and importing this module must not load one.
-        from presieve.driver.cache.aggregates import kept_aggregates
+        from presieve.driver.cache.kept_aggregates import kept_aggregates
 
         reduction = kept_aggregates(problem, _prefix(number))
         if isinstance(reduction, Declined):
@@ -351,7 +351,7 @@ def _prefix(number: int) -> str:
 
 
 def _forget(problem: Problem, number: int) -> None:
-    from presieve.driver.cache.aggregates import forget_aggregates
+    from presieve.driver.cache.kept_aggregates import forget_aggregates
 
     forget_aggregates(problem, _prefix(number))
 
