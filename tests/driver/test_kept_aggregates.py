@@ -13,7 +13,7 @@ from tests.driver import folds
 from tests.driver.declared import Best
 from tests.support.aggregates import problem_of
 
-from presieve.driver.cache import aggregates as keeping
+from presieve.driver.cache import kept_aggregates as keeping
 from presieve.driver.cache.disk import CACHE
 from presieve.driver.cache.kept_aggregates import forget_aggregates, kept_aggregates
 from presieve.errors import Declined
