@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.backend.classic.groups_that_break_assumptions import BAD, GOOD, SCHEMA, applied, report
 from tests.support.running import plan_text, same_rows
@@ -87,6 +90,22 @@ def test_filters_that_are_not_understood_are_left_out(
 ) -> None:
     by(applied(written(spark, tmp_path / "t", bad=True).filter("soundex(team) < 'e'")))
     assert counts.pop() > 0
+
+
+def test_filters_by_which_the_check_would_lose_rows_are_left_out(
+    spark: SparkSession, by_value: None, tmp_path: Path, counts: list[int]
+) -> None:
+    """The file has 300 where Spark reads 44 as ``tinyint``. The plan's own filter does not reach the
+    scan: handed to it, ``small = 44`` would skip the row group with NaN.
+    """
+    small = pa.array([300, 44], pa.int32())
+    table = pa.table({"team": ["a", "a"], "score": [math.nan, 95.0], "small": small})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=1)
+    stored = spark.read.schema("team string, score double, small tinyint").parquet(str(tmp_path))
+    df = applied(stored.filter("array_contains(array(small = 44), true) >= true"))
+    assert by(df) == ["the guarded plan"]
+    same_rows(df, optimize(df, cost="always"))
+    assert counts == [1]
 
 
 @pytest.mark.second
