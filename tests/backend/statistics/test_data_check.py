@@ -95,8 +95,8 @@ def test_filters_that_are_not_understood_are_left_out(
 def test_filters_by_which_the_check_would_lose_rows_are_left_out(
     spark: SparkSession, by_value: None, tmp_path: Path, counts: list[int]
 ) -> None:
-    """The file has 300 where Spark reads 44 as ``tinyint``. The plan's own filter does not reach the
-    scan: handed to it, ``small = 44`` would skip the row group with NaN.
+    """The file has 300 where Spark reads 44 as ``tinyint``. The plan's own filter does not reach
+    the scan: handed to it, ``small = 44`` would skip the row group with NaN.
     """
     small = pa.array([300, 44], pa.int32())
     table = pa.table({"team": ["a", "a"], "score": [math.nan, 95.0], "small": small})

@@ -24,7 +24,7 @@ from presieve.ir.terms import FALSE, Scope, Term, Var
 from presieve.ir.text import print_term
 from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import Attribute, variable_of
-from presieve.semantics.scan import may_lose
+from presieve.semantics.scan import NARROW, may_lose
 from presieve.sql.catalyst import expression
 
 LARGEST = 512 * 2**20
@@ -90,7 +90,8 @@ def check_of(
 
 
 def _row_variable(attribute: Attribute) -> Var | None:
-    variable = variable_of(attribute)
+    """Return the variable for a column of the scan, unless any comparison of it may lose rows."""
+    variable = None if attribute.type in NARROW else variable_of(attribute)
     return None if variable is None else Var(Scope.ROW, attribute.name, variable.sort)
 
 
