@@ -166,7 +166,7 @@ CASES: list[tuple[list[str], str]] = [
     (["check", "$/later.json"], "of format '3', and this presieve reads formats 1 and 2; use the"),
     (["check", "$/words.json"], "of format 'one', and this presieve reads formats 1 and 2"),
     (["check", "$/large.json"], "of format 'inf'"),
-    (["check", "$/parts.json"], "$/parts.json: not a complete certificate: it has no 'strength'"),
+    (["check", "$/parts.json"], "$/parts.json: not a complete certificate: it has no 'kind'"),
     (["check", "$/problem.json"], "$/problem.json: (problem ...) is expected"),
     (["check", "$/list.json", "--solver", "yices"], "'yices' is not one of 'z3', 'cvc5'"),
     (["check"], "Missing argument 'CERT.json'"),

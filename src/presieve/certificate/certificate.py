@@ -170,7 +170,7 @@ def parse(data: object) -> Certificate:
 
 
 def _parse(data: dict[str, Any]) -> Certificate:
-    if data["presieve"] == _BEFORE and data["strength"] == "strongest":
+    if data["presieve"] == _BEFORE and data.get("strength") == "strongest":
         data = {**data, "strength": "optimal"}
     return read_fields(Certificate, data, may_lack=("residual_witnesses",))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from presieve.ir.fold import Problem
@@ -42,9 +43,19 @@ def read_fields(cls: type[_T], data: Mapping[str, Any], may_lack: Collection[str
     Raises KeyError, TypeError, ValueError or :class:`presieve.errors.PresieveError` if ``data`` is
     malformed.
     """
-    kinds = get_type_hints(cls)
-    names = [f.name for f in fields(cls) if f.name in data or f.name not in may_lack]  # type: ignore[arg-type]
-    return cls(**{name: _read(kinds[name], data[name], name) for name in names})
+    types = _types_of(cls)  # type: ignore[arg-type]
+    names = [name for name in types if name in data or name not in may_lack]
+    for name in sorted(names, key=lambda name: types[name] is Problem):
+        if name not in data:
+            raise KeyError(name)
+    return cls(**{name: _read(types[name], data[name], name) for name in names})
+
+
+@cache
+def _types_of(cls: Any) -> Mapping[str, Any]:
+    """The types of a dataclass's fields. A certificate has many witnesses of one class."""
+    types = get_type_hints(cls)
+    return {f.name: types[f.name] for f in fields(cls)}
 
 
 def _read(kind: Any, data: Any, name: str) -> Any:
