@@ -16,12 +16,12 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from presieve.certificate import Certificate, Rejected, check, parse
 from presieve.driver.cache.disk import Store, default_store
@@ -41,6 +41,8 @@ from presieve.ir.text import print_problem, print_term
 from presieve.semantics.assumptions import OPTIONAL
 
 logger = logging.getLogger("presieve")
+
+T = TypeVar("T")
 
 FORMAT = 1
 
@@ -89,19 +91,32 @@ class Query:
 def recall(store: Store, query: Query) -> Solution | None:
     """Return the stored and checked solution of the problem; None if there is no usable one."""
     started = time.perf_counter()
-    data = store.get(query.name)
+    solution = read_entry(store, query.name, partial(_solution, query))
+    if solution is None:
+        return None
+    return replace(solution, known=dict(query.known), seconds=time.perf_counter() - started)
+
+
+def read_entry(store: Store, name: str, read: Callable[[Any], T]) -> T | None:
+    """Return what ``read`` makes of the JSON of an entry; None if there is none. An entry for which
+    it raises an error is dropped with a warning.
+    """
+    data = store.get(name)
     if data is None:
         return None
     try:
-        solution = _solution(query, data)
-        if solution is None:
-            return None
-        seconds = time.perf_counter() - started
-        return replace(solution, known=dict(query.known), seconds=seconds)
-    except _Unfit as problem:
-        logger.warning("dropping a cache entry, %s: %s", store.path(query.name), problem)
-        store.drop(query.name)
+        return read(_load(data))
+    except (PresieveError, ValueError, RecursionError) as problem:
+        logger.warning("dropping a cache entry, %s: %s", store.path(name), problem)
+        store.drop(name)
         return None
+
+
+def _load(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _Unfit(f"not JSON ({error})") from error
 
 
 def keep(store: Store, query: Query, solution: Solution) -> None:
@@ -120,12 +135,8 @@ def keep(store: Store, query: Query, solution: Solution) -> None:
     store.put(query.name, json.dumps(entry) + "\n")
 
 
-def _solution(query: Query, data: bytes) -> Solution | None:
+def _solution(query: Query, entry: Any) -> Solution | None:
     """Return the solution in an entry; None if the entry is valid only for smaller budgets."""
-    try:
-        entry = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise _Unfit(f"not JSON ({error})") from error
     declined = _checked_form(query, entry)
     stored, budget = entry["certificate"], entry["budget"]
     wanted = query.left if stored is None else query.budget

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import time
 from dataclasses import replace
 from functools import lru_cache
@@ -23,8 +22,8 @@ from presieve.certificate.group_aggregates import (
     parse,
 )
 from presieve.certificate.row_expressions import Expression
-from presieve.driver.cache.checked import answer_store, assumption_key, versions
-from presieve.errors import Declined, PresieveError
+from presieve.driver.cache.checked import answer_store, assumption_key, read_entry, versions
+from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.terms import TRUE, Term, Var
 from presieve.ir.text import parse_term, print_problem, print_term
@@ -37,8 +36,6 @@ from presieve.synthesis.aggregates.aggregate_invariant import (
 )
 from presieve.synthesis.aggregates.aggregate_search import aggregates_of
 
-logger = logging.getLogger("presieve")
-
 _FORMAT = 1
 
 
@@ -49,13 +46,9 @@ def kept_aggregates(problem: Problem, prefix: str) -> Aggregates | Declined:
     if store is None:
         return aggregates_of(problem, prefix)
     name = _name(problem, prefix)
-    data = store.get(name)
-    if data is not None:
-        try:
-            return _read(problem, prefix, json.loads(data))
-        except (PresieveError, ValueError, RecursionError) as error:
-            logger.warning("dropping a cache entry, %s: %s", store.path(name), error)
-            store.drop(name)
+    kept = read_entry(store, name, lambda entry: _read(problem, prefix, entry))
+    if kept is not None:
+        return kept
     started = time.perf_counter()
     answer = aggregates_of(problem, prefix)
     if isinstance(answer, Aggregates) or time.perf_counter() - started < EFFORT.seconds:
