@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pytest
+from benchmarks.cold.pipelines import top_two
 from py4j.clientserver import ClientServerConnection
 
 from presieve import optimize
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.classic("Spark Connect has no JVM next to it")
-
-
-def top_two(pdf: Any) -> Any:
-    first = second = None
-    for row in pdf.itertuples():
-        if first is None or row.score > first:
-            first, second = row.score, first
-        elif second is None or row.score > second:
-            second = row.score
-    return pd.DataFrame({"team": [pdf.team.iloc[0]], "first": [first], "second": [second]})
 
 
 @pytest.fixture(scope="module")
