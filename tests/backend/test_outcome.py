@@ -373,6 +373,39 @@ def test_what_a_proof_covers_may_be_lost(
     assert judge.objection(written.filter("v > 901"), [proved]) is not None
 
 
+def test_a_source_that_is_read_again(rows: DataFrame, others: DataFrame) -> None:
+    """A copy of a source has other columns. Its filters are compared with those of the source."""
+    written = rows.filter("v > 900").join(others.filter("w > 5"), "k")
+    judge = OptimizedCheck(ClassicGateway(rows.sparkSession), written, "UTC")
+    for condition, kind in (
+        ("v > 900", ""),
+        ("v > 900 AND n > 3", ""),
+        ("v > 901", "scan"),
+        ("v > 900 AND v > 950", "scan"),
+        ("l > 900", ""),
+        ("v <> 900", "scan"),
+    ):
+        again = rows.filter(condition).selectExpr("k AS again")
+        better = written.join(again, written["k"] == again["again"], "left_semi")
+        assert _objection(judge, better) == kind, condition
+
+
+def test_a_copy_has_the_conditions_of_what_it_is_a_copy_of(rows: DataFrame) -> None:
+    parts = [rows.filter(c).select("k") for c in ("v > 900", "v <> 3 AND n > 3", "n > 3")]
+    written = parts[0].union(parts[1]).union(parts[2])
+    judge = OptimizedCheck(ClassicGateway(rows.sparkSession), written, "UTC")
+    for condition, kind in (
+        ("v > 900", ""),
+        ("v <> 3 AND n > 3", "scan"),
+        ("v > 900 AND n > 3", "scan"),
+        ("v <> 3", "scan"),
+        ("v > 900 AND n > 4", ""),
+    ):
+        again = rows.filter(condition).selectExpr("k AS again")
+        better = written.join(again, written["k"] == again["again"], "left_semi")
+        assert _objection(judge, better) == kind, condition
+
+
 def test_an_error_while_planning(check: tuple[OptimizedCheck, DataFrame]) -> None:
     judge, written = check
     assert _objection(judge, written.filter("n = 5 AND 10 / (n - 5) > 1")) == "error"

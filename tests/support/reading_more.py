@@ -25,6 +25,8 @@ READING_MORE: Mapping[str, tuple[str, ...]] = {
         "backend/problems/test_selected.py::test_selections",
         "backend/statistics/test_data_check.py::test_asked_again_of_other_files",
         "backend/statistics/test_data_check.py::test_filters_by_which_the_check_would_lose_rows_are_left_out",
+        "backend/statistics/test_data_check.py::test_filters_of_the_job_stay_when_the_guard_reads_its_input_again",
+        "backend/statistics/test_data_check.py::test_the_parts_of_a_union_have_other_filters",
         "backend/statistics/test_facts.py::test_footers_that_count_a_null",
         "backend/statistics/test_facts.py::test_footers_that_bound_integers",
         "backend/statistics/test_facts.py::test_footers_of_a_table_are_facts_of_now",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import os
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from tests.backend.classic.groups_that_break_assumptions import BAD, GOOD, SCHEM
 from tests.support.running import plan_text, same_rows
 
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.driver.optimize import optimize
+from presieve.driver.optimize import explain, optimize
 from presieve.driver.session import enabled
 from presieve.driver.stages import datachecks
 
@@ -106,6 +107,52 @@ def test_filters_by_which_the_check_would_lose_rows_are_left_out(
     assert by(df) == ["the guarded plan"]
     same_rows(df, optimize(df, cost="always"))
     assert counts == [1]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "x > 0.5",
+        "score > 3",
+        "x = 0.0 OR v = 2",
+        "x >= 0.5 AND score <> 7",
+        "day < DATE'1500-01-01'",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 4])
+def test_filters_of_the_job_stay_when_the_guard_reads_its_input_again(
+    spark: SparkSession, tmp_path: Path, size: int, condition: str
+) -> None:
+    """Spark hands the condition to the scan of each copy as it does to that of the plan as written,
+    so no copy loses a row that the plan as written has.
+    """
+    _write_hostile(tmp_path, size)
+    df = applied(spark.read.parquet(str(tmp_path)).filter(condition))
+    found = explain(df, cost="always")
+    assert [d["by"] for d in found.boundaries[0].discharged] == ["the guarded plan"]
+    assert found.data.taken_back == ()
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_the_parts_of_a_union_have_other_filters(spark: SparkSession, tmp_path: Path) -> None:
+    _write_hostile(tmp_path, 1)
+    table = spark.read.parquet(str(tmp_path))
+    df = applied(table.filter("x > 0.5").union(table.filter("score > 3")))
+    same_rows(df, optimize(df, cost="always"))
+
+
+def _write_hostile(folder: Path, size: int) -> None:
+    """Write rows with NaN where conditions and the function look, in groups of ``size`` rows."""
+    scores = [95.0, math.nan, 92.0, -0.0, 99.0, math.nan, 91.0, 90.5, None, 97.0]
+    count = len(scores)
+    columns = {
+        "team": pa.array(["ab"[i % 2] for i in range(count)]),
+        "score": pa.array(scores),
+        "v": pa.array([i % 4 for i in range(count)], pa.int64()),
+        "x": pa.array([math.nan, 0.7, -0.0, 0.0, math.nan, 5.0, 0.9, math.nan, 2.0, 0.6]),
+        "day": pa.array([dt.date(1400 + 100 * (i % 3), 1, 1) for i in range(count)]),
+    }
+    pq.write_table(pa.table(columns), folder / "t.parquet", row_group_size=size)
 
 
 @pytest.mark.second
