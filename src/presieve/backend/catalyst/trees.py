@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from presieve.errors import DeclineSignal
@@ -141,22 +142,24 @@ _UNSTABLE = frozenset(("jvmId", "qualifier", "metadata", "origin", "resultId"))
 """Fields that may differ although nothing else does."""
 
 
-def stable_text(value: object) -> str:
+def stable_text(value: object, numbers: Mapping[int, int] = MappingProxyType({})) -> str:
     """Return a part of the JSON as a text that is the same for the same part of another plan, where
-    all expressions except columns get new numbers.
+    all expressions except columns get new numbers. ``numbers`` maps columns to those to write in
+    their place.
     """
-    return json.dumps(_stable(value), sort_keys=True, default=str)
+    return json.dumps(_stable(value, numbers), sort_keys=True, default=str)
 
 
-def _stable(value: object) -> object:
+def _stable(value: object, numbers: Mapping[int, int]) -> object:
     if isinstance(value, list):
-        return [_stable(item) for item in value]
+        return [_stable(item, numbers) for item in value]
     if not isinstance(value, dict):
         return value
     if value.get("class") == ATTRIBUTE:
-        return {"column": expr_id(value)}
+        number = expr_id(value)
+        return {"column": numbers.get(number, number)}
     names = (k for k in value if k not in _UNSTABLE and k != "exprId")
-    return {str(k): _stable(value[k]) for k in names}
+    return {str(k): _stable(value[k], numbers) for k in names}
 
 
 def split_conjuncts(tree: Tree) -> tuple[Conjunct, ...]:

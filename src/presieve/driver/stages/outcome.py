@@ -99,7 +99,7 @@ class OptimizedCheck:
     # Rows that scans lose
 
     def _lossy_scan_objection(
-        self, df: DataFrame, scans: Iterable[OptimizedScan], certified: list[Predicate]
+        self, df: DataFrame, scans: tuple[OptimizedScan, ...], certified: list[Predicate]
     ) -> Objection | None:
         suspects = [(s, c, loss) for s in scans if s.is_scan for c, loss in self._losses(s)]
         if not suspects:
@@ -108,7 +108,7 @@ class OptimizedCheck:
         suspects = [x for x in suspects if not _is_covered(x[2], covered)]
         if suspects and self._scans_as_written is None:
             return None
-        suspects = [x for x in suspects if not self._was_there(x[0], x[1])]
+        suspects = [x for x in suspects if not self._was_there(x[0], x[1], scans)]
         suspects = [x for x in suspects if not _is_of_directories(x[0], x[1])]
         if suspects:
             same = _same_columns(self._gateway.tree(self._gateway.analyzed(df)))
@@ -119,10 +119,34 @@ class OptimizedCheck:
         name = ", ".join(suspects[0][1].names.values())
         return Objection("scan", f"a scan may lose rows by a comparison with {name}")
 
-    def _was_there(self, scan: OptimizedScan, condition: ScanCondition) -> bool:
+    def _was_there(
+        self, scan: OptimizedScan, condition: ScanCondition, scans: tuple[OptimizedScan, ...]
+    ) -> bool:
+        """Whether the plan as written has the condition wherever it reads what the scan reads."""
         before = list(self._as_written(scan))
-        keys = [{c.key for c in s.conditions} for s in before]
-        return bool(keys) and all(condition.key in k for k in keys)
+        if before:
+            return all(condition.key in {c.key for c in s.conditions} for s in before)
+        originals = list(self._originals(scan, scans))
+        return bool(originals) and all(condition.key_in(numbers) in k for k, numbers in originals)
+
+    def _originals(
+        self, scan: OptimizedScan, scans: tuple[OptimizedScan, ...]
+    ) -> Iterator[tuple[set[str], Mapping[int, int]]]:
+        """Yield the scans as written that a scan may be a copy of: the keys of their conditions,
+        and their columns by those of the copy.
+
+        A guarded plan reads its input more than once, and Spark numbers the columns of each copy
+        anew. A copy reads the files that another of the ``scans`` reads, and has all conditions of
+        what it is a copy of.
+        """
+        readers = (*scans, *(self._scans_as_written or ()))
+        for output in {other.output for other in readers if scan.reads_again(other)}:
+            numbers = dict(zip(scan.output, output, strict=True))
+            present = {c.key_in(numbers) for c in scan.conditions}
+            for original in self._scans_as_written or ():
+                keys = {c.key for c in original.conditions if not c.tests_null}
+                if original.output == output and keys <= present:
+                    yield keys, numbers
 
     def _losses(self, scan: OptimizedScan) -> Iterator[tuple[ScanCondition, _Place]]:
         """Yield the comparisons that may make the scan lose rows that pass all its conditions."""

@@ -37,13 +37,15 @@ _INDEX = SOURCES + "InMemoryFileIndex"
 @translate_errors
 def own_listings(plans: JvmPlans, plan: Handle, root: Node) -> Handle:
     """Give each relation over files that are listed once a listing of its own, except below views.
-    Raises :class:`GatewayError` if the files are not the listed ones any more. ``root`` is the
-    plan's tree.
+    Copies of a relation share it. Raises :class:`GatewayError` if the files are not the listed ones
+    any more. ``root`` is the plan's tree.
     """
     views = [n.path for n in walk(root) if n.kind == VIEW]
     leaves = [n.path for n in walk(root) if not n.children]
     free = [p for p in leaves if not any(p[: len(view)] == view for view in views)]
-    renewed = {p: _renew_listing(plans, leaf) for p in free if (leaf := _listed(plans, plan, p))}
+    listed = {p: leaf for p in free if (leaf := _listed(plans, plan, p))}
+    own = {files: _list_again(plans, files) for files in {leaf.files for leaf in listed.values()}}
+    renewed = {p: _with_files(plans, leaf, own[leaf.files]) for p, leaf in listed.items()}
     return _rebuild(plans, plan, root, renewed)
 
 
@@ -68,17 +70,16 @@ def _rebuild(
     return operator.withNewChildrenInternal(plans.seq(children).toIndexedSeq())
 
 
-def _renew_listing(plans: JvmPlans, leaf: Leaf) -> Handle:
-    assert leaf.files is not None
-    files, jvm = leaf.files, plans.jvm
-    session, none = files.base.sparkSession(), java_constant(jvm, "scala.Option", "empty")
-    own = java_class(jvm, _INDEX)(
+def _list_again(plans: JvmPlans, files: Files | None) -> Files:
+    assert files is not None
+    session, none = files.base.sparkSession(), java_constant(plans.jvm, "scala.Option", "empty")
+    own = java_class(plans.jvm, _INDEX)(
         session,
         files.location.rootPaths(),
         files.options,
         none,
-        java_module(jvm, SOURCES + "NoopCache"),
-        java_method(jvm, "scala.Option", "apply")(files.location.partitionSpec()),
+        java_module(plans.jvm, SOURCES + "NoopCache"),
+        java_method(plans.jvm, "scala.Option", "apply")(files.location.partitionSpec()),
         none,
     )
     own_files = Files(files.base, own)
@@ -86,10 +87,14 @@ def _renew_listing(plans: JvmPlans, leaf: Leaf) -> Handle:
         raise GatewayError("files have changed while the plan was optimized")
     schemas, buckets = (files.partition_schema, files.data_schema), files.base.bucketSpec()
     own_files.base = files.base.copy(own, *schemas, buckets, files.format, files.options, session)
+    return own_files
+
+
+def _with_files(plans: JvmPlans, leaf: Leaf, files: Files) -> Handle:
     relation = leaf.handle
     fields = [relation.productElement(i) for i in range(1, int(relation.productArity()))]
-    renewed = relation.copy(own_files.base, *fields)
-    renewed_leaf(plans, renewed, leaf, own_files)
+    renewed = relation.copy(files.base, *fields)
+    renewed_leaf(plans, renewed, leaf, files)
     return renewed
 
 

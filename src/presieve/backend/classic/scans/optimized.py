@@ -48,6 +48,10 @@ class ScanCondition:
     key: str
     offered: Callable[[], str | None]
 
+    def key_in(self, numbers: Mapping[int, int]) -> str:
+        """Return the key of the same condition on other columns."""
+        return stable_text(self.tree, numbers)
+
     @property
     def types(self) -> Mapping[int, str]:
         """The types of the columns that it reads, by number."""
@@ -87,19 +91,35 @@ class ScanCondition:
 
 @dataclass(frozen=True, slots=True)
 class OptimizedScan:
-    """A leaf of an optimized plan: the numbers of its ``columns``, whether it ``is_scan`` (and is
-    handed filters) or reads cached data, and the conditions that are evaluated right above it.
+    """A leaf of an optimized plan: the numbers of its columns in order, whether it ``is_scan`` (and
+    is handed filters) or reads cached data, and the conditions that are evaluated right above it.
     ``pruned_by`` are the columns by whose values in another table Spark skips directories or files
-    when the plan runs (``PartitionPruning``). ``directories`` returns the columns that are read
-    from the names of directories.
+    when the plan runs (``PartitionPruning``). ``leaf`` describes what it reads.
     """
 
-    columns: frozenset[int]
+    output: tuple[int, ...]
     is_scan: bool
     is_cached: bool
     conditions: tuple[ScanCondition, ...]
     pruned_by: frozenset[int]
-    directories: Callable[[], frozenset[str]]
+    leaf: Leaf
+
+    @property
+    def columns(self) -> frozenset[int]:
+        """The numbers of its columns."""
+        return frozenset(self.output)
+
+    @translate_errors
+    def directories(self) -> frozenset[str]:
+        """Return the columns that are read from the names of directories."""
+        return frozenset() if self.leaf.files is None else self.leaf.files.placed_columns
+
+    def reads_again(self, other: OptimizedScan) -> bool:
+        """Whether it is a copy of the other scan. Spark gives the columns of a copy new numbers
+        (``MultiInstanceRelation.newInstance``) and leaves its files.
+        """
+        files = self.leaf.files
+        return files is not None and files is other.leaf.files and self.output != other.output
 
 
 @translate_errors
@@ -119,12 +139,12 @@ def _scans(
     projections in between.
     """
     if not node.children:
-        columns = frozenset(expr_id(tree[0]) for tree in node.fields.get("output", []))
+        output = tuple(expr_id(tree[0]) for tree in node.fields.get("output", []))
         leaf = leaf_of(gateway, gateway.node(plan, node.path))
         conditions = tuple(c for filter_ in above for c in _conditions(gateway, plan, filter_))
         pruned_by = frozenset(c for filter_ in above for c in _pruned_by(filter_))
         kinds = leaf.is_scan, node.kind == CACHED
-        yield OptimizedScan(columns, *kinds, conditions, pruned_by, partial(_directories, leaf))
+        yield OptimizedScan(output, *kinds, conditions, pruned_by, leaf)
         return
     if node.kind == FILTER:
         above = (*above, node)
@@ -141,11 +161,6 @@ def _fields(json_type: object) -> Iterator[str]:
             yield from _fields(field["type"])
     else:
         yield simple_type(json_type)
-
-
-@translate_errors
-def _directories(leaf: Leaf) -> frozenset[str]:
-    return frozenset() if leaf.files is None else leaf.files.placed_columns
 
 
 def _conditions(gateway: ClassicGateway, plan: Handle, filter_: Node) -> Iterator[ScanCondition]:

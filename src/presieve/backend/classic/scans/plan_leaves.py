@@ -222,6 +222,7 @@ def leaf_of(plans: JvmPlans, handle: Handle, kind: str | None = None) -> Leaf:
 def renewed_leaf(plans: JvmPlans, handle: Handle, like: Leaf, files: Files) -> None:
     """Note the facts about a copy of a leaf with its own list of the same files."""
     leaf = leaf_of(plans, handle, like.kind)
+    _ask(plans, files.base, lambda: files)
     vars(leaf).update(files=files, is_listed_once=like.is_listed_once)
 
 
