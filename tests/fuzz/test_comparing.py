@@ -81,6 +81,20 @@ def test_what_a_guard_reads_again_is_no_fault(
     assert kinds(unless_guarded(found, written)) == [OTHER_ROWS]
 
 
+@pytest.mark.parametrize(
+    "moment", ["0000-06-01 00:00:00", "-0044-03-15 12:00:00", "10000-01-01 00:00:00"]
+)
+@pytest.mark.parametrize("kind", ["TIMESTAMP", "TIMESTAMP_NTZ", "DATE"])
+def test_moments_that_python_does_not_have_are_compared_as_texts(
+    numbers: DataFrame, moment: str, kind: str
+) -> None:
+    some = f"CAST(replace('{moment}', ' 00:00:00', '') AS {kind})"
+    written = numbers.where("id < 3").selectExpr("id", "x", f"array(struct({some} AS m)) AS ms")
+    assert compare(written, {"same": lambda: written.where("id < 3")}) == Comparison(rewritten=True)
+    found = compare(written, {"row lost": lambda: written.where("id < 2")})
+    assert kinds(found) == [OTHER_ROWS]
+
+
 def test_rows_out_of_scans_are_counted_by_source(
     numbers: DataFrame, spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -32,15 +32,31 @@ class Run:
 
 
 def run(df: DataFrame) -> Run:
-    """Collect the DataFrame, planned anew: after a run, what shuffles have written is not read."""
+    """Collect the DataFrame, planned anew: after a run, what shuffles have written is not read.
+    Rows with moments that Python does not have are collected as texts.
+    """
+    from pyspark.errors import PySparkException
+
     is_connect = type(df).__module__.startswith("pyspark.sql.connect.")
     if is_connect or setting_of(df.sparkSession) is not None:
         return Run(df.collect(), None)
     planned = df.select("*")
-    rows = planned.collect()
+    try:
+        rows = planned.collect()
+    except PySparkException:
+        raise
+    except (ValueError, OverflowError):  # years before 1 or after 9999
+        planned = _as_texts(df)
+        rows = planned.collect()
     execution = planned._jdf.queryExecution()
     counts = None if lost_stages(execution) else scanned(execution.executedPlan())
     return Run(rows, counts)
+
+
+def _as_texts(df: DataFrame) -> DataFrame:
+    """Return the rows as texts by Spark, which has moments that Python does not have."""
+    numbered = df.toDF(*(f"c{i}" for i in range(len(df.columns))))
+    return numbered.selectExpr(*(f"CAST({name} AS STRING)" for name in numbered.columns))
 
 
 def lost_stages(execution: Any) -> bool:
