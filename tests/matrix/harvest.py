@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.mark.structures import ParameterSet
-from pyspark.errors import PySparkException
 from tests.matrix.pipelines import OWN
 from tests.support import running
 from tests.support.games.tables import Tables
@@ -127,8 +126,8 @@ def pipelines(source: Source, given: Given) -> list[Named]:
         with _recording(module, str(source), found):
             try:
                 function(**arguments)
-            except (AssertionError, KeyError, PySparkException):
-                continue  # it speaks of its own tables: what was built before counts
+            except Exception:
+                continue  # it reads its own tables and reports: what was built before counts
     return found
 
 
