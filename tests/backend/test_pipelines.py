@@ -9,9 +9,19 @@ import pytest
 from tests.support.games import udfs
 from tests.support.games.pipelines import SCORE, TOP2, agg, pandas_udf
 from tests.support.games.tables import Tables
-from tests.support.running import is_connect, plan_text, rewritten, safe, same_rows, untouched
+from tests.support.running import (
+    is_connect,
+    optimized_plan,
+    optimized_with_report,
+    plan_text,
+    rewritten,
+    safe,
+    same_rows,
+    untouched,
+)
 
 from presieve.driver.optimize import explain, optimize
+from presieve.driver.options import Cost
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,6 +38,27 @@ def test_exact_below_an_aggregate(tables: Tables) -> None:
     assert "def top" in boundary.source
     assert boundary.span is not None
     assert boundary.span.file.endswith("udfs.py")
+
+
+@pytest.mark.parametrize("cost", ["auto", "always"])
+def test_a_report_changes_nothing(tables: Tables, cost: Cost) -> None:
+    """``rewritten`` and ``untouched`` look at the plan of the call that reports."""
+    groups = tables.plain.groupBy("team").applyInPandas(udfs.top2, TOP2)
+    best = tables.plain.groupBy("team").agg({"score": "max"}).toDF("team", "best")
+    for df in (
+        agg(tables.plain, "top", "double", "score").filter("m >= 90"),
+        agg(tables.strange, "count_high", "bigint", "v").filter("m >= 1 AND team <> 'C'"),
+        groups.filter("first >= 90 AND second >= 90"),
+        groups.select("team"),
+        best.filter("best > 90"),
+        best.filter("length(team) = 1"),
+        tables.plain.selectExpr(
+            "*", "row_number() OVER (PARTITION BY team ORDER BY v) AS n"
+        ).filter("n = 1"),
+    ):
+        better, told = optimize(df, cost=cost), optimized_with_report(df, cost=cost)[0]
+        assert (better is df) == (told is df)
+        assert optimized_plan(better) == optimized_plan(told)
 
 
 def test_split_below_apply_in_pandas(tables: Tables) -> None:

@@ -28,6 +28,11 @@ def be_thorough(asked: bool) -> None:
     _thorough = asked
 
 
+def is_thorough() -> bool:
+    """Whether everything is tried."""
+    return _thorough
+
+
 def amount(all_of_them: int, of: int = _PART) -> int:
     """So many tables, groups or seconds: each ``of``-th, or all of them."""
     return all_of_them if _thorough else all_of_them // of

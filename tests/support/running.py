@@ -9,11 +9,13 @@ from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from tests.support.amount import is_thorough
 from tests.support.scans import reads_no_more, run
 
-from presieve.driver.optimize import explain, optimize
-from presieve.driver.options import Cost
+from presieve.driver.optimize import explain, optimize, optimize_and_report, read_settings
+from presieve.driver.options import Cost, Options, collect_given, of_session
 from presieve.driver.solve import Policy
+from presieve.report.report import Report
 from presieve.report.report_data import BoundaryReport
 
 if TYPE_CHECKING:
@@ -24,15 +26,28 @@ SORTED = ("Window", "GlobalLimit")
 """Operators that boundaries may stand on or below."""
 
 
+def optimized_with_report(
+    df: DataFrame, *, cost: Cost = "always", policy: Policy = "default"
+) -> tuple[DataFrame, Report]:
+    """What :func:`optimize` gives and :func:`explain` tells. Each is called with ``--thorough``;
+    else one call that gives both takes half the time.
+    """
+    if is_thorough():
+        return optimize(df, cost=cost, policy=policy), explain(df, cost=cost, policy=policy)
+    settings = read_settings(df.sparkSession)
+    options = Options.of(collect_given(cost=cost, policy=policy), of_session(settings))
+    better, data = optimize_and_report(df, options, for_report=True, settings=settings)
+    return better, Report(data)
+
+
 def rewritten(df: DataFrame, *, policy: Policy = "default") -> BoundaryReport:
     """The report of the one boundary, after the rewritten pipeline gave the same rows. Where its
     pre-filter meets a window further below is not of interest.
     """
-    better = optimize(df, cost="always", policy=policy)
-    assert better is not df, explain(df, policy=policy)
+    better, report = optimized_with_report(df, policy=policy)
+    assert better is not df, report
     same_rows(df, better)
-    found = explain(df, cost="always", policy=policy).boundaries
-    (boundary,) = [b for b in found if b.operator not in SORTED]
+    (boundary,) = [b for b in report.boundaries if b.operator not in SORTED]
     assert boundary.kind != "none"
     return boundary
 
@@ -46,8 +61,7 @@ def untouched(df: DataFrame, *, policy: Policy = "default") -> BoundaryReport:
     """The report of the one boundary, past which nothing moved: the very same DataFrame came back,
     or one whose functions of tables are handed fewer columns.
     """
-    better = optimize(df, cost="always", policy=policy)
-    report = explain(df, cost="always", policy=policy)
+    better, report = optimized_with_report(df, policy=policy)
     if any(f.pruned for f in report.functions):
         same_rows(df, better)
     else:
@@ -118,11 +132,11 @@ def settled(better: DataFrame, *, cost: Cost = "auto", policy: Policy = "default
     again = optimize(better, cost=cost, policy=policy)
     if again is not better:
         assert is_connect(better)
-        assert _optimized(again) == _optimized(better)
+        assert optimized_plan(again) == optimized_plan(better)
         same_rows(better, again)
 
 
-def _optimized(df: DataFrame) -> str:
+def optimized_plan(df: DataFrame) -> str:
     """Spark's optimized plan, without the numbers of columns."""
     _, _, rest = plan_text(df).partition("== Optimized Logical Plan ==")
     plan, found, _ = rest.partition("== Physical Plan ==")
