@@ -373,6 +373,12 @@ def test_what_a_proof_covers_may_be_lost(
     assert judge.objection(written.filter("v > 901"), [proved]) is not None
 
 
+def _reading_again(written: DataFrame, copy: DataFrame) -> DataFrame:
+    """A rewritten plan that compares its rows with those of a copy of one of its sources."""
+    again = copy.selectExpr("k AS again")
+    return written.join(again, written["k"] == again["again"], "left_semi")
+
+
 def test_a_source_that_is_read_again(rows: DataFrame, others: DataFrame) -> None:
     """A copy of a source has other columns. Its filters are compared with those of the source."""
     written = rows.filter("v > 900").join(others.filter("w > 5"), "k")
@@ -385,8 +391,7 @@ def test_a_source_that_is_read_again(rows: DataFrame, others: DataFrame) -> None
         ("l > 900", ""),
         ("v <> 900", "scan"),
     ):
-        again = rows.filter(condition).selectExpr("k AS again")
-        better = written.join(again, written["k"] == again["again"], "left_semi")
+        better = _reading_again(written, rows.filter(condition))
         assert _objection(judge, better) == kind, condition
 
 
@@ -401,8 +406,7 @@ def test_a_copy_has_the_conditions_of_what_it_is_a_copy_of(rows: DataFrame) -> N
         ("v <> 3", "scan"),
         ("v > 900 AND n > 4", ""),
     ):
-        again = rows.filter(condition).selectExpr("k AS again")
-        better = written.join(again, written["k"] == again["again"], "left_semi")
+        better = _reading_again(written, rows.filter(condition))
         assert _objection(judge, better) == kind, condition
 
 
