@@ -14,9 +14,11 @@ EACH = [(why, test) for why, tests in READING_MORE.items() for test in tests]
 
 @pytest.mark.parametrize(("why", "test"), EACH)
 def test_it_is_a_test(why: str, test: str) -> None:
-    file, _, name = test.partition("::")
+    whole, _, case = test.partition("[")
+    file, _, name = whole.partition("::")
     assert re.search(rf"^def {name}\(", (TESTS / file).read_text(encoding="utf-8"), re.M)
-    assert why_reading_more(f"tests/{test}[case]") == why
+    assert why_reading_more(f"tests/{test}") == why
+    assert why_reading_more(f"tests/{whole}[another case]") == (None if case else why)
 
 
 def test_no_other_is_left_out() -> None:

@@ -22,7 +22,7 @@ READING_MORE: Mapping[str, tuple[str, ...]] = {
         "backend/problems/test_group_fold.py::test_fields_of_a_struct",
         "backend/problems/test_group_fold.py::test_a_list_that_is_changed_in_place",
         "backend/problems/test_group_fold.py::test_fields_that_nobody_reads",
-        "backend/problems/test_needed.py::test_it_says_why_the_filter_stays",
+        "backend/problems/test_needed.py::test_it_says_why_the_filter_stays[a guard]",
         "backend/problems/test_selected.py::test_selections",
         "backend/statistics/test_data_check.py::test_asked_again_of_other_files",
         "backend/statistics/test_data_check.py::test_filters_by_which_the_check_would_lose_rows_are_left_out",
@@ -49,6 +49,9 @@ READING_MORE: Mapping[str, tuple[str, ...]] = {
 
 
 def why_reading_more(nodeid: str) -> str | None:
-    """Why a test's pipelines read more; None where they must not."""
-    name = nodeid.removeprefix("tests/").partition("[")[0]
-    return next((why for why, tests in READING_MORE.items() if name in tests), None)
+    """Why a test's pipelines read more; None where they must not. A test is listed with all its
+    cases or by one of them.
+    """
+    case = nodeid.removeprefix("tests/")
+    names = {case, case.partition("[")[0]}
+    return next((why for why, tests in READING_MORE.items() if names & set(tests)), None)
