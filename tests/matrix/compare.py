@@ -13,6 +13,7 @@ from tests.matrix.harvest import Named
 from tests.support.other_orders import in_other_orders, tells_order
 from tests.support.scans import (
     Run,
+    as_texts,
     is_guarded,
     is_merged,
     lost_stages,
@@ -176,10 +177,4 @@ def shown(number: int, df: DataFrame) -> DataFrame:
     """The rows as text, exact to the last bit, with the number of their pipeline."""
     from pyspark.sql import functions as F
 
-    plain = df.toDF(*[f"c{i}" for i in range(len(df.columns))])
-    options = {
-        "ignoreNullFields": "false",
-        "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    }
-    text = F.to_json(F.struct("*"), options)
-    return plain.select(F.lit(number).alias("n"), text.alias("row"))
+    return as_texts(df).select(F.lit(number).alias("n"), "row")

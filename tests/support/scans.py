@@ -46,17 +46,27 @@ def run(df: DataFrame) -> Run:
     except PySparkException:
         raise
     except (ValueError, OverflowError):  # years before 1 or after 9999
-        planned = _as_texts(df)
+        planned = as_texts(df)
         rows = planned.collect()
     execution = planned._jdf.queryExecution()
     counts = None if lost_stages(execution) else scanned(execution.executedPlan())
     return Run(rows, counts)
 
 
-def _as_texts(df: DataFrame) -> DataFrame:
-    """Return the rows as texts by Spark, which has moments that Python does not have."""
+def as_texts(df: DataFrame) -> DataFrame:
+    """Each row as one text by Spark, exact to the last bit, in a column named ``row``."""
+    from pyspark.sql import functions as F
+
     numbered = df.toDF(*(f"c{i}" for i in range(len(df.columns))))
-    return numbered.selectExpr(*(f"CAST({name} AS STRING)" for name in numbered.columns))
+    return numbered.select(F.to_json(F.struct("*"), _EXACT).alias("row"))
+
+
+_EXACT = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+"""How texts of rows are written: with what is NULL, and with microseconds."""
 
 
 def lost_stages(execution: Any) -> bool:
