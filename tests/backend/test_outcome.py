@@ -410,6 +410,78 @@ def test_a_copy_has_the_conditions_of_what_it_is_a_copy_of(rows: DataFrame) -> N
         assert _objection(judge, better) == kind, condition
 
 
+# --- moments that Python does not have, or not in every time zone ---------------------------------
+
+ZONES = ("UTC", "America/New_York")
+
+
+@pytest.fixture(params=ZONES)
+def zone(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[str]:
+    name = "spark.sql.session.timeZone"
+    before = str(spark.conf.get(name))
+    spark.conf.set(name, request.param)
+    yield str(request.param)
+    spark.conf.set(name, before)
+
+
+@pytest.fixture(scope="module")
+def moments(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    first = dt.datetime(1969, 12, 1, tzinfo=dt.UTC)
+    columns = {
+        "ts": pa.array([first + dt.timedelta(days=i) for i in range(COUNT)]),
+        "day": pa.array([FIRST + dt.timedelta(days=i) for i in range(COUNT)]),
+        "v": pa.array([float(i) for i in range(COUNT)]),
+    }
+    return spark.read.parquet(_write(tmp_path_factory.mktemp("moments") / "t", columns))
+
+
+KEPT = (
+    "ts < TIMESTAMP'1970-01-31' OR ts >= TIMESTAMP'+10000-01-01'",
+    "ts > TIMESTAMP'+12000-01-01 00:00:00.5'",
+    "ts >= TIMESTAMP'2200-07-01'",
+    "ts < TIMESTAMP'1930-07-01 12:00:00.123'",
+    "day < DATE'2000-01-01' OR day >= DATE'+10000-01-01'",
+    "day < DATE'2000-01-01' OR ts >= TIMESTAMP'+10000-01-01' AND v < 3",
+)
+SHIFTED = (
+    "ts < TIMESTAMP'1800-01-01' OR ts >= TIMESTAMP'+10000-01-01'",
+    "ts < TIMESTAMP'2200-01-01 00:00:00.000001'",
+    "ts < TIMESTAMP'+10000-01-01 00:00:00.000001'",
+    "ts < TIMESTAMP'-0100-01-01'",
+    "day < DATE'1500-01-01' OR ts >= TIMESTAMP'+10000-01-01'",
+    "day >= DATE'+10000-01-01' OR v > 3",
+)
+
+
+@pytest.mark.parametrize("condition", (*KEPT, *SHIFTED))
+def test_moments_that_python_lacks(moments: DataFrame, zone: str, condition: str) -> None:
+    judge = OptimizedCheck(ClassicGateway(moments.sparkSession), moments, zone)
+    assert _objection(judge, moments.filter(condition)) == ("scan" if condition in SHIFTED else "")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "ts + INTERVAL '1' DAY < TIMESTAMP'1970-02-01 00:00:00'",
+        "date_format(ts, 'yyyyMMdd') < '19700301'",
+        "year(ts) < 1970",
+        "to_date(ts) >= DATE'1972-08-01' AND date_format(ts, 'yyyy') > '1971'",
+        "date_format(day, 'yyyyMMdd') < '20220301'",
+        "v < 100 AND CAST(ts AS STRING) < '1970-01-05'",
+        "date_format(ts, 'yyyyMMdd') < '19700301' OR year(day) = 2023",
+        "unix_timestamp(ts) < 1000000",
+    ],
+)
+def test_derived_ranges_end_where_python_does(
+    moments: DataFrame, zone: str, condition: str
+) -> None:
+    job = moments.filter(condition)
+    report = presieve.explain(job, cost="always")
+    assert report.data.taken_back == ()
+    assert report.derived
+    assert sorted(presieve.optimize(job, cost="always").collect()) == sorted(job.collect())
+
+
 def test_an_error_while_planning(check: tuple[OptimizedCheck, DataFrame]) -> None:
     judge, written = check
     assert _objection(judge, written.filter("n = 5 AND 10 / (n - 5) > 1")) == "error"
