@@ -7,6 +7,7 @@ check only objects: a pass that it objects to is taken back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
@@ -35,7 +36,7 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
 from presieve.ir.walk import rewrite, variables
-from presieve.semantics.scan import NARROW, Loss, losses, may_lose_by
+from presieve.semantics.scan import NARROW, Loss, losses
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import build
@@ -156,8 +157,6 @@ class OptimizedCheck:
             lossy = condition.lossy
             if not lossy or condition.tests_null:
                 continue
-            if term is None and _is_of_late_days(condition):
-                continue
             narrow = any(condition.types[n] in NARROW for n in lossy)
             if term is None or narrow:
                 places: list[_Place] = [(n, "", "") for n in lossy]
@@ -167,14 +166,24 @@ class OptimizedCheck:
                 yield from ((condition, place) for place in places)
 
     def _term(self, condition: ScanCondition) -> Term | None:
-        """Read a condition as a term whose variables are named by their column numbers."""
+        """Read a condition as a term whose variables are named by their column numbers.
+
+        If Python does not have a moment, or not in this time zone, moments are read in UTC: what
+        scans lose does not depend on hours (:data:`presieve.semantics.scan.STANDARD_TIME`).
+        """
         variables_by_number: dict[int, Term] = {}
         for number, type_ in condition.types.items():
             of_type = column(str(number), type_, True)
             if of_type is not None:
                 variables_by_number[number] = Var(Scope.ROW, of_type.name, of_type.sort)
-        term = expression(condition.tree, variables_by_number, self._timezone)
-        return None if isinstance(term, Declined) else term
+        for tree, timezone in (
+            (condition.tree, self._timezone),
+            (_with_late_moments_clamped(condition.tree), "UTC"),
+        ):
+            term = expression(tree, variables_by_number, timezone)
+            if not isinstance(term, Declined):
+                return term
+        return None
 
     # Filters that scans lose
 
@@ -268,13 +277,21 @@ def _is_of_directories(scan: OptimizedScan, condition: ScanCondition) -> bool:
     return names <= {*scan.directories(), METADATA}
 
 
-def _is_of_late_days(condition: ScanCondition) -> bool:
-    """Whether the condition compares only dates, with days that are the same in both calendars or
-    after year 9999.
+def _with_late_moments_clamped(tree: Tree) -> Tree:
+    """Replace years after 9999, which Python does not have, by 9999. Scans lose the same rows: they
+    shift only early constants, and cut what is below a millisecond, which stays.
     """
-    dates = all(t == "date" for t in condition.types.values() if may_lose_by(t))
-    days = [str(n["value"]) for n in condition.tree if n.get("dataType") == "date" and "value" in n]
-    return dates and all(day.startswith("+") or day >= "1582-10-15" for day in days)
+    return [
+        {**n, "value": _LATE_YEAR.sub("9999", n["value"])} if _is_moment(n) else n for n in tree
+    ]
+
+
+_LATE_YEAR = re.compile(r"^\+\d{5,}")
+"""A year as Spark writes it in front of a date or a timestamp."""
+
+
+def _is_moment(node: JsonNode) -> bool:
+    return node.get("dataType") in ("date", "timestamp") and isinstance(node.get("value"), str)
 
 
 def _places(scan_losses: Iterable[Loss]) -> Iterator[_Place]:
