@@ -53,6 +53,22 @@ class TopTwo(presieve.Aggregator):
         return acc
 
 
+class TwoSums(presieve.Aggregator):
+    """The sum of the values over 10, and of those over 3."""
+
+    def zero(self) -> Any:
+        return (0, 0)
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        large, some = acc
+        v = row[0]
+        if v is not None and v > 10:
+            large += v
+        if v is not None and v > 3:
+            some += v
+        return large, some
+
+
 class Mean:
     """In the shape of PySpark 4.4: rows are tuples, types are properties."""
 

@@ -299,6 +299,26 @@ def test_fields_of_a_struct(tables: Tables) -> None:
         assert any("GreaterThanOrEqual(score,90.0)" in p for p in boundary.pushed_to_scan)
 
 
+@pytest.mark.second
+@pytest.mark.parametrize("where", ["sums.large > 15 AND sums.some >= 7", "sums.some > 20"])
+def test_integers_in_a_struct(tables: Tables, where: str) -> None:
+    """That they fit in their types is assumed under the names that the fields have in the plan."""
+    fold = group_fold(aggregators.TwoSums, "large bigint, some bigint")
+    sums = tables.strange.groupBy("team").agg(fold("v").alias("sums"))
+    boundary = rewritten(sums.filter(where), policy="assume")
+    assert (boundary.kind, boundary.prefilter) == ("partial", "v > 3")
+    assert {t for a in boundary.assumptions if "fits in" in (t := a["text"])} == {
+        f"the result sums.{name} fits in bigint: Spark fails or silently wraps around where it does"
+        " not"
+        for name in ("large", "some")
+    }
+    (compiled,) = explain(sums).compiled
+    assert compiled.native, str(compiled)
+    assert counted(presieve.optimize(sums)) == counted(sums)
+    wrong = tables.strange.filter("v > 11").groupBy("team").agg(fold("v").alias("sums"))
+    assert counted(wrong.filter(where)) != counted(sums.filter(where))
+
+
 def test_a_list_that_is_changed_in_place(tables: Tables) -> None:
     fold = group_fold(aggregators.TwoInPlace, TOP_TWO)
     pairs = tables.strange.groupBy("team").agg(fold("score").alias("top"))
