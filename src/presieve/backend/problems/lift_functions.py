@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -35,7 +36,7 @@ from presieve.backend.problems.setting import PlanSetting
 from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import AnalysisRequest as DataflowRequest
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Output
+from presieve.ir.fold import Assumption, Output
 from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import TRUE, Var
 from presieve.ir.walk import variables
@@ -53,6 +54,7 @@ from presieve.lift.forms import (
     TableFunction,
 )
 from presieve.plan.algebra import Attribute
+from presieve.semantics.assumptions import RESULT_FITS
 from presieve.semantics.smart_constructors import some
 from presieve.semantics.types import SchemaColumn
 
@@ -254,8 +256,7 @@ class _Functions:
         if isinstance(lifted, Declined):
             return lifted
         (output,) = lifted.fold.outputs
-        named = tuple(replace(output, name=a.name) for a in outputs)
-        return replace(lifted, fold=replace(lifted.fold, outputs=named))
+        return _with_outputs(lifted, [(output, a.name) for a in outputs])
 
     def _python(self, call: BoundaryCall, *, partly: bool = False) -> Lifted:
         """Lift a call of a Python function. Raises :class:`DeclineSignal`."""
@@ -274,9 +275,8 @@ class _Functions:
         lifted = lift_or_decline(function, form, request)
         if not call.fields:
             return lifted
-        named = zip(lifted.fold.outputs, call.outputs, strict=True)
-        columns = tuple(replace(o, name=outputs[i].name) for o, i in named)
-        return replace(lifted, fold=replace(lifted.fold, outputs=columns))
+        names = (outputs[i].name for i in call.outputs)
+        return _with_outputs(lifted, list(zip(lifted.fold.outputs, names, strict=True)))
 
     def _form(self, function: object, call: BoundaryCall) -> Form:
         by_id = {a.id: a.name for a in self.boundary.inputs}
@@ -303,6 +303,19 @@ class _Functions:
         by_id = {a.id: a for a in self.boundary.inputs}
         read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
         return tuple(schema_column(by_id[i]) for i in read)
+
+
+def _with_outputs(lifted: Lifted, named: Sequence[tuple[Output, str]]) -> Lifted:
+    """Replace the outputs by these, under new names, also in what is assumed of results."""
+    results: dict[Assumption, list[Assumption]] = {}
+    for output, name in named:
+        fits = RESULT_FITS.of(name=output.name, type=output.type)
+        results.setdefault(fits, []).append(RESULT_FITS.of(name=name, type=output.type))
+    return replace(
+        lifted,
+        fold=replace(lifted.fold, outputs=tuple(replace(o, name=name) for o, name in named)),
+        assumptions=tuple(new for a in lifted.assumptions for new in results.get(a, [a])),
+    )
 
 
 def _only(lifted: Lifted, why: Declined) -> Lifted:
