@@ -47,8 +47,10 @@ def nothing_is_recalled() -> Iterator[None]:
     assert os.environ["PRESIEVE_CACHE"] == "off"
 
 
-class _TakenBack(logging.Handler):
-    """Collects what is said of passes that are taken back, which none of our own should be."""
+class _Bugs(logging.Handler):
+    """Collects what is said of passes that are taken back and of proofs that are not well-formed,
+    which none of our own should be.
+    """
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -62,8 +64,8 @@ class _TakenBack(logging.Handler):
 
 @pytest.fixture(autouse=True)
 def nothing_is_taken_back() -> Iterator[None]:
-    """The check of what comes out objects to nothing."""
-    recorder = _TakenBack()
+    """The check of what comes out objects to nothing, nor does the checker to a proof's form."""
+    recorder = _Bugs()
     logger = logging.getLogger("presieve")
     logger.addHandler(recorder)
     yield

@@ -11,6 +11,9 @@ import pytest
 from tests.driver import folds
 
 import presieve
+from presieve.certificate.check import FORM, Rejected
+from presieve.driver import log, solve
+from presieve.errors import Declined
 from presieve.report import trace_steps
 
 
@@ -33,6 +36,22 @@ def test_debug_has_the_steps_of_the_search(caplog: pytest.LogCaptureFixture) -> 
         assert record.getMessage().startswith(f"{step.id} {step.event}: {step.text}")
     assert debugged.trace is None
     assert debugged.to_json() | {"seconds": 0} == quiet.to_json() | {"seconds": 0}
+
+
+@pytest.mark.parametrize(("condition", "warnings"), [(FORM, 1), ("sync", 0)])
+def test_a_proof_that_is_not_well_formed_is_a_bug(
+    monkeypatch: pytest.MonkeyPatch, condition: str, warnings: int
+) -> None:
+    """One that the solver does not decide is none."""
+    told: list[Declined] = []
+    monkeypatch.setattr(log, "warn_of_bug", told.append)
+    rejected = Rejected(condition, "something is missing")
+    monkeypatch.setattr(solve, "check", lambda *_, **__: rejected)
+    answer = found()
+    assert answer.kind == "none"
+    assert len({str(why) for why in told}) == warnings
+    reasons = [str(d["reason"]) for d in answer.declined if d["code"] == "check"]
+    assert any(rejected.reason in reason for reason in reasons)
 
 
 def test_nothing_is_put_in_words_that_no_handler_shows(

@@ -18,6 +18,8 @@ _Claim = TypeVar("_Claim", bound=Claim)
 _Kind = TypeVar("_Kind", bound=Claim, covariant=True)
 _Ask: TypeAlias = Callable[[str], Answer]
 _SEAL = object()
+FORM = "form"
+"""The condition that fails if a statement is not well-formed: the search should not make one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def check(
         claim.check_form()
         obligations = claim.obligations()
     except (PresieveError, ValueError) as problem:
-        return Rejected("form", str(problem))
+        return Rejected(FORM, str(problem))
     seconds = _decide(claim.premises(), obligations, ask)
     if isinstance(seconds, Rejected):
         return seconds

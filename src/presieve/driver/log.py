@@ -55,8 +55,10 @@ def left_alone(df: DataFrame, why: Declined) -> None:
         logger.info("left alone: %s", why)
 
 
-def taken_back(why: Declined) -> None:
-    """Warn that a pass was taken back because of Spark's plan for its result: it has a bug."""
+def warn_of_bug(why: Declined) -> None:
+    """Warn of something that only a bug of presieve explains: a pass that was taken back because of
+    Spark's plan for its result, or a proof of a statement that is not well-formed.
+    """
     logger.warning("%s: the rows are not affected; please report it", why)
 
 

@@ -200,7 +200,7 @@ def _log_report(state: PlanState, report: ReportData) -> None:
     for note in state.first.notes:
         log.left_alone(df, note)
     for why in state.taken_back:
-        log.taken_back(why)
+        log.warn_of_bug(why)
 
 
 def read_settings(spark: SparkSession) -> Mapping[str, str]:

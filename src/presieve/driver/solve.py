@@ -9,6 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
 from presieve.certificate import Certificate, Rejected, Verified, check
+from presieve.certificate.check import FORM
+from presieve.driver import log
 from presieve.errors import Declined
 from presieve.ir.fold import PURE, Assumption, Problem
 from presieve.ir.pushdown import Kind, Pushdown, Strength
@@ -184,6 +186,8 @@ def _search(
         if isinstance(checked, Rejected):
             reason = f"the checker did not accept a proof ({checked.condition}: {checked.reason})"
             declined = (*declined, Declined("check", reason))
+            if checked.condition == FORM:
+                log.warn_of_bug(declined[-1])
             record(Checked(candidate.problem, candidate.pushdown, checked.condition))
             continue
         pushdown, weaker = _with_errors(candidate.pushdown, checked, check_effort(budget))

@@ -24,7 +24,7 @@ from presieve.backend.filter_placement.windows import WindowSite
 from presieve.backend.rewrite import Predicate
 from presieve.backend.statistics.edits import ask_about_scan
 from presieve.certificate.certificate import Certificate
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.check import FORM, Rejected, Verified, check
 from presieve.certificate.joins import JoinCertificate
 from presieve.certificate.two_rows import TwoRowClaim
 from presieve.certificate.windows import WindowCertificate
@@ -293,7 +293,7 @@ def _of_partition(
     own_columns = {v: problem.fold.key(HERE + v.name) for v in variables(prefilter)}
     own_conjuncts = sql_conjuncts(rewrite(prefilter, lambda v: own_columns[v]))
     if not set(own_conjuncts) <= set(sql_conjuncts(problem.where)):
-        return Rejected("form", "the filter above does not say so of the row itself")
+        return Rejected(FORM, "the filter above does not say so of the row itself")
     judgement = judge(problem, prefilter, problem.where, min(budget, SECONDS))
     if not isinstance(judgement, Invariant):
         return Rejected("invariant", "none was found")

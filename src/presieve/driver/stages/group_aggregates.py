@@ -25,7 +25,7 @@ from presieve.backend.group_aggregates import (
 from presieve.backend.rewrite import GroupTexts
 from presieve.backend.statistics.edits import largest_group
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact
-from presieve.certificate.check import Rejected, Verified, check
+from presieve.certificate.check import FORM, Rejected, Verified, check
 from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     AggregateText,
@@ -34,6 +34,7 @@ from presieve.certificate.group_aggregates import (
 from presieve.compiling.group_aggregates import AggregateWriter
 from presieve.compiling.row_expressions import Writer
 from presieve.cost.decision import list_pays
+from presieve.driver import log
 from presieve.driver.declare import BY_CALLER, follows_from, read_declared
 from presieve.driver.options import Options
 from presieve.driver.solve import MAY_ERASE, strictly
@@ -385,6 +386,8 @@ def _check_aggregates(decision: GroupDecision, analyzed: GroupValues | Declined)
         if isinstance(result, Rejected):
             _forget(function.asked, number)
             reason = f"the aggregates are not proved: {result.condition}, {result.reason}"
+            if result.condition == FORM:
+                log.warn_of_bug(Declined("check", reason))
             return decision.decline("no-proof", reason)
         verified.append(result)
     return replace(decision, verified=tuple(verified))
