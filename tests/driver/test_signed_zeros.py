@@ -65,6 +65,22 @@ def test_two_results() -> None:
     assert found(ends, "high > 1 AND low IS NOT NULL", returns).kind != "exact"
 
 
+def shifted(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"low": [(pdf["v"] * 2 + 1).min()], "high": [pdf["v"].max()]})
+
+
+@pytest.mark.parametrize("where", ["high > 12", "high > 3"])
+def test_witnesses_are_of_rows_that_the_assumptions_allow(where: str) -> None:
+    returns = "low double, high double"
+    told = synthesize(shifted, where, schema=SCHEMA, returns=returns, keys="k")
+    assert (told.kind, told.strength) == ("partial", "optimal"), told.declined
+    assert {a["code"] for a in told.assumptions} == {"open-zero"}
+    assert (
+        verify(shifted, where, schema=SCHEMA, returns=returns, keys="k", prefilter="v > 1").status
+        == "refuted"
+    )
+
+
 @pytest.mark.parametrize(
     ("where", "prefilter", "status"),
     [
