@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeGuard, TypeVar
 
 from presieve.ir.fold import Assumption, Problem, state_vars
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL
-from presieve.ir.terms import App, Op, Scope, Term, Var
+from presieve.ir.pushdown import ResidualWitness, Witness
+from presieve.ir.sorts import BOOL, FLOAT, strip
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_bits
 from presieve.ir.walk import subterms, variables
 from presieve.synthesis.result import SearchResult
 
 OPEN_ZERO = "open-zero"
+W = TypeVar("W", Witness, ResidualWitness)
 
 
 def settle_zeros(problem: Problem) -> Problem:
@@ -41,8 +44,29 @@ def claims(result: SearchResult, problem: Problem) -> Iterator[SearchResult]:
     if result.pushdown is not None and mine:
         never = closed_signs(problem)
         claimed = replace(problem, assumptions=(*result.problem.assumptions, *mine))
-        pushdown = replace(result.pushdown, invariant=(*result.pushdown.invariant, *never))
+        pushdown = replace(
+            result.pushdown,
+            invariant=(*result.pushdown.invariant, *never),
+            witnesses=tuple(map(_with_positive_zeros, result.pushdown.witnesses)),
+            residual_witnesses=tuple(map(_with_positive_zeros, result.pushdown.residual_witnesses)),
+        )
         yield replace(result, problem=claimed, pushdown=pushdown)
+
+
+def _with_positive_zeros(witness: W) -> W:
+    """The same table without -0.0, which is in no row that is assumed to be there."""
+    rows = (
+        tuple(replace(v, value=_ZERO) if _is_negative_zero(v) else v for v in row)
+        for row in witness.rows
+    )
+    return replace(witness, rows=tuple(rows))
+
+
+def _is_negative_zero(value: Term) -> TypeGuard[Lit]:
+    return isinstance(value, Lit) and strip(value.sort) == FLOAT and value.value == _NEGATIVE_ZERO
+
+
+_ZERO, _NEGATIVE_ZERO = float_bits(0.0), float_bits(-0.0)
 
 
 def closed_signs(problem: Problem) -> tuple[Term, ...]:
