@@ -22,6 +22,7 @@ READING_MORE: Mapping[str, tuple[str, ...]] = {
         "backend/problems/test_group_fold.py::test_fields_of_a_struct",
         "backend/problems/test_group_fold.py::test_a_list_that_is_changed_in_place",
         "backend/problems/test_group_fold.py::test_fields_that_nobody_reads",
+        "backend/problems/test_identity.py::test_two_functions_that_change_nothing_of_it",
         "backend/problems/test_needed.py::test_it_says_why_the_filter_stays[a guard]",
         "backend/problems/test_selected.py::test_selections",
         "backend/statistics/test_data_check.py::test_asked_again_of_other_files",
