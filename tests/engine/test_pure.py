@@ -17,7 +17,7 @@ from presieve.certificate import Certificate, Rejected, check, parse
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
 from presieve.errors import UsageError
-from presieve.ir.fold import PURE
+from presieve.ir.assumption_codes import PURE
 from presieve.ir.ops import app
 from presieve.ir.terms import Op, string_lit
 

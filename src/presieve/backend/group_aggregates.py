@@ -49,6 +49,7 @@ from presieve.backend.row_expressions import check_place, projection_of, with_ca
 from presieve.backend.statistics.data_check import Check, check_of
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent, within
 from presieve.errors import Declined, DeclineSignal
+from presieve.ir.assumption_codes import NO_NULL
 from presieve.ir.fold import Assumption, Fold, Mode
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import Option
@@ -226,7 +227,7 @@ def facts_of(groups: Groups, call: GroupCall) -> tuple[Fact, ...]:
     assert call.input is not None
     read = {v for x in call.folds for v in variables(x.fold.step_raises, *_terms(x.fold))}
     options = [v for v in read if v.scope is not Scope.ACC and isinstance(v.sort, Option)]
-    assumptions = [Assumption("no-null", "", negate(app(Op.IS_NONE, v))) for v in options]
+    assumptions = [Assumption(NO_NULL, "", negate(app(Op.IS_NONE, v))) for v in options]
     try:
         plan_facts = known_facts(groups.opened.gateway, groups.plan, call.input, assumptions)
     except GatewayError:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from presieve.ir.fold import PURE, Column, Fold, Output, Problem
+from presieve.ir.assumption_codes import PURE
+from presieve.ir.fold import Column, Fold, Output, Problem
 from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Var
 from presieve.ir.walk import subterms

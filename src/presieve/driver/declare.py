@@ -10,6 +10,7 @@ from presieve.certificate.check import make_solver
 from presieve.driver.arguments import check_texts
 from presieve.driver.fold_inputs import TIMEZONE, short_reason
 from presieve.errors import Declined, UsageError
+from presieve.ir.assumption_codes import DECLARED
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app
 from presieve.ir.terms import TRUE, Op, Scope, Term, Var
@@ -121,7 +122,7 @@ def with_declared(
     whose condition is TRUE says in words something that no condition on rows can; it follows from
     nothing.
     """
-    facts = tuple(assumption_of("declared", term) for _, term in declared)
+    facts = tuple(assumption_of(DECLARED, term) for _, term in declared)
     if not facts:
         return problem, {}
     bare = replace(problem, assumptions=facts)

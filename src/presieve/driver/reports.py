@@ -25,7 +25,6 @@ from presieve.driver.row_order import order_of
 from presieve.driver.solve import (
     CLAIMS_TEXT,
     ERASED_TEXT,
-    ERASES,
     SOURCE_CLAIMS,
     Solution,
     solve,
@@ -41,6 +40,7 @@ from presieve.driver.stages.pipeline import BELOW, PUSHDOWN
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.driver.stages.scan_filters import DerivedDecision
 from presieve.errors import Declined, PresieveError
+from presieve.ir.assumption_codes import DECLARED, MAY_ERASE_ERROR
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
@@ -127,9 +127,9 @@ def derived_report(decision: DerivedDecision, *, drawn: bool) -> DerivedReport:
     conditions of the plan if they are to be ``drawn``.
     """
     source, derived_filter = decision.site, decision.predicate
-    assumed = [("declared", text) for text in decision.declared]
+    assumed = [(DECLARED, text) for text in decision.declared]
     assumed += [(SOURCE_CLAIMS, CLAIMS_TEXT)] if source.claims else []
-    assumed += [(ERASES, ERASED_ROW)] if decision.erases else []
+    assumed += [(MAY_ERASE_ERROR, ERASED_ROW)] if decision.erases else []
     return DerivedReport(
         source.name,
         source.sql if drawn else "",
@@ -243,7 +243,7 @@ def _why_in_python(decision: CompileDecision | GroupDecision) -> tuple[Remark, .
 
 def _erased(text: str, erases: object) -> tuple[dict[str, str], ...]:
     """Return the assumption that an error may disappear, if a change ``erases`` one."""
-    return ({"code": ERASES, "text": text},) if erases else ()
+    return ({"code": MAY_ERASE_ERROR, "text": text},) if erases else ()
 
 
 ERASED_VALUE = "an error that sending a value to Python raises today may disappear"
@@ -348,8 +348,12 @@ def _with_proof(report: BoundaryReport, proof: GoalProof) -> BoundaryReport:
 def _with_rewrite(report: BoundaryReport, solution: Solution, rewrite: Rewrite) -> BoundaryReport:
     """Add the filters that the plan receives, and assumptions about the plan around the proof."""
     assumptions = solution.assumptions
-    if rewrite.erases and rewrite.kind != "none" and all(a["code"] != ERASES for a in assumptions):
-        assumptions = (*assumptions, {"code": ERASES, "text": ERASED_TEXT})
+    if (
+        rewrite.erases
+        and rewrite.kind != "none"
+        and all(a["code"] != MAY_ERASE_ERROR for a in assumptions)
+    ):
+        assumptions = (*assumptions, {"code": MAY_ERASE_ERROR, "text": ERASED_TEXT})
     if rewrite.claims and rewrite.kind != "none":
         assumptions = (*assumptions, {"code": SOURCE_CLAIMS, "text": CLAIMS_TEXT})
     return replace(

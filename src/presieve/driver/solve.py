@@ -12,7 +12,8 @@ from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.certificate.check import FORM
 from presieve.driver import log
 from presieve.errors import Declined
-from presieve.ir.fold import PURE, Assumption, Problem
+from presieve.ir.assumption_codes import MAY_ERASE_ERROR, PURE
+from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind, Pushdown, Strength
 from presieve.ir.terms import NONEMPTY, SQL_TRUE, Scope, Term
 from presieve.ir.walk import depth, variables
@@ -29,7 +30,6 @@ POLICIES: tuple[Policy, ...] = get_args(Policy)
 
 SOURCE_CLAIMS = "source-claims"
 CLAIMS_TEXT = "a source applies the filters that it claims to apply as Spark would"
-ERASES = "may-erase-error"
 _NONE: Mapping[Assumption, str] = MappingProxyType({})
 
 
@@ -73,12 +73,12 @@ class Solution:
         open_ = [a for a in self.problem.assumptions if a not in self.known]
         listed = [{"code": a.code, "text": a.text} for a in open_]
         if self.verified is not None and self.verified.may_erase_error:
-            listed.append({"code": ERASES, "text": ERASED_TEXT})
+            listed.append({"code": MAY_ERASE_ERROR, "text": ERASED_TEXT})
         return tuple(listed) if self.verified is not None else ()
 
 
 ERASED_TEXT = "an error that a dropped row raises today may disappear"
-MAY_ERASE = Declined(ERASES, ERASED_TEXT)
+MAY_ERASE = Declined(MAY_ERASE_ERROR, ERASED_TEXT)
 """Why a rewrite is declined under ``policy="strict"`` that may make an error disappear."""
 
 
@@ -193,12 +193,12 @@ def _search(
         pushdown, weaker = _with_errors(candidate.pushdown, checked, check_effort(budget))
         if weaker is None:
             declined = (*declined, ONLY_ERRORS)
-            record(Checked(candidate.problem, pushdown, ERASES))
+            record(Checked(candidate.problem, pushdown, MAY_ERASE_ERROR))
             continue
         checked = weaker
         if policy == "strict" and checked.may_erase_error:
             declined = (*declined, MAY_ERASE)
-            record(Checked(candidate.problem, pushdown, ERASES))
+            record(Checked(candidate.problem, pushdown, MAY_ERASE_ERROR))
         else:
             record(Checked(candidate.problem, pushdown))
             return solution_of_certificate(checked, candidate.declined, calls)
@@ -206,7 +206,8 @@ def _search(
 
 
 ONLY_ERRORS = Declined(
-    ERASES, "the rows that could be dropped are those on which the function raises an error"
+    MAY_ERASE_ERROR,
+    "the rows that could be dropped are those on which the function raises an error",
 )
 
 

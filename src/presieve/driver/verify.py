@@ -17,7 +17,6 @@ from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.pure_results import with_results
 from presieve.driver.solve import (
     ERASED_TEXT,
-    ERASES,
     Policy,
     open_assumptions,
     solve,
@@ -26,6 +25,7 @@ from presieve.driver.solve import (
 )
 from presieve.driver.synthesize import synthesis_of
 from presieve.errors import Declined, PresieveError
+from presieve.ir.assumption_codes import MAY_ERASE_ERROR, NO_NAN
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
@@ -187,12 +187,11 @@ class Asked:
         from presieve.synthesis.forms import handwritten
         from presieve.synthesis.forms.computed_columns import numbers
         from presieve.synthesis.invariant.candidate import Wrong
-        from presieve.synthesis.invariant.minimal_assumptions import COMPUTED
         from presieve.synthesis.sampling.space import NO_ROWS
 
         problem, prefilter, residual = self.problem, self.prefilter, self.residual
         if self.policy != "strict":
-            computed_assumptions = numbers(problem, OPTIONAL, COMPUTED)
+            computed_assumptions = numbers(problem, OPTIONAL, NO_NAN)
             problem = replace(problem, assumptions=(*problem.assumptions, *computed_assumptions))
         results = with_results(problem.fold, self.inputs.lifted.calls)
         judgement = handwritten.judge(problem, prefilter, residual, self.budget, results)
@@ -226,7 +225,7 @@ class Asked:
             return _unknown_verdict(f"policy strict: {ERASED_TEXT}", ERASING)
         assumptions = [{"code": a.code, "text": a.text} for a in problem.assumptions]
         if checked.may_erase_error:
-            assumptions.append({"code": ERASES, "text": ERASED_TEXT})
+            assumptions.append({"code": MAY_ERASE_ERROR, "text": ERASED_TEXT})
         assumptions += zone_note(problem.where, prefilter, residual)
         return Verdict("proved", certificate, assumptions=assumptions)
 

@@ -100,12 +100,6 @@ def _variable(scope: Scope, columns: tuple[Column, ...], name: str) -> Var:
     raise KeyError(name)
 
 
-PURE = "pure"
-"""The code of the assumption that an unread function depends on its arguments alone."""
-CONSTANT = "constant"
-"""The code of the assumption that workers see the same object under a name as the driver does."""
-
-
 @dataclass(frozen=True, slots=True)
 class Assumption:
     """A fact about every row that a proof rests on, two-valued over ROW and KEY.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from presieve.ir.fold import PURE, Assumption
+from presieve.ir.assumption_codes import KEY_FORM, MAY_ERASE_ERROR, OPEN_ZERO, PURE, ZERO_SIGN
+from presieve.ir.fold import Assumption
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import variables
 from presieve.report.remarks import Remedy
@@ -10,10 +11,10 @@ from presieve.sql.quoted_names import quote
 
 _ADVICE = {
     PURE: "you declared it with pure=",
-    "may-erase-error": 'policy="strict" refuses such pushdowns',
-    "key-form": "no action is needed, unless you distinguish equal keys",
-    "zero-sign": "declare= a condition that excludes zeros, if you distinguish their signs",
-    "open-zero": "declare= a condition that excludes zeros, if you distinguish their signs",
+    MAY_ERASE_ERROR: 'policy="strict" refuses such pushdowns',
+    KEY_FORM: "no action is needed, unless you distinguish equal keys",
+    ZERO_SIGN: "declare= a condition that excludes zeros, if you distinguish their signs",
+    OPEN_ZERO: "declare= a condition that excludes zeros, if you distinguish their signs",
 }
 _STRICT = 'policy="strict" pushes nothing that rests on it'
 

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from presieve.backend.statistics.scan_contracts import ScanContract
+from presieve.ir.assumption_codes import MAY_ERASE_ERROR
 from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.report_data import (
     BoundaryReport,
@@ -203,8 +204,6 @@ def answer(data: ReportData) -> list[MarkedText]:
 
 
 _MAX_ANSWERS = 3
-_ERASES = "may-erase-error"
-"""The code of an assumption that is no condition on data, but an effect of a pushdown."""
 
 
 def _answer(b: BoundaryReport, changed: bool) -> MarkedText:
@@ -214,9 +213,9 @@ def _answer(b: BoundaryReport, changed: bool) -> MarkedText:
         return (("The filter above ", False), (b.function, True), (" is never true.", False))
     share = b.estimated_selectivity
     share_text = f", {about(share)}" if share is not None else ""
-    rests = "; ".join(a["text"] for a in b.assumptions if a["code"] != _ERASES)
+    rests = "; ".join(a["text"] for a in b.assumptions if a["code"] != MAY_ERASE_ERROR)
     proof = f" This holds if {rests}." if rests else " This is proven without assumptions."
-    if any(a["code"] == _ERASES for a in b.assumptions):
+    if any(a["code"] == MAY_ERASE_ERROR for a in b.assumptions):
         proof += " An error on a dropped row may disappear."
     return (
         ("Only rows with ", False),

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 from presieve.errors import PresieveError
-from presieve.ir.fold import PURE, Assumption, Problem
+from presieve.ir import assumption_codes as codes
+from presieve.ir.fold import Assumption, Problem
 from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, literal_value
 from presieve.semantics.infix import words
-
-EXACT = 2**53
-"""Doubles hold every integer of a smaller magnitude, and round no other integer to one."""
+from presieve.semantics.values import EXACT_INT
 
 
 class AssumptionNeed(Enum):
@@ -54,44 +53,46 @@ class AssumptionTemplate:
 
 
 SUM_IN_RANGE = AssumptionTemplate(
-    "int-range", "{what} over a group fits in 64 bits", AssumptionNeed.SUM
+    codes.INT_RANGE, "{what} over a group fits in 64 bits", AssumptionNeed.SUM
 )
 SUM_EXACT = AssumptionTemplate(
-    "int-range", "{what} over a group and of its magnitudes is at most 2^53", AssumptionNeed.SUM
+    codes.INT_RANGE, "{what} over a group and of its magnitudes is at most 2^53", AssumptionNeed.SUM
 )
-SUM_WITHIN = {2**63: SUM_IN_RANGE, EXACT: SUM_EXACT}
+SUM_WITHIN = {2**63: SUM_IN_RANGE, EXACT_INT: SUM_EXACT}
 """By the number that bounds the assumed magnitude of a sum."""
 RESULT_FITS = AssumptionTemplate(
-    "int-range",
+    codes.INT_RANGE,
     "the result {name} fits in {type}: Spark fails or silently wraps around where it does not",
     AssumptionNeed.RESULT,
 )
 ZERO_IN_HEAPS = AssumptionTemplate(
-    "zero-sign",
+    codes.ZERO_SIGN,
     "where several zeros are in a heap, their signs do not matter: which comes first is open",
     AssumptionNeed.NOTHING,
 )
 KEY_FORM = AssumptionTemplate(
-    "key-form", "any of the equal values of {name} may stand for a group", AssumptionNeed.NOTHING
+    codes.KEY_FORM,
+    "any of the equal values of {name} may stand for a group",
+    AssumptionNeed.NOTHING,
 )
 SAME_FUNCTION = AssumptionTemplate(
-    "constant",
+    codes.CONSTANT,
     "the function {name} of the module {module} is the same in the workers",
     AssumptionNeed.NOTHING,
 )
 SAME_VALUE = AssumptionTemplate(
-    "constant",
+    codes.CONSTANT,
     "the {what} is {value} in the workers, too: pass it by a closure to be sure",
     AssumptionNeed.NOTHING,
 )
 IS_PURE = AssumptionTemplate(
-    PURE,
+    codes.PURE,
     "{name} changes nothing, never raises, and gives the same {returns} whenever its arguments are"
     " the same",
     AssumptionNeed.CALL,
 )
 REORDERED = AssumptionTemplate(
-    "row-order",
+    codes.ROW_ORDER,
     "functions may be given the rows of a group in another order, and sums of doubles be rounded "
     "otherwise",
     AssumptionNeed.PROOF,
@@ -110,20 +111,20 @@ def is_of_size(assumption: Assumption) -> bool:
 
 
 CONDITIONS: Mapping[str, tuple[str, AssumptionNeed]] = {
-    "no-nan": ("", AssumptionNeed.PROOF),
-    "no-null": ("", AssumptionNeed.NOTHING),
-    "nan-sorted": (": what is sorted with NaN is in no order", AssumptionNeed.NOTHING),
-    "exact-int": (": beside a NULL pandas would round it", AssumptionNeed.NOTHING),
-    "int-range": (", which has no absolute value", AssumptionNeed.NOTHING),
-    "zero-sign": (": which of two zeros comes first is open", AssumptionNeed.NOTHING),
-    "open-zero": (": which of two zeros comes first is open", AssumptionNeed.PROOF),
-    "declared": ("", AssumptionNeed.PROOF),
-    "computed": ("", AssumptionNeed.PROOF),
+    codes.NO_NAN: ("", AssumptionNeed.PROOF),
+    codes.NO_NULL: ("", AssumptionNeed.NOTHING),
+    codes.NAN_SORTED: (": what is sorted with NaN is in no order", AssumptionNeed.NOTHING),
+    codes.EXACT_INT: (": beside a NULL pandas would round it", AssumptionNeed.NOTHING),
+    codes.INT_RANGE: (", which has no absolute value", AssumptionNeed.NOTHING),
+    codes.ZERO_SIGN: (": which of two zeros comes first is open", AssumptionNeed.NOTHING),
+    codes.OPEN_ZERO: (": which of two zeros comes first is open", AssumptionNeed.PROOF),
+    codes.DECLARED: ("", AssumptionNeed.PROOF),
+    codes.COMPUTED: ("", AssumptionNeed.PROOF),
 }
 """The codes of conditions on rows, the reason for each, and how a checker knows that it is needed.
 """
 
-OPTIONAL = frozenset({"no-nan", "open-zero"})
+OPTIONAL = frozenset({codes.NO_NAN, codes.OPEN_ZERO})
 """Codes of assumptions that make a proof easier but are not part of the fold's meaning."""
 
 
@@ -193,7 +194,7 @@ def _of_value(term: Term) -> tuple[Term, str] | None:
             Op.AND, (App(Op.PY_GT, (low, Lit() as least)), App(Op.PY_LT, (high, Lit() as most)))
         ):
             ends = literal_value(least), literal_value(most)
-            if low == high and ends == (-EXACT, EXACT):
+            if low == high and ends == (-EXACT_INT, EXACT_INT):
                 return _value(low), f"{_holds(_value(low))} no integer of 2^53 or more"
         case App(Op.NOT, (App(Op.PY_EQ | Op.SAME, (x, Lit() as n)),)):
             return _value(x), f"{_name(_value(x))} is nowhere {words(n)}"

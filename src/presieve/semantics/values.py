@@ -46,6 +46,11 @@ _EPOCH_DAY = dt.date(1970, 1, 1)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND = dt.timedelta(microseconds=1)
 
+EXACT_INT = 2**53
+"""Doubles hold every integer of a smaller magnitude, and round no other integer to one. Rounding is
+monotone, so a comparison with one of these gives the same before and after it.
+"""
+
 INT_RANGES: dict[str, tuple[int, int]] = {
     "tinyint": (-(2**7), 2**7 - 1),
     "smallint": (-(2**15), 2**15 - 1),

@@ -17,10 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from presieve.ir.terms import Op
+from presieve.semantics.values import EXACT_INT
 from presieve.smt.smtlib import FALSE, TRUE, s_and, s_eq, s_implies, s_ite, s_not, s_or, s_real
-
-EXACT_INT = 2**53
-"""Integers up to this size are doubles."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from tests.support.games.tables import ROWS, SCHEMA, Tables
 from tests.support.running import same_rows, untouched
 
 from presieve.driver.optimize import explain, optimize
-from presieve.ir.fold import PURE
+from presieve.ir.assumption_codes import PURE
 from presieve.report.report_data import BoundaryReport
 
 if TYPE_CHECKING:

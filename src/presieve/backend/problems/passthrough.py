@@ -24,10 +24,10 @@ from presieve.backend.catalyst.boundary import MAPS, Boundary
 from presieve.backend.catalyst.variable_columns import InputAttributes, key_columns
 from presieve.backend.problems.load_functions import table_request
 from presieve.dataflow.analysis import Dataflow, dataflow
+from presieve.ir.assumption_codes import NO_NULL
 from presieve.ir.fold import Column, Fold, Output
 from presieve.ir.ops import app, negate
 from presieve.ir.terms import Op, Scope, Var
-from presieve.lift.execution.missing_tests import NO_NULL
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
 from presieve.plan.algebra import Attribute

@@ -36,6 +36,7 @@ from presieve.driver.solve import (
     strictly,
 )
 from presieve.errors import Declined, PresieveError
+from presieve.ir.assumption_codes import NO_NAN
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.text import print_problem, print_term
 from presieve.semantics.assumptions import OPTIONAL
@@ -216,9 +217,8 @@ def _with_assumptions(query: Query, claimed: Problem) -> Problem:
 def _computed_assumptions(problem: Problem) -> tuple[Assumption, ...]:
     # This belongs to the search, which loads a solver; importing this module must not load one.
     from presieve.synthesis.forms.computed_columns import numbers
-    from presieve.synthesis.invariant.minimal_assumptions import COMPUTED
 
-    return numbers(problem, OPTIONAL, COMPUTED)
+    return numbers(problem, OPTIONAL, NO_NAN)
 
 
 def assumption_key(assumption: Assumption) -> tuple[str, str, str]:

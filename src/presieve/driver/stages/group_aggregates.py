@@ -46,13 +46,12 @@ from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.driver.stages.replacements import replace_functions
 from presieve.driver.stages.row_expressions import expression_of
 from presieve.errors import Declined, DeclineSignal
+from presieve.ir.assumption_codes import DECLARED, EXACT_INT, OPEN_ZERO
 from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import INT, Option, strip
 from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, int_lit, string_lit
 from presieve.ir.walk import variables
-from presieve.lift.execution.missing_tests import EXACT
-from presieve.lift.models.pandas.signed_zeros import OPTIONAL as OPEN_ZERO
 from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field_ranges
 from presieve.plan.algebra import Attribute, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
@@ -208,7 +207,7 @@ class _Stage:
         declared = read_declared(self.options.declare, names, zone, partly=True)
         facts = [*(Fact(t, BY_CALLER) for _, t in declared), *shown]
         about = [f for f in facts if set(variables(f.term)) <= set(names.values())]
-        return {assumption_of("declared", f.term): f.by for f in about}
+        return {assumption_of(DECLARED, f.term): f.by for f in about}
 
     def _attempt(self, call: GroupCall, number: int, problem: Problem) -> Reduced:
         """Find aggregates and write their texts. Raises :class:`DeclineSignal`."""
@@ -264,7 +263,7 @@ def _without_null(context: Problem, assumption: Assumption) -> bool:
     """Whether an assumption is not needed: pandas rounds integers only beside a NULL, and the
     context excludes NULL.
     """
-    if assumption.code != EXACT:
+    if assumption.code != EXACT_INT:
         return False
     options = [v for v in variables(assumption.term) if isinstance(v.sort, Option)]
     not_null = (negate(is_none(v)) for v in options)

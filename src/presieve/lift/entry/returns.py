@@ -42,7 +42,6 @@ from presieve.lift.models.pyarrow.arrow_results import arrow_value
 from presieve.lift.values.arrow_values import CellV
 from presieve.lift.values.join_values import as_number, can_promote, promote
 from presieve.lift.values.symbolic import (
-    EXACT_INT,
     ArrowTableV,
     BitsV,
     DictV,
@@ -71,7 +70,7 @@ from presieve.semantics.smart_constructors import (
     widen_decimal,
 )
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.values import EXACT_INT, INT_RANGES
 
 
 @dataclass(frozen=True, slots=True)

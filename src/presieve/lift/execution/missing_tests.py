@@ -10,19 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from presieve.ir.assumption_codes import EXACT_INT, NO_NAN, NO_NULL
 from presieve.ir.fold import Fold
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms, variables
 from presieve.lift.forms import Lifted
-
-OPTIONAL = "no-nan"
-"""The code of an assumption on which the meaning of a fold does not depend."""
-
-
-EXACT = "exact-int"
-"""The code of the assumption that integers are the same numbers as doubles."""
-NO_NULL = "no-null"
-"""The code of the assumption that a column has no NULL, on which the meaning of a fold depends."""
 
 
 def without_tested(lifted: Lifted, tested: frozenset[Var]) -> Lifted:
@@ -31,8 +23,8 @@ def without_tested(lifted: Lifted, tested: frozenset[Var]) -> Lifted:
     assumptions = tuple(
         a
         for a in lifted.assumptions
-        if (a.code != OPTIONAL or tested.isdisjoint(variables(a.term)))
-        and (a.code != EXACT or not read.isdisjoint(variables(a.term)))
+        if (a.code != NO_NAN or tested.isdisjoint(variables(a.term)))
+        and (a.code != EXACT_INT or not read.isdisjoint(variables(a.term)))
     )
     return replace(lifted, assumptions=assumptions)
 

@@ -15,6 +15,7 @@ from types import FunctionType, ModuleType
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal, Span
+from presieve.ir.assumption_codes import NO_NAN
 from presieve.ir.fold import Assumption, Fold
 from presieve.ir.ops import app, disjunction, negate
 from presieve.ir.sorts import FLOAT, Option, strip
@@ -172,7 +173,7 @@ def _assumptions(hidden_call: HiddenCall) -> tuple[Assumption, ...]:
     number = negate(app(Op.IS_NAN, app(Op.GET, column) if optional else column))
     if optional:
         number = disjunction([app(Op.IS_NONE, column), number])
-    return purity, assumption_of("no-nan", number)
+    return purity, assumption_of(NO_NAN, number)
 
 
 def apart(parts: tuple[Lifted, ...]) -> tuple[Lifted, ...]:

@@ -21,7 +21,6 @@ from presieve.lift.python.constants import NUMBERS, same
 from presieve.lift.python.shipped import global_of
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import (
-    EXACT_INT,
     LITERAL,
     NONE,
     PLAIN,
@@ -32,7 +31,7 @@ from presieve.lift.values.symbolic import (
     Value,
 )
 from presieve.semantics.types import MAX_DIGITS
-from presieve.semantics.values import days_of, microseconds_of, text_of, units_of
+from presieve.semantics.values import EXACT_INT, days_of, microseconds_of, text_of, units_of
 
 MODULES = (
     *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),

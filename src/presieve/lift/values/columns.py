@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
 from presieve.errors import DeclineSignal
+from presieve.ir import assumption_codes as codes
 from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
@@ -21,10 +22,11 @@ from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, non
 from presieve.lift.forms import HiddenCall, LiftRequest
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.checkpoint import Restorable
-from presieve.lift.values.symbolic import EXACT_INT, Scalar, Traits
+from presieve.lift.values.symbolic import Scalar, Traits
 from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics import types
 from presieve.semantics.assumptions import assumption_of
+from presieve.semantics.values import EXACT_INT
 
 NUMBERS = none_lit(FLOAT)
 """A tracked constant: doubles of columns are sorted, and so assumed to be numbers."""
@@ -157,7 +159,7 @@ class LiftedColumns:
         inner = app(Op.GET, var) if nullable else var
         low, high = (app(o, inner, int_lit(n)) for o, n in _EXACT)
         none = [app(Op.IS_NONE, var)] if nullable else []
-        self._assume("exact-int", column.name, disjunction([*none, conjunction([low, high])]))
+        self._assume(codes.EXACT_INT, column.name, disjunction([*none, conjunction([low, high])]))
 
     def type_of(self, name: str) -> str:
         """Return the Spark type of a column."""
@@ -207,7 +209,7 @@ class LiftedColumns:
         """Return an element that may be missing. A key is NULL in all rows or in none."""
         if var.scope is Scope.ROW:
             self.assume_small(column.name)
-            self._assume("no-nan", column.name, negate(app(Op.IS_NONE, var)))
+            self._assume(codes.NO_NAN, column.name, negate(app(Op.IS_NONE, var)))
         return NullableV(var)
 
     def _view(self, column: Column, var: Var) -> Term:
@@ -220,7 +222,7 @@ class LiftedColumns:
             nan = float_lit(float("nan"))
             return app(Op.ITE, app(Op.IS_NONE, var), nan, app(Op.GET, var))
         if self._becomes_nan(column):
-            self._assume("no-null", column.name, negate(app(Op.IS_NONE, var)))
+            self._assume(codes.NO_NULL, column.name, negate(app(Op.IS_NONE, var)))
             return app(Op.GET, var)
         return var
 
@@ -234,7 +236,7 @@ class LiftedColumns:
         else:
             is_number = negate(app(Op.IS_NAN, app(Op.GET, var)))
             term = disjunction([app(Op.IS_NONE, var), is_number])
-        code = "nan-sorted" if NUMBERS in self.tracked else "no-nan"
+        code = codes.NAN_SORTED if NUMBERS in self.tracked else codes.NO_NAN
         self._assume(code, column.name, term)
 
     def _assume(self, code: str, name: str, term: Term) -> None:

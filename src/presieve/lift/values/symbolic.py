@@ -18,10 +18,6 @@ from presieve.lift.python.shipping import is_generated
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowV, BatchV, CellV
 from presieve.lift.values.whole_columns import FrameV, PartV, SeriesV, VectorV, WholeV
 
-EXACT_INT = 2**53
-"""Floats represent integers up to this magnitude exactly."""
-
-
 UNSETTLED = "$bits"
 """Part of the names that stand for the bits of a variable whose sort is not known yet."""
 

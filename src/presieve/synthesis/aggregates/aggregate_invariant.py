@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from presieve.errors import Declined
+from presieve.ir.assumption_codes import ZERO_SIGN
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, strip
@@ -93,4 +94,4 @@ def without_negative_zero(problem: Problem, columns: Iterable[Var]) -> Problem:
 
 def _no_negative_zero(column: Var) -> Assumption:
     differs = negate(app(Op.SAME, get(column), float_lit(-0.0)))
-    return assumption_of("zero-sign", or_(is_none(column), differs))
+    return assumption_of(ZERO_SIGN, or_(is_none(column), differs))

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from presieve.ir.assumption_codes import COMPUTED
 from presieve.ir.fold import Assumption, Column, Fold, Problem
 from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app, conjunction, negate
@@ -44,7 +45,7 @@ from presieve.synthesis.prefilter.bounds import with_bounds
 from presieve.synthesis.residual.needed_conjuncts import by_running
 from presieve.synthesis.result import SearchResult
 from presieve.synthesis.sampling.concrete_tables import Table
-from presieve.synthesis.sampling.correlated import CORRELATED, facts
+from presieve.synthesis.sampling.correlated import facts
 from presieve.synthesis.sampling.originals import Originals
 from presieve.synthesis.sampling.space import MAX_CELLS, Space
 from presieve.synthesis.witness.strength import as_witnesses, covering_tables
@@ -98,7 +99,7 @@ class Derivation:
             return result
         back = {c.variable: c.sql for c in self.computed}
         numbers = {c.number: _number(c) for c in self.computed if c.number}
-        uncorrelated = [a for a in result.problem.assumptions if a.code != CORRELATED]
+        uncorrelated = [a for a in result.problem.assumptions if a.code != COMPUTED]
         assumptions = tuple(numbers.get(a, a) for a in uncorrelated)
         prefilter = put_back(result.pushdown.prefilter, back)
         if prefilter != SQL_FALSE:

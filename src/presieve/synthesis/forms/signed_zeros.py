@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeGuard, TypeVar
 
+from presieve.ir.assumption_codes import OPEN_ZERO
 from presieve.ir.fold import Assumption, Problem, state_vars
 from presieve.ir.ops import app, negate
 from presieve.ir.pushdown import ResidualWitness, Witness
@@ -19,7 +20,6 @@ from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_bits
 from presieve.ir.walk import subterms, variables
 from presieve.synthesis.result import SearchResult
 
-OPEN_ZERO = "open-zero"
 W = TypeVar("W", Witness, ResidualWitness)
 
 

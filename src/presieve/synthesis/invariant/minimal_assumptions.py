@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from presieve.errors import Declined
+from presieve.ir.assumption_codes import COMPUTED, DECLARED, NO_NAN, NO_NULL
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_TRUE, App, Op, Term
@@ -22,7 +23,6 @@ from presieve.synthesis.forms.computed_columns import derive
 from presieve.synthesis.forms.single_rows import is_single, search_single
 from presieve.synthesis.prefilter.simplify import simpler
 from presieve.synthesis.result import SearchResult
-from presieve.synthesis.sampling.correlated import CORRELATED
 
 _RANK: dict[Kind, int] = {"none": 0, "partial": 1, "split": 2, "exact": 3, "empty": 3}
 
@@ -34,7 +34,7 @@ def candidates(
     pays, and over the original columns. Ask for the next one if a result is not acceptable.
     """
     if _asks(problem.where):
-        problem = _without_codes(problem, [COMPUTED])
+        problem = _without_codes(problem, [NO_NAN])
     if not signed_zeros.has_open(problem):
         for search_result in _candidates(problem, optional, budget, record):
             yield _without_trivial(simpler(search_result))
@@ -54,7 +54,7 @@ def _without_trivial(result: SearchResult) -> SearchResult:
     open_ = [a for a in result.problem.assumptions if a.code not in _GIVEN]
     reason = "no row can go, and that the filter is not needed rests on this"
     if result.pushdown is not None and result.pushdown.kind == "empty":
-        open_ = [a for a in open_ if a.code == "no-null"] if _asks(result.problem.where) else []
+        open_ = [a for a in open_ if a.code == NO_NULL] if _asks(result.problem.where) else []
         reason = "the filter asks for NULL, and that there is none rests on this"
     if not open_:
         return result
@@ -81,7 +81,7 @@ def _without_codes(problem: Problem, codes: Collection[str]) -> Problem:
     return replace(problem, assumptions=retained)
 
 
-_GIVEN = ("declared", CORRELATED)
+_GIVEN = (DECLARED, COMPUTED)
 """The codes of facts that are known to hold."""
 
 
@@ -92,7 +92,7 @@ def _candidates(
         yield _single(problem, optional, budget)
         return
     deadline = clock.now() + budget
-    smaller = derive(problem, optional, COMPUTED)
+    smaller = derive(problem, optional, NO_NAN)
     if smaller is None:
         record(Searched(problem))
         yield minimize_assumptions(problem, optional, budget, record)
@@ -141,10 +141,6 @@ def _is_better(computed: SearchResult, plain: SearchResult) -> bool:
         return rank(computed) > rank(plain)
     no_more = len(computed.problem.assumptions) <= len(plain.problem.assumptions)
     return no_more and plain.pushdown.strength != "optimal"
-
-
-COMPUTED = "no-nan"
-"""The code of the assumption that a computed column is a number."""
 
 
 def rank(result: SearchResult) -> int:

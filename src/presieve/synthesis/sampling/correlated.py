@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 
+from presieve.ir.assumption_codes import COMPUTED
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.sorts import FLOAT, Option, strip
@@ -17,9 +18,6 @@ from presieve.ir.walk import variables
 from presieve.semantics.assumptions import assumption_of
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.two_runs import Runs
-
-CORRELATED = "computed"
-"""The code of facts that hold by the meaning of the columns."""
 
 _MAX_PAIRS = 30
 _EFFORT = Effort(work=200_000, seconds=0.2)
@@ -51,7 +49,7 @@ def facts(
             literals = ((meant[i][0], a), (meant[j][0], b))
             both = [t if wanted else negate(t) for t, wanted in literals]
             exclusions.append(negate(conjunction(both)))
-    return tuple(assumption_of(CORRELATED, t) for t in exclusions)
+    return tuple(assumption_of(COMPUTED, t) for t in exclusions)
 
 
 def _tests(v: Var) -> Iterator[Term]:

@@ -12,8 +12,9 @@ from presieve.lift.execution.state import Flow, Operation, SymbolicMachine
 from presieve.lift.models.builtins.bit_flags import bitwise
 from presieve.lift.reason_words import operator
 from presieve.lift.values.ranges import Ranges
-from presieve.lift.values.symbolic import EXACT_INT, LITERAL, PLAIN, Scalar, Traits, Value, describe
+from presieve.lift.values.symbolic import LITERAL, PLAIN, Scalar, Traits, Value, describe
 from presieve.semantics.smart_constructors import as_float, as_int, fold_constants, ite, or_
+from presieve.semantics.values import EXACT_INT
 
 _MOST_POWER = 1000
 """Maximum base and exponent of a power of constants."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from presieve.errors import DeclineSignal
+from presieve.ir.assumption_codes import INT_RANGE
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sort, strip
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit, none_lit
@@ -179,7 +180,7 @@ def absolute(m: SymbolicMachine, v: VectorV) -> VectorV:
     small(m, v)
     least = INT_RANGES[m.columns.type_of(v.name)][0]
     term = or_(is_none(v.term), negate(app(Op.PY_EQ, element, int_lit(least))))
-    m.columns.add_assumptions([assumption_of("int-range", term)])
+    m.columns.add_assumptions([assumption_of(INT_RANGE, term)])
     positive = ite(app(Op.PY_LT, element, int_lit(0)), app(Op.INT_NEG, element), element)
     if isinstance(v.term.sort, Option):
         positive = ite(is_none(v.term), none_lit(INT), some(positive))

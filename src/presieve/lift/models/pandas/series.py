@@ -26,9 +26,10 @@ from presieve.lift.python.names import scalar_constant
 from presieve.lift.reason_words import operator
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.values.join_values import can_promote, promote
-from presieve.lift.values.symbolic import EXACT_INT, Scalar, Value, constant_of, describe
+from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_
+from presieve.semantics.values import EXACT_INT
 
 NAN = float_lit(float("nan"))
 

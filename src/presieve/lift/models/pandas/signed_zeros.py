@@ -6,6 +6,7 @@ elements, so it may change if rows are dropped. If the group has no -0.0, there 
 
 from __future__ import annotations
 
+from presieve.ir.assumption_codes import OPEN_ZERO, ZERO_SIGN
 from presieve.ir.ops import app, conjuncts, negate
 from presieve.ir.terms import App, Op, Scope, Term, Var, float_lit
 from presieve.ir.walk import variables
@@ -15,11 +16,6 @@ from presieve.semantics.assumptions import ZERO_IN_HEAPS, assumption_of
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.smart_constructors import and_, get, is_none, or_
 
-CODE, OPTIONAL = "zero-sign", "open-zero"
-"""Codes of the assumption that there is only one zero. The second one is for terms that say which
-zeros are open: then a proof can do without the assumption.
-"""
-
 
 def either_zero(m: SymbolicMachine, best: Term, element: Term, rows: Term) -> Term:
     """Return a double that was chosen among the elements of these rows. If it is a zero and a -0.0
@@ -28,14 +24,14 @@ def either_zero(m: SymbolicMachine, best: Term, element: Term, rows: Term) -> Te
     if _excludes_zero(rows, element):
         return best
     mixed = any_row(m, and_(rows, _is_negative(element)))
-    _assume(m, OPTIONAL, element)
+    _assume(m, OPEN_ZERO, element)
     return app(Op.OPEN_ZERO, best, mixed)
 
 
 def one_zero(m: SymbolicMachine, *elements: Term) -> None:
     """Assume that no compared element is -0.0."""
     for element in elements:
-        _assume(m, CODE, element)
+        _assume(m, ZERO_SIGN, element)
 
 
 def _excludes_zero(rows: Term, element: Term) -> bool:

@@ -35,6 +35,7 @@ from presieve.lift.values.whole_columns import (
     VectorV,
 )
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
+from presieve.semantics.values import EXACT_INT
 
 MOST = 8
 """Maximum number of places."""
@@ -303,5 +304,5 @@ def _sum(call: ModelCall, of: VectorV, places: Places) -> Term:
     for present, value in zip(places.present(), places.values, strict=True):
         total_term = app(Op.INT_ADD, total_term, ite(present, get(value), int_lit(0)))
     exact = call.name == "sum" and not isinstance(of.term.sort, Option)
-    within(call.m, call.flow, total_term, 2**63 if exact else 2**53, of)
+    within(call.m, call.flow, total_term, 2**63 if exact else EXACT_INT, of)
     return total_term

@@ -19,9 +19,10 @@ from presieve.lift.execution.count_fields import rows_of
 from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.registry import FUNCTIONS, function, method
 from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
-from presieve.lift.values.symbolic import EXACT_INT, Scalar, Traits, Value, constant_of, describe
+from presieve.lift.values.symbolic import Scalar, Traits, Value, constant_of, describe
 from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import sort_of
+from presieve.semantics.values import EXACT_INT
 
 _SORTS: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, BINARY, DATE)
 """Sorts whose values ``.as_py()`` returns as Python's own."""

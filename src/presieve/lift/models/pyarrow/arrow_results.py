@@ -17,7 +17,6 @@ from presieve.lift.execution.state import Flow, ModelCall, SymbolicMachine
 from presieve.lift.models.registry import function
 from presieve.lift.values.arrow_values import ArrowTypeV, CellV
 from presieve.lift.values.symbolic import (
-    EXACT_INT,
     ArrowTableV,
     DictV,
     ListV,
@@ -28,7 +27,7 @@ from presieve.lift.values.symbolic import (
 )
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.values import EXACT_INT, INT_RANGES
 
 _TYPES: dict[Sort, str] = {
     BOOL: "boolean",

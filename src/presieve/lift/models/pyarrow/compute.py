@@ -26,8 +26,8 @@ from presieve.lift.models.pandas.signed_zeros import either_zero
 from presieve.lift.models.pyarrow.arrays import array_of
 from presieve.lift.models.registry import function
 from presieve.lift.values.arrow_values import ArrayV, CellV
-from presieve.lift.values.symbolic import EXACT_INT
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, some
+from presieve.semantics.values import EXACT_INT
 
 NAN = float_lit(float("nan"))
 
