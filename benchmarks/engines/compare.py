@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
@@ -24,6 +24,7 @@ from presieve.ir.fold import Mode as FoldMode
 from presieve.ir.fold import Problem
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_TRUE, Scope, Term
+from presieve.records import replace
 from presieve.semantics.interpret import Raised, holds, keep, run_fold
 from presieve.smt.smtlib import s_not
 from presieve.smt.solver import Effort

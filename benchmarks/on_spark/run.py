@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice, permutations
 from pathlib import Path
@@ -18,6 +18,7 @@ from presieve.driver.optimize import explain, optimize
 from presieve.driver.stages.cost_gate import COST
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.ir.pushdown import Kind
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -14,10 +14,11 @@ import decimal
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from operator import eq, ge, gt, le, lt
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from presieve.errors import UsageError
 from presieve.sql.ddl import parse_schema
@@ -39,8 +40,7 @@ MEANINGS: dict[Status, str] = {
 Row: TypeAlias = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FilterResult:
+class FilterResult(Struct, frozen=True):
     """The result for some filters that were pushed together."""
 
     filters: tuple[Any, ...]
@@ -53,8 +53,7 @@ class FilterResult:
         return f"{self.status:11} {text}" + (f": {self.reason}" if self.reason else "")
 
 
-@dataclass(frozen=True, slots=True)
-class ContractReport:
+class ContractReport(Struct, frozen=True):
     """The answer of :func:`check`.
 
     Attributes:

@@ -7,7 +7,8 @@ value. Exceptions are for misuse and for bugs of ours.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
 class PresieveError(Exception):
@@ -34,8 +35,7 @@ def suggest_name(name: str, known_names: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A place in a source. ``line`` counts from 1, ``column`` from 1; 0 is unknown."""
 
     file: str
@@ -53,8 +53,7 @@ def place_json(span: Span | None) -> dict[str, object]:
     return {"file": span.file, "line": span.line, "column": span.column}
 
 
-@dataclass(frozen=True, slots=True)
-class Declined:
+class Declined(Struct, frozen=True):
     """Why something was left alone. ``code`` is stable and documented, ``reason`` is a sentence."""
 
     code: str

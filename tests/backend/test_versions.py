@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from presieve.backend.classic.versions import ADAPTERS
 from presieve.backend.versions import CONF, VERSIONS, Version, version_of
 from presieve.errors import Declined
 from presieve.lift.evaluation_types import EVALUATION_TYPES, SCALAR
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from presieve.cli.app import main
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.terms import SQL_TRUE, Op, Term, int_lit
+from presieve.records import replace
 from presieve.synthesis.result import SearchResult
 
 SUITE = Path(__file__).parents[2] / "benchmarks" / "families"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from inspect import getmembers, isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +34,7 @@ from presieve.cli.app import main
 from presieve.driver.optimize import optimize_and_report
 from presieve.driver.options import Options
 from presieve.driver.stages import group_aggregates, row_expressions
+from presieve.records import replace
 from presieve.sql.ddl import parse_schema
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,8 @@ from benchmarks.tpch.pushdown import SCALE, Experiment, check_rules, stripped
 from benchmarks.tpch.scans import normalized
 from benchmarks.tpch.standard import QUERIES
 from benchmarks.tpch.tables import generated
+
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

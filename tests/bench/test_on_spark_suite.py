@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from tests.bench.row import ROW
 
 from presieve.cli.app import main
 from presieve.driver.optimize import optimize
+from presieve.records import replace
 from presieve.sql.ddl import parse_schema
 
 if TYPE_CHECKING:

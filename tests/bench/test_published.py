@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import get_args
@@ -27,6 +26,7 @@ from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.pushdown import Kind, Pushdown
 from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var
+from presieve.records import replace
 from presieve.semantics.infix import words
 from presieve.semantics.interpret import evaluate
 from presieve.smt.solver import Effort

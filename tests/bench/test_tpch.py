@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -29,6 +28,7 @@ from presieve.cli.app import main
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy
 from presieve.errors import UsageError
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import cast
 
 import pytest
@@ -14,6 +13,7 @@ from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, Option
 from presieve.ir.terms import TRUE, Op, Scope, Term, Var, float_lit, int_lit
+from presieve.records import replace
 from presieve.semantics.assumptions import (
     CONDITIONS,
     IS_PURE,

@@ -7,7 +7,6 @@ import math
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from presieve.errors import PresieveError, UsageError
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT
 from presieve.ir.terms import FALSE, SQL_FALSE, Op, Scope, Var, float_lit
+from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
 from presieve.smt.solver import Effort
 

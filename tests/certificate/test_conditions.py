@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tests.support.mutants import is_true
 from tests.support.synthesis.cases import NOTHING_TO_PUSH
@@ -14,6 +12,7 @@ from presieve.certificate.check import SolverName
 from presieve.ir.fold import Mode, nonempty
 from presieve.ir.ops import app, negate
 from presieve.ir.terms import FALSE, SQL_FALSE, Op, Scope, Term, Var, int_lit
+from presieve.records import replace
 
 
 def counting(mode: Mode) -> Certificate:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from presieve.errors import Declined
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, Option
 from presieve.ir.terms import Op, Scope, Var
+from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn
 from presieve.semantics.assumptions import REORDERED, assumption_of
 from presieve.semantics.interpret import run_fold

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -17,6 +16,7 @@ from presieve.certificate.stored import check_claim, parse
 from presieve.errors import Declined
 from presieve.ir.ops import app, negate
 from presieve.ir.terms import TRUE, Op, int_lit
+from presieve.records import replace
 from presieve.semantics.aggregates import ListColumn
 from presieve.semantics.assumptions import REORDERED
 from presieve.semantics.smart_constructors import is_none, some

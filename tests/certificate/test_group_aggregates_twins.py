@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,6 +38,7 @@ from presieve.ir.fold import Mode
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
+from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn
 from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some, substitute

@@ -6,7 +6,7 @@ import json
 import math
 import random
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 from tests.support.amount import amount
@@ -15,6 +15,7 @@ from presieve.certificate import stored
 from presieve.certificate.check import Rejected, SolverName, Verified, check
 from presieve.certificate.joins import JoinCertificate, parse
 from presieve.ir.terms import SQL_TRUE, Scope, Term, Var
+from presieve.records import replace
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.joins import Join
 from presieve.semantics.types import column

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from presieve.certificate import Certificate, Rejected, Verified, check
@@ -22,6 +20,7 @@ from presieve.ir.terms import (
     int_lit,
 )
 from presieve.ir.text import parse_problem, print_problem
+from presieve.records import replace
 
 X = Var(Scope.ROW, "x", INT)
 KEY = Var(Scope.KEY, "x", INT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -19,6 +19,7 @@ from presieve.certificate.required import taken_as_stored
 from presieve.cli.app import main
 from presieve.ir.fold import Assumption
 from presieve.ir.terms import TRUE
+from presieve.records import replace
 from presieve.semantics.assumptions import CONDITIONS, SENTENCES, AssumptionNeed, unseen_codes
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from presieve.driver.synthesize import synthesize
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import ResidualWitness
 from presieve.ir.terms import Lit, Term, float_lit, literal_value
+from presieve.records import replace
 from presieve.semantics.values import to_python
 from presieve.sql.emit import emit
 

@@ -6,7 +6,7 @@ import datetime as dt
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +21,7 @@ from presieve.driver.fold_inputs import Inputs, read_inputs
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Scope, Var
+from presieve.records import replace
 from presieve.sql.catalyst_values import value
 
 if TYPE_CHECKING:

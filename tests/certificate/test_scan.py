@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from presieve.certificate import Certificate, Rejected, Verified, check
@@ -23,6 +21,7 @@ from presieve.ir.terms import (
     float_lit,
     lit,
 )
+from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.scan import may_lose

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from presieve.certificate import Certificate, Rejected, Verified, check
@@ -15,6 +14,7 @@ from presieve.ir.ops import app
 from presieve.ir.pushdown import Pushdown
 from presieve.ir.sorts import INT
 from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var, lit
+from presieve.records import replace
 from presieve.semantics.interpret import Env, holds
 from presieve.sql.parse import parse_predicate
 from presieve.synthesis.engine import synthesize

@@ -6,7 +6,7 @@ import json
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 from tests.support.amount import amount
@@ -19,6 +19,7 @@ from presieve.errors import PresieveError
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import to_scope
+from presieve.records import replace
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.types import column
 from presieve.semantics.windows import (
@@ -243,7 +244,7 @@ def test_an_upper_bound_that_leaps_over_all_rows() -> None:
         case = Case((By("o"),), (over,), where, wrong)
         claim = case.certificate()
         assert isinstance(check(claim), Verified)
-        claim = replace(claim, window=replace(case.window, **wraps))  # type: ignore[arg-type]
+        claim = replace(claim, window=replace(case.window, **wraps))
         assert isinstance(check(claim), Rejected)
         assert isinstance(check(replace(claim, prefilter=term(right))), Verified)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.pushdown import Witness
 from presieve.ir.sorts import FLOAT
 from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var, float_lit, lit
+from presieve.records import replace
 from presieve.smt.solver import Effort, Unsat
 
 NAMES = ["top2", "max equal", "errors at least 1", "case study A", "case study B", "longest streak"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,6 +20,7 @@ from presieve.errors import Declined
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT
 from presieve.ir.terms import SQL_TRUE, Op, Scope, Var, lit
+from presieve.records import replace
 
 Path = tuple[int, ...]
 P = app(Op.SQL_GT, Var(Scope.ROW, "v", INT), lit(INT, 90))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ from benchmarks.synth.run import search
 from tests.bench.answers import BENCHMARKS
 from tests.differential.on_spark import Compared, compare
 from tests.differential.trial import Trial
+
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,13 +22,14 @@ from tests.support.lifting import columns
 from presieve.driver.fold_inputs import read_inputs
 from presieve.errors import Declined
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE
+from presieve.records import replace
 
 GROUPS = 600
 
 
 def run(name: str, mode: Mode = "grouped", **wrong: str) -> Tried:
     answer = search(BENCHMARKS[name], mode)
-    return tried(BENCHMARKS[name], mode, replace(answer, **wrong), GROUPS)  # type: ignore[arg-type]
+    return tried(BENCHMARKS[name], mode, replace(answer, **wrong), GROUPS)
 
 
 @pytest.mark.costly

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.support.pages import ROOT, Page, page, run
 
 from presieve.lift.codes import CODES
+from presieve.records import replace
 
 FOLDER = ROOT / "docs" / "declined"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from presieve.certificate.check import Rejected, SolverName, Verified, check
 from presieve.certificate.joins import JoinCertificate, parse
 from presieve.ir.terms import SQL_TRUE
 from presieve.plan.algebra import Attribute
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

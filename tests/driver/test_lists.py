@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tests.support import list_folds
 from tests.support.refuting import Job
 
 from presieve import synthesize
+from presieve.records import replace
 
 SCHEMA = "g string, v bigint, s string, n int"
 JOB = Job(list_folds.BestDeleted, "second > 90", SCHEMA, "first bigint, second bigint")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tests.driver import folds
 
 from presieve.driver.cache.checked import Query
@@ -12,6 +10,7 @@ from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
+from presieve.records import replace
 
 
 def problem(where: str) -> Problem:

@@ -4,7 +4,6 @@ of it where it makes something worse.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.classic("a client does not see what the optimizer makes of a plan")
 
 
-@dataclass(frozen=True, slots=True)
-class PlantedDecision(Decision[str]):
+class PlantedDecision(Decision[str], frozen=True):
     """A decision about a column."""
 
 

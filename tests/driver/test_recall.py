@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.terms import TRUE
+from presieve.records import replace
 from presieve.semantics.assumptions import SUM_IN_RANGE
 
 Data = dict[str, Any]

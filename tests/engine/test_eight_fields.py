@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.support.answers import Case, assert_answer, assert_same_results, assert_twins_refuted
+
+from presieve.records import replace
 
 
 class Sensor:

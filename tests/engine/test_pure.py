@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -20,6 +19,7 @@ from presieve.errors import UsageError
 from presieve.ir.assumption_codes import PURE
 from presieve.ir.ops import app
 from presieve.ir.terms import Op, string_lit
+from presieve.records import replace
 
 
 def normalize(level: str | None) -> str:

@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 
 from tests.fuzz import tables
@@ -24,6 +24,7 @@ from presieve.driver.fold_inputs import Inputs
 from presieve.driver.solve import strictly
 from presieve.driver.stages.group_aggregates import that_fits
 from presieve.ir.terms import SQL_TRUE
+from presieve.records import replace
 from presieve.semantics.functions import Undefined
 from presieve.semantics.interpret import Raised
 from presieve.semantics.values import INT_RANGES, Value, same

@@ -7,11 +7,13 @@ one of them is a copy, what is read is old.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from tests.fuzz import programs
 from tests.fuzz.programs import NAME, Program
+
+from presieve.records import replace
 
 FIELD = "p"
 """The first field of every program."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.support.other_orders import in_other_orders, tells_order
 from tests.support.scans import Run, is_guarded, reading_more, run
 
 from presieve.driver.optimize import explain
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

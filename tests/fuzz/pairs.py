@@ -7,7 +7,7 @@ import traceback
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from types import MappingProxyType
@@ -37,6 +37,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.text import print_problem, print_term
 from presieve.ir.walk import variables
+from presieve.records import replace
 
 FILTERS = 8
 """Filters on one fold."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from tests.fuzz.conditions import Col, Conditions
 from tests.fuzz.ingredients import SKIP, Maker, Out, Part
 from tests.fuzz.kinds import DECIMALS, KINDS, NUMBERS
+
+from presieve.records import replace
 
 NAME = "F"
 IMPORTS = "import datetime as dt\nimport math\nimport re\n"

@@ -7,11 +7,12 @@ and what the import read of the driver's surroundings, is not there where they r
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from random import Random
 
 from tests.fuzz import programs
 from tests.fuzz.programs import NAME, Program
+
+from presieve.records import replace
 
 ENVIRONMENT = "PRESIEVE_FUZZ_LIMIT"
 """Set in the driver while the module is imported, and nowhere else."""

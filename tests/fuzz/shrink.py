@@ -6,7 +6,6 @@ import ast
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from tests.fuzz import cases
 from tests.fuzz.cases import Case
@@ -15,6 +14,7 @@ from tests.fuzz.settings import PLAIN
 from tests.fuzz.trial import Failure
 
 from presieve.errors import UsageError
+from presieve.records import replace
 
 SECONDS = 60.0
 """Shrinking stops after so long, wherever it is."""

@@ -14,7 +14,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from random import Random
@@ -35,6 +35,7 @@ from presieve.driver.cache.disk import CACHE
 from presieve.driver.fold_inputs import Inputs, read_inputs
 from presieve.driver.optimize import explain, optimize
 from presieve.errors import UsageError
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from tests.fuzz.settings import Setting
 from tests.support.lifting import columns
 
 from presieve.ir.terms import SQL_TRUE
+from presieve.records import replace
 from presieve.semantics.interpret import Raised
 from presieve.semantics.types import decimal_type
 from presieve.semantics.values import Value, to_python

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -19,6 +18,7 @@ from tests.support.amount import amount
 
 from presieve.driver.fold_inputs import Inputs, read_filter, read_inputs
 from presieve.errors import Declined
+from presieve.records import replace
 
 SECONDS = amount(36, 12)
 """For each mix. However slow the machine, the first folds are always run."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from presieve.driver.solve import Solution, solve
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.lift.models.builtins import comparisons
+from presieve.records import replace
 
 FOLDS = 60
 

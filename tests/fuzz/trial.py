@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 
 from tests.fuzz import tables
@@ -19,6 +19,7 @@ from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.ops import app
 from presieve.ir.terms import TRUE, App, Op, Term
 from presieve.ir.walk import subterms
+from presieve.records import replace
 from presieve.semantics import interpret
 from presieve.semantics.fast_interpreter import RAISED, CompiledProblem, compile_problem
 from presieve.semantics.interpret import Nothing, Outcome, Raised, Result

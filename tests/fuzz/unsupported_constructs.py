@@ -5,11 +5,12 @@ What is lifted all the same is run like any other fold, so that a wrong reading 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 from tests.fuzz import programs
 from tests.fuzz.programs import NAME, Program
+
+from presieve.records import replace
 
 GLOBALS = (
     "SEEN = []",

@@ -8,7 +8,7 @@ Each program binds a few names, changes at most a few objects, and gives reducti
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 
 from tests.fuzz.conditions import Col
@@ -16,6 +16,8 @@ from tests.fuzz.ingredients import Out
 from tests.fuzz.kinds import KINDS, NUMBERS
 from tests.fuzz.programs import HEADER, NAME, Program
 from tests.support.lifting import columns as schema_columns
+
+from presieve.records import replace
 
 FORMS = {"frame": 70, "reduction": 30}
 HELPERS = (

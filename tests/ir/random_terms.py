@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import strategies as st
 
 from presieve.ir.fold import Assumption, Column, Field, Fold, Mode, Output, Problem
@@ -27,6 +25,7 @@ from presieve.ir.sorts import (
     strip,
 )
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_bits, int_lit
+from presieve.records import replace
 from presieve.semantics.values import text_of
 
 BASES: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 import importlib
 import importlib.util
@@ -23,6 +22,7 @@ from tests.support.lifting import columns, declined, lifted, request
 import presieve.lift
 from presieve.lift import FrameFunction, LiftRequest, RowClass, SeriesFunction, lift
 from presieve.lift.codes import CODES
+from presieve.records import replace
 from presieve.semantics.types import SchemaColumn
 
 ONE = request("v double", "o double")
@@ -217,9 +217,9 @@ def test_columns(schema: str, code: str) -> None:
 
 def test_collated_text_is_not_text() -> None:
     asked = request("score string", "o string")
-    collated = dataclasses.replace(asked.schema[0], type="string collate UTF8_LCASE")
+    collated = replace(asked.schema[0], type="string collate UTF8_LCASE")
     lifted(folds.top2_second, asked)
-    found = declined(folds.top2_second, dataclasses.replace(asked, schema=(collated,)))
+    found = declined(folds.top2_second, replace(asked, schema=(collated,)))
     assert found.code == "column-type"
 
 

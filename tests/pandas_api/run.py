@@ -11,7 +11,7 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -23,6 +23,7 @@ from presieve.backend.classic.scans.reads import scans
 from presieve.backend.statistics.pushed_filters import split_list
 from presieve.driver.options import collect_given
 from presieve.driver.session import SessionSetting, enabled_as
+from presieve.records import replace
 from presieve.report.report_data import ReportData
 
 if TYPE_CHECKING:

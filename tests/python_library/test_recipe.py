@@ -7,7 +7,6 @@ The planted method is ``Series.below``, which is ``lt`` by another name.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -22,6 +21,7 @@ from presieve.lift.models.pandas.series import column_method
 from presieve.lift.values.whole_columns import VectorV
 from presieve.python_library.descriptions import Description, ResultKind
 from presieve.python_library.method_catalogue import CATALOGUE
+from presieve.records import replace
 
 GROUP = request("x double, y double", "n bigint")
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tests.report.examples import NONE, SPLIT
 
 from presieve.backend.statistics.sizes import Size
+from presieve.records import replace
 from presieve.report.report_data import BoundaryReport, ReportData
 
 WRITTEN = """\

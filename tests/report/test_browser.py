@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from tests.report.plans import DECLINED, EXACT, LONG, SIMPLE, wordy
 from tests.support.browser import running_browser
 
 from presieve.backend.statistics.metrics import Measurement
+from presieve.records import replace
 from presieve.report import html
 from presieve.report.report_data import Measured
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from tests.report.examples import MIXED, NONE, SPLIT
 
 from presieve.errors import Declined, Span
+from presieve.records import replace
 from presieve.report.collector import (
     CollectedReport,
     ReportCollector,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import inspect
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from tests.report.examples import NONE, SPLIT
 from tests.report.pages import outline
 
 from presieve.errors import Declined, Span
+from presieve.records import replace
 from presieve.report import html as pages
 from presieve.report.report import Report
 from presieve.report.report_data import ReportData

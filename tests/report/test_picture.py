@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from tests.report.examples import SPLIT
 from tests.report.pages import outline
 from tests.report.plans import CASES, DECLINED, EMPTY, EXACT, LONG, SIMPLE, WRITTEN, wordy
 
 from presieve.backend.statistics.metrics import Measurement
+from presieve.records import replace
 from presieve.report import html, sentences
 from presieve.report.drawing.aligned import align
 from presieve.report.drawing.drawn_plan import DrawnOperator, conjuncts, parse

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from tests.report.pages import outline
 
 from presieve.backend.statistics.metrics import Measurement
 from presieve.errors import Declined, UsageError
+from presieve.records import replace
 from presieve.report import html
 from presieve.report.report import Report
 from presieve.report.report_data import Measured, ReportData

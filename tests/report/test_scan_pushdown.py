@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from tests.report.examples import SPLIT
@@ -16,6 +15,7 @@ from presieve.driver.synthesize import synthesize
 from presieve.errors import Declined
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Option
 from presieve.ir.terms import Scope, Term, Var
+from presieve.records import replace
 from presieve.report import html
 from presieve.report.remarks import ConjunctFate, Reach, Remedy
 from presieve.report.remedies import remedy, remedy_of_code

@@ -39,6 +39,7 @@ from presieve.ir.sorts import (
     TIMESTAMP_NTZ,
     Decimal,
     Option,
+    Sort,
     strip,
 )
 from presieve.ir.terms import App, Op, Scope, Term, lit
@@ -160,7 +161,7 @@ def test_emitted_predicates_mean_in_spark_what_the_interpreter_says(table: DataF
     check(table, terms)
 
 
-PLAIN = {BOOL: "b", INT: "l", FLOAT: "x", STRING: "s", BINARY: "r"}
+PLAIN: dict[Sort, str] = {BOOL: "b", INT: "l", FLOAT: "x", STRING: "s", BINARY: "r"}
 PLAIN |= {DATE: "d", TIMESTAMP: "ts", TIMESTAMP_NTZ: "n"}
 PLAIN |= {Decimal(2): "p", Decimal(18): "w", Decimal(0): "z"}
 

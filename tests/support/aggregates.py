@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from presieve.certificate.group_aggregates import AggregatedCertificate, AggregateText, ListText
 from presieve.certificate.row_expressions import Expression
@@ -12,6 +11,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import Fold, Mode, Output, Problem
 from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import SQL_TRUE, TRUE, Scope
+from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn
 from presieve.semantics.interpret import Raised, evaluate, run_fold
 from presieve.semantics.smart_constructors import some, substitute

@@ -6,7 +6,6 @@ Each test names the public thread, and shows that the rewrite which was shipped 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from tests.support.traps import udfs
 from tests.support.traps.checks import Trap, agg, kept, left_alone, moved, pandas_udf, table
 
 from presieve.driver.optimize import optimize
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,7 +6,6 @@ docs/traps.md has them in a table.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from tests.support.traps.checks import (
 import presieve
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,8 +8,9 @@ it. With a projection below the function, it leaves out the other columns down t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import simple_kind
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
@@ -28,13 +29,13 @@ from presieve.backend.problems.column_pruning import (
 from presieve.backend.rewrite import KeptColumns, prune_plan
 from presieve.backend.unpushed_functions import python_functions
 from presieve.errors import Declined
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
 
 
-@dataclass(frozen=True, slots=True)
-class OtherFunction:
+class OtherFunction(Struct, frozen=True):
     """A function that is not handed tables: Spark's name for its operator, and its input and
     output. ``unread`` is the name of its kind for people, if no rule reads this kind.
     """
@@ -45,8 +46,7 @@ class OtherFunction:
     unread: str
 
 
-@dataclass(frozen=True, slots=True)
-class TableFunctions:
+class TableFunctions(Struct, frozen=True):
     """A plan and its functions of tables, if ``root`` is not None; ``others`` are for reports."""
 
     gateway: Gateway

@@ -8,8 +8,9 @@ operator in both.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.trees import Node, Tree
 from presieve.backend.versions import Version, version_of
@@ -42,8 +43,7 @@ def served_version(spark: object, settings: Mapping[str, str] | None = None) -> 
     return version
 
 
-@dataclass(frozen=True, slots=True)
-class LeafSource:
+class LeafSource(Struct, frozen=True):
     """The source of a leaf of a plan. ``names`` are the names of its classes or formats, the
     outermost first. ``files``: it consists of files of Spark's own formats. ``raw``: it is handed
     conditions in Catalyst's form, and not only conditions from a list. ``by_columns``: the rows, or
@@ -326,8 +326,7 @@ class Gateway(FunctionReader, SourceReader, PlanBuilder, Protocol):
     """The interfaces of one session. All methods may raise :class:`GatewayError`."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanView:
+class PlanView(Struct, frozen=True):
     """A plan, its tree, and the gateway that reads it."""
 
     gateway: Gateway

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import (
     AGGREGATE,
@@ -57,6 +58,7 @@ from presieve.ir.terms import FALSE, Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import Attribute, field_place, struct_id
+from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.semantics.assumptions import is_of_size
 from presieve.smt.side_by_side import with_raised
@@ -66,8 +68,7 @@ if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
 
 
-@dataclass(frozen=True, slots=True)
-class GroupCall:
+class GroupCall(Struct, frozen=True):
     """An operator that calls functions of groups.
 
     ``folds`` are the lifted functions, ``bounded`` the same functions lifted with the number of
@@ -97,8 +98,7 @@ class GroupCall:
         return self.erases or any(with_raised(x.fold).finish_raises != FALSE for x in self.folds)
 
 
-@dataclass(frozen=True, slots=True)
-class Groups:
+class Groups(Struct, frozen=True):
     """A plan and its functions of groups."""
 
     opened: Opened
@@ -118,8 +118,7 @@ def open_groups(opened: Opened, df: DataFrame, *, changed: bool) -> Groups:
     return Groups(opened, plan, tuple(reader.calls()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     opened: Opened
     view: PlanView
 
@@ -256,8 +255,7 @@ def check_of_groups(groups: Groups, call: GroupCall, condition: Term) -> Check |
 # --- the plan with aggregates ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class GroupValues:
+class GroupValues(Struct, frozen=True):
     """Spark's reading of the arguments of aggregates, by the names of their columns, and of the
     expressions over these columns, by the names of outputs. The variables of the aggregates'
     columns are those of the call.
@@ -269,8 +267,7 @@ class GroupValues:
     outputs: Mapping[str, ValueOf]
 
 
-@dataclass(frozen=True, slots=True)
-class ReplacedGroups:
+class ReplacedGroups(Struct, frozen=True):
     """The DataFrame with aggregates, and their meanings by the number of the operator."""
 
     df: DataFrame

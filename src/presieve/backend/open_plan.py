@@ -5,10 +5,10 @@ solutions.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+from msgspec import Struct
 from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.catalyst.boundary import (
@@ -47,6 +47,7 @@ from presieve.ir.fold import Assumption
 from presieve.ir.sorts import BOOL, INT, strip
 from presieve.ir.terms import Term, Var
 from presieve.lift.forms import Pure
+from presieve.records import replace
 from presieve.semantics.assumptions import is_of_size
 
 _CONFS = {
@@ -62,8 +63,7 @@ fit their type.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """How a plan is read.
 
     ``pure`` are the functions that need not be read. ``for_report``: somebody wants to see the
@@ -80,8 +80,7 @@ class Reading:
     at_once: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSite:
+class OpenSite(Struct, frozen=True):
     """A place where a filter meets a boundary. ``problem`` is the problem to prove, or the reason
     why there is none.
 
@@ -97,8 +96,7 @@ class OpenSite:
     problem: SiteProblem | Declined
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A DataFrame's analyzed plan and its sites.
 
     ``notes`` say why filters stay above functions if there is no site. ``numbers`` are the numbers

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from presieve.errors import UsageError
 from presieve.lift.evaluation_types import Role, evaluation_type
@@ -17,8 +18,7 @@ VALUE = "value"
 """The name of the column that a function computes."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneCall:
+class OneCall(Struct, frozen=True):
     """A function and its input. ``function`` is a UDF, a plain function, or the ``aggregate`` that
     :func:`presieve.spark.group_fold` makes from a class. ``returns`` is the type of a plain
     function's result, or the columns of the result if the function takes the table of a group.

@@ -7,8 +7,10 @@ text, with its attributes by number, must be the very term that was proved.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.trees import Conjunct, Node, split_conjuncts
@@ -20,14 +22,14 @@ from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import struct_id
+from presieve.records import replace
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import aside, emit_checked, normalize
 from presieve.sql.scan_filters import without_equalities
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(Struct, frozen=True):
     """A filter to insert: its text, its meaning, and the attributes of its variables. ``aside``: in
     the form that scans are not given.
     """
@@ -38,8 +40,7 @@ class Predicate:
     aside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """``breaking`` is true at least for the rows that break an assumption of the proof, and ``by``
     are the columns that determine a row's class (:mod:`presieve.backend.guard`).
     """
@@ -48,8 +49,7 @@ class Guard:
     by: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SiteEdit:
+class SiteEdit(Struct, frozen=True):
     """The changes at one site.
 
     ``prefilter`` is None if nothing is inserted below the boundary (because it is there already, or
@@ -81,8 +81,7 @@ Expressions: TypeAlias = Mapping[int, str]
 """SQL over the input of a projection for some of its columns, by number."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowTexts:
+class RowTexts(Struct, frozen=True):
     """SQL over the columns of a row, for each output of a function and for whether there is a row
     at all (None: there is).
     """
@@ -91,8 +90,7 @@ class RowTexts:
     row: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupTexts:
+class GroupTexts(Struct, frozen=True):
     """SQL in place of functions of groups. The ``aggregates``, over the rows and grouped by the
     attributes ``keys``, define columns with these names; over these columns, there is an expression
     for each of the functions' ``outputs``, by attribute.
@@ -400,8 +398,7 @@ def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
     return collected
 
 
-@dataclass(frozen=True, slots=True)
-class _Builder:
+class _Builder(Struct, frozen=True):
     gateway: PlanBuilder
     root: Handle
     edits: _Edits

@@ -11,8 +11,9 @@ column's value are the same.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from presieve.backend.catalyst.boundary import (
     FLAT_MAPS,
@@ -55,14 +56,14 @@ from presieve.ir.terms import FALSE, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import Attribute
+from presieve.records import replace
 from presieve.sql.catalyst_values import ValueOf, value
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
 
 
-@dataclass(frozen=True, slots=True)
-class RowCall:
+class RowCall(Struct, frozen=True):
     """A function of single rows: a scalar UDF that is a column of a projection, or a function from
     a table to a table of its rows, each changed by itself.
 
@@ -90,8 +91,7 @@ class RowCall:
     hidden: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """A plan and its functions of single rows."""
 
     opened: Opened
@@ -155,8 +155,7 @@ def check_place(view: PlanView, node: Node) -> None:
             raise DeclineSignal("cached", CACHED)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     opened: Opened
     view: PlanView
 
@@ -344,8 +343,7 @@ def _sole(tree: Tree) -> int | None:
 # --- the plan with expressions --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Struct, frozen=True):
     """Spark's reading of the expressions for a function's outputs, in order, and of the expression
     that says whether there is a row, if there is one.
     """
@@ -354,8 +352,7 @@ class Values:
     row: ValueOf | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Replaced:
+class Replaced(Struct, frozen=True):
     """The DataFrame with expressions, and their meanings by the number of the call."""
 
     df: DataFrame

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct
 
 from presieve.errors import Declined
 
@@ -26,8 +27,7 @@ float (``worker.py``, ``wrap_arrow_batch_udf``, ``read_udtf``).
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """A version of Spark. ``unread`` are the evaluation types that behave differently there than
     described here. ``by_column`` is that of :class:`presieve.lift.forms.RowsFunction`. ``connect``:
     plans of its Spark Connect are read, too.

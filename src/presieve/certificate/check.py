@@ -9,6 +9,8 @@ from functools import cache, partial
 from itertools import starmap
 from typing import Generic, Literal, TypeAlias, TypeVar
 
+from msgspec import Struct
+
 from presieve.certificate.claim import Claim, Decided, Obligation, Script
 from presieve.errors import PresieveError
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
@@ -41,8 +43,7 @@ class Verified(Generic[_Kind]):
             raise PresieveError("only the checker makes a Verified")
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(Struct, frozen=True):
     """The certificate was not accepted: which condition failed, and how."""
 
     condition: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from presieve.errors import PresieveError, UsageError
 from presieve.ir.ops import negate
@@ -20,8 +21,7 @@ FORMAT = 2
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """An obligation that a solver decides: ``text`` is unsatisfiable if it holds. ``failure`` says
     what is wrong if it does not; if empty, the solver's answer says it.
     """
@@ -31,8 +31,7 @@ class Script:
     failure: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Struct, frozen=True):
     """An obligation that is decided without a solver. ``failure`` says why it does not hold; None
     if it does.
     """

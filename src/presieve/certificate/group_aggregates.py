@@ -28,6 +28,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from presieve.certificate.claim import Claim, Obligation, Script
 from presieve.certificate.plain_data import read_fields, write_fields
 from presieve.certificate.required import check_statement
@@ -49,8 +51,7 @@ from presieve.smt.side_by_side import SideBySide
 KIND = "aggregated"
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateText:
+class AggregateText(Struct, frozen=True):
     """A ``column`` of an aggregate: its ``text`` in SQL, and two conditions of sort Bool over ROW
     and KEY: Spark's evaluation of the argument is ``safe``, and it ``raises``. No summed integer
     has a greater magnitude than ``most``.
@@ -91,8 +92,7 @@ class AggregateText:
         return cls(column, str(data["text"]), safe, raises, int(data["most"]))
 
 
-@dataclass(frozen=True, slots=True)
-class ListText:
+class ListText(Struct, frozen=True):
     """A ``column`` of a fold of the list of rows, and its ``text`` in SQL."""
 
     column: ListColumn

@@ -1,4 +1,4 @@
-"""Trusted. Statements of certificates as plain data for ``json``, and back: a dict for a dataclass,
+"""Trusted. Statements of certificates as plain data for ``json``, and back: a dict for a record,
 in which each field has the form of its type.
 
 Terms and problems are in the IR's text form, so that they are read back without loss.
@@ -7,20 +7,20 @@ Terms and problems are in the IR's text form, so that they are read back without
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from presieve.ir.fold import Problem
 from presieve.ir.terms import App, Lit, Term, Var
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
+from presieve.records import field_names, is_record
 
 _T = TypeVar("_T")
 
 
 def write_fields(statement: Any) -> dict[str, object]:
-    """The fields of a dataclass by name; the problem, which is long, comes last."""
-    values = {f.name: getattr(statement, f.name) for f in fields(statement)}
+    """The fields of a record by name; the problem, which is long, comes last."""
+    values = {name: getattr(statement, name) for name in field_names(statement)}
     names = sorted(values, key=lambda name: isinstance(values[name], Problem))
     return {name: _write(values[name]) for name in names}
 
@@ -34,7 +34,7 @@ def _write(value: Any) -> object:
         return [_write(v) for v in value]
     if hasattr(value, "to_json"):
         return value.to_json()
-    return write_fields(value) if is_dataclass(value) else value
+    return write_fields(value) if is_record(value) else value
 
 
 def read_fields(cls: type[_T], data: Mapping[str, Any], may_lack: Collection[str] = ()) -> _T:
@@ -53,9 +53,9 @@ def read_fields(cls: type[_T], data: Mapping[str, Any], may_lack: Collection[str
 
 @cache
 def _types_of(cls: Any) -> Mapping[str, Any]:
-    """The types of a dataclass's fields. A certificate has many witnesses of one class."""
+    """The types of a record's fields. A certificate has many witnesses of one class."""
     types = get_type_hints(cls)
-    return {f.name: types[f.name] for f in fields(cls)}
+    return {name: types[name] for name in field_names(cls)}
 
 
 def _read(kind: Any, data: Any, name: str) -> Any:
@@ -71,7 +71,7 @@ def _read(kind: Any, data: Any, name: str) -> Any:
         return data
     if hasattr(kind, "parse"):
         return kind.parse(data)
-    if isinstance(kind, type) and is_dataclass(kind):
+    if isinstance(kind, type) and is_record(kind):
         return read_fields(kind, data)
     return kind(data)
 

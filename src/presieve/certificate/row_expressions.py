@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from presieve.certificate.claim import ConditionClaim
 from presieve.certificate.plain_data import read_fields, write_fields
 from presieve.certificate.required import check_statement
@@ -32,8 +34,7 @@ from presieve.smt.two_runs import Runs
 KIND = "compiled"
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(Struct, frozen=True):
     """The replacement of an output: its ``text`` in SQL, and its meaning in Spark, over KEY: the
     ``value``, an option; ``safe`` and ``raises``, of sort Bool.
     """

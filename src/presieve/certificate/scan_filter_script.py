@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from presieve.certificate.check import Rejected, SolverName, decide_conditions, make_solver
 from presieve.certificate.scan_filters import DerivedCertificate, VerifiedDerived, turns
@@ -39,8 +40,7 @@ from presieve.sql.prefixes import beginning_of, beginning_with
 _INTEGERS, _TEXTS = "Int", "Real"
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(Struct, frozen=True):
     """A term of a sort, whether it is NULL, and the points at which functions of it are known."""
 
     term: str
@@ -53,8 +53,7 @@ class _Value:
         return s_not(self.null)
 
 
-@dataclass(frozen=True, slots=True)
-class _Truth:
+class _Truth(Struct, frozen=True):
     """When a predicate is true, and when it is false; else it is NULL."""
 
     true: str

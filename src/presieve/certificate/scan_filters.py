@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import field
 
 from presieve.certificate.check import Verified
 from presieve.certificate.claim import Claim, Decided, Obligation

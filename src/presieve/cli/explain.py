@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +21,7 @@ from presieve.cli.load import kind, place
 from presieve.cli.run import JobArgs, JobName
 from presieve.driver.session import SessionSetting, enable_everywhere
 from presieve.errors import UsageError
+from presieve.records import replace
 from presieve.report import html as pages
 from presieve.report import progress, report_text, sentences
 from presieve.report.collector import (

@@ -7,20 +7,19 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from itertools import takewhile
 from pathlib import Path
 from types import CodeType, ModuleType
 
 import typer
+from msgspec import Struct
 
 from presieve.cli.load import python_file, read_code
 from presieve.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A file, by the name that the user gave, and its code."""
 
     name: str

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 
 import presieve
 from presieve.cli import output
@@ -30,8 +30,7 @@ _LISTED = re.compile(r"^- \[`([a-z-]+)`\]\([a-z-]+\.md\): (.+)$")
 _ENTRY = re.compile(r"^## `([a-z-]+)`: (.+)$", re.M)
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A code, its short title, the heading that it stands under, and its explanation."""
 
     code: str

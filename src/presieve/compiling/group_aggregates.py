@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from presieve.compiling.row_expressions import Text, Writer
 from presieve.errors import DeclineSignal
@@ -11,6 +11,7 @@ from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import FALSE, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.lift.values.ranges import Interval, field_ranges
+from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.semantics.smart_constructors import get
 from presieve.semantics.types import MAX_DIGITS

@@ -10,7 +10,8 @@ The text is not trusted: Spark's reading of it is translated back and proved to 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.functions import SIGNATURES
@@ -18,6 +19,7 @@ from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var, literal_value, string_lit
 from presieve.ir.walk import size
 from presieve.lift.values.ranges import Interval, Ranges
+from presieve.records import replace
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES
 from presieve.sql import functions
@@ -45,8 +47,7 @@ _FLOATS = {
 _VOID = "void"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """The text of an expression, how tightly it binds, and its type: of integers and NULL alone."""
 
     sql: str
@@ -58,8 +59,7 @@ class Text:
         return self.sql if self.level >= least else f"({self.sql})"
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(Struct, frozen=True):
     """Writes terms over columns: their ``names`` in SQL, and ``types`` of integers."""
 
     names: Mapping[Var, str]

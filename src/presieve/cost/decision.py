@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.cost.model import SCAN, Work, check
 from presieve.cost.parquet_scan import Estimate
@@ -17,8 +18,7 @@ only expensive in comparison with Spark's own aggregates.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ProvenPrefilter:
+class ProvenPrefilter(Struct, frozen=True):
     """A proven pre-filter.
 
     ``estimate`` is None if nothing is known of the rows that it keeps. ``spares`` says that the
@@ -38,8 +38,7 @@ class ProvenPrefilter:
         return None if self.estimate is None else self.estimate.least
 
 
-@dataclass(frozen=True, slots=True)
-class CostDecision:
+class CostDecision(Struct, frozen=True):
     """Whether to push, and the reason besides :func:`keeps`, as the end of a sentence."""
 
     pays: bool

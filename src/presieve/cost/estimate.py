@@ -10,9 +10,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import TypeVar
+
+from msgspec import Struct
 
 from presieve.cost.parquet import RowGroup, available, row_groups, some_rows
 from presieve.cost.parquet_scan import Estimate, Scan
@@ -26,8 +27,7 @@ from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """A limit in seconds.
 
     ``computed`` counts the time of this thread, so that a busy machine does not decide worse;

@@ -8,7 +8,7 @@ cost by itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from presieve.ir.sorts import TEXTS, Decimal, Sort, strip
 from presieve.ir.terms import App, Op, Term, Var
@@ -64,8 +64,7 @@ def _operator(node: App) -> float:
     return _NUMBERS if node.op in _COMPARES else 2 * _NUMBERS
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """The cost of a row on its way through a boundary.
 
     ``scan`` is the cost below the boundary. ``shared`` is the cost up to and including the

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import isnan
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from presieve.ir.sorts import TIMESTAMP_NTZ, Sort
 from presieve.semantics.values import Value, from_python
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """The values of a column in a row group, by its footer: extremes (None: unknown) and NULLs."""
 
     low: Value = None
@@ -30,8 +30,7 @@ class Range:
     values: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class RowGroup:
+class RowGroup(Struct, frozen=True):
     """A row group. ``size`` is the uncompressed size of the requested columns in bytes."""
 
     path: str

@@ -7,13 +7,13 @@ except for one question that the backend answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.ir.terms import SQL_TRUE, Term, Var
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """A scan below a boundary.
 
     ``files`` are paths on this machine. ``columns`` maps the variables in ``prefilter``, ``given``
@@ -31,8 +31,7 @@ class Scan:
     skips: Callable[[], float | None] = lambda: None
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """Shares of the rows that arrive at the boundary.
 
     ``kept`` is the share that the pre-filter keeps, ``least`` its lower bound for a sample of this
@@ -46,8 +45,7 @@ class Estimate:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reads:
+class Reads(Struct, frozen=True):
     """The part of the examined files that a reader decodes: ``read`` of the ``rows``, in
     ``groups_read`` of the row ``groups``. ``used`` says that it uses the filters that it has.
     """

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple, TypeAlias
 
+from msgspec import Struct
+
 
 class AllocationSite(NamedTuple):
     """Where an object was made: the node with its calls; ``older``: all objects but the latest."""
@@ -37,8 +39,7 @@ def part_of(place: AllocationSite, number: int) -> Places:
 NO_KEYS: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class NoConstant:
+class NoConstant(Struct, frozen=True):
     """A marker: no constant is known."""
 
 
@@ -52,8 +53,7 @@ class Length(NamedTuple):
     plus: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AbstractScalar:
+class AbstractScalar(Struct, frozen=True):
     """One value: a number, text, date, None.
 
     ``keys`` are the grouping columns whose value it is. ``constant`` is the value if the program
@@ -66,8 +66,7 @@ class AbstractScalar:
     length: Length | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AbstractColumn:
+class AbstractColumn(Struct, frozen=True):
     """One-dimensional data: a Series, an array, a list of values.
 
     ``keys`` are the grouping columns whose value each item is. ``unread`` are input columns that it
@@ -90,8 +89,7 @@ class AbstractColumn:
     index: tuple[tuple[str, frozenset[str]], ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ref:
+class Ref(Struct, frozen=True):
     """A table, list, dict or set at one of these places; ``table``: tables, of cells with data."""
 
     places: Places
@@ -123,15 +121,13 @@ class View:
     site: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(Struct, frozen=True):
     """A module, function or class of a package, by its dotted path."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A function of the program: its definition, and the frame in which it is defined.
 
     ``frame`` counts the frames below; ``owner`` says whose source it is.
@@ -142,8 +138,7 @@ class Function:
     frame: int
 
 
-@dataclass(frozen=True, slots=True)
-class Grouped:
+class Grouped(Struct, frozen=True):
     """``table.groupby(by)``, perhaps with some columns chosen. ``flat``: ``as_index=False``."""
 
     table: Ref
@@ -172,15 +167,13 @@ class BoundMethod:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Batches:
+class Batches(Struct, frozen=True):
     """The iterator over tables that ``mapInPandas`` hands over; ``table`` is any of them."""
 
     table: Ref
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(Struct, frozen=True):
     """Any value. ``reach`` are the places that it may refer to; ``packages`` those whose objects it
     may be, None if unknown. ``rows`` is set for an array that has an item for each of these rows,
     in one dimension or more; ``mask``: its items are truth values.
@@ -203,8 +196,7 @@ PANDAS = DATA | {"pandas", "numpy"}
 NONE = AbstractScalar(constant=None, fixed=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A DataFrame. ``columns`` are the columns that it may have, in order; ``rest`` describes any
     other column, None if there is none. ``rows`` names its rows, None if they are unknown.
     ``filled``: it certainly has a row; ``empty``: it has none. ``rowwise``: whether it has a row
@@ -236,8 +228,7 @@ class Table:
         return (*(c for _, c in self.columns), *(() if self.rest is None else (self.rest,)))
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(Struct, frozen=True):
     """A list, set or dict, or the ``names`` of a table's columns. ``element`` is what any item may
     be, None if there is none. ``fixed`` are the items one by one, ``known`` the values by constant
     name; both are None if unknown. ``more``: a dict may have other items than the known ones.

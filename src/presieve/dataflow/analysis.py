@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.dataflow import calls, expressions, literals, statements
 from presieve.dataflow.abstract_values import (
@@ -54,8 +55,7 @@ from presieve.errors import DeclineSignal
 from presieve.lift.python.names import parameters
 
 
-@dataclass(frozen=True, slots=True)
-class Dataflow:
+class Dataflow(Struct, frozen=True):
     """The facts about a function.
 
     ``keys`` maps result columns to the grouping column whose value they hold in each row, if they

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from presieve.dataflow.abstract_values import (
     DATA,
@@ -24,6 +23,7 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
 from presieve.dataflow.state import AnalysisState, references, stored_in
+from presieve.records import replace
 
 
 def store(a: Analysis, s: AnalysisState, target: ast.expr, value: Value) -> None:

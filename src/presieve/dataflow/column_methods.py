@@ -5,8 +5,6 @@ The results are those of :mod:`presieve.python_library.method_catalogue`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from presieve.dataflow.abstract_values import (
     PANDAS,
     WINDOW,
@@ -22,6 +20,7 @@ from presieve.dataflow.abstract_values import (
 from presieve.dataflow.context import EvaluatedCall
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
+from presieve.records import replace
 
 
 def own_column(call: EvaluatedCall) -> AbstractColumn:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from presieve.dataflow.abstract_values import (
     NO_KEYS,
     NOWHERE,
@@ -26,6 +24,7 @@ from presieve.dataflow.context import EvaluatedCall, constant_of, counted_by, na
 from presieve.dataflow.state import AnalysisState
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
+from presieve.records import replace
 
 _FRAME = ("pandas.DataFrame", "pandas.core.frame.DataFrame")
 _SERIES = ("pandas.Series", "pandas.core.series.Series")

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
+from msgspec import Struct
+
 from presieve.dataflow.abstract_values import (
     MISSING,
     AbstractScalar,
@@ -55,8 +57,7 @@ class AnalysisRequest:
     beside: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A reason why the answer to a question is spoiled, and where."""
 
     question: Question
@@ -64,8 +65,7 @@ class Note:
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """Something that a function may do besides returning rows. ``kind`` is as in
     :class:`libraries.Doing`, or ``state`` if the function changes something that outlives the call.
     """
@@ -75,8 +75,7 @@ class Effect:
     span: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class TableFacts:
+class TableFacts(Struct, frozen=True):
     """The facts about one table that a function returns: keys and passed columns by name; ``keys``
     is None if there are no rows. ``rowwise``: its rows are some of the input's, each treated
     separately.

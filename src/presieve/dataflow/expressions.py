@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from dataclasses import replace
 
 from presieve.dataflow.abstract_values import (
     DATA,
@@ -53,6 +52,7 @@ from presieve.dataflow.returned_tables import result_of
 from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.state import AnalysisState, stored_in
 from presieve.python_library.method_catalogue import CATALOGUE
+from presieve.records import replace
 
 
 def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:

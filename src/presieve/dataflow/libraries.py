@@ -8,8 +8,9 @@ Nobody notices if it is called less often.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 COMPUTING: Mapping[str, str] = MappingProxyType(
     {
@@ -128,8 +129,7 @@ order (``items``; it may have one dimension or two), or a table of their own.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Doing:
+class Doing(Struct, frozen=True):
     """What else a call does: ``effect``, ``clock``, ``random``, ``message`` or ``unknown``."""
 
     kind: str

@@ -6,11 +6,10 @@ right. Columns that have the same name on both sides get suffixes, unless they a
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from presieve.dataflow.abstract_values import NO_KEYS, AbstractColumn, AllocationSite, Table, Value
 from presieve.dataflow.context import EvaluatedCall, names_of_columns
 from presieve.dataflow.transfer_functions import transfer
+from presieve.records import replace
 
 _GAPS = {
     "inner": (False, False),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import replace
 
 from presieve.dataflow.abstract_values import (
     NOWHERE,
@@ -18,6 +17,7 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.context import Analysis
 from presieve.dataflow.state import AnalysisState
+from presieve.records import replace
 
 
 def some_rows(

@@ -7,7 +7,7 @@ states where control meets again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from zlib import crc32
 
 from presieve.dataflow.abstract_values import (
@@ -40,6 +40,7 @@ from presieve.dataflow.abstract_values import (
     reach_of_all,
     union_of_packages,
 )
+from presieve.records import replace
 
 NEW = AllocationSite((-2,))
 """The place of an object that is being made."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from typing import TypeAlias
 
 from presieve.dataflow.abstract_values import (
@@ -38,6 +37,7 @@ from presieve.dataflow.row_subsets import rows_of, series_of
 from presieve.dataflow.state import NEW
 from presieve.dataflow.transfer_functions import Transfer, transfer
 from presieve.python_library.descriptions import ResultKind
+from presieve.records import replace
 
 
 def own_table(call: EvaluatedCall) -> Table:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from msgspec import Struct
 from pyspark.sql import DataFrame, SparkSession
 
 from presieve.demo.pipelines import PIPELINES, DemoPipeline
@@ -15,8 +15,7 @@ from presieve.driver.optimize import explain, optimize
 from presieve.report.report import Report
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Seconds of each measured run, and whether every run gave the same rows in some order."""
 
     written: tuple[float, ...]
@@ -57,8 +56,7 @@ def compare(written: DataFrame, optimized: DataFrame, repetitions: int) -> Compa
     return Comparison(tuple(seconds[0]), tuple(seconds[1]), len(expected), equal)
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineRun:
+class PipelineRun(Struct, frozen=True):
     """The result of one pipeline. ``rows`` is the number of rows that it reads as written."""
 
     pipeline: DemoPipeline

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from presieve.demo import udfs
 from presieve.demo.data import DAYS, START
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@dataclass(frozen=True, slots=True)
-class DemoPipeline:
+class DemoPipeline(Struct, frozen=True):
     """A grouped function and a filter on its result.
 
     ``schema`` are the columns of ``table`` and ``returns`` those of the result, as DDL.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from presieve.certificate.check import make_solver
 from presieve.driver.arguments import check_texts
@@ -15,6 +14,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app
 from presieve.ir.terms import TRUE, Op, Scope, Term, Var
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.types import column
 from presieve.smt.solver import Effort

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from types import FunctionType
+
+from msgspec import Struct
 
 from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import AnalysisRequest as Dataflow
@@ -27,6 +28,7 @@ from presieve.lift.forms import (
     Pure,
     RowFunction,
 )
+from presieve.records import replace
 from presieve.semantics.thresholds import with_thresholds
 from presieve.semantics.types import SchemaColumn, column
 from presieve.sql.ddl import parse_returns, parse_schema
@@ -38,8 +40,7 @@ TIMEZONE = "UTC"
 _CALLER_ERRORS = {"sql-syntax", "unknown-column", "ambiguous-column"}
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Struct, frozen=True):
     """The caller's fold and its context, with parsed schemas.
 
     If the function is understood only for some rows, ``known`` is the output that says for which,

@@ -9,10 +9,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -89,8 +92,7 @@ def _put_in_words(event_log: EventLog) -> Trace:
     return trace(event_log)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Struct, frozen=True):
     """One step of a search. Its tables are shown only with ``trace=True``."""
 
     trace: Callable[[], Trace]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from presieve.backend.open_plan import Reading
@@ -14,6 +13,7 @@ from presieve.driver.stages.passes import Job
 from presieve.driver.stages.pipeline import run_passes
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.errors import Declined
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,6 +14,8 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
+from msgspec import Struct
+
 from presieve.driver.arguments import check_budget, check_choice, check_texts, check_truth
 from presieve.driver.declare import EXAMPLE, Declared
 from presieve.driver.pure import PureFunctions, check_pure
@@ -38,8 +40,7 @@ Given: TypeAlias = Mapping[str, Any]
 """Values of options by name, for the options that were given."""
 
 
-@dataclass(frozen=True, slots=True)
-class OptionDefinition:
+class OptionDefinition(Struct, frozen=True):
     """The definition of an option.
 
     ``parse`` converts a text to a value, or returns an invalid text unchanged; ``check`` raises

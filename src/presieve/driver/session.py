@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 from weakref import WeakKeyDictionary
 
+from msgspec import Struct
+
 from presieve.driver.optimize import optimize_and_report, read_settings, switched_off
 from presieve.driver.options import (
     Given,
@@ -168,8 +170,7 @@ def enable_everywhere(setting: SessionSetting, instead: dict[str, Instead] | Non
     visit_frame_classes(install)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     """The decision about a DataFrame: the better one, or None for the DataFrame itself."""
 
     better: DataFrame | None

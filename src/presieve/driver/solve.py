@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
+
+from msgspec import Struct, field
 
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.certificate.check import FORM
@@ -17,6 +18,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind, Pushdown, Strength
 from presieve.ir.terms import NONEMPTY, SQL_TRUE, Scope, Term
 from presieve.ir.walk import depth, variables
+from presieve.records import replace
 from presieve.semantics.assumptions import OPTIONAL
 from presieve.smt.solver import Effort
 
@@ -37,8 +39,7 @@ BY_GUARD = "the guarded plan"
 """Evidence for a condition on the rows that a guarded pre-filter drops, and on no others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Solution:
+class Solution(Struct, frozen=True):
     """A proven pushdown of a problem.
 
     ``prefilter`` is three-valued over ROW and KEY, ``residual`` three-valued over OUT and KEY. If

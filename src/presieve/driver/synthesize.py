@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from presieve.certificate import Certificate
@@ -25,6 +25,7 @@ from presieve.errors import Declined
 from presieve.ir.ops import app, sql_disjunction
 from presieve.ir.pushdown import Kind, ResidualStrength, Strength
 from presieve.ir.terms import Op
+from presieve.records import replace
 from presieve.report import progress
 from presieve.report.json_fields import fields_json
 from presieve.report.row_order import Order, unknown

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, partial
+
+from msgspec import Struct
 
 from presieve.certificate import Certificate, Verified, check
 from presieve.driver.counterexample import refutation
@@ -30,6 +31,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
+from presieve.records import replace
 from presieve.report import progress
 from presieve.report.verdict import Verdict
 from presieve.report.verdict_model import ClaimedPushdown, Counterexample, Repair
@@ -150,8 +152,7 @@ def _unknown_verdict(reason: str, remedy: str) -> Verdict:
     return Verdict("unknown", reason=reason, remedy=remedy)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A pushdown to verify. ``known`` are assumptions that the caller has declared.
 
     Its verdict does not contain the claim or the time that it took; the caller adds these.

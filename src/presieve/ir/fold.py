@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from msgspec import Struct
+
 from presieve.errors import Span
 from presieve.ir.sorts import BOOL, Sort
 from presieve.ir.terms import FALSE, NONEMPTY, Scope, Term, Var
@@ -22,8 +24,7 @@ class Mode(Enum):
     GLOBAL = "global"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """An input or key column: ``sort`` is an ``Option`` if the column is nullable.
 
     ``type`` is Spark's simple name (``bigint``, ``double``...) and bounds the integers. ``hidden``:
@@ -37,8 +38,7 @@ class Column:
     hidden: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """A field of the accumulator. ``init`` has no variables except keys."""
 
     name: str
@@ -47,8 +47,7 @@ class Field:
     step: Term
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """An output column, coerced to its declared Spark ``type``; ``term`` is over ACC and KEY.
 
     ``checked``: if an integer does not fit the type, Arrow or Spark raises or gives something else,
@@ -100,8 +99,7 @@ def _variable(scope: Scope, columns: tuple[Column, ...], name: str) -> Var:
     raise KeyError(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption:
+class Assumption(Struct, frozen=True):
     """A fact about every row that a proof rests on, two-valued over ROW and KEY.
 
     It must be closed under deleting rows, which every fact about single rows is.
@@ -112,8 +110,7 @@ class Assumption:
     term: Term
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Keep the groups whose output satisfies ``where`` (three-valued, over OUT and KEY).
 
     ``on_demand``: the function is evaluated only where its result is read. If the filter is

@@ -8,14 +8,13 @@ arguments, and :mod:`presieve.sql.functions` writes them in Spark SQL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Sort
 from presieve.ir.terms import Op
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """Sorts of the ``arguments``, of the ``parameters`` after them, which are literals, and of the
     ``result``. ``is_sql``: Spark has the function, too, and it never raises.
     """

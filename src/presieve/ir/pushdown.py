@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
@@ -24,8 +25,7 @@ ResidualStrength: TypeAlias = Literal["needed", "unshown"]
 unshown: this is not shown for all conjuncts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(Struct, frozen=True):
     """Why the pre-filter cannot be stronger on one region of rows.
 
     ``rows`` are an input table of one group; without the row at ``index`` the original pipeline
@@ -40,8 +40,7 @@ class Witness:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class ResidualWitness:
+class ResidualWitness(Struct, frozen=True):
     """Why the residual cannot do without one of its conjuncts.
 
     ``rows`` are an input table of one group, which the filter rejects. The residual without its
@@ -67,8 +66,7 @@ def residual_strength(
     return "needed" if witnessed >= set(every) else "unshown"
 
 
-@dataclass(frozen=True, slots=True)
-class Pushdown:
+class Pushdown(Struct, frozen=True):
     """``prefilter`` and ``residual`` may replace the filter, because ``invariant`` relates the
     original run (ACC) and the run over the pre-filtered rows (TWIN) at every moment.
     """

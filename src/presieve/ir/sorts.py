@@ -12,60 +12,52 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from presieve.errors import SortError
 
 
-@dataclass(frozen=True, slots=True)
-class Bool:
+class Bool(Struct, frozen=True):
     """Two truth values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Int:
+class Int(Struct, frozen=True):
     """Unbounded integers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Float:
+class Float(Struct, frozen=True):
     """IEEE 754 binary64: NaN, infinities and signed zeros included."""
 
 
-@dataclass(frozen=True, slots=True)
-class String:
+class String(Struct, frozen=True):
     """Sequences of code points, ordered by code point (which is UTF-8 byte order)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Struct, frozen=True):
     """Sequences of bytes, ordered as numbers from 0 to 255. A value is written as a string of the
     characters with these numbers, which have the same order.
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
+class Date(Struct, frozen=True):
     """Days since 1970-01-01."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timestamp:
+class Timestamp(Struct, frozen=True):
     """Microseconds since 1970-01-01T00:00:00Z."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimestampNTZ:
+class TimestampNTZ(Struct, frozen=True):
     """Microseconds since 1970-01-01T00:00:00 on the same clock, whatever its zone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decimal:
+class Decimal(Struct, frozen=True):
     """Numbers with ``scale`` digits after the point, of any size: whole units of 10**-scale."""
 
     scale: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """Doubles in their order of arrival. Results computed from a sequence depend on all of its
     numbers and their positions, as a rounding sum does.
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
 from types import FunctionType, NoneType
 
 from presieve.errors import Declined, DeclineSignal, Span
@@ -52,6 +51,7 @@ from presieve.lift.values.arrow_values import ArrowColumnV, ArrowKeyV, BatchV
 from presieve.lift.values.columns import NARROW, Nulls
 from presieve.lift.values.symbolic import BatchesV, ColumnV, KeyV, Value
 from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, SeriesV
+from presieve.records import replace
 
 _MOST_TRACKED = 32
 """Maximum number of constants for which sets are tested."""

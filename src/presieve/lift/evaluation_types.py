@@ -6,8 +6,9 @@ are not read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class Role(Enum):
@@ -22,8 +23,7 @@ class Role(Enum):
     TABLE_FUNCTION = "rows one by one: any rows"
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationType:
+class EvaluationType(Struct, frozen=True):
     """One way of calling a function.
 
     ``name`` is its name in ``PythonEvalType``. ``operator`` is Catalyst's name of the operator, if

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.ir.fold import Assumption, Column, Fold
 from presieve.ir.sorts import Sort
@@ -12,13 +13,11 @@ from presieve.lift.values.ranges import EVERYTHING, Extent
 from presieve.semantics.types import SchemaColumn
 
 
-@dataclass(frozen=True, slots=True)
-class RowClass:
+class RowClass(Struct, frozen=True):
     """An ``Aggregator``-shaped class or instance: it sees rows of Python values, NULL is None."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesFunction:
+class SeriesFunction(Struct, frozen=True):
     """The function under a grouped-aggregate pandas UDF: parameter i is the Series ``columns[i]``.
 
     It returns one value, the one output column. ``batches``: its one parameter is an iterator of
@@ -29,8 +28,7 @@ class SeriesFunction:
     batches: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FrameFunction:
+class FrameFunction(Struct, frozen=True):
     """The function of ``applyInPandas``: ``f(pdf)``, or ``f(key, pdf)`` with ``takes_key``. ``key``
     are the columns of the key, if some of them are not grouping columns of the request (since their
     types are not known, and a group's rows may differ in them).
@@ -42,8 +40,7 @@ class FrameFunction:
     key: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayFunction:
+class ArrayFunction(Struct, frozen=True):
     """The function under a grouped-aggregate Arrow UDF: parameter i is the ``pyarrow.Array``
     ``columns[i]``. Without columns, they are detected.
 
@@ -54,8 +51,7 @@ class ArrayFunction:
     batches: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TableFunction:
+class TableFunction(Struct, frozen=True):
     """The function of ``applyInArrow``: ``f(table)``, or ``f(key, table)`` with ``takes_key``;
     otherwise as in :class:`FrameFunction`.
     """
@@ -64,8 +60,7 @@ class TableFunction:
     key: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RowFunction:
+class RowFunction(Struct, frozen=True):
     """The function under a scalar UDF: parameter i is the value of ``columns[i]`` in one row.
     Without columns, they are detected.
 
@@ -78,13 +73,11 @@ class RowFunction:
     arrow: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class GuardsFunction(RowFunction):
+class GuardsFunction(RowFunction, frozen=True):
     """A scalar UDF. Only its results before the first statement that is not read matter."""
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnsFunction:
+class ColumnsFunction(Struct, frozen=True):
     """The function under a scalar pandas UDF: parameter i is the Series ``columns[i]`` of a batch
     of rows. Without columns, they are detected.
 
@@ -97,8 +90,7 @@ class ColumnsFunction:
     batches: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RowsFunction:
+class RowsFunction(Struct, frozen=True):
     """A function from a table to a table of its own rows, or some of them, changed one by one: of
     ``applyInPandas``, with ``batches`` of ``mapInPandas`` or ``mapInArrow`` (``arrow``).
     ``takes_key``: the key of a group comes first. ``by_column``: each column of a batch is
@@ -111,8 +103,7 @@ class RowsFunction:
     by_column: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StateClass:
+class StateClass(Struct, frozen=True):
     """The class under a table function (``udtf``) that is called with a table by partitions: its
     ``eval`` takes rows of Python values, NULL is None, and ``terminate`` yields one row.
     """
@@ -132,8 +123,7 @@ Form: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Pure:
+class Pure(Struct, frozen=True):
     """A function that the caller declares pure. ``sort`` and Spark ``type`` are those of its
     results; ``returns`` is the type as Python writes it, such as ``str | None``.
     """
@@ -145,8 +135,7 @@ class Pure:
     returns: str
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenCall:
+class HiddenCall(Struct, frozen=True):
     """A call of a pure function, which is the hidden column ``name``. ``arguments`` are terms over
     ROW and KEY (None: the value None), by position ("0", "1"...) or keyword.
     """
@@ -166,8 +155,7 @@ class HiddenCall:
         return Column(self.name, self.pure.sort, self.pure.type, hidden=True)
 
 
-@dataclass(frozen=True, slots=True)
-class LiftRequest:
+class LiftRequest(Struct, frozen=True):
     """All that lifting needs to know besides the code.
 
     ``schema`` are the input columns in order, keys included if the rows hold them; ``keys`` the
@@ -184,8 +172,7 @@ class LiftRequest:
     extent: Extent = EVERYTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Lifted:
+class Lifted(Struct, frozen=True):
     """The fold, its assumptions, and the user's source text of the function or class; ``calls`` are
     its hidden columns. ``kept``: for a function of single rows, the condition over KEY under which
     it gives a row at all. ``known``: the condition over KEY under which the fold gives the outputs;

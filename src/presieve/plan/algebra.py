@@ -8,8 +8,9 @@ union below, because only these operators have a rule (unknown means stop).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.errors import Declined
 from presieve.ir.sorts import Option, Sort
@@ -22,8 +23,7 @@ NO_PATH = "no-path"
 """Code of the reason that a conjunct reads other rows than those of a boundary."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Struct, frozen=True):
     """A column of a relation. ``type`` is Spark's simple name of any type, supported or not."""
 
     id: int
@@ -84,15 +84,13 @@ class Expr:
         return as_term(self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """Keeps the rows on which every conjunct is true. All conjuncts are deterministic."""
 
     conjuncts: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectColumn:
+class ProjectColumn(Struct, frozen=True):
     """A column of a projection. ``plain`` columns pass an attribute on, perhaps renamed."""
 
     id: int
@@ -100,20 +98,17 @@ class ProjectColumn:
     plain: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """One row out for each row in. All expressions are deterministic."""
 
     columns: tuple[ProjectColumn, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(Struct, frozen=True):
     """A name for a relation (``SubqueryAlias``); rows and attributes stay as they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reordered:
+class Reordered(Struct, frozen=True):
     """The same rows in another order, or in other partitions.
 
     ``reads`` are the attributes that determine it.
@@ -122,8 +117,7 @@ class Reordered:
     reads: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class _JoinSide:
+class _JoinSide(Struct, frozen=True):
     """A join, seen from one of its sides.
 
     ``columns`` are the attributes of the rows, ``reads`` all attributes that the operator reads.
@@ -140,8 +134,7 @@ class _JoinSide:
     equal: tuple[tuple[int, Var], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class JoinPreserved(_JoinSide):
+class JoinPreserved(_JoinSide, frozen=True):
     """Each row occurs any number of times, beside columns of something else.
 
     This is a join, seen from a side that is never NULL because of a missing partner; or a
@@ -149,18 +142,15 @@ class JoinPreserved(_JoinSide):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class JoinNullable(_JoinSide):
+class JoinNullable(_JoinSide, frozen=True):
     """A join, seen from a side that is NULL if a row of the other side finds no partner."""
 
 
-@dataclass(frozen=True, slots=True)
-class JoinExistence(_JoinSide):
+class JoinExistence(_JoinSide, frozen=True):
     """A join that shows no column of this side: a semi or anti join, seen from the right."""
 
 
-@dataclass(frozen=True, slots=True)
-class Partitioned:
+class Partitioned(Struct, frozen=True):
     """An operator on classes of rows that are equal in ``columns``: windows, aggregates, DISTINCT.
 
     The result for each class depends only on that class, and has the class's values there.
@@ -173,8 +163,7 @@ class Partitioned:
     outputs: frozenset[int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Union:
+class Union(Struct, frozen=True):
     """A union, seen from one of its inputs; ``columns`` are attributes, above and below."""
 
     columns: tuple[tuple[int, int], ...]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.ir.fold import Field, Fold
 from presieve.ir.ops import disjunction
 from presieve.ir.terms import FALSE, Scope, Term, Var
 from presieve.ir.walk import rewrite
+from presieve.records import replace
 from presieve.semantics.smart_constructors import any_value, ite
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(Struct, frozen=True):
     """One fold of a product, and the names of its outputs in the product."""
 
     fold: Fold

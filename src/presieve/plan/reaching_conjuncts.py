@@ -7,8 +7,9 @@ cannot be on a path at all.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from presieve.errors import Declined
 from presieve.ir.terms import Term
@@ -45,8 +46,7 @@ from presieve.plan.reordered import through_reordered
 from presieve.plan.union import through_union
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Struct, frozen=True):
     """Conjunct number ``conjunct`` of operator number ``operator``, as a term over the fold's
     output attributes, or why it stays where it is.
 

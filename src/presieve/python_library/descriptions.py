@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 
 class ResultKind(Enum):
@@ -30,8 +31,7 @@ class Change(Enum):
     REMOVES = "it removes or reorders items"
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(Struct, frozen=True):
     """A method or function. ``separate``: with fewer rows it raises no error that it did not raise
     before. ``truth``: the result holds truth values; ``array``: it has no labels; ``reordered``: it
     is not in the order of the rows. ``overwrites``: ``inplace=True`` overwrites the old values in

@@ -5,18 +5,18 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.errors import Span
 from presieve.report import report_text, sentences
 from presieve.report.report_data import BoundaryReport, FunctionReport, ReportData
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedReport:
+class CollectedReport(Struct, frozen=True):
     """The report on one DataFrame, and the line of the job that ran it, if known."""
 
     data: ReportData
@@ -114,8 +114,7 @@ def _boundary_key(b: BoundaryReport, changed: bool) -> object:
     return b.operator, b.function, b.span, b.kind, b.where, b.prefilter, b.residual, codes, pushed
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedEntry:
+class CollectedEntry(Struct, frozen=True):
     """A boundary or a function of tables, the lines that run a DataFrame with it, and whether the
     first of these DataFrames is rewritten.
     """

@@ -7,7 +7,8 @@ the same outputs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.certificate.check import make_solver
 from presieve.ir.ops import app, sql_conjuncts
@@ -19,8 +20,7 @@ from presieve.smt.smtlib import s_not
 from presieve.smt.solver import Effort, Unsat
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """A conjunct as a term, its fate, and the conjuncts that stand above instead."""
 
     term: Term

@@ -8,8 +8,9 @@ sentence.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, conjunction, negate
@@ -44,8 +45,7 @@ Names: TypeAlias = Mapping[Term, tuple[str, str]]
 """Conditions with names of their own: the words if they hold, and the words if they do not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """The meaning of some clauses."""
 
     text: str

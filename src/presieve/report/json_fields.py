@@ -1,16 +1,16 @@
-"""Untrusted. The dataclasses of a report as JSON types."""
+"""Untrusted. The records of a report as JSON types."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
+from presieve.records import field_names, is_record
 from presieve.semantics.values import plain
 
 
 class JsonFields:
-    """A dataclass that is shown to programs as its fields."""
+    """A record that is shown to programs as its fields."""
 
     __slots__ = ()
 
@@ -20,8 +20,8 @@ class JsonFields:
 
 
 def fields_json(data: Any, *omitted: str) -> dict[str, Any]:
-    """The fields of a dataclass in order, by name, except those that are ``omitted``."""
-    names = (f.name for f in fields(data) if f.name not in omitted)
+    """The fields of a record in order, by name, except those that are ``omitted``."""
+    names = (name for name in field_names(data) if name not in omitted)
     return {name: _as_json(getattr(data, name)) for name in names}
 
 
@@ -32,4 +32,4 @@ def _as_json(value: Any) -> Any:
         return [_as_json(v) for v in value]
     if isinstance(value, Mapping):
         return {name: _as_json(v) for name, v in value.items()}
-    return fields_json(value) if is_dataclass(value) else plain(value)
+    return fields_json(value) if is_record(value) else plain(value)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from presieve.report.json_fields import fields_json
 
@@ -22,8 +23,7 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LineageSource:
+class LineageSource(Struct, frozen=True):
     """The rows of one source on which chosen result rows depend.
 
     Attributes:
@@ -59,8 +59,7 @@ class LineageSource:
         return fields_json(self, "dataframe")
 
 
-@dataclass(frozen=True, slots=True)
-class Lineage:
+class Lineage(Struct, frozen=True):
     """The answer of :func:`presieve.lineage`. Print it, or show it in a notebook.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from presieve.errors import Span, place_json
 from presieve.report.json_fields import JsonFields
@@ -20,8 +21,7 @@ FATES: dict[Fate, str] = {
 """The meaning of each fate, for people."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConjunctFate(JsonFields):
+class ConjunctFate(JsonFields, Struct, frozen=True):
     """A conjunct of the filter and its outcome.
 
     Attributes:
@@ -46,8 +46,7 @@ class ConjunctFate(JsonFields):
         return FATES[self.fate]
 
 
-@dataclass(frozen=True, slots=True)
-class Reach(JsonFields):
+class Reach(JsonFields, Struct, frozen=True):
     """A conjunct of the pre-filter.
 
     Attributes:
@@ -67,8 +66,7 @@ class Reach(JsonFields):
 CompiledForm: TypeAlias = Literal["expression", "aggregates", "list"]
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledFunction:
+class CompiledFunction(Struct, frozen=True):
     """The expression that Spark runs in place of a function, with a proof.
 
     Attributes:
@@ -81,8 +79,7 @@ class CompiledFunction:
     expression: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remedy(JsonFields):
+class Remedy(JsonFields, Struct, frozen=True):
     """What to do about an assumption.
 
     Attributes:
@@ -102,8 +99,7 @@ class Remedy(JsonFields):
         return "; ".join(filter(None, (declaration, self.advice)))
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """A remark about a place in a function.
 
     Attributes:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.errors import UsageError
+from presieve.records import replace
 from presieve.report import html, report_text
 from presieve.report.json_fields import fields_json
 from presieve.report.report_data import (

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import ResidualStrength, Strength
+from presieve.records import replace
 from presieve.report.remarks import CompiledFunction, ConjunctFate, Reach, Remark, Remedy
 from presieve.report.row_order import Order
 from presieve.report.source.listing import Listing
@@ -21,8 +24,7 @@ if TYPE_CHECKING:
     from presieve.backend.statistics.sizes import Size
 
 
-@dataclass(frozen=True, slots=True)
-class BoundaryReport:
+class BoundaryReport(Struct, frozen=True):
     """One place where a filter stands above a UDF or an aggregate.
 
     Attributes:
@@ -126,8 +128,7 @@ class DerivedReport:
         return f"{self.operator} {self.source}".strip() if self.operator else f"Files {self.source}"
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionReport:
+class FunctionReport(Struct, frozen=True):
     """The facts about a Python function of the plan, whether or not a filter meets it. The
     attributes from ``columns`` to ``effects`` are for functions of tables, by dataflow analysis.
 
@@ -164,8 +165,7 @@ class FunctionReport:
     compiled: CompiledFunction | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """One run of the DataFrame as written and one as optimized.
 
     Attributes:

@@ -7,8 +7,9 @@ whether the function itself returns the same result in every order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from presieve.report.json_fields import JsonFields
 from presieve.report.small_tables import row_text, rows_text
@@ -20,8 +21,7 @@ Yield: TypeAlias = list[dict[str, object]] | str
 Status = Literal["dependent", "independent", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Permuted(JsonFields):
+class Permuted(JsonFields, Struct, frozen=True):
     """One group in two orders that give different results when they are run.
 
     Attributes:
@@ -40,8 +40,7 @@ class Permuted(JsonFields):
     cause: str
 
 
-@dataclass(frozen=True, slots=True)
-class Order(JsonFields):
+class Order(JsonFields, Struct, frozen=True):
     """Whether the result of a pipeline depends on the order of rows within a group.
 
     Results are compared after the filter: whether there is an output row or an error, and all

@@ -5,9 +5,10 @@ terminal, which have their own marks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from presieve.semantics.values import plain
 
@@ -23,8 +24,7 @@ _LONGEST = 60
 _MAX_ROWS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedCell:
+class MarkedCell(Struct, frozen=True):
     """A text and its mark."""
 
     text: str
@@ -36,8 +36,7 @@ class MarkedCell:
         return f"{self.text} *" if self.mark == "differs" else self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """A table: ``head`` and every row of ``body`` have the same number of cells."""
 
     title: str

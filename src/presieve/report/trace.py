@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from presieve.report.json_fields import JsonFields
 from presieve.report.small_tables import WIDTH, row_text, rows_text
@@ -18,8 +19,7 @@ MAX_EXHIBITS = 3
 """The most exhibits of one step that are shown in text; JSON has them all."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableRun(JsonFields):
+class TableRun(JsonFields, Struct, frozen=True):
     """A small table and its result: ``outputs`` of the fold, if there are any, and ``result``:
     "kept", "filtered out", "no group" or "raises".
     """
@@ -35,16 +35,14 @@ class TableRun(JsonFields):
         return f"{rows} -> {gives}"
 
 
-@dataclass(frozen=True, slots=True)
-class Exhibit(JsonFields):
+class Exhibit(JsonFields, Struct, frozen=True):
     """Tables side by side, and a text on what they show."""
 
     text: str
     runs: tuple[TableRun, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Step(JsonFields):
+class Step(JsonFields, Struct, frozen=True):
     """One thing that the search did.
 
     ``id`` is "2" for the second search and "2.3" for its third step; ``event`` is the kind of the
@@ -67,8 +65,7 @@ TraceLine: TypeAlias = tuple[int, str, str]
 """Depth, a label (or ""), and text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """The steps of a search, in order; print it. The same input gives the same trace."""
 
     steps: Sequence[Step]

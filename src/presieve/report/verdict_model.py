@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from msgspec import Struct
+
 from presieve.errors import Span
 from presieve.report.json_fields import JsonFields, fields_json
 from presieve.report.trace import TableRun
@@ -18,8 +20,7 @@ Status: TypeAlias = Literal["proved", "refuted", "unknown"]
 Blame: TypeAlias = Literal["prefilter", "residual-accepts", "residual-rejects"]
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedPushdown:
+class ClaimedPushdown(Struct, frozen=True):
     """The claim that was to be proved, as it was written.
 
     Attributes:
@@ -51,8 +52,7 @@ class ClaimedPushdown:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Counterexample:
+class Counterexample(Struct, frozen=True):
     """One group on which the pipeline as written and the pushdown give different results.
 
     Attributes:

@@ -12,9 +12,10 @@ values ``max_by`` takes the last.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Column, Field, Fold, Output
@@ -22,6 +23,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, Sort, is_ordered, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.ir.walk import substitute
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
@@ -37,8 +39,7 @@ class Overflow(Enum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregate(Struct, frozen=True):
     """A call of an aggregate function.
 
     ``function`` is one of :data:`FUNCTIONS`; ``arguments`` are over ROW and KEY, and so is
@@ -55,8 +56,7 @@ class Aggregate:
     of_some: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
+class _Made(Struct, frozen=True):
     """The parts of a function's fold."""
 
     fields: tuple[Field, ...]
@@ -292,8 +292,7 @@ _REVERSED = {
 """Functions whose result differs if rows come from the last to the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateColumn:
+class AggregateColumn(Struct, frozen=True):
     """A column of an ``Aggregate``, called ``name``: one of the :data:`FUNCTIONS`, of one
     ``argument`` (an option over ROW and KEY), or of an argument that is chosen ``by`` another one.
     ``type`` is the column's type in Spark. Decimals without digits after the point are integers; it
@@ -345,8 +344,7 @@ class AggregateColumn:
         return Var(Scope.ACC, self.name, self.state.sort)
 
 
-@dataclass(frozen=True, slots=True)
-class ListColumn:
+class ListColumn(Struct, frozen=True):
     """A column of an ``Aggregate``, called ``name``: ``aggregate(collect_list(struct(...)), zero,
     merge)``, a fold of all rows, in the order in which Spark meets them, with a struct as its
     accumulator. ``fields`` are the struct's fields, all of them options; ``types`` are their types

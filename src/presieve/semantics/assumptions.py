@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from presieve.errors import PresieveError
 from presieve.ir import assumption_codes as codes
@@ -31,8 +32,7 @@ class AssumptionNeed(Enum):
     NOTHING = "nothing in the problem tells: it is taken as it is stored"
 
 
-@dataclass(frozen=True, slots=True)
-class AssumptionTemplate:
+class AssumptionTemplate(Struct, frozen=True):
     """An assumption that is not a condition on a row: its code, its words with gaps, and how a
     checker knows that it is needed.
     """

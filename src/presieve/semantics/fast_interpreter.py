@@ -5,8 +5,9 @@ and tested against the reference interpreter, which defines the meaning.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.ops import app
@@ -187,8 +188,7 @@ def _unpack(parameters: Sequence[tuple[Scope, Sequence[str]]]) -> tuple[Names, l
     return names, lines
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledProblem:
+class CompiledProblem(Struct, frozen=True):
     """A compiled problem. States, rows, keys and outputs are tuples in the fold's order.
 
     ``step(state, row, key)`` returns the next state, or None where Python raises; ``resume(state,

@@ -6,8 +6,9 @@ It is written to be read, not to be fast; all faster implementations are tested 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.ir.fold import Fold, Mode, Problem
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, literal_value
@@ -19,18 +20,15 @@ Row: TypeAlias = Mapping[str, Value]
 State: TypeAlias = Mapping[tuple[Scope, str], Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(Struct, frozen=True):
     """Python would raise in this run: there is no result, and the whole query fails."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(Struct, frozen=True):
     """The group is not in the result."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """The group is in the result, with these output columns (in the fold's order)."""
 
     outputs: tuple[Value, ...]

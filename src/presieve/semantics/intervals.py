@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.ir.terms import bits_float, float_bits
 
@@ -51,8 +52,7 @@ def intersection(a: Interval, b: Interval) -> Interval:
     return max(lows, default=None), min(highs, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class ValueSet:
+class ValueSet(Struct, frozen=True):
     """Disjoint intervals in order, nonempty and not adjacent, and whether NULL is a member."""
 
     intervals: tuple[Interval, ...] = ()

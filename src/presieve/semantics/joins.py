@@ -7,7 +7,8 @@ NULLs. A condition above it may refer to both sides at once, as ``coalesce(l.k, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import strip
@@ -16,8 +17,7 @@ from presieve.ir.walk import rewrite
 from presieve.semantics.smart_constructors import and_, or_
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Struct, frozen=True):
     """A join. Rows of the left side are KEY, those of the right side ROW.
 
     ``on`` is true of the pairs that match, and may be true of others. ``left`` and ``right``:

@@ -8,13 +8,12 @@ rewritten to begin with zero, as Spark's does: the two differ where all values a
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from presieve.ir.fold import Field, Fold
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, SEQUENCE, Option
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_lit
 from presieve.ir.walk import replace_nodes, subterms
+from presieve.records import replace
 from presieve.semantics.smart_constructors import get, is_none, ite, simplify, some
 
 

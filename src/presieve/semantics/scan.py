@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeGuard
+
+from msgspec import Struct
 
 from presieve.ir.ops import app, conjunction, disjunction, negate, sql_conjuncts, sql_disjuncts
 from presieve.ir.sorts import DATE, FLOAT, TIMESTAMP, Option, strip
@@ -81,8 +82,7 @@ def loses(prefilter: Term) -> bool:
     return may_lose(prefilter) != FALSE and any(True for _ in losses(prefilter))
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True):
     """A comparison of a column with a constant by which a scan may drop a row. Without a ``sign``,
     it may be any comparison with the column.
     """
@@ -133,8 +133,7 @@ def _sole_comparison(conjunct: Term) -> Iterator[_Comparison]:
                 yield sole
 
 
-@dataclass(frozen=True, slots=True)
-class _Comparison:
+class _Comparison(Struct, frozen=True):
     """``left sign constant``, as the scan gets it: without NOT, and with the constant right."""
 
     sign: str

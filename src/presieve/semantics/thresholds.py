@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, strip
@@ -177,8 +178,7 @@ def _is_nan(number: Value) -> bool:
 # --- the part of all numbers ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
+class _Order(Struct, frozen=True):
     """The numbers of a sort by their place in order; ``ends`` are the first and the last place."""
 
     number: Callable[[int], float | int]
@@ -203,8 +203,7 @@ INTEGERS = _Order(int, INT_RANGES["bigint"])
 """The integers of Spark's widest type."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """The numbers from the place ``first`` on if ``upward``, else those before it. ``nan``: whether
     NaN is one of them.
     """

@@ -7,7 +7,8 @@ collated strings, arrays, maps and structs.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.ir.fold import Column
 from presieve.ir.sorts import (
@@ -81,8 +82,7 @@ def column(name: str, type_: str, nullable: bool) -> Column | None:
     return Column(name, Option(sort) if nullable else sort, type_)
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaColumn:
+class SchemaColumn(Struct, frozen=True):
     """A column of a schema as declared, of whatever type: ``type`` is Spark's simple name."""
 
     name: str

@@ -8,9 +8,10 @@ rows, the *influence*, says which rows these are. A filter below has to keep the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.errors import PresieveError
 from presieve.ir.fold import Fold
@@ -18,11 +19,11 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Scope, Term, Var, int_lit
 from presieve.ir.walk import to_scope
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, or_, substitute
 
 
-@dataclass(frozen=True, slots=True)
-class SortKey:
+class SortKey(Struct, frozen=True):
     """A sort key: ``value`` over ROW, and the place of NULL. NaN is the largest double, and the two
     zeros are equal, as in Spark's sort order (``SQLOrderingUtil``).
     """
@@ -36,8 +37,7 @@ class SortKey:
         return value - by.number if self.descending else value + by.number
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
+class Distance(Struct, frozen=True):
     """The distance of a bound from the row. It is added to the value of the sort key, or subtracted
     if the key is descending, so each kind of key has its own kind of distance.
     """
@@ -45,18 +45,15 @@ class Distance:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Units(Distance):
+class Units(Distance, frozen=True):
     """Distance for integer keys."""
 
 
-@dataclass(frozen=True, slots=True)
-class Days(Distance):
+class Days(Distance, frozen=True):
     """Distance for date keys."""
 
 
-@dataclass(frozen=True, slots=True)
-class Microseconds(Distance):
+class Microseconds(Distance, frozen=True):
     """Distance for timestamp keys."""
 
 
@@ -69,8 +66,7 @@ DISTANCES: Mapping[Sort, type[Distance]] = {
 """By the sort of the key. Other keys have no distances."""
 
 
-@dataclass(frozen=True, slots=True)
-class CurrentRow:
+class CurrentRow(Struct, frozen=True):
     """The row itself with its peers by all sort keys."""
 
 
@@ -79,8 +75,7 @@ Bound: TypeAlias = Distance | CurrentRow | None
 """The end of a frame; None if the frame is unbounded."""
 
 
-@dataclass(frozen=True, slots=True)
-class WindowFrame:
+class WindowFrame(Struct, frozen=True):
     """The rows that one function reads, in sort order, by their distance by the only sort key."""
 
     lower: Bound = None
@@ -92,8 +87,7 @@ class WindowFrame:
         return tuple(b for b in (self.lower, self.upper) if isinstance(b, Distance))
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """Functions over the rows of each partition. ``partition`` are terms over ROW. Raises
     :class:`PresieveError` if a distance is not of the kind of the only sort key.
 

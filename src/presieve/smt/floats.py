@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from presieve.ir.terms import Op
 from presieve.semantics.values import EXACT_INT
 from presieve.smt.smtlib import FALSE, TRUE, s_and, s_eq, s_implies, s_ite, s_not, s_or, s_real
 
 
-@dataclass(frozen=True, slots=True)
-class FloatEnc:
+class FloatEnc(Struct, frozen=True):
     """Is NaN; the real value (any, where NaN); is -0.0 (then the value is 0)."""
 
     nan: str

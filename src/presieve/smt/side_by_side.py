@@ -6,11 +6,13 @@ Both the checker of :mod:`presieve.certificate.group_aggregates` and the search 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.ir.fold import Field, Fold, Problem
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, Scope, Term, Var
+from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn, ListColumn, same_in_any_order
 from presieve.semantics.smart_constructors import or_
 from presieve.smt.encodings import same_encoding
@@ -35,8 +37,7 @@ def _fields(column: AggregateColumn | ListColumn) -> tuple[Field, ...]:
     return column.fields if isinstance(column, ListColumn) else column.fold.fields
 
 
-@dataclass(frozen=True, slots=True)
-class SideBySide:
+class SideBySide(Struct, frozen=True):
     """The conditions on both folds, as scripts that are unsatisfiable if the condition holds.
 
     ``problem`` is that of a fold whose accumulator holds the fields of the user's fold and those of

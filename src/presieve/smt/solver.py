@@ -7,25 +7,23 @@ solver's own work if it offers that, so that runs repeat; wall clock is only the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Sat:
+
+class Sat(Struct, frozen=True):
     """There is a model; ask the solver for values before the next call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unsat:
+class Unsat(Struct, frozen=True):
     """There is no model; the assumptions in ``core`` suffice for that."""
 
     core: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """The solver gave up, and why."""
 
     why: str
@@ -34,8 +32,7 @@ class Unknown:
 Answer: TypeAlias = Sat | Unsat | Unknown
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(Struct, frozen=True):
     """The limits of one call: ``work`` in the solver's own units, ``seconds`` as last guard.
 
     ``small_core`` asks for an unsatisfiable core without needless members.

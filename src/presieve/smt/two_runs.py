@@ -7,7 +7,8 @@ those of the lifted fold: the state carries a flag "has a row".
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.ir.fold import Column, Fold, Mode, Problem
 from presieve.ir.ops import app
@@ -31,8 +32,7 @@ _STORED = {
 """The ranges in which Spark stores days and microseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """One run at one moment: its accumulator (with the flag), as an environment for ACC terms."""
 
     env: EncEnv

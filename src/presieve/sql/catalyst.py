@@ -9,13 +9,13 @@ that lose nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, INT, STRING, strip
+from presieve.ir.sorts import BOOL, DATE, INT, STRING, Sort, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Term, Var
 from presieve.ir.walk import rewrite, variables
+from presieve.records import replace
 from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES, INTEGERS, text_of
 from presieve.sql import coerce, conditional, functions, whole_decimals
@@ -47,7 +47,7 @@ from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant, 
 from presieve.sql.sql_literals import FUNCTIONS, cast, decimal
 from presieve.sql.temporal import parse_date, parse_timestamp
 
-NAMES = {BOOL: "boolean", INT: "int", STRING: "string", DATE: "date"}
+NAMES: dict[Sort, str] = {BOOL: "boolean", INT: "int", STRING: "string", DATE: "date"}
 """The types of functions' results."""
 
 

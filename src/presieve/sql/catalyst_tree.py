@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import TRUE, Term
 from presieve.semantics.types import decimal_type
@@ -54,8 +56,7 @@ class ExprNode:
         return find_entry(self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(Struct, frozen=True):
     """An operand and its Spark type, as ``simpleString``."""
 
     operand: Operand

@@ -14,12 +14,14 @@ Sources, Spark 4.3.0: ``arithmetic.scala``, ``mathExpressions.scala``, ``Cast.sc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import FLOAT, INT, Option, strip
 from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, get, is_none, or_, some
 from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES, INTEGERS
@@ -42,8 +44,7 @@ from presieve.sql.expressions.entry import Entry
 from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant
 
 
-@dataclass(frozen=True, slots=True)
-class ValueOf:
+class ValueOf(Struct, frozen=True):
     """The result of an expression of a Spark ``type``: the value of ``term``, an option, wherever
     ``safe`` holds and ``raises`` does not. Where ``raises`` holds, the expression raises. Both are
     of sort Bool.

@@ -8,16 +8,16 @@ of the language that :mod:`presieve.sql.parse` reads (comments, variable referen
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal, Span
 
 Kind = Literal["word", "name", "string", "number", "operator", "end"]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """``text`` is the word as written, the name between backticks, or the content that a string
     denotes.
 

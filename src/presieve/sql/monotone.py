@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.semantics.intervals import NAN, Interval, Point, number, place
 from presieve.semantics.types import decimal_type
@@ -55,8 +56,7 @@ def describe_monotone(node: ExprNode, zones: Zones) -> Monotone | None:
 # --- arithmetic -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Operands:
+class _Operands(Struct, frozen=True):
     """The argument of arithmetic on numbers of a type, and the constant operand: a finite double,
     or an integer. ``turned``: the constant is on the left.
     """

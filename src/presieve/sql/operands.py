@@ -5,8 +5,9 @@ whose meaning depends on a partner.
 from __future__ import annotations
 
 import decimal
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import (
@@ -28,8 +29,7 @@ from presieve.sql.case_values import CaseValue
 Scalar: TypeAlias = bool | int | float | str | decimal.Decimal | None
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A literal whose type its partner will decide.
 
     ``kind`` is ``int`` (of any width), ``decimal``, ``double``, ``string``, ``binary``,
@@ -43,15 +43,13 @@ class Constant:
     whole: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AsInstant:
+class AsInstant(Struct, frozen=True):
     """A timestamp_ntz expression that Spark casts to timestamp, in the session's time zone."""
 
     term: Term
 
 
-@dataclass(frozen=True, slots=True)
-class AsDecimal:
+class AsDecimal(Struct, frozen=True):
     """An integer expression that Spark casts to a decimal of this many digits, none of them after
     the point, or that is computed from such expressions. No value has more digits, so nothing is
     lost.
@@ -61,8 +59,7 @@ class AsDecimal:
     digits: int
 
 
-@dataclass(frozen=True, slots=True)
-class AsText:
+class AsText(Struct, frozen=True):
     """A double that Spark casts to a string. Only one such string is known: '-0.0'."""
 
     term: Term
@@ -97,9 +94,17 @@ def sort_name(sort: Sort) -> str:
     base = strip(sort)
     if isinstance(base, Decimal):
         return f"a decimal with {base.scale} digits after the point"
-    names = {INT: "an integer", FLOAT: "a double", STRING: "a string", BOOL: "a boolean"}
-    times = {DATE: "a date", TIMESTAMP: "a timestamp", TIMESTAMP_NTZ: "a timestamp_ntz"}
-    return {**names, **times, BINARY: "a binary"}.get(base, "a tuple")
+    names: dict[Sort, str] = {
+        INT: "an integer",
+        FLOAT: "a double",
+        STRING: "a string",
+        BOOL: "a boolean",
+        BINARY: "a binary",
+        DATE: "a date",
+        TIMESTAMP: "a timestamp",
+        TIMESTAMP_NTZ: "a timestamp_ntz",
+    }
+    return names.get(base, "a tuple")
 
 
 def describe(constant: Constant) -> str:

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import BINARY
@@ -40,8 +41,7 @@ FIRST_DAY, END_DAY = first_day(1), first_day(10_000)
 Steps: TypeAlias = Callable[[Point], Point]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A piece on which the function is known: its value lies between ``least`` and ``most``, which
     are both rising, or both falling.
     """
@@ -52,16 +52,14 @@ class Piece:
     rising: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Monotone:
+class Monotone(Struct, frozen=True):
     """A function of one argument, on disjoint pieces of its order."""
 
     argument: ExprNode
     pieces: tuple[Piece, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Zones:
+class Zones(Struct, frozen=True):
     """The session's time zone, and the offsets of all time zones that are mentioned."""
 
     session: str

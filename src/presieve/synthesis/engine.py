@@ -9,7 +9,6 @@ weakened by exactly that cell. The search is deterministic: every random choice 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from presieve.errors import Declined
 from presieve.ir.fold import Mode, Problem, nonempty
@@ -18,6 +17,7 @@ from presieve.ir.pushdown import Pushdown
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, Var
 from presieve.ir.walk import substitute, variables
 from presieve.ir.wellformed import output_var
+from presieve.records import replace
 from presieve.synthesis import events
 from presieve.synthesis.prefilter.refinement import MOST, Proven, keep_all, refine
 from presieve.synthesis.residual.kinds import pushdown_kind

@@ -7,8 +7,9 @@ results of running rows; a report runs the rows itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Pushdown
@@ -17,8 +18,7 @@ from presieve.semantics.fast_interpreter import State
 from presieve.synthesis.residual.weakening import Judgement
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A table of one group of a problem."""
 
     problem: Problem
@@ -26,8 +26,7 @@ class Group:
     rows: tuple[State, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+class Searched(Struct, frozen=True):
     """A search begins. ``without`` are assumptions that it tries to do without; ``computed`` are
     columns of the problem that stand for a term computed from a row, each with that term.
     """
@@ -37,22 +36,19 @@ class Searched:
     computed: tuple[tuple[Term, Term], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """These conjuncts are over grouping columns alone and go below as they are."""
 
     conjuncts: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CountsScaled:
+class CountsScaled(Struct, frozen=True):
     """From now on tables are of this problem, in which the filter does not count as far."""
 
     problem: Problem
 
 
-@dataclass(frozen=True, slots=True)
-class Needed:
+class Needed(Struct, frozen=True):
     """A region of rows has to be kept: without the row at ``index`` the group gives another result;
     or, if ``raises``, it then raises an error that was not there before.
     """
@@ -63,8 +59,7 @@ class Needed:
     raises: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Explored:
+class Explored(Struct, frozen=True):
     """Tables were run: how many accepted ones were kept, how many regions of rows there are, and
     the regions that some table cannot do without.
     """
@@ -74,8 +69,7 @@ class Explored:
     needed: tuple[Needed, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Proposed:
+class Proposed(Struct, frozen=True):
     """A candidate: it drops the regions that no table needs, as far as is known."""
 
     prefilter: Term
@@ -84,8 +78,7 @@ class Proposed:
 By: TypeAlias = Literal["samples", "walks", "solver"]
 
 
-@dataclass(frozen=True, slots=True)
-class Refuted:
+class Refuted(Struct, frozen=True):
     """On this group the last candidate, with the filter itself above, gives another result."""
 
     prefilter: Term
@@ -93,15 +86,13 @@ class Refuted:
     by: By
 
 
-@dataclass(frozen=True, slots=True)
-class PutBack:
+class PutBack(Struct, frozen=True):
     """The last candidate dropped these regions; the next one keeps them."""
 
     needed: tuple[Needed, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mined:
+class Mined(Struct, frozen=True):
     """Candidates for the invariant: ``clauses`` over ``leaves`` that hold on all ``pairs`` of
     states that ``tables`` went through in both runs. Not ``attempted``: too many for the solver.
     """
@@ -116,8 +107,7 @@ class Mined:
 Obligation: TypeAlias = Literal["sync", "stutter", "alone"]
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(Struct, frozen=True):
     """One round of Houdini: it started with this many clauses, and these were ``killed``.
 
     ``by`` a model of ``sync`` or ``stutter`` (a row that passes, or does not), or ``alone``: the
@@ -130,8 +120,7 @@ class Round:
     by: Obligation
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """The outcome of the rounds: these clauses are inductive, and ``final`` says whether they imply
     that both pipelines agree at the end. ``None``: they are the remaining clauses when nothing more
     could be decided.
@@ -141,8 +130,7 @@ class Settled:
     final: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """Something weaker replaced a part of the filter in the residual: ``standin``, or nothing at
     all (None).
 
@@ -159,8 +147,7 @@ class Tried:
     group: Group | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stays:
+class Stays(Struct, frozen=True):
     """A conjunct stays in the residual. The rows of ``group``, if one was found, pass the
     pre-filter: the filter rejects it, and the residual without the conjunct, ``rest``, does not.
     """
@@ -171,16 +158,14 @@ class Stays:
     group: Group | None
 
 
-@dataclass(frozen=True, slots=True)
-class Minimised:
+class Minimised(Struct, frozen=True):
     """The proof rests on this part of the inductive clauses."""
 
     clauses: int
     invariant: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BoxesTried:
+class BoxesTried(Struct, frozen=True):
     """The candidate could be neither proved nor refuted: this many boxes of dropped rows are tried
     one by one, and those proved are joined.
     """
@@ -193,8 +178,7 @@ Reason: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Weaker:
+class Weaker(Struct, frozen=True):
     """Why the answer is not shown to be optimal, or why there is none.
 
     ``guards``: some regions are kept only because tables raise without them; ``resists``: a
@@ -207,16 +191,14 @@ class Weaker:
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """The end of one search, and its result."""
 
     problem: Problem
     pushdown: Pushdown | None
 
 
-@dataclass(frozen=True, slots=True)
-class Relaxed:
+class Relaxed(Struct, frozen=True):
     """The outcome of doing without assumptions.
 
     ``rows``: rows that obey all of them would have to be kept; ``weaker``: the answer would be
@@ -227,8 +209,7 @@ class Relaxed:
     outcome: Literal["rows", "weaker", "taken"]
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """The verdict of the independent checker on the last answer: ``refused`` is empty or says why.
     Also the pushdown that it ends with.
     """

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
@@ -12,8 +13,7 @@ from presieve.synthesis.sampling.concrete_tables import NeededRow
 from presieve.universe.boxes import Cell
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True):
     """The result of a search. ``pushdown`` is None if nothing can be pushed.
 
     ``cells`` are the regions that rows can be in, ``needs`` those that must stay as far as runs

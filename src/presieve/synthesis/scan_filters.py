@@ -10,10 +10,11 @@ proof is elsewhere (:mod:`presieve.certificate.scan_filters`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.semantics.intervals import (
     ALL,
@@ -99,8 +100,7 @@ _Preimage: TypeAlias = Callable[[ValueSet], Clauses]
 """The conditions if an expression has one of these values."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Truth:
+class _Truth(Struct, frozen=True):
     """The conditions if a predicate is true, if it is false, and if it is NULL."""
 
     true: Callable[[], Clauses]

@@ -9,7 +9,6 @@ tens of thousands of cells.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from presieve.ir.fold import Problem
@@ -24,8 +23,7 @@ from presieve.universe.regions import Partition, Region
 from presieve.universe.value_classes import Classes
 
 
-@dataclass(frozen=True, slots=True)
-class Coarse(Partition):
+class Coarse(Partition, frozen=True):
     """A partition whose regions are ``groups`` of the regions of a ``fine`` one, by number."""
 
     fine: Partition

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction, sql_disjunction
@@ -23,8 +24,7 @@ from presieve.semantics.values import Value
 from presieve.universe.value_classes import Classes
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """Values of one column that no comparison distinguishes.
 
     ``low`` and ``high`` bound an open gap (None: unbounded); a point has its value as both.
@@ -39,8 +39,7 @@ class Region:
     possible: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Struct, frozen=True):
     """All regions of one column: ordered ones first, in order, then "other", NaN and NULL."""
 
     variable: Var

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Solution, solve
 from presieve.errors import PresieveError
 from presieve.ir.fold import Problem
+from presieve.records import replace
 from presieve.sql.emit import emit_checked
 
 

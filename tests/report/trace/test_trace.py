@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -23,6 +22,7 @@ from presieve.driver.solve import Solution, solve
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.ir.fold import Problem
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE
+from presieve.records import replace
 from presieve.report.trace_steps import trace
 from presieve.synthesis import events as record
 from presieve.synthesis.events import Event

@@ -9,7 +9,8 @@ column that is a scalar Python UDF over plain columns. Anything that is not unde
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from presieve.backend.catalyst.list_folds import list_fold
 from presieve.backend.catalyst.native_aggregates import (
@@ -61,8 +62,7 @@ FLAT_MAPS, COGROUPS, MAPS = map(operators, (Role.GROUP_MAP, Role.COGROUP_MAP, Ro
 """Operators that hand tables to a function: of groups, of two groups of a key, and any tables."""
 
 
-@dataclass(frozen=True, slots=True)
-class BoundaryCall:
+class BoundaryCall(Struct, frozen=True):
     """A Python function that is called once for each group, or one of Spark's own aggregate
     functions (``native``).
 
@@ -98,8 +98,7 @@ class BoundaryCall:
         return self.by is not None and self.by.whole
 
 
-@dataclass(frozen=True, slots=True)
-class SecondInput:
+class SecondInput(Struct, frozen=True):
     """The second input of an operator, with its grouping columns (``keys``) in order."""
 
     input_path: tuple[int, ...]
@@ -107,8 +106,7 @@ class SecondInput:
     keys: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Boundary:
+class Boundary(Struct, frozen=True):
     """An operator that turns groups into rows. ``single``: each row is a group, as in a projection,
     and ``keys`` are the columns that the functions read, and those that filters read beside their
     results.

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.generators import OF_ONE_ROW, read_generated_columns
@@ -47,8 +48,7 @@ MAX_NODES = 600
 """The largest condition that is followed. Conditions farther from the source are left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What holds for rows that contribute to an output row: conjuncts with the paths of their
     operators, the nearest last; the columns computed below them, by exprId; and the generators that
     make several rows of one.

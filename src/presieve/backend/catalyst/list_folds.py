@@ -13,7 +13,8 @@ second operand if the first one is NULL; CASE, IF and COALESCE evaluate only wha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.native_aggregates import (
     AGGREGATE_EXPRESSION,
@@ -113,8 +114,7 @@ def lift_list_fold(
     return Lifted(fold, (), "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(Struct, frozen=True):
     """The value of an expression, exactly when it raises, and its type in the JSON, if any."""
 
     term: Term

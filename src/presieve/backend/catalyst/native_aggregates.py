@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.trees import (
     ALIAS,
@@ -39,8 +40,7 @@ _REPEATABLE = (aggregating.MAX, aggregating.MIN, aggregating.BOOL_OR, aggregatin
 """Functions whose result ignores repeated values, so that DISTINCT is harmless."""
 
 
-@dataclass(frozen=True, slots=True)
-class NativeCall:
+class NativeCall(Struct, frozen=True):
     """A call of one of Spark's own aggregate functions.
 
     ``function`` is its name here; for functions that are not known it is empty, and ``unknown``
@@ -111,8 +111,7 @@ def child_trees(tree: Tree, start: int) -> tuple[Tree, ...]:
     return tuple(subtrees)
 
 
-@dataclass(frozen=True, slots=True)
-class NativeInput:
+class NativeInput(Struct, frozen=True):
     """What calls of Spark's own functions read: columns and types by exprId, and the time zone."""
 
     columns: Mapping[int, Var]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.struct_fields import struct_fields, with_fields
@@ -155,8 +156,7 @@ class Attributes(Protocol):
         """Return the attributes in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorAbove:
+class OperatorAbove(Struct, frozen=True):
     """An operator as seen from one of those ``below`` it. ``available`` are the attributes that
     reach it from the boundary.
     """
@@ -168,8 +168,7 @@ class OperatorAbove:
     timezone: str
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorRule:
+class OperatorRule(Struct, frozen=True):
     """How an operator of Catalyst's is read. ``read`` gives None, or raises :class:`DeclineSignal`,
     for what is not understood. ``is_transparent``: every filter that is understood passes it.
     ``keeps_columns``: its output attributes are those of its first input.

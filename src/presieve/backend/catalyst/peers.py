@@ -5,7 +5,8 @@ the ORDER BY). Spark does not promise an order of peers, and fewer rows below ma
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
 from presieve.backend.catalyst.operators import SUBQUERY_ALIAS, VIEW, WINDOW
@@ -41,8 +42,7 @@ _SUMS = ("sum", "avg")
 """Aggregates that ignore the order of rows for whole numbers, but not for doubles."""
 
 
-@dataclass(frozen=True, slots=True)
-class PeerOrder:
+class PeerOrder(Struct, frozen=True):
     """A window or a limit that depends on the order of peers.
 
     Attributes:

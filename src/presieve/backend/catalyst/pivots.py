@@ -14,7 +14,6 @@ elements that no filter reads are read as one function, which counts these rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
 
 from presieve.backend.catalyst.boundary import Boundary, BoundaryCall, is_pivoted
 from presieve.backend.catalyst.native_aggregates import NativeCall, native_call
@@ -23,6 +22,7 @@ from presieve.backend.gateway import Handle, PlanReader
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Mode
 from presieve.plan.algebra import MOST_FIELDS, Attribute, field_id
+from presieve.records import replace
 from presieve.sql.expressions import predicates
 
 _COMPARED = ("string", "boolean", "tinyint", "smallint", "int", "bigint", "date")

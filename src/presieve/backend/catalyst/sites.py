@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import (
     COGROUPS,
@@ -42,8 +43,7 @@ from presieve.plan.reaching_conjuncts import Moved, arrives, descend
 from presieve.sql.catalyst import CALLED
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """A boundary with filters above it.
 
     ``number`` is its position among the plan's boundaries, outer ones first; adding or removing a

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from presieve.backend.catalyst.boundary import (
     AGGREGATE,
     COGROUPS,
@@ -27,6 +25,7 @@ from presieve.backend.gateway import FunctionReader, Handle
 from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import EVALUATION_TYPES
 from presieve.plan.algebra import Attribute
+from presieve.records import replace
 
 _DIFFER = "the grouping columns of cogroup differ in their types; cast one of them below"
 _SHARED = "the two inputs of cogroup share columns; select them under new names for one of the two"

@@ -13,6 +13,8 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
+from msgspec import Struct
+
 from presieve.errors import DeclineSignal
 from presieve.semantics.types import SORTS, UNSUPPORTED, decimal_type
 from presieve.sql.catalyst_tree import JSON_TYPES
@@ -52,8 +54,7 @@ class Node:
     parsed: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Conjunct:
+class Conjunct(Struct, frozen=True):
     """A part of a condition. ``route`` holds the sides to take at each AND to reach it."""
 
     tree: Tree

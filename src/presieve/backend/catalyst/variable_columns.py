@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import Boundary
 from presieve.errors import DeclineSignal
@@ -28,8 +29,7 @@ def is_key_type(type_: str) -> bool:
     return type_ in KEY_TYPES or decimal_type(type_) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class InputAttributes:
+class InputAttributes(Struct, frozen=True):
     """The attributes of the input that are keys (in order) and those that are columns of rows."""
 
     keys: tuple[Attribute, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDAF, PYTHON_UDF
 from presieve.backend.catalyst.native_aggregates import (
@@ -33,6 +34,7 @@ from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import FALSE, Term, Var
 from presieve.plan.algebra import Attribute
 from presieve.plan.product import Component, product
+from presieve.records import replace
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import INT_RANGES
 from presieve.semantics.windows import (
@@ -98,8 +100,7 @@ def sort_orders(node: Node) -> list[Tree]:
     return list((sorted_below(node) or node).fields["order"])
 
 
-@dataclass(frozen=True, slots=True)
-class WindowInput:
+class WindowInput(Struct, frozen=True):
     """What terms are read with: the input's columns and types by exprId, and the time zone."""
 
     columns: dict[int, Var]
@@ -246,8 +247,7 @@ def is_by_range(spec: Tree) -> bool:
     return str(frame.get("frameType", {}).get("object", "")).endswith("RangeFrame$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Unknown:
+class _Unknown(Struct, frozen=True):
     """A bound that is not read."""
 
 

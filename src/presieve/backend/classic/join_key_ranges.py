@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import (
@@ -64,6 +65,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import strip
 from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var, lit
 from presieve.plan.algebra import Attribute, variable_of
+from presieve.records import replace
 from presieve.semantics.joins import Join
 from presieve.semantics.scan import may_lose_by
 from presieve.semantics.types import column
@@ -94,8 +96,7 @@ LEAST_SKIPPED = 0.3
 """Minimum share of the rows to skip."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRange:
+class KeyRange(Struct, frozen=True):
     """The side of a join at ``path``. Its rows have partners only if ``column`` is between the
     extremes of ``key`` of the side at ``other``. ``files`` names the files of both sides, and
     ``rows`` counts the rows in the files of ``column``. ``erases``: an error may vanish with a
@@ -140,8 +141,7 @@ def _range_condition(value: Term, low: Term, high: Term) -> Term:
     return app(Op.SQL_AND, app(Op.SQL_GE, value, low), app(Op.SQL_LE, value, high))
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRanges:
+class KeyRanges(Struct, frozen=True):
     """The key ranges of a plan. ``written`` is the plan as it was written."""
 
     gateway: ClassicGateway

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.row_effects import reasons
 from presieve.backend.catalyst.trees import AND, ATTRIBUTE, OR, Node, walk
@@ -57,8 +59,7 @@ INSIDE = "what its scan filters by itself cannot be told"
 _V2_SCAN = ".DataSourceV2ScanRelation"
 
 
-@dataclass(frozen=True, slots=True)
-class NeededRows:
+class NeededRows(Struct, frozen=True):
     """The needed rows of one source. ``condition`` is their condition in SQL, ``unseen`` says why
     Spark may filter the source by more, and ``reasons`` why rows that pass may not matter.
     """

@@ -8,9 +8,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from presieve.backend.catalyst.boundary import (
     is_boundary,
@@ -56,6 +57,7 @@ from presieve.backend.statistics.estimates import local
 from presieve.errors import Declined
 from presieve.ir.terms import Var
 from presieve.ir.walk import computes
+from presieve.records import replace
 from presieve.sql.catalyst import expression
 from presieve.sql.piecewise import Zones
 
@@ -104,8 +106,7 @@ def _computes(drawing: str) -> bool:
     return not all(map(condition_ids.isdisjoint, computed_ids))
 
 
-@dataclass(frozen=True, slots=True)
-class ScanFilterSearch:
+class ScanFilterSearch(Struct, frozen=True):
     """What to search for. ``follows`` says whether a condition may imply something for single
     columns. ``declared`` are facts about columns that are computed from others. ``trusting``: also
     accept sources that are not known to apply filters as Spark does. ``first``: read the optimized
@@ -118,8 +119,7 @@ class ScanFilterSearch:
     first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RowSource:
+class RowSource(Struct, frozen=True):
     """Files at a place in the plan, or an ``operator`` there.
 
     A row is needed if one of the ``conditions`` (Catalyst trees) is true. ``evaluated`` is
@@ -149,8 +149,7 @@ class RowSource:
         return " OR ".join(drawn() for drawn in self.drawn)
 
 
-@dataclass(frozen=True, slots=True)
-class RowSources:
+class RowSources(Struct, frozen=True):
     """The sources of a plan for which filters may be derived. ``changed``: the plan differs from
     the DataFrame's own plan, and more may be provable about it. ``first``: the plan is only
     inspected.
@@ -329,8 +328,7 @@ def _is_legacy(gateway: ClassicGateway) -> bool:
     return gateway.conf("spark.sql.legacy.timeParserPolicy", "CORRECTED").upper() == "LEGACY"
 
 
-@dataclass(frozen=True, slots=True)
-class _Conditions:
+class _Conditions(Struct, frozen=True):
     """The conditions of an optimized plan."""
 
     gateway: ClassicGateway

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, COMPLETE
 from presieve.backend.catalyst.trees import ATTRIBUTE, CAST, EXPRESSIONS, Tree, make_tree
@@ -73,8 +74,7 @@ _CALL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(Struct, frozen=True):
     """A call in SQL text; ``condition`` is the condition of FILTER."""
 
     name: str

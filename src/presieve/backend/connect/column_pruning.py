@@ -6,13 +6,13 @@ finds.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.trees import references
 from presieve.backend.connect.client import message
 from presieve.backend.connect.resolved_plan import Operator, Relation, copy_of, inner, put_inputs
 from presieve.errors import DeclineSignal
+from presieve.records import replace
 
 
 def prune_columns(flat_map: Operator, needed_numbers: Sequence[Collection[int]]) -> Operator:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import replace
 
 from presieve.backend.catalyst.trees import ALIAS, AND, EXPRESSIONS, Tree, make_tree
 from presieve.backend.connect.builtin_names import DETERMINISTIC, TOTAL
@@ -21,6 +20,7 @@ from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.terms import Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import attribute_id
+from presieve.records import replace
 from presieve.sql.catalyst_tree import MEANING
 from presieve.sql.emit import emit_checked
 from presieve.sql.split_sql import arguments as arguments_of

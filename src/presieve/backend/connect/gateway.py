@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -40,6 +39,7 @@ from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.backend.unpushed_functions import NOTES
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.plan import LogicalPlan

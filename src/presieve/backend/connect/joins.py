@@ -6,7 +6,6 @@ numbers (``DeduplicateRelations``), and so does this module.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial, reduce
 
 from presieve.backend.catalyst.boundary import PROJECT
@@ -22,6 +21,7 @@ from presieve.backend.connect.resolved_plan import Operator, Relation, ResolvedC
 from presieve.backend.connect.resolver import Resolver
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import fold
+from presieve.records import replace
 from presieve.sql.expressions import choices, predicates
 from presieve.sql.expressions.entry import Entry
 

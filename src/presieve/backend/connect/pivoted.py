@@ -5,7 +5,8 @@ makes of it, if all its functions return numbers or booleans (``PivotTransformer
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import AGGREGATE, PIVOT_FIRST, PROJECT
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
@@ -36,8 +37,7 @@ _LAID = ("boolean", "byte", "short", "integer", "long", "float", "double", "deci
 _INTEGERS = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Pivot:
+class _Pivot(Struct, frozen=True):
     """The parts of a pivot: input columns, values as literals, calls, and outputs (``made``)."""
 
     keys: tuple[ResolvedColumn, ...]

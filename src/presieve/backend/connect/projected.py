@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
@@ -29,10 +30,10 @@ from presieve.backend.connect.resolver import Resolver
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import OperatorScope, fold, parts_of
 from presieve.errors import Declined, DeclineSignal
+from presieve.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(Struct, frozen=True):
     """A column to be built: the tree that it is computed from, and its name (None: Spark's).
     ``taken`` is a window or a generator, which an operator of its own computes.
     """

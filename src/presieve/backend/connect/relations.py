@@ -7,7 +7,6 @@ The rules follow what ``SparkConnectPlanner`` of Spark 4.3 makes of a message.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from presieve.backend.catalyst.boundary import LOGICAL
 from presieve.backend.catalyst.operators import DEDUPLICATE, FILTER, SUBQUERY_ALIAS
@@ -20,6 +19,7 @@ from presieve.backend.connect.resolver import PairRule, Resolver, Rule
 from presieve.backend.connect.scope import fold
 from presieve.backend.connect.windows import sort_orders
 from presieve.ir.terms import SQL_TRUE
+from presieve.records import replace
 
 
 def _filter(resolver: Resolver, relation: Relation, child: Operator) -> Operator:

@@ -5,7 +5,7 @@ messages, in Catalyst's words as far as they are understood.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from presieve.backend.catalyst.struct_fields import GET, struct_fields
@@ -19,6 +19,7 @@ from presieve.backend.catalyst.trees import (
 )
 from presieve.errors import Declined
 from presieve.plan.algebra import Attribute
+from presieve.records import replace
 
 Relation: TypeAlias = Any
 """A ``spark.connect.Relation``."""

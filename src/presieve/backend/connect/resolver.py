@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,6 +25,7 @@ from presieve.backend.connect.resolved_plan import (
 from presieve.backend.connect.scope import OperatorScope, parts_of
 from presieve.backend.connect.server_sql import UNREAD_TEXT, shows_a_table
 from presieve.errors import Declined, DeclineSignal
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from presieve.backend.connect.client import Client

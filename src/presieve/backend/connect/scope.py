@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.connect.resolved_plan import (
     UNKNOWN,
@@ -26,8 +27,7 @@ from presieve.sql.quoted_names import join_names
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorScope:
+class OperatorScope(Struct, frozen=True):
     """The operators that an expression reads, and the session's time zone."""
 
     operators: tuple[Operator, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, TABLE_FUNCTION, Boundary
 from presieve.backend.catalyst.operators import FILTER
@@ -87,8 +88,7 @@ def others_raise(node: Node, boundary: Boundary) -> bool:
     return any(can_raise(tree) for i, tree in enumerate(columns) if i not in call_positions)
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """Whether all values that the functions of a boundary are sent arrive at the workers. Of the
     ``texts``, only values that are UTF-8 arrive.
     """

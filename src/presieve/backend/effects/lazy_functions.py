@@ -10,7 +10,8 @@ nobody knows whether it calls the function.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.certificate.check import make_solver
 from presieve.ir.fold import Problem
@@ -18,13 +19,13 @@ from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import FALSE, Scope, Term
 from presieve.ir.walk import variables
 from presieve.plan.product import Component, called_alone, product, quiet
+from presieve.records import replace
 from presieve.smt.smtlib import s_xor
 from presieve.smt.solver import Effort, Sat
 from presieve.smt.two_runs import Runs
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     """The ``problem``, and ``others``: the same problem if some functions are not called. A
     solution must solve all of them. ``open``: some function may or may not be called.
     """

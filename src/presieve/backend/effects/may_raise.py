@@ -12,7 +12,8 @@ the pre-filter.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.definitions import CTE_DEFINITION, CTE_REFERENCE
@@ -54,8 +55,7 @@ the pre-filter and once for the rest.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class InputErrors:
+class InputErrors(Struct, frozen=True):
     """``may_raise``: an expression below can raise. ``exposed``: the attributes that a pre-filter
     must not read. ``computed``: the attributes that are computed from something that can raise;
     None if any attribute may be. ``called``: the ``exposed`` attributes that a Python function

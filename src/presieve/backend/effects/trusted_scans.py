@@ -16,9 +16,10 @@ proof covers, so such columns are hidden in the expression.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, Boundary
 from presieve.backend.catalyst.definitions import CTE_REFERENCE
@@ -142,8 +143,7 @@ _NAMING = frozenset(RULES) | _BY_PLACE | _STOPPING | frozenset(_SAME)
 """Operators whose columns have the numbers below or places there, are aliases, or are new."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """The scans that a pre-filter may reach.
 
     ``faithful``: all scans below are known. ``narrow`` and ``unknown`` are the columns whose

@@ -7,8 +7,6 @@ it is, and computes nothing from others.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.effects.may_raise import trees_raise
@@ -20,6 +18,7 @@ from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Scope
 from presieve.ir.walk import to_scope, variables
 from presieve.plan.algebra import Alias, Filter, Project
+from presieve.records import replace
 from presieve.semantics.windows import Window
 
 _EXCLUDED = "spark.sql.optimizer.excludedRules"

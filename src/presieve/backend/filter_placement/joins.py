@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from presieve.backend.catalyst.boundary import LOGICAL, simple_kind
 from presieve.backend.catalyst.operators import JOIN, conditions
@@ -16,13 +15,13 @@ from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.plan.algebra import Attribute
+from presieve.records import replace
 from presieve.semantics.joins import Join
 from presieve.sql.catalyst import expression
 from presieve.sql.expressions import predicates
 
 
-@dataclass(frozen=True, slots=True)
-class JoinSite(FilteredSite):
+class JoinSite(FilteredSite, frozen=True):
     """A join or a set operation, with its left side as KEY and its right side as ROW."""
 
     join: Join

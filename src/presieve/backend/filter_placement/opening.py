@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.definitions import CTE_DEFINITION
 from presieve.backend.catalyst.operators import FILTER, JOIN
@@ -21,6 +22,7 @@ from presieve.backend.rewrite import Predicate, insert_filters, predicate
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import to_scope, variables
+from presieve.records import replace
 from presieve.semantics.scan import loses
 
 if TYPE_CHECKING:
@@ -37,8 +39,7 @@ _SOURCES: _Kinds = ((is_leaf, read_leaf_site),)
 """The same for sources, if Spark's optimizer moves no filters."""
 
 
-@dataclass(frozen=True, slots=True)
-class FilteredOperators:
+class FilteredOperators(Struct, frozen=True):
     """A plan and its operators that are understood, outer ones first."""
 
     opened: Opened

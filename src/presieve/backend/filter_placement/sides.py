@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.operators import FILTER, conditions
 from presieve.backend.catalyst.sites import Site
@@ -25,8 +26,7 @@ from presieve.sql.catalyst import expression
 from presieve.sql.emit import normalize
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorInput:
+class OperatorInput(Struct, frozen=True):
     """An input of an operator. ``columns`` are those that the claim reads, with their
     ``attributes``; ``known`` are the conditions right below the operator.
     """
@@ -43,8 +43,7 @@ class OperatorInput:
         return self.input.node.path
 
 
-@dataclass(frozen=True, slots=True)
-class FilteredSite:
+class FilteredSite(Struct, frozen=True):
     """An operator with filters above it. ``number`` is its position among the plan's operators of
     this kind, outer ones first; filters do not change it. ``functions`` names what it computes, for
     a person, and ``where`` is what the filters say about its rows. ``erases``: a filter below may
@@ -60,8 +59,7 @@ class FilteredSite:
     shared: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SiteContext:
+class SiteContext(Struct, frozen=True):
     """What sites are read with."""
 
     view: PlanView

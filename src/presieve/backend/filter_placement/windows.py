@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from presieve.backend.catalyst.boundary import simple_kind
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
@@ -27,11 +26,11 @@ from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Scope, Var
 from presieve.ir.walk import to_scope, variables
 from presieve.plan.algebra import Attribute, attribute_id
+from presieve.records import replace
 from presieve.semantics.windows import HERE, Window, WindowFrame, of_row
 
 
-@dataclass(frozen=True, slots=True)
-class WindowSite(FilteredSite):
+class WindowSite(FilteredSite, frozen=True):
     """A window; its filters are over KEY. ``whole`` is the problem for functions that read a whole
     partition, if their meaning is known (:func:`presieve.semantics.windows.of_row`).
     """

@@ -20,7 +20,8 @@ them, above a limit, prevents that. A function of several arguments takes them f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import (
     PROJECT,
@@ -44,6 +45,7 @@ from presieve.ir.fold import Output
 from presieve.ir.terms import Term, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
+from presieve.records import replace
 from presieve.semantics.assumptions import OPTIONAL
 from presieve.semantics.smart_constructors import or_, substitute
 
@@ -131,8 +133,7 @@ def _without_open_calls(
     return replace(read, folds=folds, why=why, known=known_flags)
 
 
-@dataclass(frozen=True, slots=True)
-class _Link:
+class _Link(Struct, frozen=True):
     """Two projections, one directly on the other."""
 
     outer: LiftedBoundary

@@ -9,8 +9,9 @@ does if Spark itself leaves out a column (``ColumnPruning``).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from types import FunctionType
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, Boundary, simple_kind
 from presieve.backend.catalyst.operators import ROW_BY_ROW
@@ -28,13 +29,13 @@ from presieve.errors import Declined, DeclineSignal, Span
 from presieve.lift.entry.row_map import converted_by
 from presieve.lift.evaluation_types import EVALUATION_TYPES
 from presieve.plan.algebra import Attribute
+from presieve.records import replace
 
 TABLES = FLAT_MAPS | COGROUPS | MAPS
 """Operators that hand tables to a function."""
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """A table that is handed to a function. ``node`` gives its columns, and ``read`` holds the
     numbers of the needed columns, including grouping columns.
     """
@@ -44,8 +45,7 @@ class Input:
     read: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnUse:
+class ColumnUse(Struct, frozen=True):
     """Facts about a function of tables, found without lifting it.
 
     ``number`` is its place among the plan's boundaries, ``node`` the operator. ``inputs`` is empty

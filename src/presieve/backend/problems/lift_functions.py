@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FunctionType
+
+from msgspec import Struct, field
 
 from presieve.backend.catalyst.boundary import MAPS, TABLE_FUNCTION, Boundary, BoundaryCall
 from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST, lift_list_fold
@@ -54,13 +55,13 @@ from presieve.lift.forms import (
     TableFunction,
 )
 from presieve.plan.algebra import Attribute
+from presieve.records import replace
 from presieve.semantics.assumptions import RESULT_FITS
 from presieve.semantics.smart_constructors import some
 from presieve.semantics.types import SchemaColumn
 
 
-@dataclass(frozen=True, slots=True)
-class LiftedBoundary:
+class LiftedBoundary(Struct, frozen=True):
     """A boundary with its functions as ``folds``.
 
     ``unknown`` are the outputs, by number, of Spark's own functions that are not known and never
@@ -118,8 +119,7 @@ def read_lifted(
     return functions.passed_on(why)
 
 
-@dataclass(frozen=True, slots=True)
-class _Functions:
+class _Functions(Struct, frozen=True):
     """The functions of a boundary, to be lifted in one form or another."""
 
     gateway: FunctionReader

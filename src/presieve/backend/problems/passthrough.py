@@ -17,7 +17,7 @@ and all its columns are keys.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import FunctionType
 
 from presieve.backend.catalyst.boundary import MAPS, Boundary
@@ -31,6 +31,7 @@ from presieve.ir.terms import Op, Scope, Var
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
 from presieve.plan.algebra import Attribute
+from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.smart_constructors import some
 from presieve.semantics.types import column, decimal_type

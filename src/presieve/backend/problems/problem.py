@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import Boundary, is_pivot, passed_on
 from presieve.backend.catalyst.pivots import count_in_one_function
@@ -48,6 +49,7 @@ from presieve.plan.algebra import attribute_id, struct_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Component, product
 from presieve.plan.reaching_conjuncts import Moved
+from presieve.records import replace
 from presieve.semantics.assumptions import KEY_FORM
 from presieve.semantics.invalid_utf8 import NOT_UTF8, as_decoded, reads_bytes
 from presieve.semantics.thresholds import with_thresholds
@@ -55,8 +57,7 @@ from presieve.semantics.types import display_type
 from presieve.sql.expressions.raising import can_raise
 
 
-@dataclass(frozen=True, slots=True)
-class BoundaryInput:
+class BoundaryInput(Struct, frozen=True):
     """The input of a boundary: the operator that gives its rows, the proof's variables for its
     columns, and the scans below (may raise :class:`DeclineSignal`).
     """
@@ -66,8 +67,7 @@ class BoundaryInput:
     sources: Callable[[], Sources]
 
 
-@dataclass(frozen=True, slots=True)
-class SiteProblem:
+class SiteProblem(Struct, frozen=True):
     """The problem to prove at a site, and the plan's columns for the variables of the proof.
 
     The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from presieve.lift.forms import Pure
 from presieve.lift.values.ranges import Extent, Interval
@@ -11,8 +12,7 @@ from presieve.plan.algebra import Attribute
 from presieve.semantics.values import MOST_ROWS
 
 
-@dataclass(frozen=True, slots=True)
-class PlanSetting:
+class PlanSetting(Struct, frozen=True):
     """Facts that hold for all functions of a plan: the session's time zone, the functions that they
     call and that need not be read, and facts about the input: its maximum number of rows, and the
     ranges of integer columns, by attribute.

@@ -9,7 +9,6 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF, is_boundary, read_project
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, end_of, expr_id, references, walk
@@ -19,6 +18,7 @@ from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import PlanSetting
 from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import EVALUATION_TYPES
+from presieve.records import replace
 
 _WHOLE = frozenset(number for number, kind in EVALUATION_TYPES.items() if kind.whole)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cached_property, partial, wraps
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -23,6 +22,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
+from msgspec import Struct
 from pyspark.sql import SparkSession
 from pyspark.sql.dataframe import DataFrame
 
@@ -147,8 +147,7 @@ class _ThenVisit(Loader):
         self._visit(module.DataFrame)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hooked:
+class _Hooked(Struct, frozen=True):
     """One hooked member of a class: the present object and the one before."""
 
     owner: type

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.trees import references
 from presieve.backend.catalyst.variable_columns import input_vars
@@ -34,8 +35,7 @@ FEW = 1000
 """More rows than this are not counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """``name`` identifies the question and its files, as 64 hexadecimal digits. ``count`` returns
     the number of rows, at most ``FEW + 1``. It may raise :class:`GatewayError`.
     """

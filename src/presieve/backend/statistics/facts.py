@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import FILTER, follow_down
@@ -30,6 +31,7 @@ from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import FLOAT, INT, Option, strip
 from presieve.ir.terms import Op, Term, Var, float_lit, int_lit
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.sql.catalyst import expression
 from presieve.sql.expressions import predicates
 from presieve.sql.expressions.entry import class_names
@@ -38,8 +40,7 @@ _NULL_REJECTING = class_names((predicates.IS_NOT_NULL, *predicates.COMPARISONS))
 """Conditions that are not true if an operand is NULL."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A two-valued condition that every row of the input satisfies. ``by`` says how it is known."""
 
     term: Term

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import (
@@ -123,16 +124,14 @@ def answers() -> int:
     return _answers
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """A column of a file scan, and the type as which it is read, as Catalyst writes it."""
 
     name: str
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScanColumns:
+class ScanColumns(Struct, frozen=True):
     """The scan below an operator, and the scan's columns by the operator's attributes.
 
     ``passed`` are the conditions of the filters in between.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.definitions import WITH_CTE
 from presieve.backend.catalyst.operators import follow_down
@@ -11,8 +12,7 @@ from presieve.backend.catalyst.trees import Node, expr_id
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 
 
-@dataclass(frozen=True, slots=True)
-class Scans:
+class Scans(Struct, frozen=True):
     """The scans below a boundary. ``handed`` are the filters that file formats are handed,
     ``choosing`` the filters that choose partitions, as Spark prints them, and ``leaves`` the names
     of the scans, if they are known. Nothing is known unless the plan could be ``read``.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 Contract: TypeAlias = Literal["exact", "inexact", "unsupported"]
 
@@ -15,8 +16,7 @@ MEANINGS: dict[Contract, str] = {
 """Meanings of the words. They are those of DataFusion's ``TableProviderFilterPushDown``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(Struct, frozen=True):
     """A conjunct at a scan.
 
     Attributes:
@@ -33,8 +33,7 @@ class Offered:
         return f"{self.text}: {self.reason}" if self.reason else self.text
 
 
-@dataclass(frozen=True, slots=True)
-class ScanContract:
+class ScanContract(Struct, frozen=True):
     """A scan with the conjuncts at it.
 
     Attributes:

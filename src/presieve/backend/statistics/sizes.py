@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.gateway import GatewayError, Handle, SourceReader
@@ -15,8 +16,7 @@ MOST_FILES = 256
 """Maximum number of files whose footers are read for a report."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Struct, frozen=True):
     """A scan: its columns, the rows of its files by their footers, and their bytes on disk."""
 
     columns: tuple[str, ...]

@@ -17,7 +17,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib import metadata
 from pathlib import Path
@@ -39,6 +39,7 @@ from presieve.errors import Declined, PresieveError
 from presieve.ir.assumption_codes import NO_NAN
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.text import print_problem, print_term
+from presieve.records import replace
 from presieve.semantics.assumptions import OPTIONAL
 
 logger = logging.getLogger("presieve")

@@ -14,8 +14,9 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 logger = logging.getLogger("presieve")
 
@@ -41,8 +42,7 @@ _LEFT_BEHIND = 3600.0
 """Seconds after which a partial file no longer has a writer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(Struct, frozen=True):
     """Texts by name (64 hexadecimal digits) in a directory, which the first text creates."""
 
     directory: Path
@@ -131,8 +131,7 @@ class Store:
                     yield _File(entry.path, stat.st_mtime, stat.st_size)
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(Struct, frozen=True):
     """A file of the store. ``used`` is the time of its last write or read (seconds since 1970)."""
 
     path: str

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -27,6 +26,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.terms import TRUE, Term, Var
 from presieve.ir.text import parse_term, print_problem, print_term
+from presieve.records import replace
 from presieve.semantics.smart_constructors import some
 from presieve.smt.side_by_side import with_raised
 from presieve.synthesis.aggregates.aggregate_invariant import (

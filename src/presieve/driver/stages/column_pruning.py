@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from presieve.backend.column_pruning import (
     OtherFunction,
     TableFunctions,
@@ -19,8 +17,7 @@ from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.errors import Declined
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnDecision(Decision[ColumnUse]):
+class ColumnDecision(Decision[ColumnUse], frozen=True):
     """The decision about one function of tables.
 
     ``kept`` are the columns that it receives from now on, None if it receives all; then
@@ -32,8 +29,7 @@ class ColumnDecision(Decision[ColumnUse]):
     erases: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OtherDecision(Decision[OtherFunction]):
+class OtherDecision(Decision[OtherFunction], frozen=True):
     """A function that does not receive tables; only reports ask for it."""
 
 

@@ -6,12 +6,12 @@ It only takes edits back, so a wrong estimate costs time but never changes a res
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from presieve.backend.open_plan import Opened
 from presieve.backend.statistics import edits
 from presieve.cost.decision import decide
 from presieve.driver.stages.decisions import GateVerdict, SiteDecision
+from presieve.records import replace
 
 COST = "cost"
 """The code of the reason that a rewrite does not pay off."""

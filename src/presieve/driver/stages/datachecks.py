@@ -11,8 +11,9 @@ import logging
 import os
 import stat
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from presieve.driver.cache.disk import Store, default_store
 from presieve.errors import PresieveError
@@ -26,8 +27,7 @@ _KEY = "presieve_check"
 _answers: dict[str, int] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """The rows that satisfy a condition (at most one more than the limit), and the evidence."""
 
     rows: int

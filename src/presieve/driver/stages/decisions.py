@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, Self, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from presieve.backend.open_plan import OpenSite
 from presieve.backend.problems.problem import SiteProblem
@@ -14,6 +15,7 @@ from presieve.driver.solve import Solution
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
+from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,8 +23,7 @@ if TYPE_CHECKING:
 S_co = TypeVar("S_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Decision(Generic[S_co]):
+class Decision(Struct, Generic[S_co], frozen=True):
     """The decision about one place. ``declined`` says why nothing changes there."""
 
     site: S_co
@@ -47,8 +48,7 @@ class Decision(Generic[S_co]):
         return replace(self, declined=why)
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(Struct, frozen=True):
     """The problem to prove for a boundary, including the caller's declarations as assumptions.
 
     ``known`` are the assumptions that hold, and how they are known.
@@ -59,16 +59,14 @@ class Goal:
     known: Mapping[Assumption, str]
 
 
-@dataclass(frozen=True, slots=True)
-class GoalProof:
+class GoalProof(Struct, frozen=True):
     """The result of a goal. If its kind is ``none``, the solution proves nothing."""
 
     goal: Goal
     solution: Solution
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(Struct, frozen=True):
     """How a proven pushdown is put into the plan, as far as the edit does not show it.
 
     ``kind`` is its kind there, and ``stays`` says that the filters stay as they are. ``erases``
@@ -84,8 +82,7 @@ class Rewrite:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GateVerdict:
+class GateVerdict(Struct, frozen=True):
     """The cost gate's decision about an edit, and whether the gate takes it back."""
 
     candidate: ProvenPrefilter
@@ -93,8 +90,7 @@ class GateVerdict:
     refused: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SiteDecision(Decision[OpenSite]):
+class SiteDecision(Decision[OpenSite], frozen=True):
     """The decision about one boundary.
 
     ``proof`` is None if nothing was searched. ``rewrite`` is None if the plan cannot take the
@@ -128,8 +124,7 @@ class SiteDecision(Decision[OpenSite]):
 ObjectionKind: TypeAlias = Literal["scan", "error", "read", "output"]
 
 
-@dataclass(frozen=True, slots=True)
-class Objection:
+class Objection(Struct, frozen=True):
     """Why a plan must not be returned.
 
     A ``scan`` may lose rows, planning raises an ``error``, a scan ``read``s more than as written,

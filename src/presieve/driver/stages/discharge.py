@@ -10,8 +10,9 @@ conditions.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from presieve.certificate.check import make_solver
 from presieve.driver.declare import follows_from
@@ -24,6 +25,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
 from presieve.ir.terms import SQL_TRUE, TRUE, Op, Scope, Term
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.semantics.scan import may_lose
 from presieve.smt.smtlib import s_not, s_or
 from presieve.smt.solver import Effort, Unsat
@@ -42,16 +44,14 @@ BY_ITSELF = "what the function does"
 """The evidence for a condition that holds of every possible row."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grounded:
+class Grounded(Struct, frozen=True):
     """A solution that rests only on known conditions, and the edit that guards it, if any."""
 
     solution: Solution
     guard: SiteEdit | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SolutionSite:
+class SolutionSite(Struct, frozen=True):
     """The site at which a solution is to be used.
 
     ``search`` solves another problem of the same site, and ``cost`` says whether data may be read

@@ -7,7 +7,6 @@ The search for these filters is not trusted (:mod:`presieve.synthesis.windows` a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeAlias, TypeVar
 
@@ -40,6 +39,7 @@ from presieve.ir.fold import Problem
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import rewrite, to_scope, variables
+from presieve.records import replace
 from presieve.semantics.windows import HERE, WindowFrame
 from presieve.sql.emit import normalize
 from presieve.synthesis import joins, windows
@@ -59,8 +59,7 @@ Accepted: TypeAlias = Verified[TwoRowClaim] | Verified[Certificate]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class FilteredDecision(Decision[AnySite]):
+class FilteredDecision(Decision[AnySite], frozen=True):
     """The filters that go below one operator, with their proof, or why there are none.
 
     ``predicates`` has one entry for each side, which may be None. ``selectivity`` is the share of

@@ -8,9 +8,10 @@ resulting plan is read back, and the checker proves that this form equals the fu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from presieve.backend.catalyst.boundary import BoundaryCall
 from presieve.backend.group_aggregates import (
@@ -54,6 +55,7 @@ from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, int_lit, string_l
 from presieve.ir.walk import variables
 from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field_ranges
 from presieve.plan.algebra import Attribute, struct_id
+from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.semantics.assumptions import REORDERED, assumption_of, is_of_size
 from presieve.semantics.reordered_sums import with_sums
@@ -67,8 +69,7 @@ if TYPE_CHECKING:
     from presieve.synthesis.aggregates.aggregate_invariant import Aggregates
 
 
-@dataclass(frozen=True, slots=True)
-class Reduced:
+class Reduced(Struct, frozen=True):
     """One function as aggregates, which were searched for ``asked``.
 
     ``known`` are the assumptions that hold, and how they are known. No group has more than ``rows``
@@ -85,8 +86,7 @@ class Reduced:
     summed: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class GroupDecision(Decision[GroupCall]):
+class GroupDecision(Decision[GroupCall], frozen=True):
     """The decision about the functions of one operator: the aggregates and expressions that replace
     them and their proofs, or why they stay.
     """
@@ -136,8 +136,7 @@ def _columns(decision: GroupDecision) -> Mapping[str, AggregateColumn | ListColu
     return {c.name: c for r in decision.reduced for c in r.found.columns}
 
 
-@dataclass(frozen=True, slots=True)
-class _Stage:
+class _Stage(Struct, frozen=True):
     groups: Groups
     options: Options
     sizes: dict[tuple[int, ...], float | None] = field(default_factory=dict)

@@ -7,8 +7,6 @@ side has now.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from presieve.backend.classic.join_key_ranges import KeyRange, KeyRanges, open_ranges, with_ranges
 from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.joins import JoinCertificate
@@ -19,12 +17,12 @@ from presieve.driver.stages.cost_gate import COST
 from presieve.driver.stages.decisions import Decision
 from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.errors import Declined
+from presieve.records import replace
 
 _READ = "the range of the other side's keys is not known to skip as many row groups as it costs"
 
 
-@dataclass(frozen=True, slots=True)
-class RangeDecision(Decision[KeyRange]):
+class RangeDecision(Decision[KeyRange], frozen=True):
     """A range for one side of a join, with its proof, or why there is none.
 
     ``skipped`` is the share of its files' rows that it is likely to skip.

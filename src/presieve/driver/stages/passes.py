@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct
+
 from presieve.backend.gateway import Gateway
 from presieve.backend.open_plan import Opened, OpenSite, Reading
 from presieve.driver.options import Options
@@ -29,8 +31,7 @@ REMOVAL = "the removal of filters"
 D = TypeVar("D", bound=Decision[object])
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """One optimization of the ``written`` DataFrame, which began at ``started``
     (``time.perf_counter``).
     """
@@ -50,8 +51,7 @@ class Job:
         return progress.indicator(site.function or site.operator, self.started, self.options.budget)
 
 
-@dataclass(frozen=True, slots=True)
-class PassResult:
+class PassResult(Struct, frozen=True):
     """The resulting DataFrame, the input DataFrame itself if nothing changes, and the decisions.
 
     ``opened`` is the plan, if the pass opened it.
@@ -114,8 +114,7 @@ class PlanState:
             self.opened = result.opened
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(Struct, frozen=True):
     """A pass, by its name for people; ``run`` declines if nothing can be done with the plan.
 
     ``reported`` says that people want its decisions even if nothing may be changed.

@@ -12,9 +12,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from presieve.backend.effects.trusted_scans import Sources
 from presieve.backend.open_plan import (
@@ -45,6 +46,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
+from presieve.records import replace
 from presieve.sql.scan_filters import without_equalities
 
 if TYPE_CHECKING:
@@ -123,8 +125,7 @@ def _build(opened: Opened, decisions: Mapping[int, SiteDecision]) -> DataFrame |
     return apply_edits(opened, tuple(d.edit for d in decisions.values() if d.edit is not None))
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     state: PlanState
 
     def decide_round(

@@ -7,7 +7,6 @@ form equals the function. A function without a proof stays in Python.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial
 
 from presieve.backend.rewrite import RowTexts
@@ -27,14 +26,14 @@ from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE
 from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import column_ranges
+from presieve.records import replace
 from presieve.semantics.assumptions import OPTIONAL
 from presieve.semantics.smart_constructors import get, or_
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.catalyst_values import ValueOf
 
 
-@dataclass(frozen=True, slots=True)
-class CompileDecision(Decision[RowCall]):
+class CompileDecision(Decision[RowCall], frozen=True):
     """The decision about one function: proved expressions that replace it, or why it stays."""
 
     texts: RowTexts | None = None

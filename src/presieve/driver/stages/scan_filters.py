@@ -11,9 +11,10 @@ consequences for the rows of a function become one more filter above it, which m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.leaf_conditions import conjunction
 from presieve.backend.catalyst.trees import Tree
@@ -36,6 +37,7 @@ from presieve.driver.stages.passes import PassResult, PlanState
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import STRING, strip
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.semantics.intervals import Interval, ValueSet, values, without_holes
 from presieve.semantics.scan import loses
 from presieve.semantics.values import INTEGERS
@@ -58,8 +60,7 @@ LEAST_OF_TEXTS = 0.6
 _READ = "the filter is not known to skip row groups or pages of the files"
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedDecision(Decision["RowSource"]):
+class DerivedDecision(Decision["RowSource"], frozen=True):
     """The filter derived for the files at one place, with a proof for each condition there, or the
     reason why there is none.
 
@@ -154,8 +155,7 @@ def _decide(sources: RowSources, source: RowSource, options: Options) -> Derived
     return _build_filter(sources, decision, proofs, options)
 
 
-@dataclass(frozen=True, slots=True)
-class _Followed:
+class _Followed(Struct, frozen=True):
     """The consequences of conditions, which are given as JSON and as nodes."""
 
     conditions: tuple[Tree, ...]

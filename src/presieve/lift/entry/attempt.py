@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from msgspec import Struct, field
 
 from presieve.ir.fold import Fold
 from presieve.ir.terms import Lit
 from presieve.lift.forms import Form, Lifted, LiftRequest, RowFunction
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.columns import BesideNull, LiftedColumns, Nulls
+from presieve.records import replace
 
 
-@dataclass(frozen=True, slots=True)
-class LiftAttempt:
+class LiftAttempt(Struct, frozen=True):
     """An object, its form (None: find out) and the request; ``tracked`` are the constants that sets
     and dicts distinguish.
     """

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 from typing import Any
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Fold
@@ -22,11 +23,11 @@ from presieve.ir.walk import rewrite
 from presieve.lift.forms import Lifted, LiftRequest
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.source import same_code
+from presieve.records import replace
 from presieve.semantics.assumptions import restate
 
 
-@dataclass(frozen=True, slots=True)
-class GroupFold:
+class GroupFold(Struct, frozen=True):
     """An aggregator and the names of the values of its rows, in order."""
 
     aggregator: object

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import replace
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
@@ -31,6 +30,7 @@ from presieve.lift.forms import Lifted
 from presieve.lift.python.names import parameters
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.symbolic import NONE, Value
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, ite, or_, some
 
 _MOST = 60

@@ -27,8 +27,9 @@ anything else   declined                     declined                        dec
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Output
@@ -73,8 +74,7 @@ from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import EXACT_INT, INT_RANGES
 
 
-@dataclass(frozen=True, slots=True)
-class Returns:
+class Returns(Struct, frozen=True):
     """The declared output columns, and in which of three ways a row of them is returned.
 
     ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple, list or dict.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Mapping
-from dataclasses import replace
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
@@ -24,6 +23,7 @@ from presieve.lift.python.names import as_constant, own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source
 from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.symbolic import NONE, RowV, SelfV, Unbound, Value
+from presieve.records import replace
 
 
 def is_row_class(obj: object) -> bool:

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
@@ -52,6 +51,7 @@ from presieve.lift.values.arrow_values import ArrowColumnV, BatchV
 from presieve.lift.values.columns import BesideNull
 from presieve.lift.values.symbolic import Clash, TupleV, Unbound, Value, describe
 from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, PartV, SeriesV, VectorV
+from presieve.records import replace
 from presieve.semantics.smart_constructors import get, ite, some
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn, display_type, sort_of
 

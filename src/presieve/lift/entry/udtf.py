@@ -14,7 +14,6 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
@@ -33,6 +32,7 @@ from presieve.lift.python.shipped import attribute, checked_class, function_sour
 from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.columns import LiftedColumns
 from presieve.lift.values.symbolic import NoneV, RowV, SelfV, TupleV, Unbound, Value, is_tagged
+from presieve.records import replace
 
 _METHODS = ("__init__", "eval", "terminate")
 _PLAIN = frozenset(

@@ -21,7 +21,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from presieve.errors import DeclineSignal
 from presieve.lift.execution.stage import Stage
@@ -29,6 +28,7 @@ from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.values.pandas_objects import PandasObject, pandas_objects
 from presieve.lift.values.symbolic import TupleV, Value
 from presieve.lift.values.whole_columns import UNKNOWN, FrameV, PartV, VectorV
+from presieve.records import replace
 
 
 def fresh(m: SymbolicMachine, value: Value) -> Value:

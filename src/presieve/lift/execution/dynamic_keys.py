@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 
 from presieve.errors import DeclineSignal, Span
@@ -34,6 +33,7 @@ from presieve.lift.values.symbolic import (
     Value,
     holds_objects,
 )
+from presieve.records import replace
 
 Fork = Callable[[SymbolicMachine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
 

@@ -9,7 +9,9 @@ try statement".
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
@@ -40,6 +42,7 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
 )
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, or_
 
 _BUILTINS = ("float", "int", "bool", "len", "abs", "round", "min", "max")
@@ -126,8 +129,7 @@ def check_call(m: SymbolicMachine, name: str, node: ast.Call, owner: Value | Non
 # --- the statement --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Handler:
+class _Handler(Struct, frozen=True):
     """``classes`` are the classes that it catches."""
 
     classes: tuple[type[BaseException], ...]
@@ -135,8 +137,7 @@ class _Handler:
     body: list[ast.stmt]
 
 
-@dataclass(frozen=True, slots=True)
-class _Caught:
+class _Caught(Struct, frozen=True):
     """A handler, when it is reached beyond the conditions of the ``try``'s path, and its path."""
 
     handler: _Handler

@@ -7,7 +7,6 @@ Sources: the Python language reference; ``Modules/_collectionsmodule.c`` for deq
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
@@ -38,6 +37,7 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
 )
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, get
 
 

@@ -8,7 +8,6 @@ there is declined. A change must be a statement of its own.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import NamedTuple
 
 from presieve.errors import DeclineSignal
@@ -38,6 +37,7 @@ from presieve.lift.values.symbolic import (
     constant_of,
     describe,
 )
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, or_
 
 # --- objects and contents -----------------------------------------------------------------------

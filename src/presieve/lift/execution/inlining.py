@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Sequence
-from dataclasses import replace
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
@@ -30,6 +29,7 @@ from presieve.lift.python.shipped import attribute, function_source
 from presieve.lift.python.shipping import is_own_module
 from presieve.lift.values.join_values import merge
 from presieve.lift.values.symbolic import NONE, Known, SelfV, Unbound, Value
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_
 
 _DEEPEST = 12

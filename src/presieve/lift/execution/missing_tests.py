@@ -8,13 +8,13 @@ it would decide the test.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from presieve.ir.assumption_codes import EXACT_INT, NO_NAN, NO_NULL
 from presieve.ir.fold import Fold
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms, variables
 from presieve.lift.forms import Lifted
+from presieve.records import replace
 
 
 def without_tested(lifted: Lifted, tested: frozenset[Var]) -> Lifted:

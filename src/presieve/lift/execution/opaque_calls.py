@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import TypeAlias
 
@@ -28,6 +27,7 @@ from presieve.lift.models.registry import advice
 from presieve.lift.python.shipped import member_of
 from presieve.lift.python.source import FunctionSource, same_code
 from presieve.lift.values.symbolic import Known, NoneV, Scalar, Traits, Value, describe
+from presieve.records import replace
 from presieve.semantics.assumptions import IS_PURE, assumption_of, restate
 
 _DEEP = 3

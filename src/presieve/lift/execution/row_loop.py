@@ -7,7 +7,8 @@ by running the step on ever larger sorts until nothing changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Field
@@ -43,8 +44,7 @@ Step = Callable[[Mapping[str, Value]], tuple[Mapping[str, Value], Term]]
 """Maps the variables before a row to those after it, and to the condition under which it raises."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """A finished loop: its fields, when a row raises, and the variables after it, over ACC."""
 
     fields: tuple[Field, ...]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal, Span
 from presieve.ir.fold import Field
@@ -41,6 +43,7 @@ from presieve.lift.values.symbolic import (
     without_tag,
 )
 from presieve.lift.values.whole_columns import NullableV
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_
 
 SIZE_FIELD = "len()"
@@ -108,8 +111,7 @@ class ExitKind(Enum):
     RETURN = "return"
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(Struct, frozen=True):
     """A path that has left the block, with its variables or the value that it returns."""
 
     kind: ExitKind
@@ -140,8 +142,7 @@ class Interpreter(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class RaisedError:
+class RaisedError(Struct, frozen=True):
     """Python raises where the condition holds. ``error`` is the class of the error, if it is known
     for sure; ``path`` is the path on which control then stands, inside ``try``.
     """

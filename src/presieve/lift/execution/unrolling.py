@@ -7,7 +7,6 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
@@ -42,6 +41,7 @@ from presieve.lift.values.symbolic import (
     describe,
     is_tagged,
 )
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, or_
 
 MOST = 100

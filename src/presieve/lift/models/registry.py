@@ -9,10 +9,11 @@ call that is in no table is declined, too. The first paragraph of a model's docs
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from itertools import product
 from types import MethodType, UnionType
 from typing import TypeAlias, TypedDict, TypeVar, Unpack, get_args
+
+from msgspec import Struct
 
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.python.names import is_function, resolve_object
@@ -57,8 +58,7 @@ class ModelOptions(TypedDict, total=False):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredModel:
+class RegisteredModel(Struct, frozen=True):
     """A model with its :class:`ModelOptions`. ``refusal``: the reason if every call is declined."""
 
     model: Model

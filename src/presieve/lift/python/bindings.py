@@ -11,9 +11,10 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
+
+from msgspec import Struct
 
 from presieve.errors import PresieveError
 
@@ -31,8 +32,7 @@ class UndecidedSignal(PresieveError):
     """The source does not decide the binding of a name; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleText:
+class ModuleText(Struct, frozen=True):
     """A module's source. ``stored``: attributes that are assigned, except those of ``self`` and of
     variables of functions, which are in ``stored_inside``. ``shared``: names and attributes whose
     use may change a container; ``opened``: names and attributes whose use may change an item of a

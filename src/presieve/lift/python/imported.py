@@ -10,9 +10,10 @@ import builtins
 import inspect
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import resolve_name
 from types import FunctionType, ModuleType
+
+from msgspec import Struct
 
 from presieve.lift.python.bindings import ModuleText, UndecidedSignal, stars, text_of, value_of
 from presieve.lift.python.constants import compute_constant, holds_mutable, is_mutable, same
@@ -26,8 +27,7 @@ _DECORATORS = ("staticmethod", "classmethod", "abstractmethod", "override", "fin
 """Decorators that do not change what the function does."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleScope:
+class ModuleScope(Struct, frozen=True):
     """A module, or the body of a class in it: its source, and its current values."""
 
     text: ModuleText

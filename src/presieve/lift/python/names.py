@@ -12,8 +12,9 @@ import inspect
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+
+from msgspec import Struct
 
 from presieve.ir.sorts import BINARY, BOOL, DATE, TIMESTAMP_NTZ, Decimal
 from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
@@ -40,8 +41,7 @@ MODULES = (
 """Modules whose functions and constants may be known objects."""
 
 
-@dataclass(frozen=True, slots=True)
-class OuterNames:
+class OuterNames(Struct, frozen=True):
     """The names that a function sees outside of itself. ``zone`` reads naive timestamps."""
 
     closure: Mapping[str, object]

@@ -18,16 +18,16 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import FunctionType, ModuleType
+
+from msgspec import Struct
 
 _LIBRARIES = {*sys.stdlib_module_names, "numpy", "pandas", "pyspark", "pyarrow"} - {"__main__"}
 
 _OURS = ("presieve", "presieve.aggregator")
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(Struct, frozen=True):
     """The module that a worker imports, and the names that lead from it to the object."""
 
     module: str

@@ -19,6 +19,8 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import ClassVar
 
+from msgspec import Struct
+
 from presieve.errors import DeclineSignal, Span
 from presieve.lift.python.positions import span_of
 
@@ -134,8 +136,7 @@ class _Private(ast.NodeTransformer):
         return node
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(Struct, frozen=True):
     """A file's tree and code objects. ``owners``: each ``def`` and lambda, and its inmost class."""
 
     tree: ast.Module

@@ -8,7 +8,8 @@ sees does not determine the value that SQL compares.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 
@@ -17,8 +18,7 @@ _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{2}):(\d{2})", re.ASCII)
 _ETC = re.compile(r"Etc/GMT([+-])(\d{1,2})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Zone:
+class Zone(Struct, frozen=True):
     """The session's time zone, by name."""
 
     name: str

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.ir.terms import Term
 
 
-@dataclass(frozen=True, slots=True)
-class ArrowColumnV:
+class ArrowColumnV(Struct, frozen=True):
     """A column of the whole group as an array of pyarrow; it counts as read only if it is used."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayV:
+class ArrayV(Struct, frozen=True):
     """A ``pyarrow.Array`` or ``ChunkedArray``: ``term`` is its element in the current row (none if
     it is null), if the row is one of ``rows``; ``type`` is Spark's name of its type.
     """
@@ -26,16 +25,14 @@ class ArrayV:
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class BatchV:
+class BatchV(Struct, frozen=True):
     """A ``pyarrow.Table`` or ``RecordBatch``: the rows that satisfy ``rows``, in these columns."""
 
     columns: tuple[str, ...]
     rows: Term
 
 
-@dataclass(frozen=True, slots=True)
-class CellV:
+class CellV(Struct, frozen=True):
     """A ``pyarrow.Scalar``: an object that wraps a value, which ``.as_py()`` returns. It has a
     ``type`` (Spark's name) even if it is null.
     """
@@ -44,15 +41,13 @@ class CellV:
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class ArrowKeyV:
+class ArrowKeyV(Struct, frozen=True):
     """The tuple of a group's key as scalars of pyarrow."""
 
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ArrowTypeV:
+class ArrowTypeV(Struct, frozen=True):
     """A type of pyarrow, by its name in Spark."""
 
     type: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import reduce
 from typing import TypeAlias
 
@@ -48,6 +47,7 @@ from presieve.lift.values.symbolic import (
     mixed_types_signal,
 )
 from presieve.lift.values.whole_columns import NullableV
+from presieve.records import replace
 from presieve.semantics.smart_constructors import (
     any_value,
     as_float,

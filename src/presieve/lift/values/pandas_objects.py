@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from presieve.lift.values.arrow_values import (
     ArrayV,
@@ -60,6 +59,7 @@ from presieve.lift.values.whole_columns import (
     TopV,
     VectorV,
 )
+from presieve.records import replace
 
 PandasObject = SeriesV | FrameV | VectorV | PartV
 

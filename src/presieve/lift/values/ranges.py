@@ -9,12 +9,14 @@ within its other values plus k * n.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from presieve.ir.fold import Field
 from presieve.ir.sorts import INT, Decimal, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
+from presieve.records import replace
 from presieve.semantics.preimages import EXTENTS
 from presieve.semantics.types import SchemaColumn, bounds
 from presieve.semantics.values import MOST_ROWS
@@ -22,8 +24,7 @@ from presieve.semantics.values import MOST_ROWS
 Interval: TypeAlias = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """The maximum number of rows of the input, and bounds for the values of integer columns."""
 
     rows: int = MOST_ROWS
@@ -37,8 +38,7 @@ EVERYTHING = Extent()
 """Bounds that hold for any data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranges:
+class Ranges(Struct, frozen=True):
     """Least and greatest values: of columns by their types, of fields by how they grow."""
 
     columns: Mapping[str, Interval]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, FLOAT, Decimal, Option, Sort, option, strip
@@ -42,19 +44,18 @@ from presieve.lift.values.symbolic import (
     describe,
     mixed_types_signal,
 )
+from presieve.records import replace
 from presieve.semantics.smart_constructors import any_value, some, widen_decimal
 
 MOST_ITEMS = 16
 """Maximum number of items of a list whose length depends on the rows, between rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoneShape:
+class NoneShape(Struct, frozen=True):
     """Always None so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarShape:
+class ScalarShape(Struct, frozen=True):
     """A value of a sort."""
 
     sort: Sort
@@ -71,8 +72,7 @@ class TupleShape:
     optional: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TagShape:
+class TagShape(Struct, frozen=True):
     """The class of an object and the names of its fields, which never change."""
 
     tag: TagV
@@ -106,8 +106,7 @@ class DictShape:
     missing: MissingKeyValue | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SetShape:
+class SetShape(Struct, frozen=True):
     """A set of these constants, and of nothing else if ``closed``."""
 
     members: tuple[Lit, ...]
@@ -115,8 +114,7 @@ class SetShape:
     fixed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class BitsShape:
+class BitsShape(Struct, frozen=True):
     """Bit flags."""
 
     width: int

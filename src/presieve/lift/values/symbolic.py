@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from presieve.errors import DeclineSignal, Span
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Sort, strip
 from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
@@ -29,8 +31,7 @@ text.
 _QUESTIONS = count()
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(Struct, frozen=True):
     """Known properties of a scalar besides its sort.
 
     ``literal``: an Int that is always an integer literal of at most 2^53. ``maybe_int``: a Float
@@ -64,8 +65,7 @@ PLAIN = Traits()
 LITERAL = Traits(literal=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Struct, frozen=True):
     """One value; its sort is an option where it may be None."""
 
     term: Term
@@ -77,8 +77,7 @@ class Scalar:
         return strip(self.term.sort)
 
 
-@dataclass(frozen=True, slots=True)
-class NoneV:
+class NoneV(Struct, frozen=True):
     """A value that is certainly None."""
 
 
@@ -89,8 +88,7 @@ class TupleV:
     items: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TagV:
+class TagV(Struct, frozen=True):
     """The first item of a tuple that stands for an object; ``fixed``: it is immutable."""
 
     cls: type
@@ -120,15 +118,13 @@ class Known:
         return id(self.target)
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnV:
+class ColumnV(Struct, frozen=True):
     """The current row's value of a column; it counts as read only where it is used."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class RowV:
+class RowV(Struct, frozen=True):
     """The current row. ``by`` are the ways to reach a column: attribute, label, position.
 
     ``columns`` are in the order of positions; ``shift`` is 1 where position 0 is the index.
@@ -141,32 +137,27 @@ class RowV:
     shift: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class KeyV:
+class KeyV(Struct, frozen=True):
     """The tuple of grouping values that ``applyInPandas`` passes: numpy scalars where numeric."""
 
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SelfV:
+class SelfV(Struct, frozen=True):
     """The object whose method is executed."""
 
     target: object
 
 
-@dataclass(frozen=True, slots=True)
-class SizeV:
+class SizeV(Struct, frozen=True):
     """The number of rows of the group: at least one, known after the loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexV:
+class IndexV(Struct, frozen=True):
     """A row's index or number, which depends on the other rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class BitsV:
+class BitsV(Struct, frozen=True):
     """A non-negative integer by its bits, the lowest first; higher bits are zero.
 
     ``unsettled`` are variables that have held only constants so far, and may turn out to hold
@@ -233,15 +224,13 @@ class GrowingV:
     place: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class LengthV:
+class LengthV(Struct, frozen=True):
     """The length of a growing list: for each item, whether it exists."""
 
     there: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SplitV:
+class SplitV(Struct, frozen=True):
     """The result of ``text.split(separator)``. ``counted``: the number of parts is not bounded."""
 
     text: Term
@@ -249,15 +238,13 @@ class SplitV:
     counted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MatchV:
+class MatchV(Struct, frozen=True):
     """The match of a regular expression in a text; it is None unless ``there`` holds."""
 
     there: Term
 
 
-@dataclass(frozen=True, slots=True)
-class DaysV:
+class DaysV(Struct, frozen=True):
     """A ``timedelta`` of whole days, the difference of two dates."""
 
     days: Term
@@ -284,8 +271,7 @@ class DictV:
     items: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MissingKeyValue:
+class MissingKeyValue(Struct, frozen=True):
     """What a dict of a class gives for a missing key, and whether it then ``keeps`` the key."""
 
     cls: type
@@ -305,15 +291,13 @@ class MapV:
     missing: MissingKeyValue | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CountsV:
+class CountsV(Struct, frozen=True):
     """``Counter(column)``: the number of times each value occurs in a column."""
 
     of: VectorV
 
 
-@dataclass(frozen=True, slots=True)
-class SetV:
+class SetV(Struct, frozen=True):
     """A set: it holds a constant where the term beside it holds, and some other value where
     ``others`` holds. ``fixed``: a frozenset.
     """
@@ -324,20 +308,17 @@ class SetV:
     fixed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RefV:
+class RefV(Struct, frozen=True):
     """A list, dict or set in a variable: the number of the object. The path holds its contents."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unbound:
+class Unbound(Struct, frozen=True):
     """A variable that is not assigned, at least on some path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
+class Clash(Struct, frozen=True):
     """A variable whose types on different paths do not go together."""
 
     reason: str

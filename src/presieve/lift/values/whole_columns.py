@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from presieve.ir.sorts import Sort, strip
 from presieve.ir.terms import Op, Term
 
@@ -39,8 +41,7 @@ class FrameV:
     own: Own = field(default=UNKNOWN, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Sorting:
+class Sorting(Struct, frozen=True):
     """An order by one column, with missing elements last. ``stable``: rows that tie are in the
     group's order; otherwise in any order.
     """
@@ -88,8 +89,7 @@ class PartV:
     own: Own = field(default=UNKNOWN, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class TopV:
+class TopV(Struct, frozen=True):
     """The first ``most`` rows of a sorted table, or of one of its columns. ``among``: the set of
     rows is known, even if the order of ties is not. ``listed``: as a Python list.
     """
@@ -101,56 +101,49 @@ class TopV:
     listed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FrequencyV:
+class FrequencyV(Struct, frozen=True):
     """``column.value_counts()``: the count of each value; ``shares``: divided by the sum."""
 
     of: VectorV
     shares: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CalendarV:
+class CalendarV(Struct, frozen=True):
     """``column.dt.year`` or ``column.dt.date``: the name of the field."""
 
     of: VectorV
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class AccessV:
+class AccessV(Struct, frozen=True):
     """``table.loc``, ``column.iloc`` and the like, before the brackets."""
 
     of: SeriesV | FrameV | VectorV | PartV | TopV | FrequencyV
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class LabelV:
+class LabelV(Struct, frozen=True):
     """``column.idxmax()`` or ``idxmin()``: the label of the best row by the order ``op``."""
 
     of: VectorV
     op: Op
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledV:
+class LabelledV(Struct, frozen=True):
     """The row with a label, as a Series."""
 
     columns: tuple[str, ...]
     label: LabelV
 
 
-@dataclass(frozen=True, slots=True)
-class DistinctV:
+class DistinctV(Struct, frozen=True):
     """The number of distinct values: ``some``: at least one; ``many``: more than one."""
 
     some: Term
     many: Term
 
 
-@dataclass(frozen=True, slots=True)
-class NullableV:
+class NullableV(Struct, frozen=True):
     """A number, time or text of NumPy, or NaN or NaT if ``term`` is none. An integer may be held as
     a float. ``there``: unless it is a double, the value is never missing (only the fold of no rows
     has none), and it is not held as a float. ``wide``: certainly a NumPy number of 64 bits.

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct
 
 from presieve.report import sentences
 from presieve.report.drawing.aligned import PlanRow, align, fold
@@ -41,8 +42,7 @@ _MOST_CONJUNCTS = 12
 _MOST_PUSHED = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A text in a box: ``sign`` is + for a new part and - for a removed one, ``kind`` ``fact`` for
     numbers.
     """
@@ -52,8 +52,7 @@ class Part:
     kind: str = "code"
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """An operator of one plan. ``role`` is ``ghost`` for a removed filter, and ``folded`` for many
     operators in one box; ``tag`` is the role for people, ``full`` Spark's text of the operator, and
     ``label`` says how many rows it returns. ``place``: a branch is not the last child of its
@@ -70,8 +69,7 @@ class Box:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """One plan: a box for each row, or None."""
 
     side: Side
@@ -83,8 +81,7 @@ class Picture:
         return tuple(b for b in self.rows if b is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Pictures:
+class Pictures(Struct, frozen=True):
     """Both pictures, or one if the plan is unchanged; ``roles`` are those that occur in them."""
 
     sides: tuple[Picture, ...]

@@ -6,16 +6,17 @@ import ast
 import linecache
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from presieve.errors import Declined, Span
+from presieve.records import replace
 
 Definition: TypeAlias = ast.FunctionDef | ast.ClassDef | ast.Lambda
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line, with a ``note`` if it is declined, at ``column`` of ``text`` (from 1; 0: unknown)."""
 
     number: int
@@ -30,8 +31,7 @@ class Line:
         return "".join("\t" if c == "\t" else " " for c in before) + "^" if self.column else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """A function, a class, or a piece of one, dedented; ``lines`` are numbered as in ``file``."""
 
     file: str

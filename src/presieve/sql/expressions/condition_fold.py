@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
+from presieve.records import replace
 from presieve.sql.catalyst_tree import ExprNode
 from presieve.sql.expressions import basics, choices, composites, predicates
 from presieve.sql.expressions.entry import Entry

@@ -7,7 +7,8 @@ given all of them together (Houdini): the greatest set of candidates that is an 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.errors import Declined
 from presieve.ir.assumption_codes import ZERO_SIGN
@@ -15,6 +16,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import Op, Term, Var, float_lit
+from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.semantics.assumptions import REORDERED, assumption_of
 from presieve.semantics.smart_constructors import get, is_none, or_, simplify, substitute
@@ -26,8 +28,7 @@ EFFORT = Effort(seconds=1.0)
 """The limits of each question of the search."""
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregates:
+class Aggregates(Struct, frozen=True):
     """Aggregates, the invariant that relates the fold to them, and for each field of the fold that
     its outputs read, a term over the aggregates' columns. ``problem`` has the assumptions that this
     rests on.

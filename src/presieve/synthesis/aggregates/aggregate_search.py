@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.errors import Declined
 from presieve.ir.fold import Fold, Problem
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.semantics.aggregates import AggregateColumn
 from presieve.smt.side_by_side import SideBySide, with_raised
 from presieve.smt.solver import Sat
@@ -81,8 +83,7 @@ def _may_hold(problem: Problem, candidate: AggregateClaim) -> bool:
     return not isinstance(ask(SideBySide.of(problem, calls).second([claim])), Sat)
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     problem: Problem
     tried: tuple[AggregateClaim, ...]
 

@@ -9,8 +9,9 @@ where c holds. The search decides whether a candidate is right for more rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations
+
+from msgspec import Struct
 
 from presieve.ir.fold import Field, Fold
 from presieve.ir.ops import app, negate
@@ -47,8 +48,7 @@ from presieve.smt.side_by_side import RAISED
 from presieve.sql.operands import TYPE_NAMES
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateClaim:
+class AggregateClaim(Struct, frozen=True):
     """Claims that a ``field`` is ``image``, a term over the column of ``call`` and over KEY."""
 
     field: Var

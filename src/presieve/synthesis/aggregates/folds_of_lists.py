@@ -7,13 +7,13 @@ difference to it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from presieve.ir.fold import Field, Fold, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import Decimal, Option, Sort, strip
 from presieve.ir.terms import Op, Scope, Term, Var
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.semantics.aggregates import ListColumn
 from presieve.semantics.smart_constructors import and_, get, is_none, some, substitute
 from presieve.semantics.states import facts

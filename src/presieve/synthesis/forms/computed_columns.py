@@ -19,7 +19,8 @@ column, as it is on others. A column that is computed from a hidden column is hi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from presieve.ir.assumption_codes import COMPUTED
 from presieve.ir.fold import Assumption, Column, Fold, Problem
@@ -29,6 +30,7 @@ from presieve.ir.pushdown import Pushdown, Witness
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, Sort, strip
 from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import replace_nodes, substitute, variables
+from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.fast_interpreter import State
 from presieve.smt.solver import Effort, Solver
@@ -68,8 +70,7 @@ _EFFORT = Effort(seconds=1.0)
 _NAN = float_lit(float("nan"))
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
+class Computed(Struct, frozen=True):
     """A computed column: its variable in the smaller problem, the term in Python, the same in Spark
     SQL, and for arithmetic the optional assumption that it is a number.
     """
@@ -85,8 +86,7 @@ class Computed:
         return self.variable.sort == BOOL
 
 
-@dataclass(frozen=True, slots=True)
-class Derivation:
+class Derivation(Struct, frozen=True):
     """The smaller problem, and the terms that its new columns stand for."""
 
     original: Problem

@@ -13,7 +13,7 @@ sum of amounts up to 100 reaches a million after ten thousand rows only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, islice, product
 from math import gcd
 from typing import NamedTuple, TypeAlias
@@ -24,6 +24,7 @@ from presieve.ir.sorts import FLOAT, INT, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, lit, literal_value
 from presieve.ir.walk import subterms, variables
 from presieve.ir.wellformed import output_var
+from presieve.records import replace
 from presieve.semantics.fast_interpreter import State
 from presieve.semantics.values import Value, same
 from presieve.synthesis.sampling.concrete_tables import Finding, NeededRow, difference, needs_near

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
+from presieve.records import replace
 from presieve.semantics.fast_interpreter import State
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
@@ -46,15 +49,13 @@ _RANDOM_TABLES = 1500
 _AROUND = 25
 
 
-@dataclass(frozen=True, slots=True)
-class Invariant:
+class Invariant(Struct, frozen=True):
     """An invariant that should prove the pushdown."""
 
     clauses: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
+class Undecided(Struct, frozen=True):
     """Neither a proof nor a table was found."""
 
     reason: str

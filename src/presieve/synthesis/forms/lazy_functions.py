@@ -8,11 +8,11 @@ or the filter stays as it is.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from presieve.ir.fold import Problem, state_vars
 from presieve.ir.terms import FALSE, SQL_TRUE, Scope
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.semantics.smart_constructors import ite
 from presieve.synthesis.events import Recorder, discard
 from presieve.synthesis.forms.single_rows import is_single, search_single

@@ -7,13 +7,13 @@ fail.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Pushdown
 from presieve.ir.terms import FALSE, Op, Scope, Term
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.semantics.smart_constructors import or_
 from presieve.smt.solver import Effort, Sat, Unsat
 from presieve.smt.two_runs import Runs

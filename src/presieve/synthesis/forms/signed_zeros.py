@@ -8,7 +8,6 @@ sign is ever open. The checker decides.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TypeGuard, TypeVar
 
 from presieve.ir.assumption_codes import OPEN_ZERO
@@ -18,6 +17,7 @@ from presieve.ir.pushdown import ResidualWitness, Witness
 from presieve.ir.sorts import BOOL, FLOAT, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_bits
 from presieve.ir.walk import subterms, variables
+from presieve.records import replace
 from presieve.synthesis.result import SearchResult
 
 W = TypeVar("W", Witness, ResidualWitness)

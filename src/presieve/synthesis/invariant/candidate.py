@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_, or_
 from random import Random
+
+from msgspec import Struct
 
 from presieve.ir.fold import Mode
 from presieve.ir.ops import app
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, Var
 from presieve.ir.wellformed import output_var
+from presieve.records import replace
 from presieve.semantics.fast_interpreter import State, agree, predicates
 from presieve.semantics.operator_meanings import Undefined
 from presieve.semantics.values import Value
@@ -51,8 +54,7 @@ have taken too much for reachable.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class CandidateProof:
+class CandidateProof(Struct, frozen=True):
     """A proven candidate: the residual, and invariant clauses that suffice."""
 
     prefilter: Term
@@ -60,16 +62,14 @@ class CandidateProof:
     invariant: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(Struct, frozen=True):
     """A table on which the candidate gives another result."""
 
     table: Table
     key: State
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(Struct, frozen=True):
     """Neither proved nor refuted."""
 
 
@@ -323,8 +323,7 @@ def _never_holds(
     return chosen if grouped or proves(chosen) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """The outputs on which each part of the filter and each of its stand-ins is true: sets as bit
     masks, by the number of the part. ``accepted`` is the mask of the filter.
     """

@@ -8,13 +8,13 @@ rows that break it, it goes, and those rows stay.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 
 from presieve.errors import Declined
 from presieve.ir.assumption_codes import COMPUTED, DECLARED, NO_NAN, NO_NULL
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_TRUE, App, Op, Term
+from presieve.records import replace
 from presieve.synthesis import clock
 from presieve.synthesis.engine import synthesize
 from presieve.synthesis.events import Recorder, Relaxed, Searched, Weaker, discard

@@ -8,9 +8,10 @@ samples are bit masks (Python ints), so an implication is one ``and not``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
+
+from msgspec import Struct
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TEXTS, Option, Sort, Tuple, strip
@@ -29,8 +30,7 @@ BACKGROUND = 1500
 FIRST_BACKGROUND = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """``left -> right`` over literals: leaf ``i`` is literal ``2 i``, its negation ``2 i + 1``;
     ``left`` -1 means just ``right``.
     """

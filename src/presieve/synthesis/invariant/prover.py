@@ -7,7 +7,8 @@ checks the results again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from presieve.ir.terms import Op, Term
 from presieve.semantics.scan import may_lose
@@ -24,8 +25,7 @@ LOST, KEPT, CALM = "!lost", "!kept", "!calm"
 GOALS = (STEP, FINAL, RESIDUAL, CRASH, ERASED, CALM)
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """The input of a prover. ``parts`` are those of the filter with their stand-ins, if the
     residual is to be chosen.
     """

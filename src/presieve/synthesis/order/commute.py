@@ -16,13 +16,15 @@ neighbours anywhere gives related states. Such exchanges lead to any order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from random import Random
+
+from msgspec import Struct
 
 from presieve.ir.fold import Fold, Problem
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.semantics.fast_interpreter import State
 from presieve.smt.encodings import same_encoding
 from presieve.smt.smtlib import FALSE, TRUE, s_and, s_not, s_or, s_xor
@@ -78,8 +80,7 @@ def steps_commute(problem: Problem, solver: Solver, effort: Effort) -> bool:
     return isinstance(solver.check([], effort), Unsat)
 
 
-@dataclass(frozen=True, slots=True)
-class _After:
+class _After(Struct, frozen=True):
     """Two runs after a condition's rows: whether exactly one of them raised, whether none did, and
     their states if none did.
     """

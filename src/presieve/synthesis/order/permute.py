@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from typing import Literal
 
+from msgspec import Struct
+
 from presieve.ir.fold import Fold
-from presieve.ir.sorts import BOOL, DATE, FLOAT, TEXTS, TIMESTAMP, strip
+from presieve.ir.sorts import BOOL, DATE, FLOAT, TEXTS, TIMESTAMP, Sort, strip
 from presieve.ir.terms import App, Op, literal_value
 from presieve.ir.walk import literals, subterms
+from presieve.records import replace
 from presieve.semantics.fast_interpreter import RAISED, State
 from presieve.semantics.values import Value, same
 from presieve.synthesis import clock
@@ -41,8 +44,7 @@ _ARITHMETIC = {Op.FLOAT_ADD, Op.FLOAT_SUB, Op.FLOAT_MUL, Op.FLOAT_DIV}
 _DAY = 86_400_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """The table gives another result once the rows at ``index`` and ``index + 1`` are exchanged."""
 
     table: Table
@@ -328,5 +330,6 @@ def _simple_values(sort: object, cause: Cause) -> tuple[Value, ...]:
         return ("a", "b", "c")
     if base == BOOL:
         return ()
-    first, step = {DATE: (19723, 1), TIMESTAMP: (19723 * _DAY, _DAY)}.get(base, (1, 1))
+    steps: dict[Sort, tuple[int, int]] = {DATE: (19723, 1), TIMESTAMP: (19723 * _DAY, _DAY)}
+    first, step = steps.get(base, (1, 1))
     return tuple(first + step * i for i in range(3))

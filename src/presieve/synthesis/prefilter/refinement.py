@@ -6,7 +6,7 @@ candidate; their tables are generalized to a cell of rows that the next candidat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.pushdown import Strength
@@ -32,8 +32,7 @@ MOST = 0.6
 """The part of the remaining time that a stage may take if others follow."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proven:
+class Proven(Struct, frozen=True):
     """A proven candidate, and its strength as far as is known."""
 
     proof: CandidateProof

@@ -7,12 +7,12 @@ a part, like ``OR isnan(v)``, may be the reason that a scan cannot use the pre-f
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Term
 from presieve.ir.walk import variables
+from presieve.records import replace
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.two_runs import follows
 from presieve.smt.z3_solver import Z3Solver

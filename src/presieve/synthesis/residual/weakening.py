@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from presieve.ir.fold import Fold
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
@@ -158,8 +160,7 @@ def assemble(part: FilterPart, chosen: Choice) -> Term:
 Judgement = Literal["refuted", "unproved", "taken"]
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """A part for which something weaker was tried: the choice for it, and for all parts."""
 
     part: FilterPart

@@ -14,6 +14,8 @@ from random import Random
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from presieve.ir.terms import literal_value
 from presieve.ir.walk import literals
 from presieve.semantics.fast_interpreter import RAISED, State, agree
@@ -37,8 +39,7 @@ all cells together.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class NeededRow:
+class NeededRow(Struct, frozen=True):
     """Without the row at ``index`` the table gives another result, or raises."""
 
     table: Table
@@ -203,8 +204,7 @@ def note_removals(space: Space, finding: Finding, table: Table, key: State) -> N
             finding.guards.setdefault(cell, NeededRow(table, key, i))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A place between two rows of an accepted table: the state before, the later rows, the end."""
 
     table: Table

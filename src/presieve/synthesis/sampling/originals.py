@@ -8,8 +8,9 @@ finds all rows of a table at once, since they have one key.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app
@@ -32,8 +33,7 @@ _MAX_ROWS = 60
 """The maximum number of different rows that the solver is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Originals:
+class Originals(Struct, frozen=True):
     """Original rows for the rows of the ``smaller`` problem, whose columns ``computed`` stand for
     conditions on columns of the ``problem``.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from presieve.ir.terms import SQL_TRUE, Scope, Term
 from presieve.semantics.fast_interpreter import State
@@ -14,8 +14,7 @@ from presieve.synthesis.sampling.concrete_tables import Table
 from presieve.synthesis.sampling.space import Space
 
 
-@dataclass(frozen=True, slots=True)
-class TableQuery:
+class TableQuery(Struct, frozen=True):
     """The search for a table: its space, its exact number of ``rows``, and the solver to ask."""
 
     space: Space

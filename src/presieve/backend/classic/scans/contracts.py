@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.classic.catalyst_builder import conjuncts
@@ -35,6 +36,7 @@ from presieve.backend.statistics.scan_contracts import Contract, Offered, ScanCo
 from presieve.cost.estimate import Limit
 from presieve.cost.parquet import without_extremes
 from presieve.cost.parquet_scan import Reads
+from presieve.records import replace
 from presieve.sql.expressions import predicates
 
 if TYPE_CHECKING:
@@ -99,8 +101,7 @@ def _metadata(leaf: Handle, kind: str) -> Handle:
     return leaf.scan().getMetaData() if kind == _BATCHES else leaf.metadata()
 
 
-@dataclass(frozen=True, slots=True)
-class _Conjunct:
+class _Conjunct(Struct, frozen=True):
     """A conjunct above a scan: as JSON, in SQL, and as Spark offers it to sources, if it does."""
 
     tree: Tree

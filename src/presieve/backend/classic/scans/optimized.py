@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import FILTER
@@ -38,8 +39,7 @@ METADATA = "_metadata"
 """The column with Spark's metadata of the file that a row is from."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScanCondition:
+class ScanCondition(Struct, frozen=True):
     """A conjunct right above a leaf. ``key`` is the same for the same condition in another plan,
     and ``offered`` returns the filter that Spark offers to a source, if it offers one.
     """
@@ -89,8 +89,7 @@ class ScanCondition:
         return {expr_id(c): str(c["name"]) for c in self.tree if c["class"] == ATTRIBUTE}
 
 
-@dataclass(frozen=True, slots=True)
-class OptimizedScan:
+class OptimizedScan(Struct, frozen=True):
     """A leaf of an optimized plan: the numbers of its columns in order, whether it ``is_scan`` (and
     is handed filters) or reads cached data, and the conditions that are evaluated right above it.
     ``pruned_by`` are the columns by whose values in another table Spark skips directories or files

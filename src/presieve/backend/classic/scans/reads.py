@@ -11,8 +11,9 @@ and no row is read.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
+
+from msgspec import Struct
 
 from presieve.backend.classic.jvm_plans import JvmPlans
 from presieve.backend.classic.py4j_errors import (
@@ -42,8 +43,7 @@ _PARQUET = "org.apache.parquet"
 _FLAGS = ("Date", "Timestamp", "Decimal", "StringPredicate")
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """The number of ``files`` of a scan, the number that it chooses, and the URIs of ``some``
     chosen files, from the middle of equal parts.
     """

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import BOOL
@@ -17,6 +16,7 @@ from presieve.ir.terms import FALSE, Lit, Term
 from presieve.lift.execution.state import Operation
 from presieve.lift.values.join_values import MOST_BITS, as_bits, as_number, widen_bits
 from presieve.lift.values.symbolic import LITERAL, BitsV, Scalar, Value, constant_of
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, or_
 
 

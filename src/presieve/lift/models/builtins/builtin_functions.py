@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import replace
 from typing import cast
 
 from presieve.ir.ops import app
@@ -38,6 +37,7 @@ from presieve.lift.values.symbolic import (
     is_tagged,
 )
 from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, TopV, VectorV
+from presieve.records import replace
 from presieve.semantics.smart_constructors import apply_function, as_int, get, is_none
 
 

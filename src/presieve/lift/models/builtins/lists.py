@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from presieve.errors import DeclineSignal
@@ -35,6 +34,7 @@ from presieve.lift.values.symbolic import (
     describe,
     is_tagged,
 )
+from presieve.records import replace
 
 
 @function("builtins.sorted", unevaluated=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import replace
 
 from presieve.errors import DeclineSignal, PresieveError, Span
 from presieve.ir.ops import app, negate
@@ -32,6 +31,7 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
 )
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, as_int, or_
 
 EMPTY = SetV((), (), FALSE)

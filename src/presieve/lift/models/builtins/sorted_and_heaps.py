@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from types import FunctionType
 from typing import NamedTuple
 
@@ -54,6 +53,7 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
 )
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, or_
 
 _LARGEST = 3000

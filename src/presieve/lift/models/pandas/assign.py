@@ -9,7 +9,6 @@ nothing else may share its values.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
@@ -21,6 +20,7 @@ from presieve.lift.models.pandas.series import column_of, part, scalar_operand, 
 from presieve.lift.models.registry import ANY
 from presieve.lift.values.symbolic import TupleV, Value, constant_of
 from presieve.lift.values.whole_columns import FrameV, PartV, VectorV
+from presieve.records import replace
 
 
 def is_write(owner: ast.expr, flow: Flow) -> bool:

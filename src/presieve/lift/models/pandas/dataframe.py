@@ -6,8 +6,6 @@ Sources: pandas 2.3 user guide, "Indexing and selecting data". A group's table h
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, conjunction
 from presieve.ir.sorts import BOOL, strip
@@ -41,6 +39,7 @@ from presieve.lift.values.whole_columns import (
     TopV,
     VectorV,
 )
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, is_none
 
 _ACCESS = ("loc", "iloc", "at", "iat")

@@ -8,7 +8,6 @@ in the order of the rows.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from presieve.errors import DeclineSignal
@@ -23,6 +22,7 @@ from presieve.lift.models.registry import function
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import Value, constant_of, describe
 from presieve.lift.values.whole_columns import VectorV
+from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
 from presieve.semantics.smart_constructors import as_float, get, is_none, ite, or_, some
 from presieve.semantics.values import INT_RANGES

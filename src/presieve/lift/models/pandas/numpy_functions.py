@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import TRUE, Op, Term
@@ -14,6 +12,7 @@ from presieve.lift.models.pandas import elementwise, reductions, series
 from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import NoneV, Scalar, Value, describe
 from presieve.lift.values.whole_columns import NullableV
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, get, is_none, or_
 
 

@@ -6,7 +6,7 @@ takes the place and moves that one and all that follow down by one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
@@ -17,11 +17,11 @@ from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import missing, present_rows, small, there
 from presieve.lift.models.pandas.signed_zeros import either_zero, one_zero
 from presieve.lift.values.whole_columns import TopV, VectorV
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, any_value, get, is_none, ite, or_, some
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """The element in each place, an option: none if it is missing or the place has no row.
 
     ``full``: whether each place has a row; not known unless the caller requests it.

@@ -11,7 +11,6 @@ here gives the same number for an element in both cases, or is declined.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from functools import partial
 
 from presieve.errors import DeclineSignal
@@ -28,6 +27,7 @@ from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, B
 from presieve.lift.values.join_values import can_promote, promote
 from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_
 from presieve.semantics.values import EXACT_INT
 

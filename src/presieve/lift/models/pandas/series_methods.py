@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from functools import partial
 
 from presieve.lift.execution.state import ModelCall
@@ -13,6 +12,7 @@ from presieve.lift.models.pandas.series import column_method, vector
 from presieve.lift.models.registry import method, refuse_methods
 from presieve.lift.values.symbolic import ListV, TupleV, Value, constant_of
 from presieve.lift.values.whole_columns import SeriesV, VectorV
+from presieve.records import replace
 
 refuse_methods(
     SeriesV | VectorV,

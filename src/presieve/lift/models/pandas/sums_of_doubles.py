@@ -9,8 +9,6 @@ it does not count.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, strip
@@ -20,6 +18,7 @@ from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.models.pandas.series import NAN, as_double, present_rows, small
 from presieve.lift.values.symbolic import Scalar, Traits, Value
 from presieve.lift.values.whole_columns import VectorV
+from presieve.records import replace
 from presieve.semantics.smart_constructors import as_float, ite
 
 _OPS = {"sum": Op.SEQ_SUM, "var": Op.SEQ_VAR, "std": Op.SEQ_STD, "median": Op.SEQ_MEDIAN}

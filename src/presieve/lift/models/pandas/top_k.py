@@ -9,7 +9,6 @@ stable, and so does ``sort_values`` by default. Zeros of either sign tie.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 from presieve.errors import DeclineSignal
@@ -34,6 +33,7 @@ from presieve.lift.values.whole_columns import (
     TopV,
     VectorV,
 )
+from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
 from presieve.semantics.values import EXACT_INT
 
