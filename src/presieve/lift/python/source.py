@@ -1,6 +1,6 @@
 """Trusted. From a function object to the syntax tree of the very code that it runs.
 
-The source found by ``inspect`` may be stale, or belong to a wrapper. It is compiled again and
+The source in the file may be stale, or belong to a wrapper. It is compiled again and
 compared with the function's code object; unless instructions, names and constants are all the same,
 the function is declined.
 """
@@ -11,6 +11,7 @@ import __future__
 import ast
 import copy
 import inspect
+import linecache
 import os
 import textwrap
 from collections.abc import Iterator
@@ -66,7 +67,7 @@ def parse_function(function: FunctionType, *, generator: bool = False) -> Functi
         how = "with" if generator else "without"
         raise DeclineSignal("not-a-function", f"write the function {how} yield or await", span)
     try:
-        lines, _ = inspect.findsource(code)
+        lines = _read_lines(function)
         text, flags = "".join(lines), code.co_flags & _FUTURE
         file = _compile_file(text, code.co_filename, flags)
     except (OSError, TypeError, SyntaxError, ValueError) as e:
@@ -93,6 +94,19 @@ def parse_function(function: FunctionType, *, generator: bool = False) -> Functi
             )
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
     return FunctionSource(node, code.co_filename, textwrap.dedent(own), tuple(lines))
+
+
+def _read_lines(function: FunctionType) -> list[str]:
+    """Return the lines of the function's file. Raises OSError.
+
+    ``inspect.findsource`` would resolve the paths of all modules that are loaded.
+    """
+    file = function.__code__.co_filename
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, function.__globals__)
+    if not lines:
+        raise OSError(f"{file} cannot be read")
+    return lines
 
 
 def _with_private_names(
