@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from presieve.certificate.check import make_solver
 from presieve.driver.arguments import check_texts
@@ -131,6 +132,9 @@ def with_declared(
     return widened, dict.fromkeys([*facts, *implied], BY_CALLER)
 
 
+@lru_cache(maxsize=256)
 def follows_from(problem: Problem, assumption: Assumption) -> bool:
     """Whether every row that satisfies the problem's assumptions satisfies this one too."""
+    if any(a.term == assumption.term for a in problem.assumptions):
+        return True
     return follows(problem, (), assumption.term, make_solver("z3"), Effort(seconds=1.0))
