@@ -32,7 +32,7 @@ from presieve.semantics.interpret import (
     key_env,
     start,
 )
-from presieve.semantics.types import bounds
+from presieve.semantics.types import stored_bounds
 from presieve.semantics.values import Value, belongs
 
 
@@ -179,6 +179,6 @@ def _values(terms: Literals, columns: Sequence[Column]) -> dict[str, Value]:
 
 def _holds(column: Column, value: Value) -> bool:
     """Whether a column of this Spark type can hold the value."""
-    limits = bounds(column.type)
+    limits = stored_bounds(column.type)
     inside = limits is None or not isinstance(value, int) or limits[0] <= value <= limits[1]
     return inside and belongs(value, column.sort)

@@ -74,6 +74,21 @@ def bounds(type_: str) -> tuple[int, int] | None:
     return 1 - 10 ** digits[0], 10 ** digits[0] - 1
 
 
+def stored_bounds(type_: str) -> tuple[int, int] | None:
+    """The least and the greatest value that a column of a file may hold, as an integer (days,
+    microseconds); None for types without such bounds. Those of a decimal's type do not count,
+    because nobody checks that a decimal in a Parquet file has no more digits.
+    """
+    return _STORED.get(type_) or INT_RANGES.get(type_)
+
+
+_STORED = {
+    "date": INT_RANGES["int"],
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), INT_RANGES["bigint"]),
+}
+"""The ranges in which Spark stores days and microseconds."""
+
+
 def column(name: str, type_: str, nullable: bool) -> Column | None:
     """A column of the IR, or None if its type is not supported."""
     sort = sort_of(type_)

@@ -15,21 +15,13 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import NONEMPTY, Op, Scope, Term
 from presieve.ir.walk import variables
-from presieve.semantics.types import bounds, decimal_type
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.types import stored_bounds
 from presieve.smt.encode import Encoder
 from presieve.smt.encodings import Enc, OptionEnc, choose, same_encoding
 from presieve.smt.smtlib import TRUE, s_and, s_int, s_not, s_or, s_xor
 from presieve.smt.solver import Effort, Solver, Unsat
 
 EncEnv = dict[tuple[Scope, str], Enc]
-
-
-_STORED = {
-    "date": INT_RANGES["int"],
-    **dict.fromkeys(("timestamp", "timestamp_ntz"), INT_RANGES["bigint"]),
-}
-"""The ranges in which Spark stores days and microseconds."""
 
 
 class Run(Struct, frozen=True):
@@ -80,13 +72,10 @@ class Runs:
         return self.problem.fold
 
     def _column(self, prefix: str, column: Column) -> Enc:
-        """Declare a column's value: any value of its sort, within the range of its Spark type. A
-        decimal gets no range, because nobody checks that a decimal in a Parquet file has no more
-        digits than its type.
-        """
+        """Declare a column's value: any value that a column of its Spark type may hold."""
         value = self.encoder.declare(prefix, column.sort)
-        limits = bounds(column.type) or _STORED.get(column.type)
-        if limits is not None and decimal_type(column.type) is None:
+        limits = stored_bounds(column.type)
+        if limits is not None:
             low, high = limits
             inner = value.value if isinstance(value, OptionEnc) else value
             inside = f"(and (<= {s_int(low)} {inner}) (<= {inner} {s_int(high)}))"
