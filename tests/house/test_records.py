@@ -87,6 +87,25 @@ def test_immutable_records_are_structs() -> None:
     assert plain == []
 
 
+def test_fields_are_of_the_kind_of_their_record() -> None:
+    """``field`` of msgspec means nothing to a data class, and mypy does not see it."""
+    wrong = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imports = (n for n in tree.body if isinstance(n, ast.ImportFrom))
+        of_structs = any(n.module == "msgspec" and "field" in map(_name, n.names) for n in imports)
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and "= field(" in ast.unparse(node):
+                is_struct = not any("dataclass" in ast.unparse(d) for d in node.decorator_list)
+                if is_struct is not of_structs:
+                    wrong.append(node.name)
+    assert wrong == []
+
+
+def _name(alias: ast.alias) -> str:
+    return alias.name
+
+
 def _may_be_a_struct(node: ast.ClassDef) -> bool:
     """Whether it is an immutable data class without special fields and bases."""
     if [ast.unparse(d) for d in node.decorator_list] != ["dataclass(frozen=True, slots=True)"]:

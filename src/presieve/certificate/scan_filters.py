@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
-
-from msgspec import field
 
 from presieve.certificate.check import Verified
 from presieve.certificate.claim import Claim, Decided, Obligation

@@ -104,8 +104,8 @@ def _read_lines(function: FunctionType) -> list[str]:
     file = function.__code__.co_filename
     linecache.checkcache(file)
     lines = linecache.getlines(file, function.__globals__)
-    if not lines:
-        raise OSError(f"{file} cannot be read")
+    if function.__code__.co_firstlineno > len(lines):
+        raise OSError(f"{file} cannot be read, or has fewer lines")
     return lines
 
 
