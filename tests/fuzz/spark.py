@@ -368,7 +368,7 @@ def _compare(written: list[DataFrame], better: list[DataFrame]) -> _Told | None:
 
     try:
         original = _collected(written)
-    except PySparkException:
+    except (PySparkException, Py4JError):
         return None  # it raises as written: nothing to compare
     try:
         optimized = _collected(better)
