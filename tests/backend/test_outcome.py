@@ -438,6 +438,8 @@ def moments(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Da
 KEPT = (
     "ts < TIMESTAMP'1970-01-31' OR ts >= TIMESTAMP'+10000-01-01'",
     "ts > TIMESTAMP'+12000-01-01 00:00:00.5'",
+    "ts >= TIMESTAMP'+10000-02-29 00:00:00'",
+    "day >= DATE'+10000-02-29'",
     "ts >= TIMESTAMP'2200-07-01'",
     "ts < TIMESTAMP'1930-07-01 12:00:00.123'",
     "day < DATE'2000-01-01' OR day >= DATE'+10000-01-01'",
