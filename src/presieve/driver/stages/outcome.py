@@ -278,11 +278,12 @@ def _is_of_directories(scan: OptimizedScan, condition: ScanCondition) -> bool:
 
 
 def _with_late_moments_clamped(tree: Tree) -> Tree:
-    """Replace years after 9999, which Python does not have, by 9999. Scans lose the same rows: they
-    shift only early constants, and cut what is below a millisecond, which stays.
+    """Replace years after 9999, which Python does not have, by 9996, which has a 29th of February.
+    Scans lose the same rows: they shift only early constants, and cut what is below a millisecond,
+    which stays.
     """
     return [
-        {**n, "value": _LATE_YEAR.sub("9999", n["value"])} if _is_moment(n) else n for n in tree
+        {**n, "value": _LATE_YEAR.sub("9996", n["value"])} if _is_moment(n) else n for n in tree
     ]
 
 
