@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import pydoc
 import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 import presieve
+from presieve.report import lineage, report_data
 
 SOURCE = Path(str(presieve.__file__)).parent
 
@@ -85,6 +91,18 @@ def test_immutable_records_are_structs() -> None:
             if not _holds_its_kind(node.name, held, structs | aliases | {node.name}):
                 plain.append(node.name)
     assert plain == []
+
+
+@pytest.mark.parametrize("module", [presieve, lineage, report_data], ids=lambda m: m.__name__)
+def test_help_shows_public_records(module: ModuleType) -> None:
+    """The signature of a struct can be read only if all of its types are loaded."""
+    public = {
+        k: v for k, v in vars(module).items() if isinstance(v, type) and not k.startswith("_")
+    }
+    assert public
+    for name, record in public.items():
+        assert str(inspect.signature(record)).startswith("(")
+        assert name in pydoc.render_doc(record)
 
 
 def test_fields_are_of_the_kind_of_their_record() -> None:
