@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
 
 from presieve.report.json_fields import fields_json
 
@@ -23,7 +22,8 @@ MEANINGS = {
 }
 
 
-class LineageSource(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class LineageSource:
     """The rows of one source on which chosen result rows depend.
 
     Attributes:
@@ -59,7 +59,8 @@ class LineageSource(Struct, frozen=True):
         return fields_json(self, "dataframe")
 
 
-class Lineage(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Lineage:
     """The answer of :func:`presieve.lineage`. Print it, or show it in a notebook.
 
     Attributes:

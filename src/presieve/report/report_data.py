@@ -165,7 +165,8 @@ class FunctionReport(Struct, frozen=True):
     compiled: CompiledFunction | None = None
 
 
-class Measured(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Measured:
     """One run of the DataFrame as written and one as optimized.
 
     Attributes:
