@@ -1,6 +1,6 @@
 """Trusted. Immutable records: structs of msgspec, and data classes where these will not do.
 
-A struct is made forty times as fast as a data class, and Python makes four hundred of them before
+A struct is made forty times as fast as a data class, and Python makes almost 400 of them before
 the first plan is read. Data classes remain where a record holds records of its own kind, because
 the hash of nested structs has no limit of recursion, and where a field does not count in
 comparisons or is computed once.

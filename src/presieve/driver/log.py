@@ -15,12 +15,13 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
+from presieve.errors import Declined
 from presieve.records import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from presieve.errors import Declined
+    from presieve.certificate import Rejected
     from presieve.report.report_data import BoundaryReport, FunctionReport
     from presieve.report.trace import Trace
     from presieve.synthesis.events import EventLog
@@ -63,6 +64,18 @@ def warn_of_bug(why: Declined) -> None:
     Spark's plan for its result, or a proof of a statement that is not well-formed.
     """
     logger.warning("%s: the rows are not affected; please report it", why)
+
+
+def rejection(claim: str, rejected: Rejected) -> Declined:
+    """Return why a claim is not used that the checker rejected. Warn if its statement is malformed:
+    a search that fails to prove something is ordinary, but one that states nonsense is not.
+    """
+    from presieve.certificate.check import FORM
+
+    why = Declined("check", f"{claim} ({rejected.condition}: {rejected.reason})")
+    if rejected.condition == FORM:
+        warn_of_bug(why)
+    return why
 
 
 def _is_new(df: DataFrame, what: str) -> bool:

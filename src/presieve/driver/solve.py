@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 from msgspec import Struct, field
 
 from presieve.certificate import Certificate, Rejected, Verified, check
-from presieve.certificate.check import FORM
 from presieve.driver import log
 from presieve.errors import Declined
 from presieve.ir.assumption_codes import MAY_ERASE_ERROR, PURE
@@ -185,10 +184,7 @@ def _search(
         calls += check_calls(certificate)
         checked = check(certificate, effort=check_effort(budget))
         if isinstance(checked, Rejected):
-            reason = f"the checker did not accept a proof ({checked.condition}: {checked.reason})"
-            declined = (*declined, Declined("check", reason))
-            if checked.condition == FORM:
-                log.warn_of_bug(declined[-1])
+            declined = (*declined, log.rejection("the checker did not accept a proof", checked))
             record(Checked(candidate.problem, candidate.pushdown, checked.condition))
             continue
         pushdown, weaker = _with_errors(candidate.pushdown, checked, check_effort(budget))

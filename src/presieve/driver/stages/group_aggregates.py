@@ -26,7 +26,7 @@ from presieve.backend.group_aggregates import (
 from presieve.backend.rewrite import GroupTexts
 from presieve.backend.statistics.edits import largest_group
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact
-from presieve.certificate.check import FORM, Rejected, Verified, check
+from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.group_aggregates import (
     AggregatedCertificate,
     AggregateText,
@@ -383,9 +383,7 @@ def _check_aggregates(decision: GroupDecision, analyzed: GroupValues | Declined)
         result = _check_claim(claim)
         if isinstance(result, Rejected):
             _forget(function.asked, number)
-            reason = f"the aggregates are not proved: {result.condition}, {result.reason}"
-            if result.condition == FORM:
-                log.warn_of_bug(Declined("check", reason))
-            return decision.decline("no-proof", reason)
+            why = log.rejection("the aggregates are not proved", result)
+            return decision.decline("no-proof", why.reason)
         verified.append(result)
     return replace(decision, verified=tuple(verified))
