@@ -204,7 +204,7 @@ def test_parts_of_the_result_are_proved(function: str, format_: Format) -> None:
 
 def test_integers_are_proved_for_a_small_format(monkeypatch: pytest.MonkeyPatch) -> None:
     """All integers of 8 bits, in a format whose exact integers end at 16."""
-    monkeypatch.setattr(floats, "EXACT_INT", 16)
+    monkeypatch.setattr(floats, "EXACT_INT_BOUND", 16)
     format_ = SMALL
     wide = Format(5, 11)  # holds all these integers exactly
     for fact in floats.of_int("i")[1]:

@@ -19,7 +19,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, literal_value
 from presieve.semantics.infix import words
-from presieve.semantics.values import EXACT_INT
+from presieve.semantics.values import EXACT_INT_BOUND
 
 
 class AssumptionNeed(Enum):
@@ -58,7 +58,7 @@ SUM_IN_RANGE = AssumptionTemplate(
 SUM_EXACT = AssumptionTemplate(
     codes.INT_RANGE, "{what} over a group and of its magnitudes is at most 2^53", AssumptionNeed.SUM
 )
-SUM_WITHIN = {2**63: SUM_IN_RANGE, EXACT_INT: SUM_EXACT}
+SUM_WITHIN = {2**63: SUM_IN_RANGE, EXACT_INT_BOUND: SUM_EXACT}
 """By the number that bounds the assumed magnitude of a sum."""
 RESULT_FITS = AssumptionTemplate(
     codes.INT_RANGE,
@@ -194,7 +194,7 @@ def _of_value(term: Term) -> tuple[Term, str] | None:
             Op.AND, (App(Op.PY_GT, (low, Lit() as least)), App(Op.PY_LT, (high, Lit() as most)))
         ):
             ends = literal_value(least), literal_value(most)
-            if low == high and ends == (-EXACT_INT, EXACT_INT):
+            if low == high and ends == (-EXACT_INT_BOUND, EXACT_INT_BOUND):
                 return _value(low), f"{_holds(_value(low))} no integer of 2^53 or more"
         case App(Op.NOT, (App(Op.PY_EQ | Op.SAME, (x, Lit() as n)),)):
             return _value(x), f"{_name(_value(x))} is nowhere {words(n)}"

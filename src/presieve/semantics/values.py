@@ -46,7 +46,7 @@ _EPOCH_DAY = dt.date(1970, 1, 1)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND = dt.timedelta(microseconds=1)
 
-EXACT_INT = 2**53
+EXACT_INT_BOUND = 2**53
 """Doubles hold every integer of a smaller magnitude, and round no other integer to one. Rounding is
 monotone, so a comparison with one of these gives the same before and after it.
 """

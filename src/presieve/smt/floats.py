@@ -18,7 +18,7 @@ from fractions import Fraction
 from msgspec import Struct
 
 from presieve.ir.terms import Op
-from presieve.semantics.values import EXACT_INT
+from presieve.semantics.values import EXACT_INT_BOUND
 from presieve.smt.smtlib import FALSE, TRUE, s_and, s_eq, s_implies, s_ite, s_not, s_or, s_real
 
 
@@ -43,7 +43,7 @@ def prelude(numbers: Sequence[float], arithmetic: bool) -> list[str]:
         lines += [f"(declare-fun {f} (Real Real) Real)" for f in ("fadd", "fmul", "fdiv")]
         lines.append("(declare-fun itof (Int) Real)")
     finite = [abs(Fraction(x)) for x in numbers if math.isfinite(x)]
-    bound = max([*finite, Fraction(EXACT_INT)])
+    bound = max([*finite, Fraction(EXACT_INT_BOUND)])
     lines.append(f"(assert (< {s_real(bound)} pinf))")
     return lines
 
@@ -108,7 +108,7 @@ def sql_order(sign: str, a: FloatEnc, b: FloatEnc) -> str:
 
 def of_int(a: str) -> tuple[FloatEnc, Lemmas]:
     """``float(i)``: exact up to 2^53 and monotone there and beyond."""
-    r, big = f"(itof {a})", str(EXACT_INT)
+    r, big = f"(itof {a})", str(EXACT_INT_BOUND)
     exact = f"(and (<= (- {big}) {a}) (<= {a} {big}))"
     facts = [
         s_implies(exact, f"(= {r} (to_real {a}))"),

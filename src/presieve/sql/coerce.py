@@ -28,7 +28,7 @@ from presieve.ir.sorts import (
 )
 from presieve.ir.terms import App, Lit, Op, Term, Var, lit, literal_value, none_lit
 from presieve.semantics.types import MAX_DIGITS
-from presieve.semantics.values import EXACT_INT, INT_RANGES, text_of, units_of
+from presieve.semantics.values import EXACT_INT_BOUND, INT_RANGES, text_of, units_of
 from presieve.sql import whole_decimals
 from presieve.sql.case_values import CaseValue, each
 from presieve.sql.operands import (
@@ -121,7 +121,7 @@ def _integer(constant: Constant, value: int | float | decimal.Decimal) -> int:
     Outside int64 Spark turns some comparisons into true or false, even for NULL; this declines
     instead.
     """
-    bound = EXACT_INT if constant.kind == "double" else 2**63
+    bound = EXACT_INT_BOUND if constant.kind == "double" else 2**63
     if not -bound <= value < bound or (constant.kind == "double" and value == -bound):
         raise mismatch(constant, INT)  # NaN and the infinities fail here too
     if value != int(value):
@@ -196,7 +196,7 @@ def _pair_with_rounded(a: Operand, b: Operand) -> tuple[Term, Term]:
         raise DeclineSignal("sql-types", _ROUNDS)
     partner = fit(b, FLOAT, "UTC")
     number = literal_value(partner)
-    if isinstance(number, float) and number.is_integer() and abs(number) < EXACT_INT:
+    if isinstance(number, float) and number.is_integer() and abs(number) < EXACT_INT_BOUND:
         return a.args[0], lit(INT, int(number))
     return a, partner
 

@@ -71,7 +71,7 @@ from presieve.semantics.smart_constructors import (
     widen_decimal,
 )
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
-from presieve.semantics.values import EXACT_INT, INT_RANGES
+from presieve.semantics.values import EXACT_INT_BOUND, INT_RANGES
 
 
 class Returns(Struct, frozen=True):
@@ -250,7 +250,7 @@ def _is_exact(m: SymbolicMachine, value: Scalar) -> bool:
     if not value.traits.numpy:
         return False
     bound = m.ranges.magnitude(value.term)
-    return bound is not None and bound <= EXACT_INT
+    return bound is not None and bound <= EXACT_INT_BOUND
 
 
 def _misfit(term: Term, type_: str) -> Term:

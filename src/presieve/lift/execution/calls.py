@@ -31,10 +31,10 @@ from presieve.lift.models.builtins import (
     dicts,
     lists,
     mathematics,
-    records,
     regular_expressions,
     sets,
     strings,
+    user_records,
 )
 from presieve.lift.models.pandas import (
     assign,
@@ -62,7 +62,7 @@ MODELS = (
         mathematics,
         regular_expressions,
     ),
-    *(records, sets, strings),
+    *(user_records, sets, strings),
     *(assign, dataframe, elementwise, pandas_functions, series_methods, input_and_output, top_k),
     *(value_counts, arrays, compute, arrow_results),
 )
@@ -86,9 +86,9 @@ def call(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:
     if inlining.is_own(function.target):
         with opaque_calls.advise_declaring(m, function):
             return inlining.call(m, flow, function, node)
-    if records.kind_of(function.target):
+    if user_records.kind_of(function.target):
         exceptions.check_call(m, ast.unparse(node.func), node)
-        return records.construct(_evaluate_call(m, flow, "", node), function.target)
+        return user_records.construct(_evaluate_call(m, flow, "", node), function.target)
     path = registry.path_of(function)
     if path is None:
         raise _decline_unknown(m, flow, node)
@@ -205,9 +205,9 @@ def _is_method(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
 def _own_method(m: SymbolicMachine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
     """Return the result of a method of a user's class; None if it is not one."""
     assert isinstance(node.func, ast.Attribute)
-    if records.record_of(m, flow, owner) is None:
+    if user_records.record_of(m, flow, owner) is None:
         return inlining.method(m, flow, owner, node)
-    return records.method(_evaluate_call(m, flow, node.func.attr, node), owner)
+    return user_records.method(_evaluate_call(m, flow, node.func.attr, node), owner)
 
 
 def _call_method(m: SymbolicMachine, node: ast.Call, flow: Flow) -> Value:

@@ -21,7 +21,7 @@ from presieve.lift.execution import (
     outer_containers,
 )
 from presieve.lift.execution.state import Comparison, Flow, Operation, SymbolicMachine
-from presieve.lift.models.builtins import calendar, dicts, lists, records, sets, strings
+from presieve.lift.models.builtins import calendar, dicts, lists, sets, strings, user_records
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import POSITIVE, boolean, compare, truth
 from presieve.lift.models.pandas import dataframe, datetimes, series, str_accessor, value_counts
@@ -302,9 +302,9 @@ def _conditional(
 
 def _attribute(m: SymbolicMachine, owner: ast.expr, name: str, flow: Flow) -> Value:
     value = evaluate(m, owner, flow)
-    record = records.record_of(m, flow, value)
+    record = user_records.record_of(m, flow, value)
     if record is not None:
-        return records.attribute(m, record, name)
+        return user_records.attribute(m, record, name)
     if isinstance(value, Known):
         model_value = member(value, name, m.columns.zone)
         if model_value is None:

@@ -38,7 +38,7 @@ from presieve.lift.execution.state import (
     Operation,
     SymbolicMachine,
 )
-from presieve.lift.models.builtins import lists, records
+from presieve.lift.models.builtins import lists, user_records
 from presieve.lift.models.pandas import assign
 from presieve.lift.python.names import MODULES, as_constant, module, names_of
 from presieve.lift.python.shipped import is_plain_error
@@ -242,12 +242,12 @@ def _augmented_assignment(m: SymbolicMachine, flow: Flow, node: ast.AugAssign) -
                 store(m, flow, Item(container, key, result))
             case ast.Attribute(owner, name) as target:
                 container = evaluate(m, owner, flow)
-                record = records.record_of(m, flow, container)
+                record = user_records.record_of(m, flow, container)
                 if record is None:
                     raise DeclineSignal("mutation", f"{ast.unparse(target)} is changed in place")
-                old = m.force(records.attribute(m, record, name), flow)
+                old = m.force(user_records.attribute(m, record, name), flow)
                 result = _augmented_value(m, old, flow, node)
-                records.store(m, flow, container, result, target)
+                user_records.store(m, flow, container, result, target)
 
 
 def _augmented_value(m: SymbolicMachine, old: Value, flow: Flow, node: ast.AugAssign) -> Value:
@@ -303,7 +303,7 @@ def bind(m: SymbolicMachine, target: ast.expr, value: Value, flow: Flow) -> None
                     with waiting(flow, items[number:]):
                         bind(m, inner, item, flow)
             case ast.Attribute(owner, _):
-                records.store(m, flow, evaluate(m, owner, flow), value, target)
+                user_records.store(m, flow, evaluate(m, owner, flow), value, target)
             case _:
                 raise DeclineSignal("unsupported-statement", "this kind of assignment")
 

@@ -32,7 +32,7 @@ from presieve.lift.values.symbolic import (
     Value,
 )
 from presieve.semantics.types import MAX_DIGITS
-from presieve.semantics.values import EXACT_INT, days_of, microseconds_of, text_of, units_of
+from presieve.semantics.values import EXACT_INT_BOUND, days_of, microseconds_of, text_of, units_of
 
 MODULES = (
     *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),
@@ -94,7 +94,7 @@ def scalar_constant(value: object, zone: Zone) -> Scalar | None:
         return Scalar(Lit(BOOL, bool(value)))
     if kind is int:
         number = int(value)  # type: ignore[call-overload]
-        return Scalar(int_lit(number), LITERAL if abs(number) <= EXACT_INT else PLAIN)
+        return Scalar(int_lit(number), LITERAL if abs(number) <= EXACT_INT_BOUND else PLAIN)
     if kind is float:
         real = float(value)  # type: ignore[arg-type]
         return Scalar(float_lit(real), Traits(maybe_nan=math.isnan(real)))

@@ -26,7 +26,7 @@ from presieve.lift.values.symbolic import Scalar, Traits
 from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics import types
 from presieve.semantics.assumptions import assumption_of
-from presieve.semantics.values import EXACT_INT
+from presieve.semantics.values import EXACT_INT_BOUND
 
 NUMBERS = none_lit(FLOAT)
 """A tracked constant: doubles of columns are sorted, and so assumed to be numbers."""
@@ -271,7 +271,7 @@ class LiftedColumns:
         return tuple(c for c in columns if c is not None)
 
 
-_EXACT = ((Op.PY_GT, -EXACT_INT), (Op.PY_LT, EXACT_INT))
+_EXACT = ((Op.PY_GT, -EXACT_INT_BOUND), (Op.PY_LT, EXACT_INT_BOUND))
 
 
 def _decline(code: str, reason: str) -> NoReturn:

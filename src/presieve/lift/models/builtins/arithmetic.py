@@ -14,7 +14,7 @@ from presieve.lift.reason_words import operator
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import LITERAL, PLAIN, Scalar, Traits, Value, describe
 from presieve.semantics.smart_constructors import as_float, as_int, fold_constants, ite, or_
-from presieve.semantics.values import EXACT_INT
+from presieve.semantics.values import EXACT_INT_BOUND
 
 _MOST_POWER = 1000
 """Maximum base and exponent of a power of constants."""
@@ -72,7 +72,7 @@ def _of_constants(value: Scalar) -> Scalar:
     number = literal_value(term)
     if isinstance(number, float):
         return Scalar(term, Traits(maybe_nan=number != number))
-    return Scalar(term, LITERAL if abs(int(number or 0)) <= EXACT_INT else PLAIN)
+    return Scalar(term, LITERAL if abs(int(number or 0)) <= EXACT_INT_BOUND else PLAIN)
 
 
 def _compute(operation: Operation) -> Scalar:
@@ -139,7 +139,7 @@ def _power(a: Scalar, b: Scalar) -> Scalar:
         base, power = int(a.term.value or 0), int(b.term.value or 0)
         if 0 <= power <= _MOST_POWER and abs(base) <= _MOST_POWER:
             value = base**power
-            return Scalar(int_lit(value), LITERAL if abs(value) <= EXACT_INT else PLAIN)
+            return Scalar(int_lit(value), LITERAL if abs(value) <= EXACT_INT_BOUND else PLAIN)
     raise DeclineSignal("unsupported-operation", "powers other than ** 2 and ** 3")
 
 
@@ -217,7 +217,7 @@ def exact_as_float(value: Scalar, ranges: Ranges) -> bool:
     if value.traits.literal:
         return True
     bound = ranges.magnitude(value.term)
-    return bound is not None and bound <= EXACT_INT
+    return bound is not None and bound <= EXACT_INT_BOUND
 
 
 def unary(m: SymbolicMachine, flow: Flow, op: ast.unaryop, value: Value) -> Scalar:

@@ -44,7 +44,7 @@ from presieve.semantics.smart_constructors import (
     or_,
     some,
 )
-from presieve.semantics.values import EXACT_INT
+from presieve.semantics.values import EXACT_INT_BOUND
 
 _OBJECTS: tuple[Sort, ...] = (*TEXTS, DATE)
 
@@ -130,7 +130,7 @@ def total(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
         within(m, flow, acc, 2**63, v)
         return Scalar(acc, NUMPY)
     small(m, v)
-    within(m, flow, acc, EXACT_INT, v)
+    within(m, flow, acc, EXACT_INT_BOUND, v)
     return NullableV(some(acc))
 
 
@@ -153,7 +153,7 @@ def mean(m: SymbolicMachine, flow: Flow, v: VectorV) -> Value:
     elif base == INT:
         small(m, v)
         top = _sum(m, v)
-        within(m, flow, top, EXACT_INT, v)
+        within(m, flow, top, EXACT_INT_BOUND, v)
     elif base == FLOAT:
         return sums_of_doubles.mean(m, flow, v)
     else:

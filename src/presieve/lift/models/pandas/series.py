@@ -29,7 +29,7 @@ from presieve.lift.values.symbolic import Scalar, Value, constant_of, describe
 from presieve.lift.values.whole_columns import FrameV, NullableV, PartV, SeriesV, VectorV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_
-from presieve.semantics.values import EXACT_INT
+from presieve.semantics.values import EXACT_INT_BOUND
 
 NAN = float_lit(float("nan"))
 
@@ -118,7 +118,7 @@ def _check_comparable(m: SymbolicMachine, v: VectorV, value: Value) -> None:
     order, and is exact below 2^53.
     """
     number = constant_of(value)
-    if isinstance(number, int | float) and abs(number) < EXACT_INT and v.name is not None:
+    if isinstance(number, int | float) and abs(number) < EXACT_INT_BOUND and v.name is not None:
         if strip(v.term.sort) == INT:
             m.columns.check_numbers(v.name)
         return
@@ -213,9 +213,9 @@ def _against(v: VectorV, c: Scalar) -> tuple[Term, Term]:
     number = constant_of(c)
     if type(number) in (int, float) and base in (INT, FLOAT):
         assert isinstance(number, int | float)
-        if base == FLOAT and abs(number) <= EXACT_INT:
+        if base == FLOAT and abs(number) <= EXACT_INT_BOUND:
             return x, float_lit(float(number))
-        if base == INT and abs(number) <= EXACT_INT and number == int(number):
+        if base == INT and abs(number) <= EXACT_INT_BOUND and number == int(number):
             return x, Lit(INT, int(number))
         if base == INT and isinstance(number, float):
             return as_float(x), c.term

@@ -35,7 +35,7 @@ from presieve.lift.values.whole_columns import (
 )
 from presieve.records import replace
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
-from presieve.semantics.values import EXACT_INT
+from presieve.semantics.values import EXACT_INT_BOUND
 
 MOST = 8
 """Maximum number of places."""
@@ -304,5 +304,5 @@ def _sum(call: ModelCall, of: VectorV, places: Places) -> Term:
     for present, value in zip(places.present(), places.values, strict=True):
         total_term = app(Op.INT_ADD, total_term, ite(present, get(value), int_lit(0)))
     exact = call.name == "sum" and not isinstance(of.term.sort, Option)
-    within(call.m, call.flow, total_term, 2**63 if exact else EXACT_INT, of)
+    within(call.m, call.flow, total_term, 2**63 if exact else EXACT_INT_BOUND, of)
     return total_term

@@ -22,7 +22,7 @@ from presieve.lift.values.arrow_values import ArrayV, ArrowColumnV, ArrowKeyV, B
 from presieve.lift.values.symbolic import Scalar, Traits, Value, constant_of, describe
 from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import sort_of
-from presieve.semantics.values import EXACT_INT
+from presieve.semantics.values import EXACT_INT_BOUND
 
 _SORTS: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, BINARY, DATE)
 """Sorts whose values ``.as_py()`` returns as Python's own."""
@@ -203,7 +203,7 @@ def _other_operand(m: SymbolicMachine, a: ArrayV, value: Value) -> Term:
         raise DeclineSignal("two-passes", reason)
     elif isinstance(value, Scalar) and not isinstance(value.term.sort, Option):
         number = constant_of(value)
-        if base == FLOAT and type(number) is int and abs(number) <= EXACT_INT:
+        if base == FLOAT and type(number) is int and abs(number) <= EXACT_INT_BOUND:
             return float_lit(float(number))
         fits = value.base != INT or (type(number) is int and -(2**63) <= number < 2**63)
         if value.base == base and fits:

@@ -27,7 +27,7 @@ from presieve.lift.values.symbolic import (
 )
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
-from presieve.semantics.values import EXACT_INT, INT_RANGES
+from presieve.semantics.values import EXACT_INT_BOUND, INT_RANGES
 
 _TYPES: dict[Sort, str] = {
     BOOL: "boolean",
@@ -83,7 +83,7 @@ def _as_typed_scalar(m: SymbolicMachine, flow: Flow, value: Value, type_: str) -
             return value
         case Scalar(term, traits) if not traits.numpy:
             if value.base == INT and base == FLOAT:
-                m.fail(flow, _out_of_range(term, -EXACT_INT, EXACT_INT))
+                m.fail(flow, _out_of_range(term, -EXACT_INT_BOUND, EXACT_INT_BOUND))
                 return CellV(_float(term), type_)
             if value.base == base:
                 if base == INT and not m.ranges.fits(term, type_):
@@ -149,7 +149,7 @@ def arrow_value(
         raise DeclineSignal("return-type", f"{reason}, which Spark refuses")
     value_sort = sort_of(type_)
     if value_sort == INT and base == FLOAT:
-        m.fail(flow, _out_of_range(term, -EXACT_INT, EXACT_INT))
+        m.fail(flow, _out_of_range(term, -EXACT_INT_BOUND, EXACT_INT_BOUND))
         term = as_float(get(term)) if not isinstance(term.sort, Option) else _float(term)
     elif value_sort != base:
         raise DeclineSignal("return-type", reason)

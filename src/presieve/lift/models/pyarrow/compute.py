@@ -27,7 +27,7 @@ from presieve.lift.models.pyarrow.arrays import array_of
 from presieve.lift.models.registry import function
 from presieve.lift.values.arrow_values import ArrayV, CellV
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, some
-from presieve.semantics.values import EXACT_INT
+from presieve.semantics.values import EXACT_INT_BOUND
 
 NAN = float_lit(float("nan"))
 
@@ -109,7 +109,7 @@ def mean(call: ModelCall) -> CellV:
     m, flow, (of,) = call.m, call.flow, call.args
     a = array_of(m, of)
     top = _sum(m, a)
-    assume_within(m, flow, top, EXACT_INT, ast.unparse(m.node))
+    assume_within(m, flow, top, EXACT_INT_BOUND, ast.unparse(m.node))
     number = count_of(m, flow, _present_rows(a))
     quotient = app(Op.FLOAT_DIV, as_float(top), as_float(number))
     empty = app(Op.PY_EQ, number, int_lit(0))
