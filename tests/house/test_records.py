@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 
 import presieve
+from presieve.records import is_record
 from presieve.report import lineage, report_data
 
 SOURCE = Path(str(presieve.__file__)).parent
@@ -109,10 +110,8 @@ def test_help_shows_public_records(module: ModuleType) -> None:
 
 
 def _is_public(name: str, value: object) -> bool:
-    """Whether it is a public class of the package."""
-    if name.startswith("_") or not isinstance(value, type):
-        return False
-    return value.__module__.startswith("presieve")
+    """Whether it is a public class of records."""
+    return isinstance(value, type) and not name.startswith("_") and is_record(value)
 
 
 def test_fields_are_of_the_kind_of_their_record() -> None:
