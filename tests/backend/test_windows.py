@@ -117,6 +117,66 @@ MOVED = {
 }
 
 
+ALIKE = {
+    "a column of the expression": (
+        "to_date(t)",
+        "day = DATE'2024-04-01'",
+        "day = DATE '2024-04-01'",
+    ),
+    "beside what Spark moves": (
+        "k, to_date(t)",
+        "day > DATE'2024-04-01' AND k = 1",
+        "day > DATE '2024-04-01'",
+    ),
+    "a text": ("upper(s)", "loud >= 'A' AND x > 0", "loud >= 'A'"),
+    "one of two": ("to_date(t), upper(s)", "loud <= 'Y'", "loud <= 'Y'"),
+}
+"""The partition, the filter on a column that is computed like it, and what goes below."""
+
+NOT_ALIKE = {
+    "another expression": ("year(t)", "day = DATE'2024-04-01'"),
+    "another column": ("to_date(u)", "day = DATE'2024-04-01'"),
+    "another function": ("length(s)", "loud >= 'B'"),
+    "another time zone": ("to_date(from_utc_timestamp(t, 'Asia/Tokyo'))", "day = DATE'2024-04-01'"),
+}
+
+
+def _by_expression(partition: str, where: str) -> Build:
+    """The number of rows and a running sum for partitions by an expression. Both windows compute it
+    anew, and the filter's columns are computed below both.
+    """
+
+    def build(df: DataFrame) -> DataFrame:
+        return (
+            df.selectExpr("*", "to_date(t) AS day", "upper(s) AS loud", "t + INTERVAL 9 HOURS AS u")
+            .selectExpr("*", f"count(1) OVER (PARTITION BY {partition}) AS w")
+            .selectExpr("*", f"sum(o) OVER (PARTITION BY {partition} ORDER BY n, o, v) AS x")
+            .filter(where)
+        )
+
+    return build
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_columns_that_are_computed_like_the_partition(rows: DataFrame, name: str) -> None:
+    *built, expected = ALIKE[name]
+    df = _by_expression(*built)(rows)
+    better = optimize(df, cost="always")
+    report = explain(df, cost="always")
+    assert [b.prefilter for b in report.boundaries] == [expected, expected], report
+    same_rows(df, better)
+
+
+@pytest.mark.parametrize("name", NOT_ALIKE)
+def test_columns_that_are_computed_otherwise(rows: DataFrame, name: str) -> None:
+    *_, where = NOT_ALIKE[name]
+    df = _by_expression(*NOT_ALIKE[name])(rows)
+    same_rows(df, optimize(df, cost="always"))
+    assert {b.kind for b in explain(df, cost="always").boundaries} == {"none"}
+    below = where.replace("day", "to_date(t)").replace("loud", "upper(s)")
+    assert counted(_by_expression(*NOT_ALIKE[name])(rows.filter(below))) != counted(df)
+
+
 WHOLE = {
     "the greatest": ("max(n)", "n = w AND n > 40", "n > 40"),
     "the latest day": ("max(d)", "d = w AND d > DATE'2024-01-20'", "d > DATE '2024-01-20'"),

@@ -29,15 +29,15 @@ OF_OPERATORS = "Alias CommonExpressionDef Explode Inline PosExplode SortOrder St
 WITHOUT_MEANING = """
     Abs AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateAdd DateDiff DateFormatClass
     DateSub DayOfWeek DayOfYear GetStructField InSet IsValidUTF8 LastDay Least Like Lower
-    MillisToTimestamp Quarter RLike Remainder SecondsToTimestamp TimestampAddInterval TruncDate
-    TruncTimestamp UnixMicros UnixSeconds UnixTimestamp Upper WeekOfYear presieve.Between
+    MillisToTimestamp ParseToDate Quarter RLike Remainder SecondsToTimestamp TimestampAddInterval
+    TruncDate TruncTimestamp UnixMicros UnixSeconds UnixTimestamp Upper WeekOfYear presieve.Between
     presieve.OneOf
 """
 """Expressions that have no meaning in the IR: a filter with one of them is declined."""
 OF_ANY_VALUE = """
     ArrayContains Between CommonExpressionRef Concat Contains CreateArray CreateNamedStruct
     DateFromUnixDate DayOfMonth DayOfWeek DayOfYear EndsWith Hour InSet IsValidUTF8 Left Length
-    Lower Minute Month NullIf NullIfResult Nvl Nvl2 Pmod Quarter RaiseError Remainder Second
+    Lower Minute Month NullIf NullIfResult Nvl Nvl2 ParseToDate Pmod Quarter RaiseError Remainder Second
     SplitPart Sqrt StringReplace StringTranslate StringTrim StringTrimLeft StringTrimRight Unhex
     Upper WeekDay WeekOfYear With
 """

@@ -124,6 +124,7 @@ TOTALS: dict[str, str] = {
     "DateSub": "date_sub(d, i)",
     "DateDiff": "datediff(d, d2); datediff(d, DATE'2024-01-01')",
     "LastDay": "last_day(d)",
+    "ParseToDate": "to_date(d); to_date(t); to_date(u)",
     "TruncDate": "trunc(d, 'YEAR'); trunc(d, 'MM'); trunc(d, 'week')",
     "DateFromUnixDate": "date_from_unix_date(i)",
     "UnixDate": "unix_date(d)",
@@ -182,6 +183,7 @@ OTHERS: dict[str, Callable[[DataFrame], DataFrame]] = {
 """Those that no SQL of an expression has."""
 
 RAISING: dict[str, str] = {
+    "ParseToDate": "to_date(s)",
     "Like": r"s LIKE s2; s LIKE 'a\\b_%c'; s LIKE 'a!b_%c' ESCAPE '!'; s LIKE '%b_!' ESCAPE '!'",
     "RLike": "s RLIKE s2; s RLIKE '['; s RLIKE 'a**'; s RLIKE '(?<'",
     "Add": "i + i2; l + 1L",
