@@ -205,7 +205,9 @@ def test_the_search_is_as_strong(case: Case) -> None:
         claim = replace(case.certificate(), prefilter=clause)
         return isinstance(check(claim), Verified)
 
-    found = sql_conjunction(clauses(case.window, case.certificate().where, accepted))
+    found = sql_conjunction(
+        clauses(case.window, case.certificate().where, case.window.partition, accepted)
+    )
     assert accepted(found)
     seed, below = random.Random(3), term(case.below)
     for _ in range(300):

@@ -8,7 +8,7 @@ the frames.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from random import Random
 from typing import Any
 
@@ -32,13 +32,16 @@ DAYS = (-719_162, 2_932_896)
 """The first and the last day of the years 1 to 9999, which SQL can write."""
 
 
-def clauses(window: Window, where: Term, accepted: Callable[[Term], bool]) -> tuple[Term, ...]:
+def clauses(
+    window: Window, where: Term, by_spark: Collection[Term], accepted: Callable[[Term], bool]
+) -> tuple[Term, ...]:
     """Choose the clauses of the filter below. ``where`` is over KEY; ``accepted`` asks the checker
-    whether a clause over ROW may stand below.
+    whether a clause over ROW may stand below. Spark itself moves conditions on the columns
+    ``by_spark``.
     """
     chosen: list[Term] = []
     every = [
-        tuple(_alternatives(window, conjunct)) for conjunct in conjuncts_to_push(window, where)
+        tuple(_alternatives(window, conjunct)) for conjunct in conjuncts_to_push(where, by_spark)
     ]
     refuted = _refute_by_running(
         window, where, [c for sides in every for side in sides for c in side]
@@ -53,12 +56,10 @@ def clauses(window: Window, where: Term, accepted: Callable[[Term], bool]) -> tu
     return tuple(dict.fromkeys(chosen))
 
 
-def conjuncts_to_push(window: Window, where: Term) -> Iterator[Term]:
-    """The conjuncts over ROW, except conditions on the partition columns of the window: Spark moves
-    those itself (``PushPredicateThroughNonJoin``).
-    """
+def conjuncts_to_push(where: Term, by_spark: Collection[Term]) -> Iterator[Term]:
+    """The conjuncts over ROW, except those over the columns ``by_spark``."""
     for conjunct in sql_conjuncts(to_scope(where, Scope.KEY, Scope.ROW)):
-        if not set(variables(conjunct)) <= set(window.partition):
+        if not set(variables(conjunct)) <= set(by_spark):
             yield conjunct
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDAF, PYTHON_UDF
+from presieve.backend.catalyst.equal_columns import equal_to_keys
 from presieve.backend.catalyst.native_aggregates import (
     AGGREGATE_EXPRESSION,
     NativeCall,
@@ -25,6 +26,7 @@ from presieve.backend.catalyst.trees import (
     JsonNode,
     Node,
     Tree,
+    column_id,
     expr_id,
     is_attribute,
 )
@@ -120,17 +122,28 @@ def read_window(node: Node, of: WindowInput) -> Window:
         return Window((), _sort_keys(sort_orders(node), of), (WindowFrame(None, CURRENT_ROW),))
     keys = _sort_keys(sort_orders(node), of)
     partition = (of.term(t) for t in node.fields["partitionSpec"])
+    equal = (of.columns[i] for i in _equal_to_partition(node, of))
     type_ = _type(sort_orders(node), of)
     functions = [function_of(t) for t in node.fields["windowExpressions"]]
     frames = (_frame(function, spec, type_) for function, spec in functions)
     return Window(
-        tuple(t for t in partition if not isinstance(t, Declined)),
+        (*(t for t in partition if not isinstance(t, Declined)), *equal),
         keys,
         tuple(dict.fromkeys(frames)),
         limits=INT_RANGES.get(type_) or _STORED.get(type_),
         # A date plus days can be any number, and only the run decides what a sum of integers does.
         wraps=type_ in (*INT_RANGES, "date"),
     )
+
+
+def partition_keys(node: Node) -> frozenset[int]:
+    """Return the columns that a window is partitioned by. Spark moves filters on these alone."""
+    by = node.fields["partitionSpec"] if node.kind == WINDOW else ()
+    return frozenset(i for i in map(column_id, by) if i is not None)
+
+
+def _equal_to_partition(node: Node, of: WindowInput) -> Iterator[int]:
+    return equal_to_keys(input_of(node), partition_keys(node), of.columns)
 
 
 def _type(order: list[Tree], of: WindowInput) -> str:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from presieve.backend.catalyst.boundary import simple_kind
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
-from presieve.backend.catalyst.operators import WINDOW
 from presieve.backend.catalyst.sites import Site
-from presieve.backend.catalyst.trees import column_id
 from presieve.backend.catalyst.windows import (
     WindowInput,
     functions_raise,
     input_of,
     names_of,
+    partition_keys,
     read_window,
     whole_fold,
 )
@@ -31,11 +30,13 @@ from presieve.semantics.windows import HERE, Window, WindowFrame, of_row
 
 
 class WindowSite(FilteredSite, frozen=True):
-    """A window; its filters are over KEY. ``whole`` is the problem for functions that read a whole
+    """A window; its filters are over KEY. Spark itself moves those over the columns ``by_spark``
+    (``PushPredicateThroughNonJoin``). ``whole`` is the problem for functions that read a whole
     partition, if their meaning is known (:func:`presieve.semantics.windows.of_row`).
     """
 
     window: Window
+    by_spark: frozenset[Var] = frozenset()
     whole: Problem | None = None
 
 
@@ -65,6 +66,7 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
         side.errors.may_raise or window.raises or window.bounds_raise,
         len(sharing_exchange(context.view, node)) > 1,
         window,
+        frozenset(v for i, v in attributes.items() if i in partition_keys(node)),
         whole_problem,
     )
 
@@ -95,9 +97,7 @@ def _whole(
 
 def _unmoved_conjuncts(site: Site) -> frozenset[tuple[int, int]]:
     """Return the conjuncts that Spark leaves above: those not on a window's partition alone."""
-    node = site.boundary
-    by = list(node.fields["partitionSpec"]) if node.kind == WINDOW else []
-    keys = {column_id(t) for t in by}
+    keys = partition_keys(site.boundary)
     return frozenset(
         (m.operator, m.conjunct)
         for m in site.arriving

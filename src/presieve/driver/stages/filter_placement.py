@@ -231,7 +231,7 @@ def _find_filters(site: AnySite, budget: float) -> tuple[Term, ...] | None:
     """
     if isinstance(site, JoinSite):
         return _of_join(site) if any(joins.conjuncts_to_push(site.join.on, site.where)) else None
-    if not any(windows.conjuncts_to_push(site.window, site.where)):
+    if not any(windows.conjuncts_to_push(site.where, site.by_spark)):
         return None
     return (sql_conjunction(_clauses(site) or _of_whole(site, budget)),)
 
@@ -249,7 +249,7 @@ def _clauses(site: WindowSite) -> tuple[Term, ...]:
     def is_accepted(clause: Term) -> bool:
         return isinstance(check(_claim(site, (clause,))), Verified)
 
-    return windows.clauses(site.window, site.where, is_accepted)
+    return windows.clauses(site.window, site.where, site.by_spark, is_accepted)
 
 
 def _prove_filters(site: AnySite, below: Sequence[Term], budget: float) -> Accepted | Rejected:
@@ -272,7 +272,9 @@ def _of_whole(site: WindowSite, budget: float) -> Iterator[Term]:
     """Yield the conjuncts that may go below functions of whole partitions."""
     partition_problem = site.whole
     for clause in (
-        windows.conjuncts_to_push(site.window, site.where) if partition_problem is not None else ()
+        windows.conjuncts_to_push(site.where, site.by_spark)
+        if partition_problem is not None
+        else ()
     ):
         if partition_problem is not None and isinstance(
             _of_partition(partition_problem, clause, budget), Verified

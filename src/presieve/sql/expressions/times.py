@@ -20,6 +20,8 @@ DATE_ADD = always("DateAdd", 2, result="date")
 DATE_SUB = always("DateSub", 2, result="date")
 DATE_DIFF = always("DateDiff", 2, result="int")
 ADD_MONTHS = Entry("AddMonths", 2, result="date")
+PARSE_TO_DATE = Entry("ParseToDate", result="date", total=("date", "timestamp", "timestamp_ntz"))
+"""``to_date``, until Spark replaces it by a cast. The second operand is the format of texts."""
 LAST_DAY = always("LastDay", 1, result="date")
 TRUNC_DATE = Entry("TruncDate", 2, result="date")
 TRUNC_TIMESTAMP = Entry("TruncTimestamp", 2, result="timestamp")
