@@ -37,9 +37,9 @@ WITHOUT_MEANING = """
 OF_ANY_VALUE = """
     ArrayContains Between CommonExpressionRef Concat Contains CreateArray CreateNamedStruct
     DateFromUnixDate DayOfMonth DayOfWeek DayOfYear EndsWith Hour InSet IsValidUTF8 Left Length
-    Lower Minute Month NullIf NullIfResult Nvl Nvl2 ParseToDate Pmod Quarter RaiseError Remainder Second
-    SplitPart Sqrt StringReplace StringTranslate StringTrim StringTrimLeft StringTrimRight Unhex
-    Upper WeekDay WeekOfYear With
+    Lower Minute Month NullIf NullIfResult Nvl Nvl2 ParseToDate Pmod Quarter RaiseError Remainder
+    Second SplitPart Sqrt StringReplace StringTranslate StringTrim StringTrimLeft StringTrimRight
+    Unhex Upper WeekDay WeekOfYear With
 """
 """Expressions that may have any value for the readers of scan filters."""
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from presieve.backend.catalyst.boundary import PYTHON_UDF
-from presieve.backend.catalyst.operators import PROJECT, ROW_BY_ROW, WINDOW
+from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF
+from presieve.backend.catalyst.operators import ROW_BY_ROW, WINDOW
 from presieve.backend.catalyst.trees import (
     ALIAS,
     ATTRIBUTE,
