@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -104,8 +105,24 @@ def test_one_that_changes_the_series_of_another(tables: Tables) -> None:
         both = with_c(both, second, returns[second], "score", to=second)
         for where in ("high", "NOT high", "high OR plus_ten < 0"):
             safe(both.filter(where))
-        found = explain(both.filter("high"), cost="always").boundaries
-        assert "mutation" in {d.code for b in found for d in b.declined}
+        boundaries = explain(both.filter("high"), cost="always").boundaries
+        (why,) = (d for b in boundaries for d in b.declined if d.code == "mutation")
+        assert why.reason.startswith("plus_ten takes score, too, and may change it in place: ")
+
+
+def test_why_the_function_below_is_not_followed(tables: Tables) -> None:
+    """Two functions that share no column: the obstacle is in the one whose result is taken."""
+    ranks = with_c(tables.plain, "ranked", "double", "score", to="y")
+    for df in (
+        with_c(ranks, "above_two", "boolean", "y"),
+        with_c(ranks, "both", "boolean", "y", "v"),
+    ):
+        (boundary,) = explain(df.filter("c"), cost="always").boundaries
+        (why,) = boundary.declined
+        assert why.code != "mutation"
+        assert why.reason.startswith("ranked, whose result is taken, is not followed: ")
+        assert why.span is not None
+        assert linecache.getline(why.span.file, why.span.line) == "    return score.rank()\n"
 
 
 def test_others_beside(tables: Tables) -> None:

@@ -8,15 +8,26 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF, is_boundary, read_project
-from presieve.backend.catalyst.trees import ALIAS, Node, Tree, end_of, expr_id, references, walk
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    Node,
+    Tree,
+    end_of,
+    expr_id,
+    references,
+    walk,
+)
 from presieve.backend.effects.may_raise import trees
 from presieve.backend.gateway import PlanView
 from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import PlanSetting
-from presieve.errors import DeclineSignal
+from presieve.errors import Declined, DeclineSignal
 from presieve.lift.evaluation_types import EVALUATION_TYPES
 from presieve.records import replace
 
@@ -24,8 +35,8 @@ _WHOLE = frozenset(number for number, kind in EVALUATION_TYPES.items() if kind.w
 
 
 def check_shared(view: PlanView, read: LiftedBoundary, setting: PlanSetting) -> None:
-    """Raise :class:`DeclineSignal` (``mutation``) if a function of the plan that does not lift may
-    change a Series that one of the boundary's functions takes.
+    """Raise :class:`DeclineSignal` if a function of the plan that does not lift may change a Series
+    that one of the boundary's functions takes.
     """
     if read.boundary.kind != "Project" or not any(c.whole for c in read.boundary.calls):
         return
@@ -36,15 +47,38 @@ def check_shared(view: PlanView, read: LiftedBoundary, setting: PlanSetting) -> 
     taken = _origins({i for c in read.boundary.calls if c.whole for i in c.arguments}, made_from)
     for node in nodes:
         open_ = [
-            c
+            _Call(expr_id(t[0]), c)
             for t in trees(node)
             for c in _calls(t)
             if not taken.isdisjoint(_attributes_read(c, made_from))
         ]
-        if open_ and not _lift(view, node, setting, open_):
-            name = str(open_[0][0].get("name"))
-            reason = f"{name} takes a column of this function's and may change the Series in place"
-            raise DeclineSignal("mutation", f"{reason}: Spark passes both of them the same one")
+        why = _why_not_followed(view, node, setting, open_) if open_ else None
+        if why is not None:
+            raise DeclineSignal.of(_decline(open_[0], why, taken))
+
+
+class _Call(Struct, frozen=True):
+    """A call of a function of whole columns, and the number of the column that it is in."""
+
+    column: int
+    tree: Tree
+
+    @property
+    def name(self) -> str:
+        return str(self.tree[0].get("name"))
+
+
+def _decline(call: _Call, why: Declined, taken: Set[int]) -> Declined:
+    """Say what a call that is not followed may do to a function that takes its result, or that
+    takes the same columns. ``taken`` are the columns that the function's values come from.
+    """
+    if call.column in taken:
+        reason = f"{call.name}, whose result is taken, is not followed: {why.reason}"
+        return replace(why, reason=reason)
+    shared = (n["name"] for n in call.tree if n["class"] == ATTRIBUTE and expr_id(n) in taken)
+    names = ", ".join(dict.fromkeys(map(str, shared))) or "the same column"
+    reason = f"{call.name} takes {names}, too, and may change it in place: {why.reason}"
+    return Declined("mutation", reason, why.span)
 
 
 def _calls(tree: Tree) -> Iterator[Tree]:
@@ -71,19 +105,23 @@ def _origins(
     return frozenset(origins)
 
 
-def _lift(view: PlanView, node: Node, setting: PlanSetting, calls: Sequence[Tree]) -> bool:
-    """Whether these calls of an operator are calls of functions that lift."""
+def _why_not_followed(
+    view: PlanView, node: Node, setting: PlanSetting, calls: Sequence[_Call]
+) -> Declined | None:
+    """Say why these calls of an operator are not all understood; None if they are."""
+    elsewhere = Declined("operator", f"{calls[0].name} is not called in a projection")
     if node.kind != PROJECT or not is_boundary(node):
-        return False
+        return elsewhere
     columns = node.fields["projectList"]
-    places = [i for i, t in enumerate(columns) if any(t[1:] == c for c in calls)]
+    places = [i for i, t in enumerate(columns) if any(t[1:] == c.tree for c in calls)]
     try:
         gateway, handle = view.gateway, view.handle(node)
         boundary = read_project(gateway, node, handle)
         wanted = tuple(c for c in boundary.calls if c.position in places)
+        if len(wanted) != len(calls):
+            return elsewhere
         keys = tuple(dict.fromkeys(i for c in wanted for i in c.arguments))
         wanted_boundary = replace(boundary, calls=wanted, keys=keys, key_outputs={})
-        read = read_lifted(gateway, handle, wanted_boundary, setting) if wanted else None
-    except DeclineSignal:
-        return False
-    return read is not None and read.why is None and len(wanted) == len(calls)
+        return read_lifted(gateway, handle, wanted_boundary, setting).why
+    except DeclineSignal as signal:
+        return signal.declined
