@@ -14,6 +14,8 @@ import pytest
 from tests.support.lifting import declined, request
 
 import presieve
+from presieve.dataflow.analysis import dataflow
+from presieve.dataflow.context import AnalysisRequest
 from presieve.errors import Declined
 from presieve.lift import Lifted, SeriesFunction, lift
 
@@ -268,3 +270,45 @@ def len_of_stack() -> int:
     while frame.f_back is not None:
         frame, count = frame.f_back, count + 1
     return count
+
+
+DURATIONS = {
+    "pd.Timedelta(minutes=30)": True,
+    "pd.Timedelta(30, unit='m')": True,
+    "pd.Timedelta('30min')": True,
+    "dt.timedelta(hours=1, minutes=-30)": True,
+    "dt.timedelta(0, LIMIT)": True,
+    "dt.timedelta(**{'hours': 1})": False,
+    "pd.Timedelta(minutes=len(os.name))": False,
+    "pd.Timestamp.now() - START": False,
+    "pd.Timestamp(year=2024, month=1, day=31, hour=hours())": False,
+}
+SESSIONS = """
+import datetime as dt
+import os
+import pandas as pd
+
+LIMIT = 1800
+GAP = {gap}
+
+def sessions(pdf):
+    new = (pdf["ts"].diff() > GAP).cumsum()
+    return pd.DataFrame({{"k": pdf["k"], "session": new}})
+"""
+
+
+@pytest.mark.parametrize("gap", DURATIONS)
+def test_durations_of_a_module(tmp_path: Path, gap: str) -> None:
+    """The key passes a function of groups that compares with a duration which its module says."""
+    text = SESSIONS.format(gap=gap if DURATIONS[gap] else "None")
+    module = load(tmp_path / "durations.py", text)
+    if not DURATIONS[gap]:
+        text = SESSIONS.format(gap=gap)
+        (tmp_path / "durations.py").write_text(text)
+        module.GAP = dt.timedelta(minutes=30)
+    sys.modules[module.__name__] = module
+    try:
+        answer = dataflow(AnalysisRequest(module.sessions, "group", ("k", "ts"), ("k",)))
+    finally:
+        del sys.modules[module.__name__]
+    assert (not answer.missed and answer.keys == {"k": "k"}) == DURATIONS[gap]

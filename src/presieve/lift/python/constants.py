@@ -10,7 +10,7 @@ import ast
 import datetime as dt
 import decimal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from presieve.lift.python.bindings import UndecidedSignal
 
@@ -68,6 +68,18 @@ def is_calendar(value: object) -> bool:
     return any(value is k for k in calendar_classes)
 
 
+def is_duration(value: object) -> bool:
+    """Return whether this is, by identity, a class of durations, whose arguments decide them."""
+    timedelta = getattr(sys.modules.get("pandas"), "Timedelta", None)
+    return value is dt.timedelta or (timedelta is not None and value is timedelta)
+
+
+def _make(cls: object, *arguments: object, **parts: object) -> object:
+    assert isinstance(cls, type)
+    instance: object = cls(*arguments, **parts)
+    return instance
+
+
 def is_mutable(value: object) -> bool:
     """Return whether the constant can be changed in place."""
     return isinstance(value, list | dict | set)
@@ -117,8 +129,11 @@ def _evaluate(node: ast.expr, look: Look) -> object:
         case ast.Attribute(owner, name) if name in NUMBERS:
             if getattr(look_at(owner, look), "__name__", None) in _MODULES:
                 return NUMBERS[name]
-        case ast.Call(function, arguments, []):
-            return _call(node, look_at(function, look), [_evaluate(a, look) for a in arguments])
+        case ast.Call(function, positional, keywords):
+            values = [_evaluate(a, look) for a in positional]
+            named = {k.arg: _evaluate(k.value, look) for k in keywords if k.arg is not None}
+            if len(named) == len(keywords):
+                return _call(node, look_at(function, look), values, named)
     raise _decline_undecided(node)
 
 
@@ -177,15 +192,20 @@ def _apply_binary(node: ast.expr, op: ast.operator, a: object, b: object) -> obj
     raise _decline_undecided(node)
 
 
-def _call(node: ast.expr, function: object, arguments: Sequence[object]) -> object:
+def _call(
+    node: ast.expr, function: object, arguments: Sequence[object], named: Mapping[str, object]
+) -> object:
+    if is_duration(function):
+        return _make(function, *arguments, **named)
+    if named:
+        raise _decline_undecided(node)
     for builtin in _BUILTINS:
         if function is builtin:
             return builtin(*arguments)
-    if function is decimal.Decimal or is_calendar(function):
-        assert isinstance(function, type)
-        # A text may mean "now"; numbers, and texts that start like a date, do not.
-        texts = [a for a in arguments if isinstance(a, str)]
-        if function is decimal.Decimal or all(a[:4].isdigit() for a in texts):
-            instance: object = function(*arguments)
-            return instance
+    if function is decimal.Decimal:
+        return _make(function, *arguments)
+    # A text may mean "now"; numbers, and texts that start like a date, do not.
+    texts = [a for a in arguments if isinstance(a, str)]
+    if is_calendar(function) and all(a[:4].isdigit() for a in texts):
+        return _make(function, *arguments)
     raise _decline_undecided(node)
