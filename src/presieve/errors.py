@@ -82,4 +82,6 @@ class DeclineSignal(PresieveError):
     @classmethod
     def of(cls, why: Declined) -> DeclineSignal:
         """Return a signal that carries the value."""
-        return cls(why.code, why.reason, why.span)
+        signal = cls(why.code, why.reason, why.span)
+        signal.declined = why
+        return signal

@@ -38,6 +38,7 @@ GROUPS: dict[str, set[str]] = {
         "no-aggregate",
         "no-function",
         "no-path",
+        "not-grouped",
         "nondeterministic",
         "nondeterministic-udf",
         "operator",

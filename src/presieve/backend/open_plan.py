@@ -4,7 +4,7 @@ solutions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -80,12 +80,22 @@ class Reading(Struct, frozen=True):
     at_once: bool = False
 
 
+class FilterConjunct(Struct, frozen=True):
+    """A conjunct of a filter about a boundary's rows, as Spark prints it. ``operator`` and
+    ``conjunct`` are its numbers in :class:`Site`.
+    """
+
+    operator: int
+    conjunct: int
+    text: str
+
+
 class OpenSite(Struct, frozen=True):
     """A place where a filter meets a boundary. ``problem`` is the problem to prove, or the reason
     why there is none.
 
-    ``operator``, ``function`` and ``where`` are for the report. ``number`` is the number of
-    :class:`Site`, and ``path`` leads to the boundary.
+    ``operator``, ``function``, ``where`` and ``conjuncts`` are for the report. ``number`` is the
+    number of :class:`Site`, and ``path`` leads to the boundary.
     """
 
     number: int
@@ -94,6 +104,7 @@ class OpenSite(Struct, frozen=True):
     function: str
     where: str
     problem: SiteProblem | Declined
+    conjuncts: tuple[FilterConjunct, ...] = ()
 
 
 class Opened(Struct, frozen=True):
@@ -271,7 +282,9 @@ def _open_site(opened: Opened, site: Site, against: Declined | None) -> OpenSite
     boundary = site.boundary
     is_table = table_function(boundary) is not None
     operator = TABLE_FUNCTION if is_table else boundary.kind.removeprefix(LOGICAL)
-    return OpenSite(site.number, boundary.path, operator, function_name(boundary), where, problem)
+    name = function_name(boundary)
+    conjuncts = tuple(_print_conjuncts(opened, site)) if opened.reading.for_report else ()
+    return OpenSite(site.number, boundary.path, operator, name, where, problem, conjuncts)
 
 
 @or_declined
@@ -302,6 +315,18 @@ def _where(opened: Opened, site: Site) -> str:
     gateway = opened.gateway
     conditions = [gateway.condition(gateway.node(opened.plan, n.path)) for n in site.filters]
     return " AND ".join(gateway.sql(c) for c in conditions) or "a part of a join's condition"
+
+
+def _print_conjuncts(opened: Opened, site: Site) -> Iterator[FilterConjunct]:
+    """Print the conjuncts of the filters that are about the boundary's rows."""
+    gateway = opened.gateway
+    for moved in site.arriving:
+        node, parts = site.nodes[moved.operator], site.conjuncts[moved.operator]
+        if moved.conjunct < len(parts):
+            condition = gateway.condition(gateway.node(opened.plan, node.path))
+            for side in parts[moved.conjunct].route:
+                condition = gateway.operand(condition, side)
+            yield FilterConjunct(moved.operator, moved.conjunct, gateway.sql(condition))
 
 
 def function_name(node: Node) -> str:

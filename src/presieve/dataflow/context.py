@@ -58,11 +58,14 @@ class AnalysisRequest:
 
 
 class Note(Struct, frozen=True):
-    """A reason why the answer to a question is spoiled, and where."""
+    """A reason why the answer to a question is spoiled, and where. ``code`` is that of what was
+    declined, if it was.
+    """
 
     question: Question
     reason: str
     span: Span | None
+    code: str = ""
 
 
 class Effect(Struct, frozen=True):
@@ -73,6 +76,19 @@ class Effect(Struct, frozen=True):
     kind: str
     reason: str
     span: Span | None
+
+    @property
+    def code(self) -> str:
+        """The code under which it is declined."""
+        return _CODES.get(self.kind, "unknown-call")
+
+
+_CODES = {
+    "clock": "impure-clock",
+    "random": "impure-random",
+    "effect": "impure-io",
+    "state": "mutation",
+}
 
 
 class TableFacts(Struct, frozen=True):
@@ -171,9 +187,9 @@ class Analysis:
 
     # --- answers --------------------------------------------------------------------------------
 
-    def note(self, question: Question, reason: str, node: ast.AST) -> None:
+    def note(self, question: Question, reason: str, node: ast.AST, code: str = "") -> None:
         """Record that something spoils the answer to a question."""
-        self.notes.setdefault((question, reason), Note(question, reason, self.span(node)))
+        self.notes.setdefault((question, reason), Note(question, reason, self.span(node), code))
 
     def effect(self, kind: str, reason: str, node: ast.AST) -> None:
         """Record that a call may do more than return a value."""

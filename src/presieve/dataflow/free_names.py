@@ -67,7 +67,7 @@ def outside(a: Analysis, s: AnalysisState, node: ast.Name) -> Value:
         package = type(owner.function.__globals__.get(node.id)).__module__.partition(".")[0]
         if package in MESSAGES:
             return Opaque(packages=frozenset((package,)))
-        a.note("keys", str(signal), node)
+        a.note("keys", str(signal), node, signal.declined.code)
         if _packages_in(owner.function.__globals__.get(node.id)) is None:
             a.effect("unknown", f"{node.id} is an object of a class that is not known", node)
         return Opaque()

@@ -6,10 +6,12 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import FLAT_MAPS, MAPS, simple_kind
 from presieve.backend.open_plan import (
+    OpenSite,
     drawing,
     peer_orders,
     scan_contracts,
@@ -17,6 +19,7 @@ from presieve.backend.open_plan import (
     scan_sizes,
 )
 from presieve.backend.problems.column_pruning import ColumnUse
+from presieve.backend.problems.problem import SiteDeclined, SiteProblem
 from presieve.backend.statistics.pushed_filters import Scans
 from presieve.cost.decision import keeps
 from presieve.driver.options import Options
@@ -44,7 +47,7 @@ from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
 from presieve.records import replace
-from presieve.report.remarks import CompiledFunction, Remark
+from presieve.report.remarks import CompiledFunction, ConjunctFate, Remark
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.semantics.infix import invariant_words
 from presieve.semantics.joins import with_sides
@@ -73,6 +76,7 @@ def report_of(state: PlanState) -> ReportData:
             *(None for _ in placed),
         ),
         taken_back=state.taken_back,
+        left_alone=state.notes if asked else (),
         derived=(
             *(derived_report(d, drawn=not silent) for d in state.select(DerivedDecision)),
             *map(range_report, state.select(RangeDecision)),
@@ -317,14 +321,27 @@ def boundary_report(decision: SiteDecision) -> BoundaryReport:
 def _list_declined(decision: SiteDecision) -> tuple[Declined, ...]:
     """List why no more was moved, in the order of the decisions."""
     proof, verdict = decision.proof, decision.verdict
-    listed = decision.reasons
+    listed = tuple(chain.from_iterable(map(_list_reasons, decision.reasons)))
     if proof is not None:
-        listed = (*proof.solution.declined, *proof.goal.site.stuck, *listed)
+        stuck = map(_plain, proof.goal.site.stuck)
+        listed = (*proof.solution.declined, *stuck, *listed)
         if verdict is not None and verdict.refused:
             prefilter = _sql(proof.solution.prefilter, "true")
             reason = f"the pre-filter {prefilter} is proven, but {_reason(verdict)}"
             listed = (*listed, Declined(COST, reason))
     return listed if decision.conflict is None else (*listed, decision.conflict)
+
+
+def _list_reasons(why: Declined) -> tuple[Declined, ...]:
+    """List the reasons of all conjuncts, if they are known one by one."""
+    if not isinstance(why, SiteDeclined):
+        return (why,)
+    each = dict.fromkeys(_plain(o.why) for o in why.obstacles if o.why is not None)
+    return tuple(each) or (_plain(why),)
+
+
+def _plain(why: Declined) -> Declined:
+    return Declined(why.code, why.reason, why.span)
 
 
 def _with_proof(report: BoundaryReport, proof: GoalProof) -> BoundaryReport:
@@ -418,13 +435,14 @@ def _boundary(job: Job, decision: SiteDecision, scans: Sequence[Scans]) -> Bound
     if proof is not None:
         with job.show_progress(site):
             report = replace(report, order=order_of(proof.solution, job.seconds_left))
+    fates: tuple[ConjunctFate, ...] = ()
     if proof is not None and rewrite is not None and rewrite.kind != "none":
         problem, invariant = proof.solution.problem, proof.solution.invariant
         residual = problem.where if rewrite.kind == "partial" else proof.solution.residual
-        fates = on_request.conjuncts_of(rewrite.kind, problem.where, residual)
+        if not decision.is_taken_back and not proof.goal.site.partly:
+            fates = on_request.conjuncts_of(rewrite.kind, problem.where, residual)
         report = replace(
             report,
-            conjuncts=() if decision.is_taken_back or proof.goal.site.partly else fates,
             sentences=on_request.sentences(problem, invariant),
             remedies=on_request.remedies_of(report.assumptions, problem),
         )
@@ -432,7 +450,33 @@ def _boundary(job: Job, decision: SiteDecision, scans: Sequence[Scans]) -> Bound
         below = scans[site.number]
         reaches = on_request.reaches_of(decision.edit, below)
         report = replace(report, pushed_to_scan=below.filters, reaches=reaches)
+    report = replace(report, conjuncts=(*fates, *_other_fates(site, report, bool(fates))))
     return replace(report, seconds=report.seconds + time.perf_counter() - started)
+
+
+def _other_fates(site: OpenSite, report: BoundaryReport, is_pushed: bool) -> Iterator[ConjunctFate]:
+    """Yield the outcome of each conjunct that is not moved. If the others are (``is_pushed``),
+    their outcome is told elsewhere.
+    """
+    if report.kind == "empty":
+        return
+    obstacles: dict[tuple[int, int], Declined | None] = {}
+    if isinstance(site.problem, SiteProblem | SiteDeclined):
+        obstacles = {(o.operator, o.conjunct): o.why for o in site.problem.obstacles}
+    rest = tuple(d for d in report.declined if d not in obstacles.values()) or report.declined
+    texts: dict[str, tuple[int, int]] = {}
+    for conjunct in site.conjuncts:
+        texts.setdefault(conjunct.text, (conjunct.operator, conjunct.conjunct))
+    for text, place in texts.items():
+        if place not in obstacles:
+            if not is_pushed:
+                yield ConjunctFate(text, "stays", why=rest)
+            continue
+        why = obstacles[place]
+        if why is None:
+            yield ConjunctFate(text, "spark")
+        else:
+            yield ConjunctFate(text, "stays", why=(_plain(why),))
 
 
 def _trace_search(goal: Goal, options: Options) -> Trace:

@@ -36,6 +36,7 @@ FATE_MARKS = {
     "weakened": "\N{UP DOWN ARROW}",
     "replaced": "\N{UP DOWN ARROW}",
     "stays": "\N{UPWARDS ARROW}",
+    "spark": "\N{DOWNWARDS ARROW}",
 }
 """Arrows beside the fate of a conjunct: whether it is checked below or above."""
 
@@ -69,7 +70,7 @@ def _templates() -> Environment:
     env.globals.update(invariant_heading=HEADING)
     env.globals.update(summary=sentences.summary, scan=sentences.scan, effort=sentences.effort)
     env.globals.update(measured=sentences.tell_measured, why=sentences.why)
-    env.globals.update(kinds=sentences.KINDS, with_residual=sentences.WITH_RESIDUAL)
+    env.globals.update(meaning=sentences.meaning, with_residual=sentences.WITH_RESIDUAL)
     env.globals.update(residual_strengths=sentences.RESIDUAL_STRENGTHS, strength=sentences.strength)
     env.globals.update(
         function_facts=sentences.function_facts, derived_facts=sentences.tell_derived

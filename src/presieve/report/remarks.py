@@ -6,10 +6,10 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from presieve.errors import Span, place_json
+from presieve.errors import Declined, Span, place_json
 from presieve.report.json_fields import JsonFields
 
-Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays"]
+Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays", "spark"]
 
 FATES: dict[Fate, str] = {
     "below": "pushed; nothing remains above",
@@ -17,6 +17,7 @@ FATES: dict[Fate, str] = {
     "weakened": "weakened; what remains above is",
     "replaced": "replaced; what remains above is",
     "stays": "stays above, unchanged",
+    "spark": "moved by Spark itself",
 }
 """The meaning of each fate, for people."""
 
@@ -28,17 +29,21 @@ class ConjunctFate(JsonFields, Struct, frozen=True):
         text: The conjunct, in Spark SQL.
         fate: ``"below"`` (no part of it is checked above), ``"implied"`` (the other conjuncts imply
             it), ``"weakened"`` (it implies ``above``), ``"replaced"`` (``above`` stands for all
-            replaced conjuncts) or ``"stays"`` (the residual has it).
+            replaced conjuncts), ``"stays"`` (the residual has it) or ``"spark"`` (it reads no
+            result of the function).
         above: The new conjuncts of the residual, in Spark SQL.
+        why: Why it stays, if it was not moved.
     """
 
     text: str
     fate: Fate
     above: tuple[str, ...] = ()
+    why: tuple[Declined, ...] = ()
 
     def __str__(self) -> str:
         above = f" {' AND '.join(self.above)}" if self.above else ""
-        return f"{self.text}: {FATES[self.fate]}{above}"
+        why = f": {'; '.join(map(str, self.why))}" if self.why else ""
+        return f"{self.text}: {FATES[self.fate]}{above}{why}"
 
     @property
     def description(self) -> str:

@@ -126,6 +126,7 @@ class Report:
             "functions": [fields_json(f) for f in self.functions],
             "derived": [fields_json(d, "certificates") for d in self.derived],
             "contract": [fields_json(s) for s in self.scans],
+            "left_alone": [d.to_json() for d in self.data.left_alone],
             "peer_orders": [fields_json(p) for p in self.data.peer_orders],
             "plan_before": self.data.plan_before,
             "plan_after": self.data.plan_after,

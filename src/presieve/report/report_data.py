@@ -186,8 +186,9 @@ class ReportData:
     is None until a measurement. ``searches`` repeat the search for each boundary and return its
     trace; None for boundaries that were not searched. ``declined``: why the plan was not read.
     ``scans`` are those of the plan as rewritten. ``taken_back`` lists the passes that were taken
-    back because Spark would have made something worse of them; ``peer_orders`` lists the places
-    where a different order of rows may show, for rows whose order Spark does not promise.
+    back because Spark would have made something worse of them; ``left_alone`` says of other
+    operators that call functions below filters why no filter moves past them; ``peer_orders`` lists
+    places where a different order of rows may show, for rows whose order Spark does not promise.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -204,6 +205,7 @@ class ReportData:
     scans: tuple[ScanContract, ...] = ()
     taken_back: tuple[Declined, ...] = ()
     peer_orders: tuple[PeerOrder, ...] = ()
+    left_alone: tuple[Declined, ...] = ()
 
     def trace_lines(self, index: int) -> ReportData:
         """Add the trace of one boundary, by a new search unless the trace exists already."""

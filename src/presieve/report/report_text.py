@@ -58,9 +58,11 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     yield from leading(boundary, changed)
     if boundary.declined:
         yield "more", sentences.why(d.code for d in boundary.declined)
-    yield "kind", f"{boundary.kind}. {sentences.KINDS.get(boundary.kind, '')}".strip()
+    yield "kind", f"{boundary.kind}. {sentences.meaning(boundary)}".strip()
     if boundary.kind != "none":
         yield from _proof_fields(boundary)
+    elif len(boundary.conjuncts) > 1:
+        yield from (("part", str(conjunct)) for conjunct in boundary.conjuncts)
     if boundary.estimated_selectivity is not None:
         yield "rows kept", sentences.tell_estimated(boundary.estimated_selectivity)
     if boundary.decision:
@@ -178,6 +180,8 @@ def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None
 def render(data: ReportData) -> str:
     """Render the whole report."""
     head = [sentences.summary(data)]
+    if data.left_alone:
+        head.append("\n".join(field_text("left alone", str(why)) for why in data.left_alone))
     if len(data.boundaries) > 1:
         head.append("\n".join(table([data])))
     if data.measured:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -28,6 +28,13 @@ KINDS = {
 }
 """The meaning of each kind of pushdown."""
 
+KINDS_OF_PARTS = {
+    "exact": "The pre-filter replaces the parts of the filter that move; the others remain above.",
+    "split": "Rows are filtered below the function; a weaker filter and the parts that do not move"
+    " remain above it.",
+}
+"""The same if parts of the filter do not move."""
+
 STRENGTHS: dict[Strength, str] = {
     "optimal": "every row that it keeps matters in some table; no correct one keeps fewer",
     "regions": "every region of rows that the search distinguishes is needed by some table;"
@@ -45,6 +52,13 @@ WITH_RESIDUAL = ("split", "partial")
 """The kinds whose residual has conjuncts."""
 
 
+def meaning(boundary: BoundaryReport) -> str:
+    """The meaning of the kind of a pushdown."""
+    stays = any(c.why for c in boundary.conjuncts)
+    of_parts = KINDS_OF_PARTS.get(boundary.kind, "") if stays else ""
+    return of_parts or KINDS.get(boundary.kind, "")
+
+
 def strength(shown: Strength) -> str:
     """The strength of a pre-filter, and its meaning."""
     return f"{shown}: {STRENGTHS[shown]}"
@@ -56,13 +70,15 @@ def summary(data: ReportData) -> str:
         return f"The plan is unchanged: {data.declined}"
     places = len(data.boundaries)
     moved = sum(b.kind != "none" for b in data.boundaries)
-    met = [word for word, test in _MET if any(test(b.operator) for b in data.boundaries)]
+    met = dict.fromkeys(_MET.get(b.operator, "a UDF") for b in data.boundaries)
     filters = (
         f"{_number_of(places, 'place')} where a filter meets {' or '.join(met)}, "
         f"{moved} with a proven pre-filter."
     )
     if places == 0:
-        filters = "No filter stands above a Python UDF in this plan."
+        filters = NO_FILTER if not data.left_alone else ""
+    elsewhere = len(data.left_alone)
+    alone = f"{_number_of(elsewhere, 'place')} left alone." if elsewhere else ""
     pruned = sum(f.pruned for f in data.functions)
     columns = f"{_number_of(pruned, 'function')} of tables with fewer columns." if pruned else ""
     compiled = sum(bool(f.compiled) for f in data.functions)
@@ -71,7 +87,11 @@ def summary(data: ReportData) -> str:
     files = f"{_number_of(added, 'filter')} derived for files." if added else ""
     state = "The plan is rewritten." if data.changed else "The plan is unchanged."
     remarks = " ".join(f"{remark}." for remark in (*data.taken_back, *data.peer_orders))
-    return " ".join(filter(None, (filters, columns, native, files, state, remarks)))
+    return " ".join(filter(None, (filters, alone, columns, native, files, state, remarks)))
+
+
+NO_FILTER = "No filter of this plan is held up by a Python function, an aggregate or a window."
+"""What is said of a plan without a place that filters could move past."""
 
 
 def tell_derived(files: DerivedReport) -> Iterator[tuple[str, str]]:
@@ -100,13 +120,12 @@ def scan_facts(scan: ScanContract) -> Iterator[tuple[str, str]]:
         yield "note", note
 
 
-_WINDOWS, _JOINS = ("Window", "GlobalLimit"), ("Join", "Intersect", "Except")
-_MET: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    ("a UDF", lambda operator: operator not in (*_WINDOWS, *_JOINS)),
-    ("a window", lambda operator: operator in _WINDOWS),
-    ("a join", lambda operator: operator in _JOINS),
-)
-"""The words for operators below filters, by the name of the operator."""
+_MET = {
+    **dict.fromkeys(("Window", "GlobalLimit"), "a window"),
+    **dict.fromkeys(("Join", "Intersect", "Except"), "a join"),
+    "Aggregate": "an aggregate",
+}
+"""The words for operators below filters, by the name of the operator; the others are UDFs."""
 
 
 def _number_of(number: int, noun: str) -> str:

@@ -7,6 +7,7 @@ collated strings, arrays, maps and structs.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -110,14 +111,21 @@ UNSUPPORTED = "unsupported:"
 
 
 def display_type(type_: str) -> str:
-    """The type for a message, with advice if it is not supported."""
+    """The type of an input column for a message, with advice if it is not supported."""
+    return _display_type(type_, _ADVICE, "convert it below the function")
+
+
+def display_result_type(type_: str) -> str:
+    """The type of a function's result for a message, with advice if it is not supported."""
+    return _display_type(type_, _RESULT_ADVICE, "return a value of another type")
+
+
+def _display_type(type_: str, advice: Sequence[tuple[tuple[str, ...], str]], other: str) -> str:
     name = type_.removeprefix(UNSUPPORTED)
     if sort_of(type_) is not None:
         return name
-    for prefixes, advice in _ADVICE:
-        if name.startswith(prefixes):
-            return f"{name}, which is not supported: {advice}"
-    return f"{name}, which is not supported: convert it below the function"
+    text = next((text for prefixes, text in advice if name.startswith(prefixes)), other)
+    return f"{name}, which is not supported: {text}"
 
 
 _ADVICE = (
@@ -126,4 +134,10 @@ _ADVICE = (
     (("char", "varchar"), "Spark pads or cuts such strings; cast it to string below the function"),
     (("string",), "cast it to string, which has no collation, below the function"),
     (("float",), "cast it to double below the function, where that is exact enough"),
+)
+_RESULT_ADVICE = (
+    (("struct", "variant"), "return each field that a filter reads by a function of its own"),
+    (("array", "map"), "return what a filter reads of it by a function of its own"),
+    (("char", "varchar", "string"), "declare it as string"),
+    (("float",), "declare it as double"),
 )

@@ -301,7 +301,7 @@ def sessions(pdf):
 def test_durations_of_a_module(tmp_path: Path, gap: str) -> None:
     """The key passes a function of groups that compares with a duration which its module says."""
     text = SESSIONS.format(gap=gap if DURATIONS[gap] else "None")
-    module = load(tmp_path / "durations.py", text)
+    module: Any = load(tmp_path / "durations.py", text)
     if not DURATIONS[gap]:
         text = SESSIONS.format(gap=gap)
         (tmp_path / "durations.py").write_text(text)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from presieve.backend.catalyst.boundary import simple_kind
 from presieve.backend.catalyst.definitions import CTE_DEFINITION
 from presieve.backend.catalyst.operators import FILTER, JOIN
 from presieve.backend.catalyst.sites import Site, find_sites
 from presieve.backend.catalyst.trees import Node, is_leaf, walk
-from presieve.backend.catalyst.windows import is_windowed
+from presieve.backend.catalyst.windows import is_windowed, names_of
 from presieve.backend.filter_placement.filtered_leaves import moves_no_filters, read_leaf_site
 from presieve.backend.filter_placement.joins import JoinSite, is_paired, read_join_site
 from presieve.backend.filter_placement.sides import OperatorInput, SiteContext
@@ -19,7 +20,7 @@ from presieve.backend.filter_placement.windows import WindowSite, read_window_si
 from presieve.backend.gateway import Gateway, Handle, PlanView, dataframe_of
 from presieve.backend.open_plan import CACHED, Opened, is_cached, or_declined, session_declines
 from presieve.backend.rewrite import Predicate, insert_filters, predicate
-from presieve.errors import DeclineSignal
+from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import to_scope, variables
 from presieve.records import replace
@@ -40,11 +41,14 @@ _SOURCES: _Kinds = ((is_leaf, read_leaf_site),)
 
 
 class FilteredOperators(Struct, frozen=True):
-    """A plan and its operators that are understood, outer ones first."""
+    """A plan and its operators that are understood, outer ones first; ``declined`` say of others
+    below filters why no filter goes below them.
+    """
 
     opened: Opened
     plan: Handle
     found: tuple[AnySite, ...] = ()
+    declined: tuple[Declined, ...] = ()
 
 
 @or_declined
@@ -61,7 +65,11 @@ def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     context = SiteContext(PlanView(gateway, plan, gateway.tree(plan)), timezone)
     kinds = (*_KINDS, *_SOURCES) if alone else _KINDS
-    return FilteredOperators(opened, plan, tuple(_read_sites(context, kinds)))
+    sites = list(_read_sites(context, kinds))
+    declined = tuple(s for s in sites if isinstance(s, Declined))
+    return FilteredOperators(
+        opened, plan, tuple(s for s in sites if not isinstance(s, Declined)), declined
+    )
 
 
 @or_declined
@@ -91,7 +99,7 @@ def filter_of(side: OperatorInput, prefilter: Term, timezone: str) -> Predicate:
     return replace(filter_, aside=True) if loses(prefilter) else filter_
 
 
-def _read_sites(context: SiteContext, kinds: _Kinds) -> Iterator[AnySite]:
+def _read_sites(context: SiteContext, kinds: _Kinds) -> Iterator[AnySite | Declined]:
     nodes = list(walk(context.view.root))
     if not any(n.kind in (FILTER, JOIN) for n in nodes):
         return
@@ -107,8 +115,11 @@ def _read_sites(context: SiteContext, kinds: _Kinds) -> Iterator[AnySite]:
         try:
             _check(context.view, site)
             yield by_number[site.number][1](context, site)
-        except DeclineSignal:
-            continue
+        except DeclineSignal as signal:
+            node, why = site.boundary, signal.declined
+            operator = f"{simple_kind(node)} {names_of(node)}".strip()
+            reason = f"no filter is pushed below {operator}: {why.reason}"
+            yield Declined(why.code, reason, why.span)
 
 
 def _check(view: PlanView, site: Site) -> None:

@@ -50,7 +50,8 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
     window = replace(read_window(node, of), raises=above or functions_raise(node))
     where = to_scope(sql_conjunction(over(site, attributes)), Scope.ROW, Scope.KEY)
     if not sql_conjuncts(where):
-        raise DeclineSignal("keys-only", "the filter reads what the window computes")
+        reason = "the filter reads only what it computes from the rows of a partition"
+        raise DeclineSignal("window-frame", reason)
     read = set(variables(where, *window.partition, *(k.value for k in window.order)))
     guarded = is_guarded_by(site, _unmoved_conjuncts(site))
     side = context.side(below, inputs, read, guarded=guarded)

@@ -80,6 +80,14 @@ class LiftedBoundary(Struct, frozen=True):
     known: dict[int, Var] = field(default_factory=dict)
 
 
+class NotLifted(Declined, frozen=True):
+    """Why a function of tables is not understood. ``obstacles`` say of outputs, by number, why they
+    are not known to hold a column of the input, for those of which that is to be expected.
+    """
+
+    obstacles: tuple[tuple[int, Declined], ...] = ()
+
+
 TWO_GROUPS = Declined(
     "operator",
     "for a function of two groups, only filters on columns that hold the key in every row are "
@@ -219,16 +227,18 @@ class _Functions(Struct, frozen=True):
         function = load_function(self.gateway, self.gateway.group_function(self.node), call)
         if not isinstance(function, FunctionType):
             raise DeclineSignal.of(why)
-        if boundary.kind in MAPS:
-            return self._rows_passed(analyze_unlifted(function, boundary), why)
-        takes_key(function, boundary, call)
+        if boundary.kind not in MAPS:
+            takes_key(function, boundary, call)
         unlifted_function = analyze_unlifted(function, boundary)
+        obstacles = tuple(unlifted_function.obstacles().items())
+        why = NotLifted(why.code, why.reason, why.span, obstacles)
+        if boundary.kind in MAPS:
+            return self._rows_passed(unlifted_function, why)
         if boundary.beside is None:
             with suppress(DeclineSignal):
                 return self._rows_passed(unlifted_function, why)
-        return LiftedBoundary(
-            boundary, self.names, (_only(unlifted_function.fold_of_keys(self.names), why),), why
-        )
+        lifted = _only(unlifted_function.fold_of_keys(self.names), why)
+        return LiftedBoundary(boundary, self.names, (lifted,), why)
 
     def _rows_passed(self, unlifted_function: Unlifted, why: Declined) -> LiftedBoundary:
         """Take each row as a group. Raises ``why`` if only the key is passed on."""

@@ -24,6 +24,8 @@ from presieve.backend.catalyst.boundary import MAPS, Boundary
 from presieve.backend.catalyst.variable_columns import InputAttributes, key_columns
 from presieve.backend.problems.load_functions import table_request
 from presieve.dataflow.analysis import Dataflow, dataflow
+from presieve.dataflow.context import Effect, Note
+from presieve.errors import Declined
 from presieve.ir.assumption_codes import NO_NULL
 from presieve.ir.fold import Column, Fold, Output
 from presieve.ir.ops import app, negate
@@ -50,9 +52,14 @@ class Unlifted:
     boundary: Boundary
     answer: Dataflow
 
+    @property
+    def is_missed(self) -> bool:
+        """Whether it does more than return rows, so that a dropped row might be missed."""
+        return bool(self.answer.missed)
+
     def fold_of_keys(self, names: InputAttributes) -> Lifted:
         """Return the fold of the outputs that hold one of the keys, if there are any."""
-        return self._fold(names, self.answer.keys)
+        return self._fold(names, {} if self.is_missed else self.answer.keys)
 
     def fold_of_rows(self, names: InputAttributes) -> Lifted:
         """Return the fold of the outputs that hold a column of their row, if there are any.
@@ -64,12 +71,69 @@ class Unlifted:
         reads = self.answer.reads
         read = (k for k in names.keys if reads is None or k.name in reads)
         nullable_columns = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
+        passes = {} if self.is_missed else self.answer.passes or {}
         facts = tuple(
             assumption_of(NO_NULL, negate(app(Op.IS_NONE, Var(Scope.KEY, c.name, c.sort))))
             for c in nullable_columns
             if c
         )
-        return replace(self._fold(names, self.answer.passes or {}), assumptions=facts)
+        return replace(self._fold(names, passes), assumptions=facts)
+
+    def obstacles(self) -> Mapping[int, Declined]:
+        """Say, by output, why it is not known to hold a column of the input in every row, although
+        it has the name of a grouping column, or for a function of batches of any column.
+        """
+        boundary = self.boundary
+        expected = {a.name.lower(): a for a in boundary.inputs}
+        named = (
+            (a, expected[a.name.lower()]) for a in boundary.outputs if a.name.lower() in expected
+        )
+        passes = self.answer.passes or {}
+        answers = self.answer.keys if boundary.keys else passes
+        obstacles: dict[int, Declined] = {}
+        for output, input_ in named:
+            if self._may_pass(input_):
+                why = self._obstacle(output, output.name in answers)
+            else:
+                why = self._not_grouped(output, input_)
+            if why is not None:
+                obstacles[output.id] = why
+        return obstacles
+
+    def _may_pass(self, attribute: Attribute) -> bool:
+        return not self.boundary.keys or attribute.id in self.boundary.keys
+
+    def _not_grouped(self, output: Attribute, column: Attribute) -> Declined | None:
+        """Say that a filter would move if a column was a grouping column, if it would."""
+        if self.boundary.beside is not None:
+            return None
+        keys = (*self.boundary.keys, column.id)
+        grouped = analyze_unlifted(self.function, replace(self.boundary, keys=keys))
+        if grouped.is_missed or output.name not in grouped.answer.keys:
+            return None
+        reason = f"{column.name} is no grouping column: if each group has one, group by it, too"
+        return Declined("not-grouped", reason)
+
+    def _obstacle(self, output: Attribute, is_passed: bool) -> Declined | None:
+        """Say what keeps filters on an output from the rows or the groups that it comes from."""
+        if self.is_missed:
+            effect = self.answer.missed[0]
+            cause = _cause(self.answer, effect)
+            text = effect.reason if cause is None else cause.reason
+            reason = f"calls of the function must stay, as it may do more than return rows: {text}"
+            return Declined(effect.code if cause is None else cause.code, reason, effect.span)
+        if is_passed:
+            if output.type in _COMES_BACK or decimal_type(output.type):
+                return None
+            reason = f"values of {output.name} may come back from pandas as others: cast it"
+            return Declined("column-type", reason)
+        question = "keys" if self.boundary.keys else "rows"
+        notes = [n for n in self.answer.notes if n.question == question]
+        what = "the group's key" if self.boundary.keys else "its column's value"
+        text = f": {notes[0].reason}" if notes else ""
+        span = notes[0].span if notes else None
+        code = notes[0].code if notes else "not-a-fold"
+        return Declined(code, f"{output.name} is not known to hold {what} in each row{text}", span)
 
     def _fold(self, names: InputAttributes, sources: Mapping[str, str]) -> Lifted:
         returned_keys = {
@@ -89,15 +153,21 @@ class Unlifted:
 
 
 def analyze_unlifted(function: FunctionType, boundary: Boundary) -> Unlifted:
-    """Analyze the function. If it does more than return rows, a dropped row might be missed, so no
-    columns are passed on. Raises :class:`DeclineSignal`.
-    """
+    """Analyze the function. Raises :class:`DeclineSignal`."""
     by_id = {a.id: a.name for a in boundary.inputs}
     keys = tuple(by_id[k] for k in boundary.keys)
-    answer = dataflow(table_request(function, boundary, keys))
-    if answer.missed:
-        answer = replace(answer, keys={}, passes=None)
-    return Unlifted(function, boundary, answer)
+    return Unlifted(function, boundary, dataflow(table_request(function, boundary, keys)))
+
+
+def _cause(answer: Dataflow, effect: Effect) -> Note | None:
+    """Return what makes an effect unknown: a value that is not known in the same statement."""
+    if effect.kind != "unknown" or effect.span is None:
+        return None
+    return next((n for n in answer.notes if n.code and _is_on_line(n, effect.span.line)), None)
+
+
+def _is_on_line(note: Note, line: int) -> bool:
+    return note.span is not None and note.span.line == line
 
 
 _ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")

@@ -35,7 +35,7 @@ from presieve.backend.effects.trusted_scans import Sources, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle, PlanView
 from presieve.backend.problems.chained_udfs import check_chains, compose_projections
-from presieve.backend.problems.lift_functions import LiftedBoundary, read_lifted
+from presieve.backend.problems.lift_functions import LiftedBoundary, NotLifted, read_lifted
 from presieve.backend.problems.setting import PlanSetting
 from presieve.backend.problems.shared_series import check_shared
 from presieve.errors import Declined, DeclineSignal
@@ -53,7 +53,7 @@ from presieve.records import replace
 from presieve.semantics.assumptions import KEY_FORM
 from presieve.semantics.invalid_utf8 import NOT_UTF8, as_decoded, reads_bytes
 from presieve.semantics.thresholds import with_thresholds
-from presieve.semantics.types import display_type
+from presieve.semantics.types import display_result_type
 from presieve.sql.expressions.raising import can_raise
 
 
@@ -67,12 +67,29 @@ class BoundaryInput(Struct, frozen=True):
     sources: Callable[[], Sources]
 
 
+class ConjunctObstacle(Struct, frozen=True):
+    """A conjunct of a filter that we do not move, by the numbers of its operator and of its place
+    there, and why it stays; None if Spark itself moves it.
+    """
+
+    operator: int
+    conjunct: int
+    why: Declined | None
+
+
+class SiteDeclined(Declined, frozen=True):
+    """Why no conjunct of the filters moves, and why each of them does not."""
+
+    obstacles: tuple[ConjunctObstacle, ...] = ()
+
+
 class SiteProblem(Struct, frozen=True):
     """The problem to prove at a site, and the plan's columns for the variables of the proof.
 
     The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
     conjunct) numbers of the conjuncts that it replaces, and ``taken`` is their conjunction; the
-    other parts are copies. ``stuck`` says why the remaining conjuncts stay where they are.
+    other parts are copies. ``obstacles`` are the other conjuncts, and ``stuck`` says why they stay
+    where they are, and why no more is known of those that move.
     ``functions`` are the functions that were read. ``input_errors`` (the expressions under the
     boundary that can raise) and ``sources`` (the scans there, may raise :class:`DeclineSignal`) are
     computed when a proof needs them, because plans may be large. ``sent`` says whether Python can
@@ -99,6 +116,7 @@ class SiteProblem(Struct, frozen=True):
     unsure: bool = False
     others: tuple[Problem, ...] = ()
     partly: bool = False
+    obstacles: tuple[ConjunctObstacle, ...] = ()
 
     @property
     def input(self) -> BoundaryInput:
@@ -154,10 +172,22 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: PlanSettin
     check_chains(site)
     node = gateway.node(plan, site.boundary.path)
     boundary = _with_read(read_boundary(gateway, site.boundary, node), site)
-    read = read_lifted(gateway, node, boundary, setting)
+    try:
+        read = read_lifted(gateway, node, boundary, setting)
+    except DeclineSignal as signal:
+        raise DeclineSignal.of(_decline_each(site, boundary, signal.declined)) from signal
     view = PlanView(gateway, plan, site.root)
     check_shared(view, read, setting)
     return _problem(view, *compose_projections(gateway, site, plan, read, setting))
+
+
+def _decline_each(site: Site, boundary: Boundary, why: Declined) -> Declined:
+    """Say of each conjunct why it stays, if nothing is known of the functions' values."""
+    try:
+        _conjuncts(site, boundary, {}, {}, why)
+    except DeclineSignal as signal:
+        return signal.declined
+    return why
 
 
 def _with_read(boundary: Boundary, site: Site) -> Boundary:
@@ -190,8 +220,8 @@ def _problem(view: PlanView, site: Site, read: LiftedBoundary) -> SiteProblem:
     full_fold = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(full_fold, names)
     known_flags = {inside[i]: v for i, v in read.known.items() if i in inside}
-    conjuncts = _conjuncts(site, boundary, inside, unknown, why)
-    moved, stuck, beside = _weaken_unknown(conjuncts, known_flags, why)
+    every = _conjuncts(site, boundary, inside, unknown, why)
+    moved, stuck, beside = _weaken_unknown(every, known_flags, why)
     row_conditions = () if read.kept is None else (read.kept,)
     where = sql_conjunction([*_distinct_conditions(moved), *row_conditions])
     stuck = (*stuck, *_text_encoding(read, where, texts))
@@ -213,7 +243,6 @@ def _problem(view: PlanView, site: Site, read: LiftedBoundary) -> SiteProblem:
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem, partly=why is not None)
     sent = sent_to_python(view, site, boundary)
-    opaque = why is not None or others_raise(site.boundary, boundary)
     return SiteProblem(
         site,
         boundary,
@@ -226,10 +255,11 @@ def _problem(view: PlanView, site: Site, read: LiftedBoundary) -> SiteProblem:
         cache(partial(_input_errors, site, boundary, moved)),
         cache(partial(read_sources, view, boundary)),
         sent,
-        opaque,
+        why is not None or others_raise(site.boundary, boundary),
         called_problem.open,
         called_problem.others,
         partly=not set(known_flags).isdisjoint(variables(where)),
+        obstacles=every[1],
     )
 
 
@@ -291,20 +321,21 @@ def _of_read_columns(problem: Problem, *, partly: bool) -> Problem:
 
 
 _Conjuncts: TypeAlias = tuple[
-    tuple[tuple[Moved, Term], ...], tuple[Declined, ...], tuple[Term, ...]
+    tuple[tuple[Moved, Term], ...], tuple[ConjunctObstacle, ...], tuple[Term, ...]
 ]
-"""The conjuncts that move, why others do not, and those that stay as they read keys only."""
+"""The conjuncts that move, the others, and the terms of those that read keys only."""
 
 
 def _weaken_unknown(
     conjuncts: _Conjuncts, known_flags: Mapping[Var, Var], why: Declined | None
-) -> _Conjuncts:
+) -> tuple[tuple[tuple[Moved, Term], ...], tuple[Declined, ...], tuple[Term, ...]]:
     """Weaken the conjuncts that read an output that is known for some rows only: they are false
-    only where this output is known. Adds ``why`` no more is known.
+    only where this output is known. Return also why the others stay, and ``why`` no more is known.
     """
-    moved, stuck, beside = conjuncts
+    moved, obstacles, beside = conjuncts
+    stuck = tuple(dict.fromkeys(o.why for o in obstacles if o.why is not None))
     if not any(v in known_flags for _, t in moved for v in variables(t)):
-        return conjuncts
+        return moved, stuck, beside
     reasons = () if why is None else (why,)
     return tuple(_where_known(m, t, known_flags) for m, t in moved), (*stuck, *reasons), beside
 
@@ -348,28 +379,38 @@ def _conjuncts(
     function does not lift is the most informative reason.
     """
     moved: list[tuple[Moved, Term]] = []
-    stuck: list[Declined] = []
+    obstacles: list[ConjunctObstacle] = []
     beside: list[Term] = []
-    shown = {a.id: f"{a.name!r} of type {display_type(a.type)}" for a in boundary.outputs}
+    shown = {a.id: f"{a.name!r} of type {display_result_type(a.type)}" for a in boundary.outputs}
     for conjunct in site.arriving:
         term = _over_outputs(conjunct.term, inside, unknown, why, shown)
+        number = (conjunct.operator, conjunct.conjunct)
         if isinstance(term, Declined):
             # Spark itself moves a conjunct that reads no result of a projection's functions.
             by_spark = boundary.single and boundary.computed.isdisjoint(conjunct.reads)
-            if not (conjunct.reads and by_spark):
-                stuck.append(term)
+            by_spark = by_spark and bool(conjunct.reads)
+            obstacles.append(ConjunctObstacle(*number, None if by_spark else term))
         elif _over_keys(term):
+            obstacles.append(ConjunctObstacle(*number, None))
             beside.append(term)
         else:
             moved.append((conjunct, term))
     if not moved:
-        # If no conjunct is understood, the functions are not the obstacle.
-        own = stuck and why not in stuck
-        raise DeclineSignal.of((stuck[0] if own else why) or KEYS_ONLY)
+        raise DeclineSignal.of(_nothing_moves(tuple(obstacles), why))
     if sum(size(term) for _, term in moved) > MAX_WHERE:
         reason = f"the filter has more than {MAX_WHERE} operators; write it with fewer"
         raise DeclineSignal("filter-size", reason)
-    return tuple(moved), tuple(dict.fromkeys(stuck)), tuple(beside)
+    return tuple(moved), tuple(obstacles), tuple(beside)
+
+
+def _nothing_moves(obstacles: tuple[ConjunctObstacle, ...], why: Declined | None) -> SiteDeclined:
+    """Say why no conjunct moves. If one of them is not understood because of ``why``, a function is
+    not, this is the reason; else the functions are not the obstacle.
+    """
+    stuck = [o.why for o in obstacles if o.why is not None]
+    own = stuck and why not in stuck
+    main = (stuck[0] if own else why) or KEYS_ONLY
+    return SiteDeclined(main.code, main.reason, main.span, obstacles)
 
 
 MAX_WHERE = 500
@@ -398,17 +439,20 @@ def _over_outputs(
     shown: Mapping[int, str],
 ) -> Term | Declined:
     """Rewrite attribute variables to OUT and KEY variables, which have the same sort up to NULL. If
-    ``why`` is given, a function does not lift and its other columns are unknown for this reason.
-    ``shown`` are the columns' names and types, for messages.
+    ``why`` is given, a function does not lift and its other columns are unknown for this reason, or
+    for one that is more to the point of a conjunct (:class:`NotLifted`). ``shown`` are the columns'
+    names and types, for messages.
     """
     if isinstance(term, Declined):
         return term
+    missing = [i for i in map(attribute_id, variables(term)) if i not in inside]
     for var in variables(term):
         if attribute_id(var) in unknown:
             return unknown[attribute_id(var)]
         target = inside.get(attribute_id(var))
         if target is None and why is not None:
-            return why
+            obstacles = dict(why.obstacles) if isinstance(why, NotLifted) else {}
+            return obstacles[missing[0]] if obstacles.keys() >= set(missing) else why
         if target is None or strip(target.sort) != strip(var.sort):
             return Declined("column-type", _UNMODELLED.format(shown[struct_id(attribute_id(var))]))
     return with_thresholds(rewrite(term, lambda v: inside[attribute_id(v)]))

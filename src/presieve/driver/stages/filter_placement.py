@@ -85,10 +85,12 @@ def add_filters_below(state: PlanState) -> PassResult:
     df = state.df
     earlier = {d.site.number: d for d in state.select(FilteredDecision)}
     decided: dict[int, FilteredDecision] = {}
+    notes: tuple[Declined, ...] = ()
     for _ in range(MAX_ROUNDS):
         operators = open_operators(state.opened, df)
         if isinstance(operators, Declined):
             break
+        notes = operators.declined
         decisions = [_decide(operators, site, state.options) for site in operators.found]
         decided |= {d.site.number: d for d in decisions if d.predicates or d.declined}
         filters = {
@@ -102,7 +104,7 @@ def add_filters_below(state: PlanState) -> PassResult:
             break
         df = new_df
     every = {**earlier, **{n: decided[n] for n in sorted(decided)}}
-    return PassResult(df, tuple(every.values()))
+    return PassResult(df, tuple(every.values()), notes=notes)
 
 
 def _decide(operators: FilteredOperators, site: AnySite, options: Options) -> FilteredDecision:

@@ -54,12 +54,13 @@ class Job(Struct, frozen=True):
 class PassResult(Struct, frozen=True):
     """The resulting DataFrame, the input DataFrame itself if nothing changes, and the decisions.
 
-    ``opened`` is the plan, if the pass opened it.
+    ``opened`` is the plan, if the pass opened it. ``notes`` say why operators are left alone.
     """
 
     df: DataFrame
     decisions: tuple[Decision[object], ...] = ()
     opened: Opened | None = None
+    notes: tuple[Declined, ...] = ()
 
 
 @dataclass(slots=True)
@@ -104,6 +105,12 @@ class PlanState:
         """Return the decisions of one kind."""
         every = (d for result in self.results.values() for d in result.decisions)
         return tuple(d for d in every if isinstance(d, kind))
+
+    @property
+    def notes(self) -> tuple[Declined, ...]:
+        """Why operators below filters are left alone, each reason once."""
+        every = (note for result in self.results.values() for note in result.notes)
+        return tuple(dict.fromkeys([*self.first.notes, *every]))
 
     def record(self, pass_: Pass, result: PassResult) -> None:
         """Go on with the result of a pass."""

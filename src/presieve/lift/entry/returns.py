@@ -70,7 +70,7 @@ from presieve.semantics.smart_constructors import (
     some,
     widen_decimal,
 )
-from presieve.semantics.types import SchemaColumn, display_type, sort_of
+from presieve.semantics.types import SchemaColumn, display_result_type, sort_of
 from presieve.semantics.values import EXACT_INT_BOUND, INT_RANGES
 
 
@@ -100,7 +100,7 @@ class Returns(Struct, frozen=True):
         """Return the sort of the output as nullable. Declines ``return-type``."""
         base = sort_of(column.type)
         if base is None:
-            reason = f"output column {column.name} is of type {display_type(column.type)}"
+            reason = f"output column {column.name} is of type {display_result_type(column.type)}"
             raise DeclineSignal("return-type", reason)
         return Option(base)
 
@@ -152,6 +152,8 @@ def _cells(m: SymbolicMachine, value: Value, returns: Returns, node: ast.AST) ->
             return _by_name(m, None, items, names, node)
         case Scalar() | BitsV() | NullableV() | NoneV() if not returns.table and len(names) == 1:
             return (value,)
+    if len(names) == 1 and not returns.table:
+        returns.sort_of(returns.columns[0])
     wanted = "a table of one row" if returns.table else f"{len(names)} value(s)"
     raise m.decline("return-shape", f"{describe(value)} is returned, {wanted} is declared", node)
 

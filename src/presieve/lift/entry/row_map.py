@@ -53,7 +53,7 @@ from presieve.lift.values.symbolic import Clash, TupleV, Unbound, Value, describ
 from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, PartV, SeriesV, VectorV
 from presieve.records import replace
 from presieve.semantics.smart_constructors import get, ite, some
-from presieve.semantics.types import UNSUPPORTED, SchemaColumn, display_type, sort_of
+from presieve.semantics.types import UNSUPPORTED, SchemaColumn, display_result_type, sort_of
 
 AS_NUMPY = {
     *("boolean", "tinyint", "smallint", "int", "bigint", UNSUPPORTED + "float", "double"),
@@ -258,7 +258,8 @@ def _pandas_value(m: SymbolicMachine, v: VectorV, column: SchemaColumn) -> Term:
     base = sort_of(column.type)
     actual = strip(v.term.sort)
     if base is None or actual != base or v.array or not column.nullable:
-        reason = f"output column {column.name} is {display_type(column.type)}, which it is not here"
+        type_ = display_result_type(column.type)
+        reason = f"output column {column.name} is {type_}, which it is not here"
         raise DeclineSignal("return-type", reason)
     if isinstance(base, Decimal) and (v.name is None or m.columns.type_of(v.name) != column.type):
         raise DeclineSignal("return-type", f"output column {column.name} of decimals is computed")
@@ -278,10 +279,9 @@ def _pandas_value(m: SymbolicMachine, v: VectorV, column: SchemaColumn) -> Term:
 
 def _arrow_cell(m: SymbolicMachine, column: SchemaColumn) -> Term | None:
     if not column.nullable or m.columns.type_of(column.name) != column.type:
-        reason = (
-            f"output column {column.name} is declared {display_type(column.type)}, which it is "
-        )
-        raise DeclineSignal("return-type", reason + "not")
+        type_ = display_result_type(column.type)
+        reason = f"output column {column.name} is declared {type_}, which it is not"
+        raise DeclineSignal("return-type", reason)
     if sort_of(column.type) is None:
         return None  # it comes back as it was sent
     element = array(m, ArrowColumnV(column.name))

@@ -20,7 +20,7 @@ from presieve.lift.forms import LiftRequest, RowFunction
 from presieve.lift.values.join_values import can_promote, promote
 from presieve.lift.values.symbolic import NoneV, Scalar, Value, describe
 from presieve.semantics.smart_constructors import and_, get, is_none, ite, or_, some
-from presieve.semantics.types import SchemaColumn, display_type, sort_of
+from presieve.semantics.types import SchemaColumn, display_result_type, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
 _GIVEN: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE)
@@ -47,7 +47,7 @@ def row_value(
     """Return the output for a value that is returned on a path. Declines ``return-type``."""
     base = sort_of(column.type)
     if base not in _GIVEN or base is None or not column.nullable:
-        raise DeclineSignal("return-type", f"the UDF returns {display_type(column.type)}")
+        raise DeclineSignal("return-type", f"the UDF returns {display_result_type(column.type)}")
     if isinstance(value, NoneV):
         return none_lit(base)
     reason = f"the UDF is declared to return {column.type}, {describe(value)} is returned"

@@ -26,7 +26,7 @@ from presieve.lift.values.symbolic import (
     describe,
 )
 from presieve.semantics.smart_constructors import and_, as_float, get, is_none, ite, or_, some
-from presieve.semantics.types import SchemaColumn, display_type, sort_of
+from presieve.semantics.types import SchemaColumn, display_result_type, sort_of
 from presieve.semantics.values import EXACT_INT_BOUND, INT_RANGES
 
 _TYPES: dict[Sort, str] = {
@@ -128,7 +128,9 @@ def arrow_value(
     """
     base = sort_of(column.type)
     if base is None or base not in _TYPES or not column.nullable:
-        raise DeclineSignal("return-type", f"the function returns {display_type(column.type)}")
+        raise DeclineSignal(
+            "return-type", f"the function returns {display_result_type(column.type)}"
+        )
     if isinstance(value, NoneV):
         if not cast:
             m.fail(flow, TRUE)

@@ -1,0 +1,164 @@
+"""Each conjunct of a filter has one outcome, and the reason that keeps it where it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+from tests.support.running import same_rows
+
+from presieve.driver.optimize import explain, optimize
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from presieve.report.report import Report
+
+pytestmark = pytest.mark.spark
+
+RESULT = "k int, country string, n bigint, middle double"
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    path: Path = tmp_path_factory.mktemp("reasons") / "rows"
+    data = [(i % 4, "abc"[i % 3], f"text {i}", float(i)) for i in range(40)]
+    data += [(None, None, None, None), (1, "a", "", float("nan"))]
+    spark.createDataFrame(data, "k int, country string, s string, x double").write.parquet(
+        str(path)
+    )
+    return spark.read.parquet(str(path))
+
+
+def summary(pdf: pd.DataFrame) -> pd.DataFrame:
+    ordered = pdf.sort_values("x", kind="stable")
+    return pd.DataFrame(
+        {
+            "k": [pdf["k"].iloc[0]],
+            "country": [pdf["country"].iloc[0]],
+            "n": [len(pdf)],
+            "middle": [ordered["x"].diff().max()],
+        }
+    )
+
+
+def open_summary(pdf: pd.DataFrame) -> pd.DataFrame:
+    with open("/dev/null", "w") as log:
+        log.write(str(len(pdf)))
+    return summary(pdf)
+
+
+def outcomes(report: Report) -> dict[str, tuple[str, list[str]]]:
+    """The fate of each conjunct, and the codes of its reasons."""
+    (boundary,) = report.boundaries
+    return {c.text.strip("()"): (c.fate, [d.code for d in c.why]) for c in boundary.conjuncts}
+
+
+def test_a_column_that_is_no_grouping_column(rows: DataFrame) -> None:
+    df = rows.groupBy("k").applyInPandas(summary, RESULT).filter("country = 'a' AND middle > 3")
+    report = explain(df)
+    assert outcomes(report) == {
+        "country = 'a'": ("stays", ["not-grouped"]),
+        "middle > 3.0D": ("stays", ["not-a-fold"]),
+    }
+    assert "country is no grouping column" in str(report)
+    assert [d.code for d in report.boundaries[0].declined] == ["not-grouped", "not-a-fold"]
+
+
+def test_the_advice_moves_it(rows: DataFrame) -> None:
+    df = rows.groupBy("k", "country").applyInPandas(summary, RESULT)
+    df = df.filter("country = 'a' AND middle > 3")
+    report = explain(df)
+    assert outcomes(report) == {
+        "country = 'a'": ("below", []),
+        "middle > 3.0D": ("stays", ["not-a-fold"]),
+    }
+    assert report.boundaries[0].prefilter == "country = 'a'"
+    text = str(report)
+    assert "the others remain above" in " ".join(text.split())
+    assert "nothing is left to check above" not in text
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_an_effect_that_keeps_a_key_above(rows: DataFrame) -> None:
+    """The search for values is not what decides about a key."""
+    df = rows.groupBy("k").applyInPandas(open_summary, RESULT).filter("k = 1 AND middle > 3")
+    report = explain(df)
+    fates = outcomes(report)
+    assert fates["k = 1"] == ("stays", ["impure-io"])
+    (boundary,) = report.boundaries
+    (why,) = (c.why[0] for c in boundary.conjuncts if c.text.strip("()") == "k = 1")
+    assert why.span is not None
+    assert "calls of the function must stay" in why.reason
+
+
+def test_what_spark_moves_itself(rows: DataFrame) -> None:
+    shout = F.udf(lambda s: None if s is None else s.title(), "string")
+    df = rows.withColumn("loud", shout("s")).filter("country = 'a' AND loud = 'Text 3'")
+    fates = outcomes(explain(df))
+    assert fates["country = 'a'"] == ("spark", [])
+    assert fates["loud = 'Text 3'"][0] == "stays"
+    assert fates["loud = 'Text 3'"][1]
+
+
+ALONE = {
+    "a nondeterministic function": (
+        lambda df: df.filter(F.udf(lambda x: x > 3, "boolean").asNondeterministic()("x")),
+        "nondeterministic-udf",
+        "asNondeterministic()",
+    ),
+    "fields of a struct": (
+        lambda df: (
+            df.withColumn("p", F.udf(lambda s: (s, 1), "struct<a string, n int>")("s"))
+            .select("k", "p.*")
+            .filter("n > 1")
+        ),
+        "return-type",
+        "return each of them by a function of its own",
+    ),
+    "the result of a window": (
+        lambda df: df.withColumn(
+            "r", F.row_number().over(Window.partitionBy("k").orderBy("x"))
+        ).filter("r = 1"),
+        "window-frame",
+        "Window row_number",
+    ),
+}
+
+
+@pytest.mark.classic("a client does not see what Spark separates")
+@pytest.mark.parametrize("name", ALONE)
+def test_what_is_left_alone_is_told(rows: DataFrame, name: str) -> None:
+    build, code, words = ALONE[name]
+    report = explain(build(rows))
+    assert [d.code for d in report.data.left_alone] == [code]
+    assert words in str(report)
+    assert "left alone" in str(report)
+    assert "No filter" not in str(report)
+    assert report.to_json()["left_alone"][0]["code"] == code
+
+
+def test_the_advice_on_structs_works(rows: DataFrame) -> None:
+    size = F.udf(lambda s: None if s is None else len(s), "int")
+    df = rows.withColumn("n", size("s")).filter("n > 6")
+    assert explain(df).boundaries[0].prefilter != "true"
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_nothing_is_held_up(rows: DataFrame) -> None:
+    """Spark moves a filter on the partition of a window."""
+    total = F.sum("x").over(Window.partitionBy("k"))
+    for df in (rows.filter("x > 3"), rows.withColumn("t", total).filter("k = 1")):
+        report = explain(df)
+        assert str(report).startswith("No filter of this plan is held up by a Python function")
+        assert report.data.left_alone == ()
+
+
+def test_aggregates_of_spark_are_no_udfs(rows: DataFrame) -> None:
+    df = rows.groupBy("k").agg(F.max("x").alias("m")).filter("m > 30")
+    assert str(explain(df)).startswith("1 place where a filter meets an aggregate, ")
