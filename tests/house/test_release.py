@@ -36,3 +36,18 @@ def test_only_cvc5s_own_extra_asks_for_it() -> None:
     assert asking == {"cvc5"}
     assert not any(x.startswith("cvc5") for x in PROJECT["dependencies"])
     assert any(x.startswith("presieve[") and "cvc5" in x for x in extras["test"])
+
+
+TOLD = ("src", "docs", "scripts", "benchmarks", "examples")
+"""Folders whose files tell people what to install."""
+
+
+def test_nobody_is_told_to_install_presieve_by_its_name() -> None:
+    """It is on no package index: whoever takes that name there would be installed."""
+    files = [p for d in TOLD for p in (ROOT / d).rglob("*") if p.suffix in {".py", ".md", ".sh"}]
+    by_name = re.compile(r"""pip3? install (?:-\S+ )*['"]?presieve(?![\w./-])""")
+    assert by_name.search('pip install "presieve[spark]"')
+    assert by_name.search("pip install presieve")
+    assert not by_name.search("pip install presieve-0.1.0-py3-none-any.whl")
+    texts = {p: p.read_text(encoding="utf-8") for p in [*files, *ROOT.glob("*.md")]}
+    assert not [p.name for p, text in texts.items() if by_name.search(text)]
