@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds sdist and wheel, and tries the wheel where nothing of this checkout is: in a fresh virtual
-# environment, first without extras, then with those of cvc5 and Spark. KEEP=DIR leaves both files in
-# DIR.
+# Builds sdist and wheel, checks both with twine, and tries the wheel where nothing of this checkout
+# is: in a fresh virtual environment, first without extras, then with those of cvc5 and Spark.
+# KEEP=DIR leaves both files in DIR.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-.venv/bin/python}
@@ -26,6 +26,10 @@ say "building"
 }
 wheel=$(echo "$work"/dist/*.whl)
 "$python" scripts/wheel_contents.py "$work"/dist/*
+"$python" -m twine check --strict "$work"/dist/* >"$work/twine.log" 2>&1 || {
+  cat "$work/twine.log" >&2
+  exit 1
+}
 
 say "installing without extras"
 "$python" -m venv "$work/env"

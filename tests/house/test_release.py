@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import runpy
+import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -51,3 +54,20 @@ def test_nobody_is_told_to_install_presieve_by_its_name() -> None:
     assert not by_name.search("pip install presieve-0.1.0-py3-none-any.whl")
     texts = {p: p.read_text(encoding="utf-8") for p in [*files, *ROOT.glob("*.md")]}
     assert not [p.name for p, text in texts.items() if by_name.search(text)]
+
+
+def test_packages_are_described_by_the_readme_without_links_to_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """``make wheel`` looks at what is built. Hatchling is there only when packages are built."""
+    interface = ModuleType("hatchling.metadata.plugin.interface")
+    interface.MetadataHookInterface = object  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, interface.__name__, interface)
+    by_itself = runpy.run_path(str(ROOT / "hatch_build.py"))["by_itself"]
+    text = by_itself((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert "](" not in text
+    assert "<!--" not in text
+    assert "    presieve run JOB.py" in text
+    assert by_itself("[a](b.md#c) ![d](e.png)\n\n[f](https://example.org)").startswith(
+        "a [f](https://example.org)"
+    )
