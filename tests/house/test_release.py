@@ -71,3 +71,10 @@ def test_packages_are_described_by_the_readme_without_links_to_files(
     assert by_itself("[a](b.md#c) ![d](e.png)\n\n[f](https://example.org)").startswith(
         "a [f](https://example.org)"
     )
+
+
+def test_the_readme_comes_to_the_point() -> None:
+    """A reader sees a command after 120 words at most, those of the example counted."""
+    before, found, _ = (ROOT / "README.md").read_text(encoding="utf-8").partition("    pip install")
+    assert found
+    assert len(before.split()) <= 120
