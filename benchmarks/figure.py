@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from presieve.errors import UsageError
+from presieve.errors import UsageError, install
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def svg(path: Path, width: float, height: float) -> Iterator[Any]:
     Raises :class:`UsageError` where matplotlib is missing.
     """
     if find_spec("matplotlib") is None:
-        raise UsageError("a plot needs matplotlib: pip install 'presieve[bench]'")
+        raise UsageError(f"a plot needs matplotlib: {install('bench')}")
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds sdist and wheel, and tries the wheel where nothing of this checkout is: in a fresh virtual
-# environment, first without extras, then with those of cvc5 and Spark. KEEP=DIR leaves both files in
-# DIR.
+# Builds sdist and wheel, checks both with twine, and tries the wheel where nothing of this checkout
+# is: in a fresh virtual environment, first without extras, then with those of cvc5 and Spark.
+# KEEP=DIR leaves both files in DIR.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-.venv/bin/python}
@@ -26,6 +26,10 @@ say "building"
 }
 wheel=$(echo "$work"/dist/*.whl)
 "$python" scripts/wheel_contents.py "$work"/dist/*
+"$python" -m twine check --strict "$work"/dist/* >"$work/twine.log" 2>&1 || {
+  cat "$work/twine.log" >&2
+  exit 1
+}
 
 say "installing without extras"
 "$python" -m venv "$work/env"
@@ -70,13 +74,13 @@ expect 0 "score >= 90.0D" presieve synth "${top_two[@]}" --save top_two.json
 expect 0 "proved" presieve verify "${top_two[@]}" --prefilter "score >= 80"
 expect 1 "refuted" presieve verify "${top_two[@]}" --prefilter "score > 91"
 expect 0 "score >= 90.0D" presieve check top_two.json
-refuses "pip install 'presieve[cvc5]'" presieve check top_two.json --solver cvc5
+refuses "pip install '.[cvc5]'" presieve check top_two.json --solver cvc5
 expect 0 "" presieve cache
 expect 0 "error" presieve why may-erase-error
 expect 0 "NaN" presieve why no-nan
-refuses "pip install 'presieve[spark]'" presieve demo
-refuses "pip install 'presieve[spark]'" presieve run job.py
-refuses "pip install 'presieve[spark]'" presieve explain job.py
+refuses "pip install '.[spark]'" presieve demo
+refuses "pip install '.[spark]'" presieve run job.py
+refuses "pip install '.[spark]'" presieve explain job.py
 refuses "the benchmarks are in the source tree" presieve bench
 refuses "the benchmarks are in the source tree" presieve bench synth --json --runs 1
 expect 0 "no pyspark" python jobs.py

@@ -5,6 +5,7 @@ Compares with the files of the checkout, so that no template is forgotten.
 
 from __future__ import annotations
 
+import re
 import sys
 import tarfile
 import zipfile
@@ -22,6 +23,21 @@ def names(path: Path) -> set[str]:
             return set(file.namelist())
     with tarfile.open(path) as file:
         return {m.name.split("/", 1)[1] for m in file.getmembers() if m.isfile()}
+
+
+def description(path: Path) -> str:
+    """The metadata, with the text that a page about the package shows."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as file:
+            name = next(n for n in file.namelist() if n.endswith(".dist-info/METADATA"))
+            return file.read(name).decode()
+    with tarfile.open(path) as file:
+        member = next(
+            m for m in file.getmembers() if m.name.count("/") == 1 and m.name.endswith("PKG-INFO")
+        )
+        text = file.extractfile(member)
+        assert text is not None
+        return text.read().decode()
 
 
 def sources() -> dict[str, str]:
@@ -46,11 +62,15 @@ def faults(path: Path) -> list[str]:
         expected |= {f"{info}/{part}" for part in parts}
         strange = {n for n in found if not n.startswith(("presieve/", info))}
     else:
-        expected |= {"LICENSE", "README.md", "pyproject.toml"}
+        expected |= {"LICENSE", "README.md", "hatch_build.py", "pyproject.toml"}
         strange = set()
     strange |= {n for n in found if n.split("/")[0] in FOREIGN}
     strange |= {n for n in found if PurePosixPath(n).suffix in (".pyc", ".log")}
+    text = description(path)
+    relative = re.findall(r"\]\((?!\w+:)([^)]*)\)", text)
     return [
+        *(f"{path.name}: the description leads to {link}" for link in relative),
+        *([] if "# presieve" in text else [f"{path.name}: there is no description"]),
         *(f"{path.name}: {n} is missing" for n in sorted(expected - found)),
         *(f"{path.name}: {n} does not belong there" for n in sorted(strange)),
     ]

@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from presieve.errors import UsageError
+from presieve.errors import UsageError, install
 
 FAMILIES = Path(__file__).parents[1] / "families"
 
@@ -48,4 +48,4 @@ def require_spark() -> None:
     """Raise :class:`UsageError` where a package is missing that Spark's benchmarks need."""
     for package in ("pyspark", "pandas", "pyarrow"):
         if importlib.util.find_spec(package) is None:
-            raise UsageError(f"this benchmark needs {package}: pip install 'presieve[spark]'")
+            raise UsageError(f"this benchmark needs {package}: {install('spark')}")

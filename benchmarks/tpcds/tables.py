@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from presieve.errors import UsageError
+from presieve.errors import UsageError, install
 
 
 def generated(scale: float, directory: Path) -> Path:
@@ -39,7 +39,7 @@ def _connection() -> Any:
         import duckdb
         import duckdb_extension_tpcds
     except ImportError as error:
-        raise UsageError("TPC-DS needs a generator: pip install 'presieve[tpcds]'") from error
+        raise UsageError(f"TPC-DS needs a generator: {install('tpcds')}") from error
     folder = Path(duckdb_extension_tpcds.__file__).parent
     (extension,) = folder.rglob("tpcds.duckdb_extension")
     connection = duckdb.connect()

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from presieve.errors import UsageError
+from presieve.errors import UsageError, install
 
 TABLES = ("lineitem", "orders", "partsupp")
 """Those of the pipelines with Python functions."""
@@ -27,7 +27,7 @@ def generated(scale: float, directory: Path, *, whole: bool = False) -> Path:
     beside = Path(sys.executable).with_name(PROGRAM)
     program = str(beside) if beside.exists() else shutil.which(PROGRAM)
     if program is None:
-        raise UsageError(f"TPC-H tables need {PROGRAM}: pip install 'presieve[bench]'")
+        raise UsageError(f"TPC-H tables need {PROGRAM}: {install('bench')}")
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}")
     some = [] if whole else [f"--tables={','.join(TABLES)}"]

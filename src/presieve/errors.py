@@ -23,6 +23,14 @@ class SortError(PresieveError):
     """A term of the IR was built with arguments of the wrong sorts (a bug of ours)."""
 
 
+def install(extras: str) -> str:
+    """Return the ending of a message about a package that is missing: how to install presieve with
+    these extras. presieve is on no package index, so this names a checkout and the wheel.
+    """
+    checkout = f"run pip install '.[{extras}]' in a checkout of presieve"
+    return f"{checkout}, or install its wheel with the extra [{extras}]"
+
+
 def suggest_name(name: str, known_names: Iterable[str]) -> str:
     """Return the ending of a message about an unknown name: ``"; did you mean score?"``.
 

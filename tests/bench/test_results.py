@@ -41,6 +41,16 @@ def test_figures_of_the_readme_are_those_of_the_answers() -> None:
     assert [f for f in shown if not any(f in answer for answer, _ in answers())] == []
 
 
+def test_the_first_figures_of_the_readme_are_those_of_the_demo() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (row,) = (
+        r for r in rows((RESULTS / "demo.md").read_text(encoding="utf-8")) if r[0] == "top two"
+    )
+    before, after = re.findall(r"^    (?:as written|with presieve) +(.*) s$", readme, re.M)
+    assert re.findall(r"[\d.,]*\d", before) == [row[1], row[3], row[4]]
+    assert re.findall(r"[\d.,]*\d", after) == [row[2], "0", row[3], row[5]]
+
+
 def test_totals_of_scan_filters_are_those_of_the_record() -> None:
     page = (DOCS / "scan-filters.md").read_text(encoding="utf-8")
     record = rows((RESULTS / "scan-filters.md").read_text(encoding="utf-8"))

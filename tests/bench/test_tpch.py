@@ -177,7 +177,7 @@ def test_tables_are_generated_once(tmp_path: Path, program: Path) -> None:
 
 
 def test_no_generator(tmp_path: Path, program: Path) -> None:
-    with pytest.raises(UsageError, match=r"pip install 'presieve\[bench\]'"):
+    with pytest.raises(UsageError, match=r"pip install '\.\[bench\]'"):
         generated(1, tmp_path)
     script(program, "echo no room left >&2", "exit 3")
     with pytest.raises(UsageError, match="failed: no room left"):

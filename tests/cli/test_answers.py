@@ -155,7 +155,7 @@ def test_cvc5_may_be_missing(tmp_path: Path) -> None:
     assert run("check", stored) == (0, "")
     code, said = run("check", stored, "--solver", "cvc5")
     assert code == 2
-    assert "the solver cvc5 is not installed: pip install 'presieve[cvc5]'" in said
+    assert "the solver cvc5 is not installed: run pip install '.[cvc5]' in a checkout" in said
     assert len(said.splitlines()) == 1
 
 

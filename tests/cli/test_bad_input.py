@@ -286,4 +286,4 @@ def test_without_pyspark_a_job_says_what_to_install(
     for command in (["run"], ["explain"], ["demo"], ["bench", "spark"]):
         job = [str(folder / "empty.py")] if command[0] in ("run", "explain") else []
         assert main([*command, *job]) == 2
-        assert "pip install 'presieve[spark]'" in capsys.readouterr().err
+        assert "pip install '.[spark]'" in capsys.readouterr().err

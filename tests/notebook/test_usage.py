@@ -53,7 +53,7 @@ def test_without_a_session(shell: Shell, cell: str, monkeypatch: pytest.MonkeyPa
 
 def test_without_pyspark(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "pip install 'presieve[spark]'" in shell.fails("%presieve status")
+    assert "pip install '.[spark]'" in shell.fails("%presieve status")
 
 
 @pytest.mark.costly

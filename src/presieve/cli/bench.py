@@ -36,8 +36,8 @@ class Benchmarks(TyperGroup):
         """Import the commands. Raises :class:`UsageError` outside of a source tree."""
         if not (ROOT / "benchmarks" / "__init__.py").is_file():
             raise UsageError(
-                "the benchmarks are in the source tree of presieve, not in its wheel; clone it and"
-                " run `pip install -e '.[bench,spark]'` there"
+                "the benchmarks are in the source tree of presieve, not in its wheel; run"
+                " pip install -e '.[bench,spark]' in a checkout"
             )
         if str(ROOT) not in sys.path:
             sys.path.insert(0, str(ROOT))

@@ -11,7 +11,7 @@ import typer
 from presieve.cli import output
 from presieve.cli import shared_options as opt
 from presieve.cli.steps import steps
-from presieve.errors import UsageError
+from presieve.errors import UsageError, install
 
 MIN_ROWS = 10_000
 
@@ -36,7 +36,7 @@ def command(
     """
     for package in ("pyspark", "pandas", "pyarrow"):
         if importlib.util.find_spec(package) is None:
-            raise UsageError(f"the demo needs {package}: pip install 'presieve[spark]'")
+            raise UsageError(f"the demo needs {package}: {install('spark')}")
     output.check_writable(html)
     if data is not None and data.exists() and not data.is_dir():
         raise UsageError(f"{data}: that is a file; name a folder for the tables")

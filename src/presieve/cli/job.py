@@ -16,7 +16,7 @@ import typer
 from msgspec import Struct
 
 from presieve.cli.load import python_file, read_code
-from presieve.errors import UsageError
+from presieve.errors import UsageError, install
 
 
 class Job(Struct, frozen=True):
@@ -45,7 +45,7 @@ def read_job(name: str) -> Job:
     not Python.
     """
     if importlib.util.find_spec("pyspark") is None:
-        raise UsageError("a job needs pyspark: pip install 'presieve[spark]'")
+        raise UsageError(f"a job needs pyspark: {install('spark')}")
     path = python_file(name).absolute()
     return Job(name, path, read_code(name, path))
 

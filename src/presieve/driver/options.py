@@ -100,8 +100,8 @@ OPTIONS: Mapping[str, OptionDefinition] = {
         str.strip,
         partial(check_choice, "compile", choices=COMPILES),
         "|".join(COMPILES),
-        "Run functions that are read as a whole as expressions of Spark: where it pays, wherever "
-        "it is proven, or nowhere.",
+        "Run functions that can be read completely as expressions of Spark: where it pays, "
+        "wherever it is proven, or nowhere.",
     ),
     "reorder": OptionDefinition(
         False,

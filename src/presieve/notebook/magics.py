@@ -20,7 +20,7 @@ from presieve.driver.optimize import explain
 from presieve.driver.options import COSTS, check_values
 from presieve.driver.session import SessionSetting, disable, enable, enabled_as, setting_of
 from presieve.driver.solve import POLICIES
-from presieve.errors import PresieveError
+from presieve.errors import PresieveError, install
 from presieve.report.collector import ReportCollector, distinct, without_boundary
 from presieve.report.report import Report
 from presieve.report.report_data import ReportData
@@ -175,7 +175,7 @@ def _one_line() -> Iterator[None]:
 
 def _needs_pyspark() -> None:
     if importlib.util.find_spec("pyspark") is None:
-        raise UsageError("presieve needs pyspark: pip install 'presieve[spark]'")
+        raise UsageError(f"presieve needs pyspark: {install('spark')}")
 
 
 def _spark() -> SparkSession:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from presieve.errors import PresieveError, UsageError
+from presieve.errors import PresieveError, UsageError, install
 from presieve.smt.solver import Answer, Effort, Sat, Unknown, Unsat
 
 try:
     import cvc5
 except ModuleNotFoundError as missing:
-    raise UsageError("the solver cvc5 is not installed: pip install 'presieve[cvc5]'") from missing
+    raise UsageError(f"the solver cvc5 is not installed: {install('cvc5')}") from missing
 
 
 class Cvc5Solver:
