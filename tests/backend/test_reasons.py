@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
@@ -27,8 +28,8 @@ RESULT = "k int, country string, n bigint, middle double"
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
     path: Path = tmp_path_factory.mktemp("reasons") / "rows"
-    data = [(i % 4, "abc"[i % 3], f"text {i}", float(i)) for i in range(40)]
-    data += [(None, None, None, None), (1, "a", "", float("nan"))]
+    data: list[tuple[object, ...]] = [(None, None, None, None), (1, "a", "", float("nan"))]
+    data += [(i % 4, "abc"[i % 3], f"text {i}", float(i)) for i in range(40)]
     spark.createDataFrame(data, "k int, country string, s string, x double").write.parquet(
         str(path)
     )
@@ -106,9 +107,14 @@ def test_what_spark_moves_itself(rows: DataFrame) -> None:
     assert fates["loud = 'Text 3'"][1]
 
 
-ALONE = {
+def _draw(column: str) -> Any:
+    function: Any = F.udf(lambda x: x > 3, "boolean")
+    return function.asNondeterministic()(column)
+
+
+ALONE: dict[str, tuple[Callable[[DataFrame], DataFrame], str, str]] = {
     "a nondeterministic function": (
-        lambda df: df.filter(F.udf(lambda x: x > 3, "boolean").asNondeterministic()("x")),
+        lambda df: df.filter(_draw("x")),
         "nondeterministic-udf",
         "asNondeterministic()",
     ),
