@@ -84,6 +84,7 @@ def session() -> Iterator[SparkSession]:
         .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.presieve.compile", "never")  # to show what filters do for functions
         .getOrCreate()
     )
     try:

@@ -96,6 +96,6 @@ def test_a_job_writes_the_same(case: Case, tmp_path: Path) -> None:
     lines = [n for n in optimized.stderr.splitlines() if n.startswith("presieve: ")]
     for improved in case.improved:
         function, kind = improved.split(": ")
-        row = re.compile(rf" {function}( \(\d+ times\))? +{kind} ")
+        row = re.compile(rf" {function}( \(\d+ times\))? +{kind}(, the function)? ")
         assert any(row.search(line) for line in lines), optimized.stderr
     assert max(map(len, lines)) < 250

@@ -354,9 +354,23 @@ def _inputs(
         case _:
             raise DeclineSignal("not-a-function", "a class is expected for rows")
     if len(values) > len(names):
-        reason = f"{len(values)} arguments are passed, {function.__name__} takes {len(names)}"
-        raise DeclineSignal("unknown-columns", reason, source.span(source.node))
+        place = source.span(source.node)
+        raise DeclineSignal("unknown-columns", _explain_count(function, len(values)), place)
     return dict(zip(names, values, strict=False))
+
+
+def _explain_count(function: FunctionType, passed: int) -> str:
+    """Say why it is not clear which parameter each argument is."""
+    wrapper, name = function.__code__.co_name, function.__name__
+    if hasattr(function, "__wrapped__") and wrapper != name:
+        return (
+            f"a decorator is around {name}, and {wrapper}, which it makes, is not followed: "
+            f"do without the decorator, or call what it calls in {name} itself"
+        )
+    taken = len(_positional(function))
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters(function)):
+        return f"{name} takes any number of arguments: name the parameters"
+    return f"{passed} arguments are passed, and {name} takes {taken}"
 
 
 # --- finding out the form ----------------------------------------------------------------------

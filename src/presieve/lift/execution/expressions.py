@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable
+from types import ModuleType
 from typing import TypeGuard
 
 from presieve.errors import DeclineSignal
@@ -308,13 +310,27 @@ def _attribute(m: SymbolicMachine, owner: ast.expr, name: str, flow: Flow) -> Va
     if isinstance(value, Known):
         model_value = member(value, name, m.columns.zone)
         if model_value is None:
-            raise DeclineSignal("unknown-name", f"{value.name}.{name} is not known")
+            raise DeclineSignal(*_explain_member(value, name))
         return model_value
     field = calendar.attribute(m, flow, m.force(value, flow), name)
     if field is not None:
         return field
     model_value = dataframe.attribute_of(m, flow, value, name)
     return attribute(m, value, name) if model_value is None else model_value
+
+
+def _explain_member(owner: Known, name: str) -> tuple[str, str]:
+    """Return the code and the reason for which an attribute is not read, without running code."""
+    text = f"{owner.name}.{name}"
+    target = owner.target
+    if isinstance(target, ModuleType | type) or callable(target):
+        return "unknown-name", f"{text} is not known: presieve has no model of it"
+    value = inspect.getattr_static(target, name, None)
+    if type(value) in (bool, int, float, str):
+        constant = f"{name.upper()} = {value!r}"
+        advice = f"write the value as a constant of the module, {constant}"
+        return "unknown-name", f"{text} is an attribute of an object, which is not read: {advice}"
+    return "unknown-name", f"{text} is an attribute of an object of a class that is not read"
 
 
 def _evaluate_subscript(m: SymbolicMachine, owner: ast.expr, index: ast.expr, flow: Flow) -> Value:

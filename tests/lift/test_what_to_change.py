@@ -1,0 +1,86 @@
+"""A reason names the real obstacle, and its advice, followed word by word, works."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from tests.support.lifting import request
+
+from presieve.errors import Declined
+from presieve.lift import Lifted, lift
+from presieve.lift.forms import RowFunction
+
+
+def logged(func: Any) -> Any:
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    return wrapper
+
+
+@logged
+def label(v):  # type: ignore[no-untyped-def]
+    return "high" if v is not None and v > 100 else "low"
+
+
+def bare_label(v):  # type: ignore[no-untyped-def]
+    return "high" if v is not None and v > 100 else "low"
+
+
+def any_number(*args):  # type: ignore[no-untyped-def]
+    return "high" if args[0] > 100 else "low"
+
+
+def none_at_all():  # type: ignore[no-untyped-def]
+    return "high"
+
+
+@dataclass(frozen=True)
+class Settings:
+    limit: float = 100.0
+    names: tuple[str, ...] = ()
+
+
+SETTINGS = Settings()
+LIMIT = 100.0
+
+
+def by_settings(v):  # type: ignore[no-untyped-def]
+    return "high" if v is not None and v > SETTINGS.limit else "low"
+
+
+def by_constant(v):  # type: ignore[no-untyped-def]
+    return "high" if v is not None and v > LIMIT else "low"
+
+
+def read(function: Any) -> Lifted | Declined:
+    return lift(function, RowFunction(("v",)), request("v double", "r string"))
+
+
+REASONS = {
+    "a decorator": (
+        label,
+        "a decorator is around label, and wrapper, which it makes, is not followed",
+    ),
+    "any arguments": (any_number, "any_number takes any number of arguments: name the parameters"),
+    "no arguments": (none_at_all, "1 arguments are passed, and none_at_all takes 0"),
+    "an object": (by_settings, "write the value as a constant of the module, LIMIT = 100.0"),
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_the_reason_names_the_obstacle(name: str) -> None:
+    function, words = REASONS[name]
+    why = read(function)
+    assert isinstance(why, Declined)
+    assert words in why.reason
+    assert why.span is not None
+
+
+@pytest.mark.parametrize("function", [bare_label, by_constant])
+def test_the_advice_works(function: Any) -> None:
+    assert isinstance(read(function), Lifted)
