@@ -38,7 +38,7 @@ class Format(StrEnum):
 
 def command(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="JOB.py...", help="Files, or folders of them.")
+        list[Path], typer.Argument(metavar="JOB.py", help="Files, or folders of them.")
     ],
     format: Annotated[
         Format, typer.Option(help="Lines, one JSON object, or annotations of GitHub Actions.")

@@ -461,6 +461,9 @@ class ModuleSource:
         """
         match node:
             case ast.Name(name):
+                bound = self.text.scope.get(name, [])
+                if any(isinstance(s, ast.FunctionDef | ast.ClassDef) for s in bound):
+                    return name
                 if name in self.aliases:
                     return self.aliases[name]
                 spark = [s.module or "" for s in stars(self.text) if not s.level]
