@@ -413,6 +413,19 @@ def test_types_are_said_where_the_answer_depends_on_them(tmp_path: Path) -> None
     assert finding.message.endswith("(with age bigint)")
 
 
+def test_an_iterator_of_two_columns(tmp_path: Path) -> None:
+    text = """
+        from typing import Iterator, Tuple
+
+        @pandas_udf("double")
+        def f(batches: Iterator[Tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
+            for x, y in batches:
+                yield x - y
+    """
+    finding = only(tmp_path, text)
+    assert "unpacking" not in finding.message, finding
+
+
 def test_a_decorator_of_that_name_is_not_sparks(tmp_path: Path) -> None:
     own = "def udf(f):\n    return f\n\n\n@udf\ndef g(x):\n    return open(x)\n"
     assert not lint(tmp_path, own)

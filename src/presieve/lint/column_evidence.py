@@ -193,3 +193,14 @@ def _texts(node: ast.expr) -> Iterator[str]:
         case ast.List(items) | ast.Tuple(items):
             for item in items:
                 yield from _texts(item)
+
+
+def series_in_hint(node: ast.AST | None) -> int:
+    """Return how many columns the type hint of an iterator names; one if it names none."""
+    arguments = node.args.args if isinstance(node, ast.FunctionDef | ast.Lambda) else []
+    hint = arguments[-1].annotation if arguments else None
+    for n in ast.walk(hint) if hint is not None else ():
+        match n:
+            case ast.Subscript(ast.Name("Tuple" | "tuple") | ast.Attribute(_, "Tuple"), of):
+                return len(of.elts) if isinstance(of, ast.Tuple) else 1
+    return 1

@@ -218,7 +218,7 @@ def _kept(use: Use, reading: Reading) -> str:
         return ""
     gains: list[str] = []
     outputs = dict.fromkeys((*facts.keys, *(facts.passes or {})))
-    passed = [n for n in outputs if n != ANOTHER and (not reading.outputs or n in reading.outputs)]
+    passed = [n for n in outputs if n != ANOTHER and n in reading.outputs]
     if passed:
         gains.append(f"filters on {', '.join(sorted(passed))} may still move below it")
     if facts.reads and ANOTHER not in facts.reads:

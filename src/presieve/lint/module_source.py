@@ -76,7 +76,7 @@ class Namespace(dict[str, object]):
         if super().__contains__(name):
             return self[name]
         try:
-            if name in self.open_cells:
+            if name in self.open_cells and name not in self.module.text.scope:
                 raise UndecidedSignal(self.open_cells[name])
             target = self.module.global_object(name)
         except UndecidedSignal as signal:

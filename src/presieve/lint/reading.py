@@ -33,7 +33,7 @@ from presieve.lift.forms import (
     TableFunction,
 )
 from presieve.lift.python.names import parameters
-from presieve.lint.column_evidence import TYPES, fitting_types, named_columns
+from presieve.lint.column_evidence import TYPES, fitting_types, named_columns, series_in_hint
 from presieve.lint.column_types import Assignment, Outcome, place_of, try_types
 from presieve.lint.module_source import Namespace, with_open_names
 from presieve.lint.uses import Use
@@ -42,7 +42,7 @@ from presieve.semantics.types import SchemaColumn, sort_of
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.ddl import parse_returns
 
-ANOTHER = "\0another column"
+ANOTHER = "\1another column"
 """A column that no function names, for all that a table has besides."""
 _TABLES = (Role.GROUP_MAP, Role.MAP)
 _MOST_NAMES = 24
@@ -52,7 +52,8 @@ _UNKNOWN_RETURNS = ("double", "bigint", "string", "boolean")
 
 class Reading(Struct, frozen=True):
     """What is known about a function: the lifter's answer, and what the dataflow analysis says, if
-    the lifter does not read it. ``outputs`` are the declared columns, ``assigned`` those that the
+    the lifter does not read it. ``outputs`` are the declared columns, or those that the function
+    names if none are declared; ``assigned`` those that the
     function itself puts into a table.
     """
 
@@ -73,7 +74,8 @@ class Question(Struct, frozen=True, dict=True):
         outcome = self._lifted()
         if isinstance(outcome.answer, Lifted):
             return Reading(outcome)
-        outputs = tuple(c.name for c in self._declared)
+        named = (*(self.use.keys or ()), *self._names)
+        outputs = tuple(c.name for c in self._declared) or named
         return Reading(outcome, self.facts, outputs, _assigned(self._node))
 
     # --- the lifter -----------------------------------------------------------------------------
@@ -107,12 +109,19 @@ class Question(Struct, frozen=True, dict=True):
         return tuple(k for k in self.use.keys or () if k in names)
 
     def _arguments(self) -> tuple[str, ...]:
-        """Return the parameters that Spark must pass: those without a default."""
+        """Return the parameters that Spark must pass: those without a default. For an iterator, its
+        type hint says how many columns there are.
+        """
         function = self._wrapped
         assert isinstance(function, FunctionType)
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        every = [p for p in parameters(function) if p.kind in kinds]
-        return tuple(p.name for p in every if p.default is p.empty)
+        every = parameters(function)
+        names = tuple(p.name for p in every if p.kind in kinds and p.default is p.empty)
+        if not names and any(p.kind is p.VAR_POSITIONAL for p in every):
+            return ("argument",)
+        if self.use.kind is not None and self.use.kind.streamed and len(names) == 1:
+            return tuple(f"{names[0]}_{i + 1}" for i in range(series_in_hint(self._node)))
+        return names
 
     def _columns_of_class(self) -> tuple[str, ...]:
         return tuple(self._names)[:_MOST_NAMES]
@@ -169,7 +178,8 @@ class Question(Struct, frozen=True, dict=True):
         """The function under decorators that say what they wrap."""
         function = self.target
         for _ in range(_MOST_WRAPPERS):
-            function = inspect.getattr_static(function, "__wrapped__", function)
+            inner = inspect.getattr_static(function, "__wrapped__", None)
+            function = inner if isinstance(inner, FunctionType) else function
         return function
 
     # --- tables ---------------------------------------------------------------------------------
@@ -286,7 +296,7 @@ class Question(Struct, frozen=True, dict=True):
         try:
             with with_open_names():
                 return dataflow(self._request(target, columns))
-        except (DeclineSignal, KeyError):
+        except DeclineSignal:
             return None
 
     def _request(self, target: FunctionType, columns: tuple[str, ...]) -> AnalysisRequest:
