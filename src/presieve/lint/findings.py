@@ -193,9 +193,8 @@ def _of_decline(writer: _Writer, reading: Reading) -> Finding:
     assert isinstance(declined, Declined)
     reason, kind = declined.reason, writer.use.kind
     assert kind is not None
-    if declined.code == AT_RUN_TIME:
-        message = f"only a run tells what it uses: {reason}"
-        return writer.finding(declined.span, None, message + kept)
+    if reason.startswith(AT_RUN_TIME):
+        return writer.finding(declined.span, None, reason + kept)
     if declined.code == "no-returns":
         message = "only a run tells its output columns"
         return writer.finding(declined.span, None, message + kept)

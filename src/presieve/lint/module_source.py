@@ -40,8 +40,8 @@ from presieve.lint.library_objects import (
     member_of,
 )
 
-AT_RUN_TIME = "at-run-time"
-"""The code of a decline at a name whose value is only known when the job runs."""
+AT_RUN_TIME = "only a run tells what it uses: "
+"""How the reason starts if a name has a value only when the job runs: that is no obstacle."""
 
 MODULE_NAME = "_presieve_linted"
 """The name of a module that is not loaded, so its objects are read as the source has them."""
@@ -72,7 +72,7 @@ class Namespace(dict[str, object]):
         return super().__contains__(name) or name in self.module.text.scope
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the object. Raises :class:`DeclineSignal` with ``AT_RUN_TIME``."""
+        """Return the object. Raises :class:`DeclineSignal`, see ``AT_RUN_TIME``."""
         if super().__contains__(name):
             return self[name]
         try:
@@ -81,7 +81,8 @@ class Namespace(dict[str, object]):
             target = self.module.global_object(name)
         except UndecidedSignal as signal:
             if _raises.get():
-                raise DeclineSignal(AT_RUN_TIME, f"{name}: {signal}") from signal
+                reason = f"{AT_RUN_TIME}{name}: {signal}"
+                raise DeclineSignal("unknown-name", reason) from signal
             return default
         if target is NO_OBJECT:
             return default
