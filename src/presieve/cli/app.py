@@ -25,6 +25,7 @@ from presieve.cli import (
     demo,
     explain,
     lineage,
+    lint,
     run,
     synth,
     verify,
@@ -58,6 +59,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "verify": (_FOLD.format("verify") + ' --prefilter "score >= 90"',),
     "check": ("presieve check top_two.json", "presieve check --solver cvc5 top_two.json"),
     "compile": ('presieve compile jobs.py:grade --schema "score double" --returns string',),
+    "lint": ("presieve lint nightly.py", "presieve lint --format github jobs/"),
     "why": ("presieve why unknown-call", "presieve why no-nan"),
     "cache": ("presieve cache", "presieve cache --clear"),
     "bench": ("presieve bench synth", "presieve bench --help"),
@@ -95,6 +97,7 @@ for _name, _module in (
     ("verify", verify),
     ("check", check),
     ("compile", compile),
+    ("lint", lint),
     ("why", why),
     ("cache", cache),
 ):

@@ -79,13 +79,14 @@ def text_of(module: ModuleType) -> ModuleText:
     try:
         lines, _ = inspect.findsource(module)
         file = inspect.getsourcefile(module) or ""
-        return _read_module(module.__name__, file, "".join(lines))
+        return read_module(module.__name__, file, "".join(lines))
     except (OSError, TypeError, SyntaxError, ValueError) as error:
         raise UndecidedSignal(f"the source of {module.__name__} cannot be read") from error
 
 
 @lru_cache(maxsize=32)
-def _read_module(name: str, file: str, text: str) -> ModuleText:
+def read_module(name: str, file: str, text: str) -> ModuleText:
+    """Return what the source of a module binds. Raises SyntaxError or ValueError."""
     tree = ast.parse(text)
     scope = dict(_scope(tuple(tree.body)))
     for node in ast.walk(tree):
@@ -115,9 +116,16 @@ def stars(text: ModuleText) -> Sequence[ast.ImportFrom]:
     return [s for s in statements if isinstance(s, ast.ImportFrom)]
 
 
-def names_in(owner: ast.ClassDef) -> Mapping[str, list[ast.stmt]]:
-    """Return the names that the body of a class binds, not those that it only annotates."""
-    return _scope(tuple(owner.body))
+def names_in(owner: ast.ClassDef | ast.FunctionDef) -> Mapping[str, list[ast.stmt]]:
+    """Return the names that the body of a class or function binds, not those that it only
+    annotates.
+    """
+    return names_bound(owner.body)
+
+
+def names_bound(body: Sequence[ast.stmt]) -> Mapping[str, list[ast.stmt]]:
+    """Return the statements of a body that bind each name; one that is not plain twice."""
+    return _scope(tuple(body))
 
 
 def value_of(statement: ast.stmt, name: str) -> ast.expr | None:
