@@ -6,7 +6,6 @@ the function is declined.
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
 import copy
@@ -23,12 +22,9 @@ from typing import ClassVar
 from msgspec import Struct
 
 from presieve.errors import DeclineSignal, Span
+from presieve.lift.python.code_objects import FUTURE_FLAGS, inner_codes, same_code
 from presieve.lift.python.positions import span_of
 
-_FUTURE = 0
-for _feature in __future__.all_feature_names:
-    _FUTURE |= getattr(__future__, _feature).compiler_flag
-_IGNORED_FLAGS = _FUTURE | inspect.CO_NESTED
 _KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -68,7 +64,7 @@ def parse_function(function: FunctionType, *, generator: bool = False) -> Functi
         raise DeclineSignal("not-a-function", f"write the function {how} yield or await", span)
     try:
         lines = _read_lines(function)
-        text, flags = "".join(lines), code.co_flags & _FUTURE
+        text, flags = "".join(lines), code.co_flags & FUTURE_FLAGS
         file = _compile_file(text, code.co_filename, flags)
     except (OSError, TypeError, SyntaxError, ValueError) as e:
         reason = f"the source of {code.co_name} cannot be found or read"
@@ -166,14 +162,14 @@ def _compile_file(text: str, file: str, flags: int) -> _File:
     """
     code = compile(text, file, "exec", flags, True)
     tree = ast.parse(text)
-    return _File(tree, tuple(_codes(code)), dict(_functions_with_class(tree)))
+    return _File(tree, tuple(inner_codes(code)), dict(_functions_with_class(tree)))
 
 
 @lru_cache(maxsize=8)
 def _compile_apart(text: str, file: str, flags: int) -> tuple[CodeType, ...]:
     """Compile each statement by itself, as IPython does with the statements of a cell."""
     apart = [ast.Module([statement], []) for statement in ast.parse(text).body]
-    return tuple(c for each in apart for c in _codes(compile(each, file, "exec", flags, True)))
+    return tuple(c for each in apart for c in inner_codes(compile(each, file, "exec", flags, True)))
 
 
 def _matching(code: CodeType, codes: tuple[CodeType, ...]) -> list[CodeType]:
@@ -233,38 +229,3 @@ def _as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
         return node
     value = ast.copy_location(ast.Return(node.body), node.body)
     return ast.copy_location(ast.FunctionDef("<lambda>", node.args, [value], []), node)
-
-
-def _codes(code: CodeType) -> list[CodeType]:
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return [*inner, *(d for c in inner for d in _codes(c))]
-
-
-def same_code(a: CodeType, b: CodeType) -> bool:
-    """Return whether two code objects have the same instructions, names and constants."""
-    return (
-        a.co_code == b.co_code
-        and a.co_exceptiontable == b.co_exceptiontable
-        and a.co_names == b.co_names
-        and a.co_varnames == b.co_varnames
-        and a.co_freevars == b.co_freevars
-        and a.co_cellvars == b.co_cellvars
-        and a.co_argcount == b.co_argcount
-        and a.co_posonlyargcount == b.co_posonlyargcount
-        and a.co_kwonlyargcount == b.co_kwonlyargcount
-        and (a.co_flags | _IGNORED_FLAGS) == (b.co_flags | _IGNORED_FLAGS)
-        and _same_constant(a.co_consts, b.co_consts)
-    )
-
-
-def _same_constant(a: object, b: object) -> bool:
-    if isinstance(a, CodeType) and isinstance(b, CodeType):
-        return same_code(a, b)
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(_same_constant(x, y) for x, y in zip(a, b, strict=True))
-    # repr keeps 1, 1.0 and True apart, 0.0 and -0.0 too, and NaN together.
-    return (
-        type(a) is type(b)
-        and (a == b or a != a)
-        and (isinstance(a, frozenset) or repr(a) == repr(b))
-    )
