@@ -1,0 +1,256 @@
+"""Untrusted. The source of what was typed at Python's prompt, from the history of its lines.
+
+Before Python 3.13 the prompt keeps no source: a function that is typed there has the file
+``<stdin>``. But readline keeps the lines, for the arrow keys. The latest lines are searched that
+compile to the code that runs; :mod:`presieve.lift.python.source` compares them once more.
+
+The history has no empty lines, and no line that is the same as the line before it. Inside of a
+function both can matter: they are put back where the code has more lines than the history.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import count, islice
+from types import CodeType
+
+from msgspec import Struct
+
+from presieve.lift.python.code_objects import FUTURE_FLAGS, inner_codes, same_code
+
+PROMPTS = ("<stdin>", "<console>")
+"""The files of what is typed at a prompt that keeps no source."""
+
+_MOST_BLOCKS = 500
+_MOST_ENDS = 50
+_MOST_REPAIRS = 50
+_LAMBDA = "<lambda>"
+
+
+class TypedSource(Struct, frozen=True):
+    """What was typed in one go, up to the prompt for the next. ``file`` names it in messages."""
+
+    file: str
+    lines: tuple[str, ...]
+
+
+def read_typed(code: CodeType) -> TypedSource:
+    """Return what was typed to make this code. Raises OSError if it is not in the history."""
+    return _read_typed(code, code.co_qualname)
+
+
+@lru_cache(maxsize=256)
+def _read_typed(code: CodeType, qualname: str) -> TypedSource:
+    """Find it once: the same text makes the same code, whatever is typed later."""
+    block = find_block(code, _read_history())
+    if block is None:
+        raise OSError(f"{qualname} is not in the history")
+    lines = [f"{line}\n" for line in block]
+    return TypedSource(_keep_lines(qualname, lines), tuple(lines))
+
+
+def _read_history() -> list[str]:
+    """Return the lines of the history, if this process has loaded readline, as a prompt does."""
+    readline = sys.modules.get("readline")
+    if readline is None:
+        return []
+    length = readline.get_current_history_length()
+    items = (readline.get_history_item(i) for i in range(1, length + 1))
+    # What is pasted in brackets is one item with several lines.
+    return [line for item in items if item for line in item.split("\n")]
+
+
+def _keep_lines(qualname: str, lines: list[str]) -> str:
+    """Put the lines where reports look for those of files, and return the name of their file."""
+    name = qualname.partition(".")[0].strip("<>")
+    for number in count(1):
+        file = f"<typed {name}>" if number == 1 else f"<typed {name} {number}>"
+        entry = linecache.cache.setdefault(file, (len("".join(lines)), None, lines, file))
+        if entry[2:3] == (lines,):
+            return file
+    raise AssertionError
+
+
+# --- the search -----------------------------------------------------------------------------------
+
+
+def find_block(code: CodeType, history: Sequence[str]) -> list[str] | None:
+    """Return the latest lines that compile to this code, which then has its own line numbers; None
+    if there are none.
+    """
+    for block in islice(_blocks(code, history), _MOST_BLOCKS):
+        above = _lines_above(block, code)
+        if above is not None:
+            return [""] * above + list(block)
+    return None
+
+
+def _blocks(code: CodeType, history: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield what may have been typed in one go, and defines a function of that name."""
+    name = re.escape(code.co_name)
+    pattern = r".*\blambda\b" if code.co_name == _LAMBDA else rf"\s*def\s+{name}\b"
+    definition = re.compile(pattern)
+    last = _last_line(code)
+    for at in range(len(history) - 1, -1, -1):
+        if definition.match(history[at]):
+            for first in range(at, max(at - last, -1), -1):
+                if _starts(history[first]):
+                    yield from _blocks_from(code, history, first, at)
+
+
+def _blocks_from(
+    code: CodeType, history: Sequence[str], first: int, at: int
+) -> Iterator[Sequence[str]]:
+    """Yield the lines from the first on that can be parsed, with the definition; the whole first.
+
+    The prompt ends a statement at an empty line, which the history does not have: lines after it
+    that were rejected because of their indentation look as if they belonged to it.
+    """
+    rest = range(at + 1, len(history))
+    ends = [*islice((i for i in rest if _starts(history[i])), _MOST_ENDS), len(history)]
+    whole = next((end for end in ends if _parse(history[first:end]) is not None), ends[0])
+    yield history[first:whole]
+    yield from islice(_with_lines_put_back(history[first:whole], code), _MOST_REPAIRS)
+    for end in range(whole - 1, at, -1):
+        yield history[first:end]
+
+
+def _starts(line: str) -> bool:
+    """Return whether a statement can start with the line, or the line above it end one."""
+    return bool(line[:1].strip())
+
+
+def _lines_above(block: Sequence[str], code: CodeType) -> int | None:
+    """Return how many lines have to stand above the block to have this code at its place; None if
+    it is not in the block.
+    """
+    same = (c for c in _compile(block, code) if same_code(c, code))
+    above = (code.co_firstlineno - c.co_firstlineno for c in same)
+    return min((n for n in above if n >= 0), default=None)
+
+
+def _parse(block: Sequence[str]) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse("\n".join(block) + "\n")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _compile(block: Sequence[str], code: CodeType) -> list[CodeType]:
+    """Return the code objects of the block that have the name of this one."""
+    flags = code.co_flags & FUTURE_FLAGS
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            whole = compile("\n".join(block) + "\n", PROMPTS[0], "exec", flags, True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [c for c in inner_codes(whole) if c.co_qualname == code.co_qualname]
+
+
+def _last_line(code: CodeType) -> int:
+    places = (p for c in (code, *inner_codes(code)) for p in c.co_positions())
+    return max((line for p in places for line in p[:2] if line is not None), default=0)
+
+
+# --- lines that the history does not have ---------------------------------------------------------
+
+
+def _with_lines_put_back(block: Sequence[str], code: CodeType) -> Iterator[Sequence[str]]:
+    """Yield the block with the empty lines of its texts, then with repeated and empty lines too."""
+    extents = [_last_line(c) - c.co_firstlineno for c in _compile(block, code)]
+    if extents and max(extents) < _last_line(code) - code.co_firstlineno:
+        yield from _with_more_lines(_with_texts(block, code), code)
+
+
+class _Difference(Struct, frozen=True):
+    """Where the code of a block begins to differ: the number of instructions before, and the lines
+    of the block, from 0, in or below which a line may be missing.
+    """
+
+    instructions: int
+    lines: range
+
+
+def _with_more_lines(block: Sequence[str], code: CodeType) -> Iterator[Sequence[str]]:
+    yield block
+    difference = _first_difference(block, code)
+    if difference is None:
+        return
+    for i in difference.lines:
+        for line in (block[i], ""):
+            more = [*block[: i + 1], line, *block[i + 1 :]]
+            later = _first_difference(more, code)
+            if later is None or later.instructions > difference.instructions:
+                yield from _with_more_lines(more, code)
+
+
+def _first_difference(block: Sequence[str], code: CodeType) -> _Difference | None:
+    """Return where the block differs from the code; None if it does not, or cannot be compiled."""
+    wanted = _marks(code)
+    differences = []
+    for c in _compile(block, code):
+        own = _marks(c)
+        pairs = zip(own, wanted, strict=False)
+        same = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(own), len(wanted)))
+        around = own[max(same - 1, 0) : same + 1]
+        if same < len(wanted) and around:
+            lines = [c.co_firstlineno - 1 + n for mark in around for n in mark[1:]]
+            between = range(min(lines), min(max(lines) + 1, len(block)))
+            differences.append(_Difference(same, between))
+    return max(differences, key=lambda d: d.instructions, default=None)
+
+
+def _marks(code: CodeType) -> list[tuple[int, int, int]]:
+    """Return each instruction, and its first and last line from that of the function on."""
+    marks = []
+    for c in (code, *inner_codes(code)):
+        for operation, (first, last, *_) in zip(c.co_code[::2], c.co_positions(), strict=True):
+            start = first if first is not None else c.co_firstlineno
+            end = last if last is not None else start
+            marks.append((operation, start - code.co_firstlineno, end - code.co_firstlineno))
+    return marks
+
+
+def _with_texts(block: Sequence[str], code: CodeType) -> list[str]:
+    """Put back the empty lines of texts in several lines, which the code has as constants."""
+    codes = (code, *inner_codes(code))
+    wanted = [t for c in codes for t in c.co_consts if isinstance(t, str) and "\n\n" in t]
+    tree = _parse(block)
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Constant)] if tree is not None else []
+    lines = list(block)
+    for node in sorted(nodes, key=lambda n: n.lineno, reverse=True):
+        first, last = node.lineno - 1, node.end_lineno or node.lineno
+        if isinstance(node.value, str) and last - first > 1:
+            fillings = (_fill(lines[first:last], node.value, text) for text in wanted)
+            lines[first:last] = next((f for f in fillings if f is not None), lines[first:last])
+    return lines
+
+
+def _fill(source: Sequence[str], text: str, wanted: str) -> list[str] | None:
+    """Return the source of the text with empty lines, so that it is the wanted text; None if other
+    lines differ.
+    """
+    parts, targets = text.split("\n"), wanted.split("\n")
+    if len(parts) != len(source):
+        return None
+    filled = list[str]()
+    used = 0
+    for number, target in enumerate(targets, 1):
+        is_last = used == len(parts) - 1
+        if used < len(parts) and parts[used] == target and is_last == (number == len(targets)):
+            filled.append(source[used])
+            used += 1
+        elif target == "":
+            filled.append("")
+        else:
+            return None
+    return filled if used == len(parts) else None
