@@ -27,7 +27,7 @@ from presieve.lift.python.code_objects import FUTURE_FLAGS, inner_codes, same_co
 PROMPTS = ("<stdin>", "<console>")
 """The files of what is typed at a prompt that keeps no source."""
 
-_MOST_BLOCKS = 500
+_MOST_DEFINITIONS = 200
 _MOST_ENDS = 50
 _MOST_REPAIRS = 50
 _LAMBDA = "<lambda>"
@@ -48,11 +48,20 @@ def read_typed(code: CodeType) -> TypedSource:
 @lru_cache(maxsize=256)
 def _read_typed(code: CodeType, qualname: str) -> TypedSource:
     """Find it once: the same text makes the same code, whatever is typed later."""
-    block = find_block(code, _read_history())
+    history = _read_history()
+    block = _find_once(code, qualname, len(history), history[-1] if history else "")
     if block is None:
         raise OSError(f"{qualname} is not in the history")
     lines = [f"{line}\n" for line in block]
     return TypedSource(_keep_lines(qualname, lines), tuple(lines))
+
+
+@lru_cache(maxsize=256)
+def _find_once(code: CodeType, _qualname: str, _length: int, _last: str) -> list[str] | None:
+    """Search a history of this length, with this last line. What is not there is not searched for
+    again, until something else is typed.
+    """
+    return find_block(code, _read_history())
 
 
 def _read_history() -> list[str]:
@@ -84,24 +93,32 @@ def find_block(code: CodeType, history: Sequence[str]) -> list[str] | None:
     """Return the latest lines that compile to this code, which then has its own line numbers; None
     if there are none.
     """
-    for block in islice(_blocks(code, history), _MOST_BLOCKS):
-        above = _lines_above(block, code)
-        if above is not None:
-            return [""] * above + list(block)
+    for at in islice(_definitions(code, history), _MOST_DEFINITIONS):
+        fitting = None
+        for block in _blocks_around(code, history, at):
+            above = _lines_above(block, code)
+            if above is not None:
+                fitting = fitting or [""] * above + list(block)
+                if _first_difference(block, code) is None:  # also of lines
+                    return [""] * above + list(block)
+        if fitting is not None:
+            return fitting
     return None
 
 
-def _blocks(code: CodeType, history: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield what may have been typed in one go, and defines a function of that name."""
+def _definitions(code: CodeType, history: Sequence[str]) -> Iterator[int]:
+    """Yield the lines that may define the function, the latest first."""
     name = re.escape(code.co_name)
     pattern = r".*\blambda\b" if code.co_name == _LAMBDA else rf"\s*def\s+{name}\b"
     definition = re.compile(pattern)
-    last = _last_line(code)
-    for at in range(len(history) - 1, -1, -1):
-        if definition.match(history[at]):
-            for first in range(at, max(at - last, -1), -1):
-                if _starts(history[first]):
-                    yield from _blocks_from(code, history, first, at)
+    return (i for i in range(len(history) - 1, -1, -1) if definition.match(history[i]))
+
+
+def _blocks_around(code: CodeType, history: Sequence[str], at: int) -> Iterator[Sequence[str]]:
+    """Yield what may have been typed in one go around a definition."""
+    for first in range(at, max(at - _last_line(code), -1), -1):
+        if _starts(history[first]):
+            yield from _blocks_from(code, history, first, at)
 
 
 def _blocks_from(
@@ -183,14 +200,18 @@ class _Difference(Struct, frozen=True):
 def _with_more_lines(block: Sequence[str], code: CodeType) -> Iterator[Sequence[str]]:
     yield block
     difference = _first_difference(block, code)
-    if difference is None:
-        return
-    for i in difference.lines:
+    for i in difference.lines if difference is not None else ():
         for line in (block[i], ""):
             more = [*block[: i + 1], line, *block[i + 1 :]]
-            later = _first_difference(more, code)
-            if later is None or later.instructions > difference.instructions:
+            if _is_nearer(more, code, difference):
                 yield from _with_more_lines(more, code)
+
+
+def _is_nearer(block: Sequence[str], code: CodeType, difference: _Difference | None) -> bool:
+    later = _first_difference(block, code)
+    if later is None or difference is None:
+        return bool(_compile(block, code))
+    return later.instructions > difference.instructions
 
 
 def _first_difference(block: Sequence[str], code: CodeType) -> _Difference | None:
@@ -201,22 +222,22 @@ def _first_difference(block: Sequence[str], code: CodeType) -> _Difference | Non
         own = _marks(c)
         pairs = zip(own, wanted, strict=False)
         same = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(own), len(wanted)))
-        around = own[max(same - 1, 0) : same + 1]
+        around = [line for _, line in own[max(same - 1, 0) : same + 1]]
         if same < len(wanted) and around:
-            lines = [c.co_firstlineno - 1 + n for mark in around for n in mark[1:]]
-            between = range(min(lines), min(max(lines) + 1, len(block)))
-            differences.append(_Difference(same, between))
+            # Instructions of the line below a missing one may begin like those of that one.
+            above = max((line for _, line in own[:same] if line < min(around)), default=0)
+            first, last = c.co_firstlineno - 1 + above, c.co_firstlineno + max(around)
+            differences.append(_Difference(same, range(first, min(last, len(block)))))
     return max(differences, key=lambda d: d.instructions, default=None)
 
 
-def _marks(code: CodeType) -> list[tuple[int, int, int]]:
-    """Return each instruction, and its first and last line from that of the function on."""
+def _marks(code: CodeType) -> list[tuple[int, int]]:
+    """Return each instruction, and its line, from that of the function on."""
     marks = []
     for c in (code, *inner_codes(code)):
-        for operation, (first, last, *_) in zip(c.co_code[::2], c.co_positions(), strict=True):
-            start = first if first is not None else c.co_firstlineno
-            end = last if last is not None else start
-            marks.append((operation, start - code.co_firstlineno, end - code.co_firstlineno))
+        for operation, place in zip(c.co_code[::2], c.co_positions(), strict=True):
+            line = place[0] if place[0] is not None else c.co_firstlineno
+            marks.append((operation, line - code.co_firstlineno))
     return marks
 
 
