@@ -121,7 +121,7 @@ WHOLE = {
         "f",
     ),
     "an empty line in a list": (
-        "def f(x):\n    y = [\n        1,\n\n        x,\n    ]\n    y += 1\n    y += 1\n    return y",
+        "def f(x):\n    y = [\n        1,\n\n        x,\n    ]\n    x += 1\n    x += 1\n    return",
         "f",
     ),
     "all of it": (

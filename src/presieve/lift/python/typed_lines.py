@@ -267,7 +267,9 @@ def _fill(source: Sequence[str], text: str, wanted: str) -> list[str] | None:
     used = 0
     for number, target in enumerate(targets, 1):
         is_last = used == len(parts) - 1
-        if used < len(parts) and parts[used] == target and is_last == (number == len(targets)):
+        # Python 3.13 removes the indentation of docstrings.
+        same = used < len(parts) and parts[used].strip() == target.strip()
+        if same and is_last == (number == len(targets)):
             filled.append(source[used])
             used += 1
         elif target == "":
