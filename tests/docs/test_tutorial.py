@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 from tests.docs.tutorial_notebook import NOTEBOOK, TUTORIAL, write_notebook
-from tests.support.prompts import open_prompt
+from tests.support.prompts import Prompt, open_prompt
 
 CONFIGURATION = {
     "spark.master": "local[1]",
@@ -49,14 +49,52 @@ def _printed(cell: Any) -> str:
     return "".join(o.text for o in cell.outputs if o.get("name") == "stdout")
 
 
-@pytest.mark.slow
-def test_the_tutorial_is_pasted_into_the_shell_of_spark(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prompt]:
     command = [str(Path(sys.executable).parent / "pyspark"), *OPTIONS]
     others = {"PYSPARK_PYTHON": sys.executable, "PRESIEVE_PROGRESS": "0"}
-    with open_prompt(command, tmp_path, seconds=180, **others) as prompt:
-        for code, expected in _blocks_with_output():
-            shown = prompt.paste(code)
-            assert _agree(expected, _without_echo(shown)), shown
+    with open_prompt(command, tmp_path_factory.mktemp("shell"), seconds=180, **others) as prompt:
+        yield prompt
+
+
+@pytest.mark.slow
+def test_the_tutorial_is_pasted_into_the_shell_of_spark(shell: Prompt) -> None:
+    for code, expected in _blocks_with_output():
+        shown = shell.paste(code)
+        assert _agree(expected, _without_echo(shown)), shown
+
+
+OTHER_FUNCTIONS = """
+import presieve
+from pyspark.sql import functions as F
+
+spark.range(100).write.parquet("numbers")
+numbers = spark.read.parquet("numbers")
+doubled = F.udf(lambda n: None if n is None else 2 * n, "long")
+
+@F.udf(
+    "long",
+)
+def tripled(n):
+    return None if n is None else 3 * n
+
+@F.pandas_udf("boolean")
+def is_large(n: pd.Series) -> pd.Series:
+    return n > 15
+
+for function, where in (doubled, "n = 60"), (tripled, "n = 60"), (is_large, "n"):
+    filtered = numbers.select(function("id").alias("n")).filter(where)
+    boundary = presieve.explain(filtered, cost="always").boundaries[0]
+    print(boundary.kind, boundary.prefilter, [d.code for d in boundary.declined])
+
+"""
+
+
+@pytest.mark.slow
+def test_other_functions_in_the_shell_of_spark(shell: Prompt) -> None:
+    shell.paste("import pandas as pd")
+    printed = _without_echo(shell.paste(OTHER_FUNCTIONS))
+    assert printed == "exact id = 30 []\nexact id = 20 []\nexact id > 15 []\n"
 
 
 def _blocks_with_output() -> Iterator[tuple[str, str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codeop
+import linecache
+import sys
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 
 from presieve.lift.python.code_objects import FUTURE_FLAGS, inner_codes, same_code
-from presieve.lift.python.typed_lines import find_block
+from presieve.lift.python.typed_lines import find_block, read_typed
 
 
 class Prompt:
@@ -144,8 +146,8 @@ def test_the_lines_of_a_method_below_a_text(prompt: Prompt) -> None:
     """Empty lines of the text above are missing: they do not matter, but the number does."""
     text = 'class C:\n    """One.\n\n    Two.\n    """\n    def f(self):\n        return 1'
     prompt.type(text)
-    found = prompt.find("C.f").split("\n")
-    assert found == ["", *(line for line in text.split("\n") if line)]
+    lines = prompt.find("C.f").split("\n")
+    assert lines == ["", *(line for line in text.split("\n") if line)]
 
 
 def test_the_latest_of_one_name(prompt: Prompt) -> None:
@@ -220,3 +222,51 @@ def test_a_long_history(prompt: Prompt) -> None:
     code = prompt.code("f")
     assert find_block(code, prompt.history) is not None
     assert find_block(code, prompt.history[:-42]) is None
+
+
+class Readline:
+    """The part of the module that reads a history."""
+
+    def __init__(self, items: list[str]) -> None:
+        self.items = items
+
+    def get_current_history_length(self) -> int:
+        return len(self.items)
+
+    def get_history_item(self, number: int) -> str:
+        return self.items[number - 1]
+
+
+def test_what_was_read_stays(prompt: Prompt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "readline", Readline(prompt.history))
+    for number in 1, 2:
+        prompt.type(f"def kept(x):\n    return x + 100{number}")
+        prompt.type(f"kept_{number} = kept")
+    codes = [prompt.code(f"kept_{number}") for number in (1, 2)]
+    first, second = (read_typed(code) for code in codes)
+    assert (first.file, second.file) == ("<typed kept>", "<typed kept 2>")
+    prompt.history.clear()
+    assert [read_typed(code) for code in codes] == [first, second]
+    assert linecache.getlines(second.file) == ["def kept(x):\n", "    return x + 1002\n"]
+
+
+def test_what_is_missing_is_searched_again(prompt: Prompt, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As soon as something else was typed."""
+    monkeypatch.setitem(sys.modules, "readline", Readline(prompt.history))
+    text = "def missing(x):\n    return x + 1003"
+    prompt.type(text)
+    code = prompt.code("missing")
+    prompt.history.clear()
+    with pytest.raises(OSError, match="missing is not in the history"):
+        read_typed(code)
+    prompt.type(text)
+    assert "".join(read_typed(code).lines) == f"{text}\n"
+
+
+def test_without_readline(prompt: Prompt, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not loaded for this: that would change the terminal of a job."""
+    monkeypatch.delitem(sys.modules, "readline", raising=False)
+    prompt.type("def missing(x):\n    return x + 1004")
+    with pytest.raises(OSError, match="missing is not in the history"):
+        read_typed(prompt.code("missing"))
+    assert "readline" not in sys.modules

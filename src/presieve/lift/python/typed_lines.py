@@ -93,20 +93,20 @@ def find_block(code: CodeType, history: Sequence[str]) -> list[str] | None:
     """Return the latest lines that compile to this code, which then has its own line numbers; None
     if there are none.
     """
-    for at in islice(_definitions(code, history), _MOST_DEFINITIONS):
+    for at in islice(_list_definitions(code, history), _MOST_DEFINITIONS):
         fitting = None
-        for block in _blocks_around(code, history, at):
-            above = _lines_above(block, code)
+        for block in _list_blocks(code, history, at):
+            above = _count_lines_above(block, code)
             if above is not None:
                 fitting = fitting or [""] * above + list(block)
-                if _first_difference(block, code) is None:  # also of lines
+                if _find_difference(block, code) is None:  # also of lines
                     return [""] * above + list(block)
         if fitting is not None:
             return fitting
     return None
 
 
-def _definitions(code: CodeType, history: Sequence[str]) -> Iterator[int]:
+def _list_definitions(code: CodeType, history: Sequence[str]) -> Iterator[int]:
     """Yield the lines that may define the function, the latest first."""
     name = re.escape(code.co_name)
     pattern = r".*\blambda\b" if code.co_name == _LAMBDA else rf"\s*def\s+{name}\b"
@@ -114,14 +114,14 @@ def _definitions(code: CodeType, history: Sequence[str]) -> Iterator[int]:
     return (i for i in range(len(history) - 1, -1, -1) if definition.match(history[i]))
 
 
-def _blocks_around(code: CodeType, history: Sequence[str], at: int) -> Iterator[Sequence[str]]:
+def _list_blocks(code: CodeType, history: Sequence[str], at: int) -> Iterator[Sequence[str]]:
     """Yield what may have been typed in one go around a definition."""
-    for first in range(at, max(at - _last_line(code), -1), -1):
-        if _starts(history[first]):
-            yield from _blocks_from(code, history, first, at)
+    for first in range(at, max(at - _find_last_line(code), -1), -1):
+        if _can_start_statement(history[first]):
+            yield from _cut_blocks(code, history, first, at)
 
 
-def _blocks_from(
+def _cut_blocks(
     code: CodeType, history: Sequence[str], first: int, at: int
 ) -> Iterator[Sequence[str]]:
     """Yield the lines from the first on that can be parsed, with the definition; the whole first.
@@ -130,20 +130,23 @@ def _blocks_from(
     that were rejected because of their indentation look as if they belonged to it.
     """
     rest = range(at + 1, len(history))
-    ends = [*islice((i for i in rest if _starts(history[i])), _MOST_ENDS), len(history)]
+    ends = [
+        *islice((i for i in rest if _can_start_statement(history[i])), _MOST_ENDS),
+        len(history),
+    ]
     whole = next((end for end in ends if _parse(history[first:end]) is not None), ends[0])
     yield history[first:whole]
-    yield from islice(_with_lines_put_back(history[first:whole], code), _MOST_REPAIRS)
+    yield from islice(_put_lines_back(history[first:whole], code), _MOST_REPAIRS)
     for end in range(whole - 1, at, -1):
         yield history[first:end]
 
 
-def _starts(line: str) -> bool:
+def _can_start_statement(line: str) -> bool:
     """Return whether a statement can start with the line, or the line above it end one."""
     return bool(line[:1].strip())
 
 
-def _lines_above(block: Sequence[str], code: CodeType) -> int | None:
+def _count_lines_above(block: Sequence[str], code: CodeType) -> int | None:
     """Return how many lines have to stand above the block to have this code at its place; None if
     it is not in the block.
     """
@@ -173,7 +176,7 @@ def _compile(block: Sequence[str], code: CodeType) -> list[CodeType]:
     return [c for c in inner_codes(whole) if c.co_qualname == code.co_qualname]
 
 
-def _last_line(code: CodeType) -> int:
+def _find_last_line(code: CodeType) -> int:
     places = (p for c in (code, *inner_codes(code)) for p in c.co_positions())
     return max((line for p in places for line in p[:2] if line is not None), default=0)
 
@@ -181,11 +184,11 @@ def _last_line(code: CodeType) -> int:
 # --- lines that the history does not have ---------------------------------------------------------
 
 
-def _with_lines_put_back(block: Sequence[str], code: CodeType) -> Iterator[Sequence[str]]:
+def _put_lines_back(block: Sequence[str], code: CodeType) -> Iterator[Sequence[str]]:
     """Yield the block with the empty lines of its texts, then with repeated and empty lines too."""
-    extents = [_last_line(c) - c.co_firstlineno for c in _compile(block, code)]
-    if extents and max(extents) < _last_line(code) - code.co_firstlineno:
-        yield from _with_more_lines(_with_texts(block, code), code)
+    extents = [_find_last_line(c) - c.co_firstlineno for c in _compile(block, code)]
+    if extents and max(extents) < _find_last_line(code) - code.co_firstlineno:
+        yield from _add_lines(_fill_texts(block, code), code)
 
 
 class _Difference(Struct, frozen=True):
@@ -197,29 +200,29 @@ class _Difference(Struct, frozen=True):
     lines: range
 
 
-def _with_more_lines(block: Sequence[str], code: CodeType) -> Iterator[Sequence[str]]:
+def _add_lines(block: Sequence[str], code: CodeType) -> Iterator[Sequence[str]]:
     yield block
-    difference = _first_difference(block, code)
+    difference = _find_difference(block, code)
     for i in difference.lines if difference is not None else ():
         for line in (block[i], ""):
             more = [*block[: i + 1], line, *block[i + 1 :]]
             if _is_nearer(more, code, difference):
-                yield from _with_more_lines(more, code)
+                yield from _add_lines(more, code)
 
 
 def _is_nearer(block: Sequence[str], code: CodeType, difference: _Difference | None) -> bool:
-    later = _first_difference(block, code)
+    later = _find_difference(block, code)
     if later is None or difference is None:
         return bool(_compile(block, code))
     return later.instructions > difference.instructions
 
 
-def _first_difference(block: Sequence[str], code: CodeType) -> _Difference | None:
+def _find_difference(block: Sequence[str], code: CodeType) -> _Difference | None:
     """Return where the block differs from the code; None if it does not, or cannot be compiled."""
-    wanted = _marks(code)
+    wanted = _list_marks(code)
     differences = []
     for c in _compile(block, code):
-        own = _marks(c)
+        own = _list_marks(c)
         pairs = zip(own, wanted, strict=False)
         same = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(own), len(wanted)))
         around = [line for _, line in own[max(same - 1, 0) : same + 1]]
@@ -231,7 +234,7 @@ def _first_difference(block: Sequence[str], code: CodeType) -> _Difference | Non
     return max(differences, key=lambda d: d.instructions, default=None)
 
 
-def _marks(code: CodeType) -> list[tuple[int, int]]:
+def _list_marks(code: CodeType) -> list[tuple[int, int]]:
     """Return each instruction, and its line, from that of the function on."""
     marks = []
     for c in (code, *inner_codes(code)):
@@ -241,7 +244,7 @@ def _marks(code: CodeType) -> list[tuple[int, int]]:
     return marks
 
 
-def _with_texts(block: Sequence[str], code: CodeType) -> list[str]:
+def _fill_texts(block: Sequence[str], code: CodeType) -> list[str]:
     """Put back the empty lines of texts in several lines, which the code has as constants."""
     codes = (code, *inner_codes(code))
     wanted = [t for c in codes for t in c.co_consts if isinstance(t, str) and "\n\n" in t]
@@ -251,12 +254,12 @@ def _with_texts(block: Sequence[str], code: CodeType) -> list[str]:
     for node in sorted(nodes, key=lambda n: n.lineno, reverse=True):
         first, last = node.lineno - 1, node.end_lineno or node.lineno
         if isinstance(node.value, str) and last - first > 1:
-            fillings = (_fill(lines[first:last], node.value, text) for text in wanted)
+            fillings = (_fill_text(lines[first:last], node.value, text) for text in wanted)
             lines[first:last] = next((f for f in fillings if f is not None), lines[first:last])
     return lines
 
 
-def _fill(source: Sequence[str], text: str, wanted: str) -> list[str] | None:
+def _fill_text(source: Sequence[str], text: str, wanted: str) -> list[str] | None:
     """Return the source of the text with empty lines, so that it is the wanted text; None if other
     lines differ.
     """
