@@ -28,6 +28,7 @@ from presieve.dataflow.context import AnalysisRequest
 from presieve.errors import Declined, DeclineSignal, Span
 from presieve.lift.entry.row_map import converted_by
 from presieve.lift.evaluation_types import EVALUATION_TYPES
+from presieve.lift.python.positions import place_of
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
 
@@ -91,8 +92,7 @@ def read_column_use(view: PlanView, number: int, node: Node) -> ColumnUse:
         answer = dataflow(request)
     except DeclineSignal as signal:
         return ColumnUse(number, node, name, declined=signal.declined)
-    code = request.function.__code__
-    span = Span(code.co_filename, code.co_firstlineno)
+    span = place_of(request.function.__code__)
     inputs = tuple(_inputs(node, boundary, answer))
     declined = _against(view, node, answer) or dropped_by_columns(view, node)
     return ColumnUse(number, node, name, span, inputs, answer, declined)

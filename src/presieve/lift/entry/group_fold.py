@@ -21,8 +21,8 @@ from presieve.ir.fold import Fold
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite
 from presieve.lift.forms import Lifted, LiftRequest
+from presieve.lift.python.code_objects import same_code
 from presieve.lift.python.shipped import attribute
-from presieve.lift.python.source import same_code
 from presieve.records import replace
 from presieve.semantics.assumptions import restate
 

@@ -24,8 +24,9 @@ from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, SymbolicMachine
 from presieve.lift.forms import HiddenCall, Lifted, Pure
 from presieve.lift.models.registry import advice
+from presieve.lift.python.code_objects import same_code
 from presieve.lift.python.shipped import member_of
-from presieve.lift.python.source import FunctionSource, same_code
+from presieve.lift.python.source import FunctionSource
 from presieve.lift.values.symbolic import Known, NoneV, Scalar, Traits, Value, describe
 from presieve.records import replace
 from presieve.semantics.assumptions import IS_PURE, assumption_of, restate

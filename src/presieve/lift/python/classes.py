@@ -17,6 +17,7 @@ from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, Modu
 from typing import Any
 
 from presieve.lift.python.bindings import UndecidedSignal, names_in, value_of
+from presieve.lift.python.code_objects import same_code
 from presieve.lift.python.constants import compute_constant, same
 from presieve.lift.python.imported import (
     MISSING,
@@ -27,7 +28,6 @@ from presieve.lift.python.imported import (
     scope_of,
 )
 from presieve.lift.python.shipping import Path, is_generated, is_own_module, path_of, under
-from presieve.lift.python.source import same_code
 
 _IMPLICIT_NAMES = frozenset(
     (

@@ -1,20 +1,21 @@
 """Trusted. From a function object to the syntax tree of the very code that it runs.
 
-The source in the file may be stale, or belong to a wrapper. It is compiled again and
+The source in the file may be stale, or belong to a wrapper, and what was typed at a prompt is
+looked for among the lines of its history. The source is compiled again and
 compared with the function's code object; unless instructions, names and constants are all the same,
 the function is declined.
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
 import copy
 import inspect
 import linecache
 import os
+import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -23,12 +24,10 @@ from typing import ClassVar
 from msgspec import Struct
 
 from presieve.errors import DeclineSignal, Span
+from presieve.lift.python.code_objects import FUTURE_FLAGS, inner_codes, same_code
 from presieve.lift.python.positions import span_of
+from presieve.lift.python.typed_lines import PROMPTS, read_typed
 
-_FUTURE = 0
-for _feature in __future__.all_feature_names:
-    _FUTURE |= getattr(__future__, _feature).compiler_flag
-_IGNORED_FLAGS = _FUTURE | inspect.CO_NESTED
 _KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -67,46 +66,61 @@ def parse_function(function: FunctionType, *, generator: bool = False) -> Functi
         how = "with" if generator else "without"
         raise DeclineSignal("not-a-function", f"write the function {how} yield or await", span)
     try:
-        lines = _read_lines(function)
-        text, flags = "".join(lines), code.co_flags & _FUTURE
-        file = _compile_file(text, code.co_filename, flags)
+        name, lines = _read_lines(function)
+        text, flags = "".join(lines), code.co_flags & FUTURE_FLAGS
+        file = _compile_file(text, name, flags)
     except (OSError, TypeError, SyntaxError, ValueError) as e:
-        reason = f"the source of {code.co_name} cannot be found or read"
-        raise DeclineSignal("no-source", reason, span) from e
-    same = _matching(code, file.codes) or _matching(
-        code, _compile_apart(text, code.co_filename, flags)
-    )
+        raise DeclineSignal("no-source", _explain_missing(code), span) from e
+    same = _matching(code, file.codes) or _matching(code, _compile_apart(text, name, flags))
     nodes: list[ast.FunctionDef | ast.Lambda] = [
         n for n in file.owners if isinstance(n, ast.FunctionDef) and _is_at(n, code)
     ]
     if code.co_name == _LAMBDA:
         nodes = [*_lambdas(file, same)]
     if len(nodes) != 1 or len(same) != 1:
-        reason = f"the source of {code.co_name} in {code.co_filename} is not what is being run"
-        raise DeclineSignal("source-mismatch", reason, span)
+        reason = f"the source of {code.co_name} in {name} is not what is being run"
+        raise DeclineSignal("source-mismatch", reason, Span(name, code.co_firstlineno))
     node = _as_def(_with_private_names(nodes[0], file.owners[nodes[0]]))
     for inner in ast.walk(node):
         if isinstance(inner, ast.Global | ast.Nonlocal):  # applies to the whole function
-            place = span_of(inner, code.co_filename, lines)
             variables = ", ".join(inner.names)
-            raise DeclineSignal(
-                "impure-global", f"{variables} is written outside the function", place
-            )
+            reason = f"{variables} is written outside the function"
+            raise DeclineSignal("impure-global", reason, span_of(inner, name, lines))
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
-    return FunctionSource(node, code.co_filename, textwrap.dedent(own), tuple(lines))
+    return FunctionSource(node, name, textwrap.dedent(own), tuple(lines))
 
 
-def _read_lines(function: FunctionType) -> list[str]:
-    """Return the lines of the function's file. Raises OSError.
+def _read_lines(function: FunctionType) -> tuple[str, Sequence[str]]:
+    """Return the function's file and its lines. Raises OSError.
 
     ``inspect.findsource`` would resolve the paths of all modules that are loaded.
     """
     file = function.__code__.co_filename
     linecache.checkcache(file)
     lines = linecache.getlines(file, function.__globals__)
+    if not lines and file in PROMPTS:
+        typed = read_typed(function.__code__)
+        return typed.file, typed.lines
+    if not lines and file.startswith("<"):
+        lines, _ = inspect.findsource(function)  # what Python 3.13 keeps of its prompt
     if function.__code__.co_firstlineno > len(lines):
         raise OSError(f"{file} cannot be read, or has fewer lines")
-    return lines
+    return file, lines
+
+
+def _explain_missing(code: CodeType) -> str:
+    if code.co_filename not in PROMPTS:
+        return f"the source of {code.co_name} cannot be found or read"
+    if not hasattr(sys, "ps1"):  # which a prompt has
+        return f"{code.co_name} was read from standard input, of which no source is kept: {_FILE}"
+    places = "use IPython or Jupyter"
+    if sys.version_info < (3, 13):
+        places = "use IPython, Jupyter or Python 3.13"
+    what = f"{code.co_name} was typed, and is not in the history of the prompt"
+    return f"{what}: {_FILE}, or {places}"
+
+
+_FILE = "write it to a file"
 
 
 def _with_private_names(
@@ -166,14 +180,14 @@ def _compile_file(text: str, file: str, flags: int) -> _File:
     """
     code = compile(text, file, "exec", flags, True)
     tree = ast.parse(text)
-    return _File(tree, tuple(_codes(code)), dict(_functions_with_class(tree)))
+    return _File(tree, tuple(inner_codes(code)), dict(_functions_with_class(tree)))
 
 
 @lru_cache(maxsize=8)
 def _compile_apart(text: str, file: str, flags: int) -> tuple[CodeType, ...]:
     """Compile each statement by itself, as IPython does with the statements of a cell."""
     apart = [ast.Module([statement], []) for statement in ast.parse(text).body]
-    return tuple(c for each in apart for c in _codes(compile(each, file, "exec", flags, True)))
+    return tuple(c for each in apart for c in inner_codes(compile(each, file, "exec", flags, True)))
 
 
 def _matching(code: CodeType, codes: tuple[CodeType, ...]) -> list[CodeType]:
@@ -233,38 +247,3 @@ def _as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
         return node
     value = ast.copy_location(ast.Return(node.body), node.body)
     return ast.copy_location(ast.FunctionDef("<lambda>", node.args, [value], []), node)
-
-
-def _codes(code: CodeType) -> list[CodeType]:
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return [*inner, *(d for c in inner for d in _codes(c))]
-
-
-def same_code(a: CodeType, b: CodeType) -> bool:
-    """Return whether two code objects have the same instructions, names and constants."""
-    return (
-        a.co_code == b.co_code
-        and a.co_exceptiontable == b.co_exceptiontable
-        and a.co_names == b.co_names
-        and a.co_varnames == b.co_varnames
-        and a.co_freevars == b.co_freevars
-        and a.co_cellvars == b.co_cellvars
-        and a.co_argcount == b.co_argcount
-        and a.co_posonlyargcount == b.co_posonlyargcount
-        and a.co_kwonlyargcount == b.co_kwonlyargcount
-        and (a.co_flags | _IGNORED_FLAGS) == (b.co_flags | _IGNORED_FLAGS)
-        and _same_constant(a.co_consts, b.co_consts)
-    )
-
-
-def _same_constant(a: object, b: object) -> bool:
-    if isinstance(a, CodeType) and isinstance(b, CodeType):
-        return same_code(a, b)
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(_same_constant(x, y) for x, y in zip(a, b, strict=True))
-    # repr keeps 1, 1.0 and True apart, 0.0 and -0.0 too, and NaN together.
-    return (
-        type(a) is type(b)
-        and (a == b or a != a)
-        and (isinstance(a, frozenset) or repr(a) == repr(b))
-    )
