@@ -14,7 +14,7 @@ import pytest
 from presieve.cli.app import main
 from presieve.cli.lint import NOTE
 from presieve.cli.why import declines
-from presieve.lint.findings import Finding, lint_file
+from presieve.lint.findings import LintFinding, lint_file
 
 HEAD = """\
 import time
@@ -34,7 +34,7 @@ PAGES = {None, *(entry.code for entry in declines())}
 """The codes that ``presieve why`` explains."""
 
 
-def lint(tmp_path: Path, text: str, name: str = "job.py") -> list[Finding]:
+def lint(tmp_path: Path, text: str, name: str = "job.py") -> list[LintFinding]:
     """The findings about a file with the usual imports."""
     path = tmp_path / name
     path.write_text(HEAD + textwrap.dedent(text))
@@ -43,16 +43,16 @@ def lint(tmp_path: Path, text: str, name: str = "job.py") -> list[Finding]:
     return findings
 
 
-def only(tmp_path: Path, text: str) -> Finding:
+def only(tmp_path: Path, text: str) -> LintFinding:
     (finding,) = lint(tmp_path, text)
     return finding
 
 
-def codes(findings: list[Finding]) -> list[str | None]:
+def codes(findings: list[LintFinding]) -> list[str | None]:
     return [f.code for f in findings]
 
 
-def line_of(finding: Finding) -> str:
+def line_of(finding: LintFinding) -> str:
     return Path(finding.file).read_text().splitlines()[finding.line - 1].strip()
 
 

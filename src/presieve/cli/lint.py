@@ -13,7 +13,7 @@ from presieve.cli import output
 from presieve.cli.load import python_file
 
 if TYPE_CHECKING:
-    from presieve.lint.findings import Finding
+    from presieve.lint.findings import LintFinding
 
 INFORMATION = "info"
 """Stands where a code stands, for a function without an obstacle."""
@@ -76,17 +76,17 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
                 yield file
 
 
-def _obstacles(findings: Sequence[Finding]) -> int:
+def _obstacles(findings: Sequence[LintFinding]) -> int:
     return sum(f.code is not None for f in findings)
 
 
-def _answer(files: Sequence[Path], findings: Sequence[Finding]) -> dict[str, object]:
+def _answer(files: Sequence[Path], findings: Sequence[LintFinding]) -> dict[str, object]:
     fields = ("file", "line", "column", "function", "code", "severity", "message")
     rows = [{name: getattr(f, name) for name in fields} for f in findings]
     return {"files": len(files), "obstacles": _obstacles(findings), "findings": rows, "note": NOTE}
 
 
-def _show(files: Sequence[Path], findings: Sequence[Finding]) -> None:
+def _show(files: Sequence[Path], findings: Sequence[LintFinding]) -> None:
     for f in findings:
         print(f"{f.file}:{f.line}:{f.column}: {f.code or INFORMATION} {f.message}")
     obstacles = _obstacles(findings)
@@ -100,7 +100,7 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def _annotation(finding: Finding) -> str:
+def _annotation(finding: LintFinding) -> str:
     """A workflow command of GitHub Actions, which escapes the signs that end its parts."""
     kind = "notice" if finding.code is None else "warning"
     title = f"presieve {finding.code or INFORMATION}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from presieve.lift.python.bindings import UndecidedSignal, names_in, value_of
-from presieve.lint.module_source import Scope
+from presieve.lint.module_source import SourceScope
 from presieve.sql.quoted_names import quote
 
 _NAMES = {
@@ -27,7 +27,7 @@ _NAMES = {
 }
 
 
-def declared_type(node: ast.expr | None, scope: Scope) -> str | None:
+def declared_type(node: ast.expr | None, scope: SourceScope) -> str | None:
     """Return a type, or the columns of a table, as DDL; None if the source does not say it."""
     if node is None:
         return None
@@ -37,7 +37,7 @@ def declared_type(node: ast.expr | None, scope: Scope) -> str | None:
         return None
 
 
-def _type(node: ast.expr, scope: Scope) -> str | None:
+def _type(node: ast.expr, scope: SourceScope) -> str | None:
     match node:
         case ast.Name(name) if _last(node, scope) not in _NAMES:
             bound = scope.binding(name)
@@ -54,7 +54,7 @@ def _type(node: ast.expr, scope: Scope) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _member(owner: str, name: str, scope: Scope) -> ast.expr | None:
+def _member(owner: str, name: str, scope: SourceScope) -> ast.expr | None:
     """Return what the body of a class assigns to a name."""
     bound = scope.binding(owner)
     if bound is None or not isinstance(bound[0], ast.ClassDef):
@@ -64,7 +64,7 @@ def _member(owner: str, name: str, scope: Scope) -> ast.expr | None:
 
 
 def _called_type(
-    name: str, arguments: list[ast.expr], keywords: list[ast.keyword], scope: Scope
+    name: str, arguments: list[ast.expr], keywords: list[ast.keyword], scope: SourceScope
 ) -> str | None:
     every = [*arguments, *(k.value for k in keywords)]
     if name in _NAMES:
@@ -81,7 +81,7 @@ def _called_type(
     return None
 
 
-def _columns(node: ast.expr, scope: Scope) -> str | None:
+def _columns(node: ast.expr, scope: SourceScope) -> str | None:
     """Return the columns of a ``StructType`` as DDL."""
     match node:
         case ast.Call(ast.Attribute(before, "add"), [first, second, *_]):
@@ -100,7 +100,7 @@ def _columns(node: ast.expr, scope: Scope) -> str | None:
     return None
 
 
-def _field(node: ast.expr, scope: Scope) -> str | None:
+def _field(node: ast.expr, scope: SourceScope) -> str | None:
     if not isinstance(node, ast.Call) or _last(node.func, scope) != "StructField":
         return None
     named = {k.arg: k.value for k in node.keywords}
@@ -113,14 +113,14 @@ def _field(node: ast.expr, scope: Scope) -> str | None:
     return f"{column} NOT NULL" if column is not None and never_null else column
 
 
-def _column(name: ast.expr, type_: ast.expr, scope: Scope) -> str | None:
+def _column(name: ast.expr, type_: ast.expr, scope: SourceScope) -> str | None:
     label = scope.module.evaluate(scope, name)
     inner = _columns(type_, scope)
     text = f"struct<{inner}>" if inner is not None else _type(type_, scope)
     return f"{quote(label)} {text}" if isinstance(label, str) and text else None
 
 
-def _last(node: ast.expr, scope: Scope) -> str:
+def _last(node: ast.expr, scope: SourceScope) -> str:
     """Return the name of a class of PySpark's types; the empty text for others."""
     path = scope.module.dotted(node)
     home, _, name = path.rpartition(".")

@@ -20,11 +20,17 @@ from presieve.lift.python.positions import span_of
 from presieve.lift.reason_words import add_advice
 from presieve.lint.column_types import BY_TYPE, Outcome
 from presieve.lint.module_source import AT_RUN_TIME, ModuleSource, read_source
-from presieve.lint.reading import ANOTHER, BY_SCHEMA, Question, Reading, readable_returns
+from presieve.lint.reading import (
+    ANOTHER,
+    BY_SCHEMA,
+    FunctionReading,
+    TypeQuestion,
+    readable_returns,
+)
 from presieve.lint.uses import Use, definition, enclosing_class, find_uses, value_of_name
 
 
-class Finding(Struct, frozen=True):
+class LintFinding(Struct, frozen=True):
     """One line: an obstacle with a code, or information about a function that has none.
 
     ``function`` is empty for a file that is not Python. ``code`` is None for information.
@@ -43,7 +49,7 @@ class Finding(Struct, frozen=True):
         return "information" if self.code is None else "obstacle"
 
 
-def lint_file(path: Path) -> list[Finding]:
+def lint_file(path: Path) -> list[LintFinding]:
     """Read a file without running it, and return what it says about the functions that Spark calls,
     in the order of the lines.
 
@@ -55,20 +61,20 @@ def lint_file(path: Path) -> list[Finding]:
         return [_of_file(path, error.lineno or 1, error.offset or 1, error.msg)]
     except (ValueError, RecursionError, MemoryError) as error:
         return [_of_file(path, 1, 1, str(error))]
-    findings: dict[tuple[object, ...], Finding] = {}
+    findings: dict[tuple[object, ...], LintFinding] = {}
     for finding in (f for use in find_uses(module) for f in _of_use(module, use)):
         at = (finding.file, finding.line, finding.column, finding.function, finding.code)
         findings.setdefault(at, finding)
     return sorted(findings.values(), key=lambda f: (f.file, f.line, f.column, f.function))
 
 
-def _of_file(path: Path, line: int, column: int, why: str) -> Finding:
+def _of_file(path: Path, line: int, column: int, why: str) -> LintFinding:
     message = f"the file is not valid Python, so nothing in it is read: {why}"
-    return Finding(str(path), line, column, "", "no-source", message)
+    return LintFinding(str(path), line, column, "", "no-source", message)
 
 
-def _of_use(module: ModuleSource, use: Use) -> Iterator[Finding]:
-    writer = _Writer(module, use)
+def _of_use(module: ModuleSource, use: Use) -> Iterator[LintFinding]:
+    writer = _FindingWriter(module, use)
     if use.refusal is not None:
         code, reason = use.refusal
         told = reason if code is None else add_advice(code, reason)
@@ -91,7 +97,7 @@ def _of_use(module: ModuleSource, use: Use) -> Iterator[Finding]:
         message = f"not looked at, because only a run tells it: {signal}"
         yield writer.finding(writer.place, None, message)
         return
-    yield from _of_question(writer, Question(use, target))
+    yield from _of_question(writer, TypeQuestion(use, target))
 
 
 def _target(module: ModuleSource, use: Use) -> object:
@@ -121,7 +127,7 @@ def _method(module: ModuleSource, use: Use, owner: ast.expr, name: str) -> ast.F
     return next((m for m in methods if m.name == name and not m.decorator_list), None)
 
 
-class _Writer(Struct, frozen=True):
+class _FindingWriter(Struct, frozen=True):
     """Writes the findings about one use."""
 
     module: ModuleSource
@@ -137,11 +143,11 @@ class _Writer(Struct, frozen=True):
         """The place of a node of the file."""
         return span_of(node, self.module.file, linecache.getlines(self.module.file))
 
-    def finding(self, span: Span | None, code: str | None, message: str) -> Finding:
+    def finding(self, span: Span | None, code: str | None, message: str) -> LintFinding:
         """A finding that names the function and how Spark gets it."""
         at = span or self.place
         use = self.use
-        return Finding(
+        return LintFinding(
             at.file,
             at.line,
             max(at.column, 1),
@@ -151,7 +157,7 @@ class _Writer(Struct, frozen=True):
         )
 
 
-def _of_question(writer: _Writer, question: Question) -> Iterator[Finding]:
+def _of_question(writer: _FindingWriter, question: TypeQuestion) -> Iterator[LintFinding]:
     kind = writer.use.kind
     assert kind is not None
     if kind.role is Role.COGROUP_MAP:
@@ -187,7 +193,7 @@ def _types(outcome: Outcome) -> str:
     return ", ".join(f"{name} {type_}" for name, type_ in outcome.types)
 
 
-def _of_decline(writer: _Writer, reading: Reading) -> Finding:
+def _of_decline(writer: _FindingWriter, reading: FunctionReading) -> LintFinding:
     outcome, kept = reading.outcome, _kept(writer.use, reading)
     declined = outcome.answer
     assert isinstance(declined, Declined)
@@ -210,7 +216,7 @@ def _of_decline(writer: _Writer, reading: Reading) -> Finding:
     return writer.finding(declined.span, declined.code, reason + types + kept)
 
 
-def _kept(use: Use, reading: Reading) -> str:
+def _kept(use: Use, reading: FunctionReading) -> str:
     """What is possible although the function is not read as a whole."""
     facts = reading.facts
     if facts is None or facts.missed:
@@ -239,7 +245,7 @@ def _effects(facts: Dataflow | None) -> Iterator[Declined]:
             yield Declined(code, effect.reason, effect.span)
 
 
-def _of_two_tables(writer: _Writer, question: Question) -> Iterator[Finding]:
+def _of_two_tables(writer: _FindingWriter, question: TypeQuestion) -> Iterator[LintFinding]:
     reason = "of a function of two groups, only filters on the key may move below it"
     yield writer.finding(writer.place, "operator", reason)
     for effect in _effects(question.facts):

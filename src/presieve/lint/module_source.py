@@ -99,17 +99,17 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Scope:
+class SourceScope:
     """Where an expression stands: a module, and the functions around, the outermost first."""
 
     module: ModuleSource
     frames: tuple[Frame, ...] = ()
 
-    def inside(self, node: ast.FunctionDef, arguments: Mapping[str, object]) -> Scope:
+    def inside(self, node: ast.FunctionDef, arguments: Mapping[str, object]) -> SourceScope:
         """Return the scope in the body of a function."""
-        return Scope(self.module, (*self.frames, Frame(node, arguments)))
+        return SourceScope(self.module, (*self.frames, Frame(node, arguments)))
 
-    def binding(self, name: str) -> tuple[ast.stmt, Scope] | None:
+    def binding(self, name: str) -> tuple[ast.stmt, SourceScope] | None:
         """Return the one statement that binds a name, and its scope; None if nothing does, or a
         parameter. Raises :class:`UndecidedSignal` if several do.
         """
@@ -121,9 +121,9 @@ class Scope:
             if len(statements) > 1:
                 raise UndecidedSignal(f"{node.name} binds it in several places")
             if statements:
-                return statements[0], Scope(self.module, self.frames[: at + 1])
+                return statements[0], SourceScope(self.module, self.frames[: at + 1])
         statement = self.module.text.binding(name)
-        return None if statement is None else (statement, Scope(self.module))
+        return None if statement is None else (statement, SourceScope(self.module))
 
     def look(self, name: str) -> object:
         """Return the object that a name means. Raises :class:`UndecidedSignal`."""
@@ -161,7 +161,7 @@ class ModuleSource:
     neighbours: dict[Path, ModuleSource | None]
     namespace: Namespace = field(init=False)
     built: dict[tuple[int, tuple[Frame, ...]], FunctionType] = field(default_factory=dict)
-    origins: dict[FunctionType, tuple[Scope, ast.FunctionDef | ast.Lambda]] = field(
+    origins: dict[FunctionType, tuple[SourceScope, ast.FunctionDef | ast.Lambda]] = field(
         default_factory=dict
     )
     open: set[str] = field(default_factory=set)
@@ -175,9 +175,9 @@ class ModuleSource:
         return str(self.path)
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> SourceScope:
         """The scope of the module itself."""
-        return Scope(self)
+        return SourceScope(self)
 
     # --- names ----------------------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class ModuleSource:
                 return target
         return NO_OBJECT
 
-    def bound_object(self, scope: Scope, statement: ast.stmt, name: str) -> object:
+    def bound_object(self, scope: SourceScope, statement: ast.stmt, name: str) -> object:
         """Return what a statement binds to a name. Raises :class:`UndecidedSignal`."""
         match statement:
             case ast.FunctionDef():
@@ -263,7 +263,7 @@ class ModuleSource:
 
     # --- functions and classes ------------------------------------------------------------------
 
-    def function(self, scope: Scope, node: ast.FunctionDef | ast.Lambda) -> FunctionType:
+    def function(self, scope: SourceScope, node: ast.FunctionDef | ast.Lambda) -> FunctionType:
         """Build a function without its decorators. Raises :class:`UndecidedSignal`."""
         key = (id(node), scope.frames)
         if key in self.built:
@@ -297,7 +297,7 @@ class ModuleSource:
             raise UndecidedSignal("Python leaves it out")
         return codes[0]
 
-    def decorated(self, scope: Scope, node: ast.FunctionDef) -> object:
+    def decorated(self, scope: SourceScope, node: ast.FunctionDef) -> object:
         """Build a function, and apply its decorators. Those of Spark are left out: presieve reads
         the function below them.
         """
@@ -312,7 +312,7 @@ class ModuleSource:
         called = node.func if isinstance(node, ast.Call) else node
         return self.dotted(called).startswith("pyspark.")
 
-    def _apply_decorator(self, scope: Scope, node: ast.expr, target: object) -> object:
+    def _apply_decorator(self, scope: SourceScope, node: ast.expr, target: object) -> object:
         if isinstance(node, ast.Call) and self.dotted(node.func) == "functools.wraps":
             wrapped = self.evaluate(scope, node.args[0]) if node.args else None
             if not isinstance(target, FunctionType):
@@ -330,7 +330,7 @@ class ModuleSource:
             return self._apply(decorator, (target,), {})
         raise UndecidedSignal(f"only a run tells what @{ast.unparse(node)} makes of it")
 
-    def built_class(self, scope: Scope, node: ast.ClassDef) -> type:
+    def built_class(self, scope: SourceScope, node: ast.ClassDef) -> type:
         """Build a class of methods and constants. Raises :class:`UndecidedSignal` for others."""
         if node.keywords:
             raise UndecidedSignal(f"the class {node.name} is made in a way that is not read")
@@ -360,7 +360,7 @@ class ModuleSource:
 
     # --- expressions ----------------------------------------------------------------------------
 
-    def evaluate(self, scope: Scope, node: ast.expr) -> object:
+    def evaluate(self, scope: SourceScope, node: ast.expr) -> object:
         """Return the object of an expression. Raises :class:`UndecidedSignal`."""
         match node:
             case ast.Lambda():
@@ -388,7 +388,7 @@ class ModuleSource:
     def _imported_heads(self) -> frozenset[str]:
         return frozenset(p.partition(".")[0] for p in self.aliases.values())
 
-    def _call(self, scope: Scope, node: ast.Call, called: object) -> object:
+    def _call(self, scope: SourceScope, node: ast.Call, called: object) -> object:
         if isinstance(called, FunctionType) and self._origin(called) is not None:
             values = [self._value_or_open(scope, a) for a in node.args]
             named = {k.arg: self._value_or_open(scope, k.value) for k in node.keywords if k.arg}
@@ -403,13 +403,15 @@ class ModuleSource:
                 return target
         return compute_constant(node, scope.look)
 
-    def _value_or_open(self, scope: Scope, node: ast.expr) -> object:
+    def _value_or_open(self, scope: SourceScope, node: ast.expr) -> object:
         try:
             return self.evaluate(scope, node)
         except UndecidedSignal:
             return NO_OBJECT
 
-    def _origin(self, function: FunctionType) -> tuple[Scope, ast.FunctionDef | ast.Lambda] | None:
+    def _origin(
+        self, function: FunctionType
+    ) -> tuple[SourceScope, ast.FunctionDef | ast.Lambda] | None:
         home = function.__globals__
         return home.module.origins.get(function) if isinstance(home, Namespace) else None
 

@@ -50,7 +50,7 @@ _MOST_WRAPPERS = 5
 _UNKNOWN_RETURNS = ("double", "bigint", "string", "boolean")
 
 
-class Reading(Struct, frozen=True):
+class FunctionReading(Struct, frozen=True):
     """What is known about a function: the lifter's answer, and what the dataflow analysis says, if
     the lifter does not read it. ``outputs`` are the declared columns, or those that the function
     names if none are declared; ``assigned`` those that the
@@ -63,20 +63,20 @@ class Reading(Struct, frozen=True):
     assigned: frozenset[str] = frozenset()
 
 
-class Question(Struct, frozen=True, dict=True):
+class TypeQuestion(Struct, frozen=True, dict=True):
     """A function as Spark has it, and how it is called."""
 
     use: Use
     target: object
 
-    def read(self) -> Reading:
+    def read(self) -> FunctionReading:
         """Ask about the function."""
         outcome = self._lifted()
         if isinstance(outcome.answer, Lifted):
-            return Reading(outcome)
+            return FunctionReading(outcome)
         named = (*(self.use.keys or ()), *self._names)
         outputs = tuple(c.name for c in self._declared) or named
-        return Reading(outcome, self.facts, outputs, _assigned(self._node))
+        return FunctionReading(outcome, self.facts, outputs, _assigned(self._node))
 
     # --- the lifter -----------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from presieve.lift.evaluation_types import EVALUATION_TYPES, EvaluationType
 from presieve.lift.python.bindings import UndecidedSignal, names_bound
 from presieve.lint.declared_types import declared_type
-from presieve.lint.module_source import ModuleSource, Scope
+from presieve.lint.module_source import ModuleSource, SourceScope
 from presieve.records import replace
 
 _NUMBERS = {t.name: t for t in EVALUATION_TYPES.values()}
@@ -44,7 +44,7 @@ class Use:
     way: str
     kind: EvaluationType | None
     target: Definition
-    scope: Scope
+    scope: SourceScope
     place: Definition
     returns: str | None = None
     keys: tuple[str, ...] | None = None
@@ -105,7 +105,9 @@ def _definition(use: Use) -> Definition:
     return definition(use.target, use.scope) or use.target
 
 
-def definition(node: ast.AST, scope: Scope) -> ast.FunctionDef | ast.Lambda | ast.ClassDef | None:
+def definition(
+    node: ast.AST, scope: SourceScope
+) -> ast.FunctionDef | ast.Lambda | ast.ClassDef | None:
     """Return the definition that an expression names; None if the module has none."""
     for _ in range(_MOST_NAMES):
         if isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
@@ -132,7 +134,7 @@ def definition(node: ast.AST, scope: Scope) -> ast.FunctionDef | ast.Lambda | as
     return None
 
 
-def _made_of(node: ast.Call, scope: Scope) -> ast.expr | None:
+def _made_of(node: ast.Call, scope: SourceScope) -> ast.expr | None:
     """Return the function of which a call makes a UDF; None for other calls."""
     if _maker(scope.module, node.func) and node.args:
         return node.args[0]
@@ -141,7 +143,7 @@ def _made_of(node: ast.Call, scope: Scope) -> ast.expr | None:
     return None
 
 
-def value_of_name(node: ast.Name, scope: Scope) -> ast.expr | None:
+def value_of_name(node: ast.Name, scope: SourceScope) -> ast.expr | None:
     """Return the expression that is assigned to a name; None if that is not known."""
     try:
         bound = scope.binding(node.id)
@@ -158,7 +160,7 @@ def enclosing_class(tree: ast.Module, node: ast.AST) -> ast.ClassDef | None:
     return max(around, key=lambda c: c.lineno, default=None)
 
 
-def _nearest(target: ast.expr, scope: Scope) -> ast.expr | ast.FunctionDef:
+def _nearest(target: ast.expr, scope: SourceScope) -> ast.expr | ast.FunctionDef:
     """Return the definition that a name has at this place, if several stand one below the other in
     the same body; other expressions as they are.
     """
@@ -198,7 +200,7 @@ class _Finder:
                     values.setdefault(name, []).append(value)
         return {name: each[0] for name, each in values.items() if len(each) == 1}
 
-    def walk(self, node: ast.AST, scope: Scope) -> None:
+    def walk(self, node: ast.AST, scope: SourceScope) -> None:
         """Find the uses below a node."""
         match node:
             case ast.FunctionDef() | ast.ClassDef():
@@ -210,7 +212,7 @@ class _Finder:
         for child in ast.iter_child_nodes(node):
             self.walk(child, inner if id(child) in body else scope)
 
-    def _decorators(self, node: ast.FunctionDef | ast.ClassDef, scope: Scope) -> None:
+    def _decorators(self, node: ast.FunctionDef | ast.ClassDef, scope: SourceScope) -> None:
         for decorator in node.decorator_list:
             call = decorator if isinstance(decorator, ast.Call) else None
             maker = _maker(self.module, call.func if call else decorator)
@@ -218,7 +220,7 @@ class _Finder:
                 options = _options(call, 0) if call else {}
                 self._udf(f"@{maker}", node, options, scope)
 
-    def _call(self, node: ast.Call, scope: Scope) -> None:
+    def _call(self, node: ast.Call, scope: SourceScope) -> None:
         maker = _maker(self.module, node.func)
         # udf("string") makes a decorator
         if maker and node.args and not self._is_type(node.args[0]):
@@ -247,12 +249,12 @@ class _Finder:
         return is_text or self.module.dotted(called).startswith("pyspark.sql.types.")
 
     def _refused(
-        self, target: ast.expr, method: str, refusal: tuple[str | None, str], scope: Scope
+        self, target: ast.expr, method: str, refusal: tuple[str | None, str], scope: SourceScope
     ) -> None:
         use = Use(_name_of(target), method, None, target, scope, target, refusal=refusal)
         self.uses.append(use)
 
-    def _register(self, node: ast.Call, holder: str, scope: Scope) -> None:
+    def _register(self, node: ast.Call, holder: str, scope: SourceScope) -> None:
         if holder not in ("udf", "udtf") or len(node.args) < 2:
             return
         target = node.args[1]
@@ -262,7 +264,7 @@ class _Finder:
         self._udf(way, target, _options(node, 2), scope)
 
     def _udf(
-        self, way: str, target: Definition, options: Mapping[str, ast.expr], scope: Scope
+        self, way: str, target: Definition, options: Mapping[str, ast.expr], scope: SourceScope
     ) -> None:
         place, maker = target, way.lstrip("@")
         target = _nearest(target, scope) if isinstance(target, ast.expr) else target
@@ -276,7 +278,7 @@ class _Finder:
         name = _name_of(target)
         self.uses.append(Use(name, way, kind, target, scope, place, returns, refusal=refusal))
 
-    def _table(self, node: ast.Call, method: str, owner: ast.expr, scope: Scope) -> None:
+    def _table(self, node: ast.Call, method: str, owner: ast.expr, scope: SourceScope) -> None:
         arguments = dict(zip(("func", "schema"), node.args, strict=False))
         arguments |= {k.arg: k.value for k in node.keywords if k.arg}
         if "func" not in arguments:

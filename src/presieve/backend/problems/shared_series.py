@@ -47,7 +47,7 @@ def check_shared(view: PlanView, read: LiftedBoundary, setting: PlanSetting) -> 
     taken = _origins({i for c in read.boundary.calls if c.whole for i in c.arguments}, made_from)
     for node in nodes:
         open_ = [
-            _Call(expr_id(t[0]), c)
+            _WholeCall(expr_id(t[0]), c)
             for t in trees(node)
             for c in _calls(t)
             if not taken.isdisjoint(_attributes_read(c, made_from))
@@ -57,7 +57,7 @@ def check_shared(view: PlanView, read: LiftedBoundary, setting: PlanSetting) -> 
             raise DeclineSignal.of(_decline(open_[0], why, taken))
 
 
-class _Call(Struct, frozen=True):
+class _WholeCall(Struct, frozen=True):
     """A call of a function of whole columns, and the number of the column that it is in."""
 
     column: int
@@ -68,7 +68,7 @@ class _Call(Struct, frozen=True):
         return str(self.tree[0].get("name"))
 
 
-def _decline(call: _Call, why: Declined, taken: Set[int]) -> Declined:
+def _decline(call: _WholeCall, why: Declined, taken: Set[int]) -> Declined:
     """Say what a call that is not followed may do to a function that takes its result, or that
     takes the same columns. ``taken`` are the columns that the function's values come from.
     """
@@ -106,7 +106,7 @@ def _origins(
 
 
 def _why_not_followed(
-    view: PlanView, node: Node, setting: PlanSetting, calls: Sequence[_Call]
+    view: PlanView, node: Node, setting: PlanSetting, calls: Sequence[_WholeCall]
 ) -> Declined | None:
     """Say why these calls of an operator are not all understood; None if they are."""
     elsewhere = Declined("operator", f"{calls[0].name} is not called in a projection")
