@@ -92,7 +92,14 @@ def test_very_many_conjuncts_are_told_without_the_solver(monkeypatch: pytest.Mon
 def test_words_name_what_stands_above() -> None:
     one = ConjunctFate("b >= 90", "weakened", ("b IS NOT NULL",))
     assert str(one) == "b >= 90: weakened; what remains above is b IS NOT NULL"
-    assert one.to_json() == {"text": "b >= 90", "fate": "weakened", "above": ["b IS NOT NULL"]}
+    assert one.to_json() == {
+        "text": "b >= 90",
+        "fate": "weakened",
+        "above": ["b IS NOT NULL"],
+        "why": [],
+    }
+    stays = ConjunctFate("c = 1", "stays", why=(Declined("mutation", "x is changed"),))
+    assert str(stays) == "c = 1: stays above, unchanged: [mutation] x is changed"
 
 
 @pytest.mark.parametrize("case", SOME, ids=str)

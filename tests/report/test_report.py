@@ -20,7 +20,8 @@ from presieve.report.report_text import brief_boundary
 
 def test_text_of_a_split() -> None:
     assert str(Report(MIXED)) == (
-        "2 places where a filter meets a UDF, 1 with a proven pre-filter. The plan is rewritten.\n"
+        "2 places where a filter meets a UDF or an aggregate, 1 with a proven pre-filter. The plan"
+        " is rewritten.\n"
         "\n"
         "boundary                       pushed  pre-filter, or why not                   seconds\n"
         "FlatMapGroupsInPandas top_two  split   score >= 90.0D, assuming [no-nan]        0.12\n"
@@ -118,7 +119,8 @@ def test_reasons_lead_to_their_pages() -> None:
 
 def test_text_of_a_plan_with_nothing_to_do() -> None:
     assert str(Report(NOTHING)) == (
-        "No filter stands above a Python UDF in this plan. The plan is unchanged."
+        "No filter of this plan is held up by a Python function, an aggregate or a window."
+        " The plan is unchanged."
     )
 
 

@@ -336,8 +336,9 @@ def _list_reasons(why: Declined) -> tuple[Declined, ...]:
     """List the reasons of all conjuncts, if they are known one by one."""
     if not isinstance(why, SiteDeclined):
         return (why,)
-    each = dict.fromkeys(_plain(o.why) for o in why.obstacles if o.why is not None)
-    return tuple(each) or (_plain(why),)
+    main = _plain(why)
+    each = tuple(dict.fromkeys(_plain(o.why) for o in why.obstacles if o.why is not None))
+    return each if main in each else (main, *each)
 
 
 def _plain(why: Declined) -> Declined:

@@ -127,13 +127,13 @@ class Unlifted:
                 return None
             reason = f"values of {output.name} may come back from pandas as others: cast it"
             return Declined("column-type", reason)
-        question = "keys" if self.boundary.keys else "rows"
-        notes = [n for n in self.answer.notes if n.question == question]
-        what = "the group's key" if self.boundary.keys else "its column's value"
-        text = f": {notes[0].reason}" if notes else ""
-        span = notes[0].span if notes else None
-        code = notes[0].code if notes else "not-a-fold"
-        return Declined(code, f"{output.name} is not known to hold {what} in each row{text}", span)
+        if not self.boundary.keys:
+            return None  # the search for values meets the same obstacle
+        note = next((n for n in self.answer.notes if n.question == "keys"), None)
+        reason = f"{output.name} is not known to hold the group's key in each row"
+        if note is None:
+            return Declined("not-a-fold", reason)
+        return Declined(note.code or "not-a-fold", f"{reason}: {note.reason}", note.span)
 
     def _fold(self, names: InputAttributes, sources: Mapping[str, str]) -> Lifted:
         returned_keys = {

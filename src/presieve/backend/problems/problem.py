@@ -182,11 +182,17 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: PlanSettin
 
 
 def _decline_each(site: Site, boundary: Boundary, why: Declined) -> Declined:
-    """Say of each conjunct why it stays, if nothing is known of the functions' values."""
+    """Say of each conjunct why it stays, if the functions are not understood because of ``why``."""
     try:
         _conjuncts(site, boundary, {}, {}, why)
     except DeclineSignal as signal:
-        return signal.declined
+        declined = signal.declined
+        if not isinstance(declined, SiteDeclined):
+            return why
+        to_the_point = {w for _, w in why.obstacles} if isinstance(why, NotLifted) else set()
+        if {o.why for o in declined.obstacles} <= to_the_point:
+            return declined
+        return SiteDeclined(why.code, why.reason, why.span, declined.obstacles)
     return why
 
 
