@@ -14,6 +14,9 @@ keeps too much. It can also keep too little (Spark 4.3, Parquet):
   before 1582-10-15, and then perhaps through the file's own (``datetimeRebaseMode``), with other
   time zones before 1900. Old constants are then shifted, or the scan raises.
 - In a column of milliseconds a constant is cut to milliseconds, also in ``<`` and ``<>``.
+- A column of 8 or 16 bits may hold larger integers in the file, which the scan compares as they
+  are and Spark cuts. :data:`NARROW` has these types: :func:`may_lose` and :func:`losses` see
+  values, not types, and leave them to their callers.
 """
 
 from __future__ import annotations

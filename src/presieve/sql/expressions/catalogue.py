@@ -1,8 +1,9 @@
 """Trusted. The catalogue of Catalyst's expression classes.
 
-A class of Catalyst is named here, in the file of its subject, and nowhere else. Readers look up the
-entry of a node and dispatch on it; a class without an entry is declined, or may have any value and
-raise. To add an expression, add its entry and what each reader does with it:
+A class of Catalyst has its entry in the file of its subject. Readers look up the entry of a node
+and dispatch on it; a class without an entry is declined, or may have any value and raise. To add an
+expression, add its entry, a case to the tests of what never raises, and what each reader does with
+it (Spark casts operands: for ``sha1`` of a string, see which casts never raise):
 
 - its meaning in the IR: ``RULES`` of :mod:`presieve.sql.catalyst`, and of
   :mod:`presieve.sql.catalyst_values` where it may raise
