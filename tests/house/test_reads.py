@@ -24,6 +24,7 @@ ALLOWED = {
     "entry/row_class.is_row_class": "only says as what it is lifted",
     "python/source._read_lines": "for the loader of the module's file",
     "lift/api._function_under": "only for telling",
+    "execution/expressions._explain_member": "only for telling",
     "python/positions.definition_of": "only for telling",
 }
 
