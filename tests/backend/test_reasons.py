@@ -112,6 +112,16 @@ def _draw(column: str) -> Any:
     return function.asNondeterministic()(column)
 
 
+def test_a_chain_is_no_obstacle_for_other_conjuncts(rows: DataFrame) -> None:
+    """Spark moves what reads neither function, whatever stands in the way of theirs."""
+    clean = F.udf(lambda s: None if s is None else s.lower(), "string")
+    ends = F.udf(lambda s: s is not None and s.endswith("3"), "boolean")
+    cleaned = rows.withColumn("c", clean("s")).join(rows.select("k").distinct(), "k")
+    fates = outcomes(explain(cleaned.withColumn("e", ends("c")).filter("x > 3 AND e")))
+    assert fates["x > 3.0D"] == ("spark", [])
+    assert fates["e"] == ("stays", ["argument-expression"])
+
+
 ALONE: dict[str, tuple[Callable[[DataFrame], DataFrame], str, str]] = {
     "a nondeterministic function": (
         lambda df: df.filter(_draw("x")),
@@ -163,6 +173,12 @@ def test_nothing_is_held_up(rows: DataFrame) -> None:
         report = explain(df)
         assert str(report).startswith("No filter of this plan is held up by a Python function")
         assert report.data.left_alone == ()
+
+
+def test_nothing_follows_for_the_rows(rows: DataFrame) -> None:
+    """From a number of rows nothing follows for one; the reason is not one of another conjunct."""
+    df = rows.groupBy("k").agg(F.count("*").alias("n")).filter("n > 3 AND k = 1")
+    assert outcomes(explain(df)) == {"n > 3L": ("nothing", []), "k = 1": ("spark", [])}
 
 
 def test_aggregates_of_spark_are_no_udfs(rows: DataFrame) -> None:

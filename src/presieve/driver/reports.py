@@ -47,7 +47,7 @@ from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
 from presieve.records import replace
-from presieve.report.remarks import CompiledFunction, ConjunctFate, Remark
+from presieve.report.remarks import CompiledFunction, ConjunctFate, Fate, Remark
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.semantics.infix import invariant_words
 from presieve.semantics.joins import with_sides
@@ -464,14 +464,15 @@ def _other_fates(site: OpenSite, report: BoundaryReport, is_pushed: bool) -> Ite
     obstacles: dict[tuple[int, int], Declined | None] = {}
     if isinstance(site.problem, SiteProblem | SiteDeclined):
         obstacles = {(o.operator, o.conjunct): o.why for o in site.problem.obstacles}
-    rest = tuple(d for d in report.declined if d not in obstacles.values()) or report.declined
+    rest = tuple(d for d in report.declined if d not in obstacles.values())
+    of_rest: Fate = "stays" if rest else "nothing"
     texts: dict[str, tuple[int, int]] = {}
     for conjunct in site.conjuncts:
         texts.setdefault(conjunct.text, (conjunct.operator, conjunct.conjunct))
     for text, place in texts.items():
         if place not in obstacles:
             if not is_pushed:
-                yield ConjunctFate(text, "stays", why=rest)
+                yield ConjunctFate(text, of_rest, why=rest)
             continue
         why = obstacles[place]
         if why is None:

@@ -37,6 +37,7 @@ FATE_MARKS = {
     "replaced": "\N{UP DOWN ARROW}",
     "stays": "\N{UPWARDS ARROW}",
     "spark": "\N{DOWNWARDS ARROW}",
+    "nothing": "\N{UPWARDS ARROW}",
 }
 """Arrows beside the fate of a conjunct: whether it is checked below or above."""
 

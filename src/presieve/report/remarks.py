@@ -9,7 +9,7 @@ from msgspec import Struct
 from presieve.errors import Declined, Span, place_json
 from presieve.report.json_fields import JsonFields
 
-Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays", "spark"]
+Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays", "spark", "nothing"]
 
 FATES: dict[Fate, str] = {
     "below": "pushed; nothing remains above",
@@ -18,6 +18,7 @@ FATES: dict[Fate, str] = {
     "replaced": "replaced; what remains above is",
     "stays": "stays above, unchanged",
     "spark": "moved by Spark itself",
+    "nothing": "stays above; no filter on the rows was found that follows from it",
 }
 """The meaning of each fate, for people."""
 
@@ -29,8 +30,8 @@ class ConjunctFate(JsonFields, Struct, frozen=True):
         text: The conjunct, in Spark SQL.
         fate: ``"below"`` (no part of it is checked above), ``"implied"`` (the other conjuncts imply
             it), ``"weakened"`` (it implies ``above``), ``"replaced"`` (``above`` stands for all
-            replaced conjuncts), ``"stays"`` (the residual has it) or ``"spark"`` (it reads no
-            result of the function).
+            replaced conjuncts), ``"stays"`` (the residual has it), ``"spark"`` (it reads no
+            result of the function) or ``"nothing"`` (the search found no pre-filter for it).
         above: The new conjuncts of the residual, in Spark SQL.
         why: Why it stays, if it was not moved.
     """

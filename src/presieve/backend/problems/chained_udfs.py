@@ -94,7 +94,7 @@ def check_chains(site: Site) -> None:
 
 _REASON = (
     "the argument of {} may be the very object that another Python function returns, which Spark "
-    "converts to the column's type or not, as its optimizer sees fit; store it in between"
+    "converts to the column's type or not, as its optimizer sees fit; call both in one function"
 )
 
 

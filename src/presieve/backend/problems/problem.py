@@ -169,16 +169,29 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: PlanSettin
     if site.merged:
         reason = "Spark fails on several results of one row that call Python aggregates"
         raise DeclineSignal("plan-shape", f"{reason} once their filters differ")
-    check_chains(site)
+    chained = _check_chains(site)
     node = gateway.node(plan, site.boundary.path)
-    boundary = _with_read(read_boundary(gateway, site.boundary, node), site)
     try:
+        boundary = _with_read(read_boundary(gateway, site.boundary, node), site)
+    except DeclineSignal as signal:
+        raise DeclineSignal.of(chained or signal.declined) from signal
+    try:
+        if chained is not None:
+            raise DeclineSignal.of(chained)
         read = read_lifted(gateway, node, boundary, setting)
     except DeclineSignal as signal:
         raise DeclineSignal.of(_decline_each(site, boundary, signal.declined)) from signal
     view = PlanView(gateway, plan, site.root)
     check_shared(view, read, setting)
     return _problem(view, *compose_projections(gateway, site, plan, read, setting))
+
+
+def _check_chains(site: Site) -> Declined | None:
+    try:
+        check_chains(site)
+    except DeclineSignal as signal:
+        return signal.declined
+    return None
 
 
 def _decline_each(site: Site, boundary: Boundary, why: Declined) -> Declined:
