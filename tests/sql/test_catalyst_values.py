@@ -264,6 +264,24 @@ def test_where_they_are_safe_expressions_give_what_the_interpreter_says(
         assert not mistakes, "\n".join(mistakes[:5])
 
 
+CONSTANT_DIVISIONS = (
+    "coalesce(0D / 0D, x) IS NULL",
+    "coalesce(-0D / -0D, x)",
+    "coalesce(5 % 0, n)",
+    "CASE WHEN 1D / 0D > 1 THEN n ELSE m END",
+    "CASE WHEN (1D / -0D) IS NULL THEN n END",
+    "if((1 % 0) IS NULL, n, m)",
+)
+
+
+@pytest.mark.parametrize("text", CONSTANT_DIVISIONS)
+def test_constants_without_a_value_are_read(table: DataFrame, ansi: str, text: str) -> None:
+    """A division of constants by zero raises in one mode of Spark, and never while it is read."""
+    reading = read(table, text)
+    if isinstance(reading, ValueOf) and where(reading, raises=False):
+        assert not wrong(table, {text: reading})
+
+
 ERROR = "CAST(raise_error('no') AS BIGINT)"
 RAISING = (
     f"CASE WHEN n > 0 THEN {ERROR} ELSE n END",
