@@ -19,6 +19,7 @@ from presieve.ir.ops import app, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import BOOL, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Term, Var, lit
 from presieve.ir.walk import size, variables
+from presieve.semantics.functions import Undefined
 from presieve.semantics.interpret import evaluate
 
 _NEVER_NULL = {Op.SQL_IS_NULL, Op.SQL_IS_NAN, Op.SQL_EQ_NULLSAFE}
@@ -141,10 +142,13 @@ def _negate(term: Term) -> Term:
 
 
 def _fold_constant(term: Term) -> Term:
-    """Evaluate a condition without columns; other terms stay."""
+    """Evaluate a condition without columns; other terms stay, and those without a value."""
     if variables(term) or strip(term.sort) != BOOL:
         return term
-    value = evaluate(term, {})
+    try:
+        value = evaluate(term, {})
+    except Undefined:
+        return term
     assert value is None or isinstance(value, bool)
     return lit(BOOL if value is not None else Option(BOOL), value)
 

@@ -66,7 +66,7 @@ TOTALS: dict[str, str] = {
     "GreaterThanOrEqual": "n >= n2; y >= y2",
     "Between": "i BETWEEN -1 AND 7",
     "In": "x IN (1D, 2D, x2); t IN (t2)",
-    "InSet": "i IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12); x IN (1D, 2D, 3D, 4D, 5D, 6D, 7D"
+    "InSet": "i IN (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233); x IN (1D, 2D, 3D, 4D, 5D, 6D, 7D"
     ", 8D, 9D, 10D, double('NaN'))",
     "IsNull": "c IS NULL",
     "IsNotNull": "k IS NOT NULL",
