@@ -284,7 +284,7 @@ def mode(spark: SparkSession, *, ansi: bool) -> Iterator[None]:
 
 
 READ_AS = {"InSet": PACKAGE + "In"}
-"""The class as which the tree of a plan has another one, if the values of its set can be written."""
+"""The class as which the tree of a plan has another one, where it can write all values of a set."""
 
 
 def outcome(spark: SparkSession, name: str, df: DataFrame) -> tuple[list[bool], bool]:
