@@ -177,6 +177,33 @@ def test_columns_that_are_computed_otherwise(rows: DataFrame, name: str) -> None
     assert counted(_by_expression(*NOT_ALIKE[name])(rows.filter(below))) != counted(df)
 
 
+def test_expressions_that_only_look_alike(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark's JSON does not have the escape character of LIKE."""
+    rows = [("a%", 1), ("a%", 2), ("a!x", 3), ("a!y", 4), ("b", 5), (None, 6)]
+    spark.createDataFrame(rows, "s string, n int").write.parquet(str(tmp_path / "escaped"))
+    flagged = spark.read.parquet(str(tmp_path / "escaped"))
+    for own, others, moves in (("#", "!", False), ("!", "!", True)):
+        alike = flagged.selectExpr("*", f"s LIKE 'a!%' ESCAPE '{own}' AS flag")
+        partition = f"s LIKE 'a!%' ESCAPE '{others}'"
+        df = alike.selectExpr("*", f"count(1) OVER (PARTITION BY {partition}) AS w").filter("flag")
+        same_rows(df, optimize(df, cost="always"))
+        kinds = {b.kind for b in explain(df, cost="always").boundaries}
+        assert kinds == ({"partial"} if moves else {"none"})
+
+
+def test_columns_that_keep_their_number(spark: SparkSession) -> None:
+    """Spark pads CHAR above the files, and the padded column has the number of the one there."""
+    spark.sql("DROP TABLE IF EXISTS padded")
+    spark.sql("CREATE TABLE padded (c CHAR(5), n INT) USING parquet")
+    try:
+        spark.sql("INSERT INTO padded VALUES ('a', 1), ('ab', 2), ('a', 3), (NULL, 4)")
+        table = spark.table("padded").selectExpr("*", "upper(c) AS big")
+        df = table.selectExpr("*", "sum(n) OVER (PARTITION BY upper(c)) AS w").filter("big > 'AA'")
+        same_rows(df, optimize(df, cost="always"))
+    finally:
+        spark.sql("DROP TABLE padded")
+
+
 WHOLE = {
     "the greatest": ("max(n)", "n = w AND n > 40", "n > 40"),
     "the latest day": ("max(d)", "d = w AND d > DATE'2024-01-20'", "d > DATE '2024-01-20'"),

@@ -149,6 +149,11 @@ class PlanReader(SessionReader, Protocol):
     def operand(self, conjunction: Handle, side: str) -> Handle:
         """Return the ``left`` or ``right`` operand of a conjunction."""
 
+    def computes_same(self, first: tuple[Handle, int], second: tuple[Handle, int]) -> bool:
+        """Whether two columns, each given by its projection and its position there, are computed by
+        the same expression of the same columns; False if that is unknown.
+        """
+
     def sql(self, expression: Handle) -> str:
         """Print an expression as SQL text, for a person."""
 

@@ -9,63 +9,73 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from msgspec import Struct
+
 from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF
 from presieve.backend.catalyst.operators import ROW_BY_ROW, WINDOW
 from presieve.backend.catalyst.trees import (
     ALIAS,
-    ATTRIBUTE,
     Node,
     Tree,
     column_id,
     expr_id,
+    references,
     stable_text,
 )
-
-MAX_NODES = 100
-"""The most nodes of an expression that is compared."""
+from presieve.backend.gateway import PlanView
 
 
-def equal_to_keys(node: Node, keys: Collection[int], columns: Collection[int]) -> Iterator[int]:
+class _Definition(Struct, frozen=True):
+    """A column of a projection, by its position there, and its expression."""
+
+    project: Node
+    position: int
+    tree: Tree
+
+    @property
+    def text(self) -> str:
+        """The expression without what differs between equal ones; empty for those left out."""
+        python = any(n["class"] == PYTHON_UDF for n in self.tree)  # may be called for each column
+        return "" if python or column_id(self.tree) is not None else stable_text(self.tree)
+
+
+def equal_to_keys(
+    view: PlanView, node: Node, keys: Collection[int], columns: Collection[int]
+) -> Iterator[int]:
     """Yield those of the ``columns`` of ``node`` that are computed as one of the ``keys`` is, and
     are no keys themselves. All are numbers of attributes; the plan must be deterministic.
     """
-    definitions = _definitions(node)
-    of_keys = {_text(key, definitions) for key in keys if key in definitions} - {None}
-    for column in columns:
-        if column not in keys and column in definitions and _text(column, definitions) in of_keys:
+    definitions = _read_definitions(node)
+    by_text = {definitions[k].text: definitions[k] for k in keys if k in definitions}
+    by_text.pop("", None)
+    for column in columns if by_text else ():
+        definition = definitions.get(column)
+        key = by_text.get(definition.text) if definition is not None else None
+        if key is not None and column not in keys and _is_same(view, definition, key):
             yield column
 
 
-def _definitions(node: Node) -> Mapping[int, Tree]:
-    """Return the expressions of all columns that projections compute, down to the first operator
-    that does more than compute columns or drop rows.
+def _is_same(view: PlanView, first: _Definition | None, second: _Definition) -> bool:
+    """Ask Spark, since its JSON lacks some fields of some expressions."""
+    if first is None:
+        return False
+    both = ((view.handle(d.project), d.position) for d in (first, second))
+    return view.gateway.computes_same(*both)
+
+
+def _read_definitions(node: Node) -> Mapping[int, _Definition]:
+    """Return the columns that projections compute, by number, down to the first operator that does
+    more than compute columns or drop rows. None at all if a column keeps the number of the one that
+    it is computed from: then a number means two things.
     """
-    definitions: dict[int, Tree] = {}
+    definitions: dict[int, _Definition] = {}
     while node.kind in ROW_BY_ROW or node.kind == WINDOW:
-        for tree in node.fields["projectList"] if node.kind == PROJECT else ():
-            if tree[0]["class"] == ALIAS:
-                definitions[expr_id(tree[0])] = tree[1:]
+        for position, tree in enumerate(node.fields["projectList"] if node.kind == PROJECT else ()):
+            if tree[0]["class"] != ALIAS:
+                continue
+            number = expr_id(tree[0])
+            if number in definitions or number in references(tree[1:]):
+                return {}
+            definitions[number] = _Definition(node, position, tree[1:])
         node = node.children[0]
     return definitions
-
-
-def _text(column: int, definitions: Mapping[int, Tree]) -> str | None:
-    """Write the expression of a column over the columns at the bottom; None if it is large, or is a
-    column there itself. Python functions are left out: Spark may call them for each column.
-    """
-    tree = _expand(definitions[column], definitions)
-    if column_id(tree) is not None or len(tree) > MAX_NODES:
-        return None
-    return None if any(n["class"] == PYTHON_UDF for n in tree) else stable_text(tree)
-
-
-def _expand(tree: Tree, definitions: Mapping[int, Tree]) -> Tree:
-    """Replace the columns in an expression by their own expressions, as long as it is small."""
-    expanded: Tree = []
-    for node in tree:
-        definition = definitions.get(expr_id(node)) if node["class"] == ATTRIBUTE else None
-        if definition is None or len(expanded) > MAX_NODES:
-            expanded.append(node)
-        else:
-            expanded += _expand(definition, definitions)
-    return expanded

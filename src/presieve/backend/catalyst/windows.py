@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDAF, PYTHON_UDF
-from presieve.backend.catalyst.equal_columns import equal_to_keys
 from presieve.backend.catalyst.native_aggregates import (
     AGGREGATE_EXPRESSION,
     NativeCall,
@@ -103,11 +102,14 @@ def sort_orders(node: Node) -> list[Tree]:
 
 
 class WindowInput(Struct, frozen=True):
-    """What terms are read with: the input's columns and types by exprId, and the time zone."""
+    """What terms are read with: the input's columns and types by exprId, and the time zone.
+    ``equal`` are columns that are equal to one of the partition in every row.
+    """
 
     columns: dict[int, Var]
     types: dict[int, str]
     timezone: str
+    equal: tuple[int, ...] = ()
 
     def term(self, tree: Tree) -> Term | Declined:
         """Read an expression over the input."""
@@ -122,7 +124,7 @@ def read_window(node: Node, of: WindowInput) -> Window:
         return Window((), _sort_keys(sort_orders(node), of), (WindowFrame(None, CURRENT_ROW),))
     keys = _sort_keys(sort_orders(node), of)
     partition = (of.term(t) for t in node.fields["partitionSpec"])
-    equal = (of.columns[i] for i in _equal_to_partition(node, of))
+    equal = (of.columns[i] for i in of.equal if i in of.columns)
     type_ = _type(sort_orders(node), of)
     functions = [function_of(t) for t in node.fields["windowExpressions"]]
     frames = (_frame(function, spec, type_) for function, spec in functions)
@@ -140,10 +142,6 @@ def partition_keys(node: Node) -> frozenset[int]:
     """Return the columns that a window is partitioned by. Spark moves filters on these alone."""
     by = node.fields["partitionSpec"] if node.kind == WINDOW else ()
     return frozenset(i for i in map(column_id, by) if i is not None)
-
-
-def _equal_to_partition(node: Node, of: WindowInput) -> Iterator[int]:
-    return equal_to_keys(input_of(node), partition_keys(node), of.columns)
 
 
 def _type(order: list[Tree], of: WindowInput) -> str:

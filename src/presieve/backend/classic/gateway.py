@@ -216,6 +216,11 @@ class ClassicGateway(JvmPlans):
         return conjunction.left() if side == "left" else conjunction.right()
 
     @translate_errors
+    def computes_same(self, first: tuple[Handle, int], second: tuple[Handle, int]) -> bool:
+        one, other = (project.projectList().apply(i).child() for project, i in (first, second))
+        return bool(one.semanticEquals(other))
+
+    @translate_errors
     def conjunction(self, left: Handle, right: Handle) -> Handle:
         return self._and(left, right)
 

@@ -178,6 +178,9 @@ class ConnectGateway:
         assert both.sides is not None
         return both.sides[0 if side == "left" else 1], filter_
 
+    def computes_same(self, first: tuple[Operator, int], second: tuple[Operator, int]) -> bool:
+        return False
+
     def conjunction(
         self, left: tuple[Condition, Operator], right: tuple[Condition, Operator]
     ) -> tuple[Condition, Operator]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from presieve.backend.catalyst.boundary import simple_kind
+from presieve.backend.catalyst.equal_columns import equal_to_keys
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.windows import (
@@ -45,7 +46,8 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
     node, below = site.boundary, input_of(site.boundary)
     inputs = context.attributes(below)
     attributes, _ = columns_of(inputs)
-    of = WindowInput(attributes, {a.id: a.type for a in inputs}, context.timezone)
+    equal = tuple(equal_to_keys(context.view, below, partition_keys(node), attributes))
+    of = WindowInput(attributes, {a.id: a.type for a in inputs}, context.timezone, equal)
     above = any(map(trees_raise, site.nodes))
     window = replace(read_window(node, of), raises=above or functions_raise(node))
     where = to_scope(sql_conjunction(over(site, attributes)), Scope.ROW, Scope.KEY)
