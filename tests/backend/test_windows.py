@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import functions as F
 from tests.support.running import counted, named, plan_text, same_rows
@@ -191,8 +193,30 @@ def test_expressions_that_only_look_alike(spark: SparkSession, tmp_path: Path) -
         assert kinds == ({"partial"} if moves else {"none"})
 
 
-def test_columns_that_keep_their_number(spark: SparkSession) -> None:
-    """Spark pads CHAR above the files, and the padded column has the number of the one there."""
+def test_columns_whose_names_differ_in_case(rows: DataFrame) -> None:
+    """A column that the filter does not read is none of the claim's."""
+    df = rows.selectExpr("*", "to_date(t) AS day", "to_date(t) AS DAY")
+    by_day = "row_number() OVER (PARTITION BY to_date(t) ORDER BY n, o, v, s) AS w"
+    _check(df.selectExpr("*", by_day).filter("n < 20"), "n < 20 OR n IS NULL", "always")
+
+
+@pytest.mark.parametrize("flag", ["v > 1", "v >= 0", "v = 0"])
+def test_flags_that_scans_would_lose_rows_by(
+    spark: SparkSession, tmp_path: Path, flag: str
+) -> None:
+    """In a file without statistics of NaN, and with zeros of both signs in a dictionary."""
+    values = [math.nan, -0.0, 0.0, 2.0, None, 1.0, -0.0, math.nan]
+    table = pa.table({"v": values * 4, "n": range(32)})
+    pq.write_table(table, tmp_path / "flags.parquet", row_group_size=2)
+    flagged = spark.read.parquet(str(tmp_path / "flags.parquet")).selectExpr("*", f"{flag} AS flag")
+    total = f"count(1) OVER (PARTITION BY {flag}) AS w"
+    for where in ("flag", "NOT flag", "flag IS NULL OR flag"):
+        df = flagged.selectExpr("*", total).filter(where)
+        same_rows(df, optimize(df, cost="always"))
+
+
+def test_padded_columns(spark: SparkSession) -> None:
+    """Spark pads CHAR above the files."""
     spark.sql("DROP TABLE IF EXISTS padded")
     spark.sql("CREATE TABLE padded (c CHAR(5), n INT) USING parquet")
     try:
