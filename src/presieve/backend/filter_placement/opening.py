@@ -21,6 +21,7 @@ from presieve.backend.gateway import Gateway, Handle, PlanView, dataframe_of
 from presieve.backend.open_plan import CACHED, Opened, is_cached, or_declined, session_declines
 from presieve.backend.rewrite import Predicate, insert_filters, predicate
 from presieve.errors import Declined, DeclineSignal
+from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import to_scope, variables
 from presieve.records import replace
@@ -84,7 +85,8 @@ def with_filters(
 @or_declined
 def filter_of(side: OperatorInput, prefilter: Term, timezone: str) -> Predicate:
     """Return a condition on the rows of a side as a filter to insert. If a scan might drop rows for
-    which it is true, the filter takes a form that is not handed to scans.
+    which it is true, the filter takes a form that is not handed to scans; a truth value that is
+    computed below may be a comparison by which one does.
     """
     prefilter = to_scope(prefilter, Scope.KEY, Scope.ROW)
     read = set(variables(prefilter))
@@ -92,11 +94,14 @@ def filter_of(side: OperatorInput, prefilter: Term, timezone: str) -> Predicate:
     if not side.errors.exposed.isdisjoint(taken):
         reason = "the filter would compute something that can raise for more rows"
         raise DeclineSignal("may-add-error", reason)
-    if side.input.sources().aside(taken):
+    sources = side.input.sources()
+    if sources.aside(taken):
         reason = "a source below is not known to apply filters as Spark does; store its rows first"
         raise DeclineSignal("source", reason)
     filter_ = predicate(prefilter, taken, timezone)
-    return replace(filter_, aside=True) if loses(prefilter) else filter_
+    flags = {number for number, var in taken.items() if strip(var.sort) == BOOL}
+    lossy = flags if sources.lossy is None else sources.lossy & flags
+    return replace(filter_, aside=True) if lossy or loses(prefilter) else filter_
 
 
 def _read_sites(context: SiteContext, kinds: _Kinds) -> Iterator[AnySite | Declined]:
