@@ -15,11 +15,12 @@ from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF
 from presieve.backend.catalyst.operators import ROW_BY_ROW, WINDOW
 from presieve.backend.catalyst.trees import (
     ALIAS,
+    ATTRIBUTE,
     Node,
     Tree,
     column_id,
     expr_id,
-    references,
+    nodes_inside,
     stable_text,
 )
 from presieve.backend.gateway import PlanView
@@ -65,17 +66,24 @@ def _is_same(view: PlanView, first: _Definition | None, second: _Definition) -> 
 
 def _read_definitions(node: Node) -> Mapping[int, _Definition]:
     """Return the columns that projections compute, by number, down to the first operator that does
-    more than compute columns or drop rows. None at all if a column keeps the number of the one that
-    it is computed from: then a number means two things.
+    more than compute columns or drop rows. None at all if one of the numbers is also that of a
+    column below its projection: then it means two things.
     """
     definitions: dict[int, _Definition] = {}
     while node.kind in ROW_BY_ROW or node.kind == WINDOW:
         for position, tree in enumerate(node.fields["projectList"] if node.kind == PROJECT else ()):
             if tree[0]["class"] != ALIAS:
                 continue
-            number = expr_id(tree[0])
-            if number in definitions or number in references(tree[1:]):
+            if expr_id(tree[0]) in definitions:
                 return {}
-            definitions[number] = _Definition(node, position, tree[1:])
+            definitions[expr_id(tree[0])] = _Definition(node, position, tree[1:])
+        if not _attributes_in(node).isdisjoint(definitions):
+            return {}
         node = node.children[0]
-    return definitions
+    return definitions if _attributes_in(node).isdisjoint(definitions) else {}
+
+
+def _attributes_in(node: Node) -> frozenset[int]:
+    """Return the attributes that an operator reads, or that a leaf gives."""
+    nodes = nodes_inside(node.fields)
+    return frozenset(expr_id(n) for n in nodes if n["class"] == ATTRIBUTE)

@@ -46,11 +46,13 @@ def read_window_site(context: SiteContext, site: Site) -> WindowSite:
     node, below = site.boundary, input_of(site.boundary)
     inputs = context.attributes(below)
     attributes, _ = columns_of(inputs)
-    equal = tuple(equal_to_keys(context.view, below, partition_keys(node), attributes))
+    condition = sql_conjunction(over(site, attributes))
+    named = {i for i, v in attributes.items() if v in variables(condition)}
+    equal = tuple(equal_to_keys(context.view, below, partition_keys(node), named))
     of = WindowInput(attributes, {a.id: a.type for a in inputs}, context.timezone, equal)
     above = any(map(trees_raise, site.nodes))
     window = replace(read_window(node, of), raises=above or functions_raise(node))
-    where = to_scope(sql_conjunction(over(site, attributes)), Scope.ROW, Scope.KEY)
+    where = to_scope(condition, Scope.ROW, Scope.KEY)
     if not sql_conjuncts(where):
         reason = "the filter reads only what it computes from the rows of a partition"
         raise DeclineSignal("window-frame", reason)
