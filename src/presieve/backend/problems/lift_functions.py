@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from types import FunctionType
 
 from msgspec import Struct, field
@@ -81,11 +81,11 @@ class LiftedBoundary(Struct, frozen=True):
 
 
 class NotLifted(Declined, frozen=True):
-    """Why a function of tables is not understood. ``obstacles`` say of outputs, by number, why they
-    are not known to hold a column of the input, for those of which that is to be expected.
+    """Why a function of tables is not understood. ``obstacle`` says of an output, by number, why it
+    is not known to hold a column of the input; None if that is not to be expected of it.
     """
 
-    obstacles: tuple[tuple[int, Declined], ...] = ()
+    obstacle: Callable[[int], Declined | None] = lambda number: None
 
 
 TWO_GROUPS = Declined(
@@ -230,8 +230,7 @@ class _Functions(Struct, frozen=True):
         if boundary.kind not in MAPS:
             takes_key(function, boundary, call)
         unlifted_function = analyze_unlifted(function, boundary)
-        obstacles = tuple(unlifted_function.obstacles().items())
-        why = NotLifted(why.code, why.reason, why.span, obstacles)
+        why = NotLifted(why.code, why.reason, why.span, cache(unlifted_function.obstacle))
         if boundary.kind in MAPS:
             return self._rows_passed(unlifted_function, why)
         if boundary.beside is None:

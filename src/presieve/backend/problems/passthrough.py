@@ -79,29 +79,18 @@ class Unlifted:
         )
         return replace(self._fold(names, passes), assumptions=facts)
 
-    def obstacles(self) -> Mapping[int, Declined]:
-        """Say, by output, why it is not known to hold a column of the input in every row, although
-        it has the name of a grouping column, or for a function of batches of any column.
+    def obstacle(self, number: int) -> Declined | None:
+        """Say why an output, by number, is not known to hold a column of the input in every row,
+        although it has the name of a grouping column, or for a function of batches of any column.
         """
-        boundary = self.boundary
-        expected = {a.name.lower(): a for a in boundary.inputs}
-        named = (
-            (a, expected[a.name.lower()]) for a in boundary.outputs if a.name.lower() in expected
-        )
-        passes = self.answer.passes or {}
-        answers = self.answer.keys if boundary.keys else passes
-        obstacles: dict[int, Declined] = {}
-        for output, input_ in named:
-            if self._may_pass(input_):
-                why = self._obstacle(output, output.name in answers)
-            else:
-                why = self._not_grouped(output, input_)
-            if why is not None:
-                obstacles[output.id] = why
-        return obstacles
-
-    def _may_pass(self, attribute: Attribute) -> bool:
-        return not self.boundary.keys or attribute.id in self.boundary.keys
+        output = next((a for a in self.boundary.outputs if a.id == number), None)
+        name = "" if output is None else output.name.lower()
+        input_ = next((a for a in self.boundary.inputs if a.name.lower() == name), None)
+        if output is None or input_ is None:
+            return None
+        if not self.boundary.keys or input_.id in self.boundary.keys:
+            return self._obstacle(output)
+        return self._not_grouped(output, input_)
 
     def _not_grouped(self, output: Attribute, column: Attribute) -> Declined | None:
         """Say that a filter would move if a column was a grouping column, if it would."""
@@ -114,7 +103,7 @@ class Unlifted:
         reason = f"{column.name} is no grouping column: if each group has one, group by it, too"
         return Declined("not-grouped", reason)
 
-    def _obstacle(self, output: Attribute, is_passed: bool) -> Declined | None:
+    def _obstacle(self, output: Attribute) -> Declined | None:
         """Say what keeps filters on an output from the rows or the groups that it comes from."""
         if self.is_missed:
             effect = self.answer.missed[0]
@@ -122,7 +111,8 @@ class Unlifted:
             text = effect.reason if cause is None else cause.reason
             reason = f"calls of the function must stay, as it may do more than return rows: {text}"
             return Declined(effect.code if cause is None else cause.code, reason, effect.span)
-        if is_passed:
+        passed = self.answer.keys if self.boundary.keys else self.answer.passes or {}
+        if output.name in passed:
             if output.type in _COMES_BACK or decimal_type(output.type):
                 return None
             reason = f"values of {output.name} may come back from pandas as others: cast it"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import TypeAlias
 
@@ -202,8 +202,8 @@ def _decline_each(site: Site, boundary: Boundary, why: Declined) -> Declined:
         declined = signal.declined
         if not isinstance(declined, SiteDeclined):
             return why
-        to_the_point = {w for _, w in why.obstacles} if isinstance(why, NotLifted) else set()
-        if {o.why for o in declined.obstacles} <= to_the_point:
+        unread = any(isinstance(m.term, Declined) for m in site.arriving)
+        if not unread and {None, why}.isdisjoint(o.why for o in declined.obstacles):
             return declined
         return SiteDeclined(why.code, why.reason, why.span, declined.obstacles)
     return why
@@ -470,11 +470,17 @@ def _over_outputs(
             return unknown[attribute_id(var)]
         target = inside.get(attribute_id(var))
         if target is None and why is not None:
-            obstacles = dict(why.obstacles) if isinstance(why, NotLifted) else {}
-            return obstacles[missing[0]] if obstacles.keys() >= set(missing) else why
+            return _reason_for(missing, why)
         if target is None or strip(target.sort) != strip(var.sort):
             return Declined("column-type", _UNMODELLED.format(shown[struct_id(attribute_id(var))]))
     return with_thresholds(rewrite(term, lambda v: inside[attribute_id(v)]))
+
+
+def _reason_for(missing: Sequence[int], why: Declined) -> Declined:
+    """Return why these outputs are not known: because of an obstacle of all, or else ``why``."""
+    reasons = [why.obstacle(i) for i in missing] if isinstance(why, NotLifted) else []
+    obstacles = [reason for reason in reasons if reason is not None]
+    return obstacles[0] if obstacles and len(obstacles) == len(missing) else why
 
 
 _UNMODELLED = "a filter reads what proofs cannot model: column {}"
