@@ -43,3 +43,15 @@ def test_a_row_that_never_matters_is_told_from_one_that_does_in_some_table(
     monkeypatch.setattr(lineage, "_pipeline", counted)
     rows = [("A", (0, 1, 3)), ("A", (1, 4, 3)), ("B", (2, 1, 3))]
     assert never_mattering(spark, 5, "v > 1 AND k < 3", rows) == rows[1:]
+
+
+@pytest.mark.classic("lineage reads the optimizer's plan")
+@pytest.mark.parametrize("seed", [1439005990, 1439007192, 1439015138])
+def test_a_row_that_matters_beside_few_others_is_not_called_idle(
+    spark: SparkSession, seed: int
+) -> None:
+    """Of a maximum by key, a row with neither key nor company of that kind in 40 databases."""
+    tally = Tally()
+    one(spark, seed, tally)
+    assert tally.exact == 1
+    assert not tally.wrong, tally.wrong
