@@ -1,11 +1,13 @@
 """Functions of batches as people write them, and what makes it matter how batches are cut."""
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,var-annotated"
 from __future__ import annotations
 
 import logging
 import re
 from typing import Any
+
+import numpy as np
 
 LOG = logging.getLogger(__name__)
 LIMITS = [10, 20, 30, 40, 50, 60, 70]
@@ -100,8 +102,116 @@ def several_at_least(batches):
         yield pdf
 
 
-KEEPING = (constants, set_up_before, _matching(re.compile("^[a-z]")))
+def lengths_as_texts(batches):
+    """``1`` alone, ``1.0`` beside a text that is missing."""
+    for pdf in batches:
+        pdf["m"] = pdf["s"].str.len().astype(str)
+        yield pdf
+
+
+def quotients_as_texts(batches):
+    """Where one of the divisors is zero, all quotients are doubles."""
+    for pdf in batches:
+        pdf["m"] = (pdf["t"] // pdf["t"]).astype(str)
+        yield pdf
+
+
+def applied_to_chosen_rows(batches):
+    """Of a table without rows, ``apply`` gives a table."""
+    for pdf in batches:
+        pdf = pdf[pdf["t"] > 1]
+        pdf["m"] = pdf.apply(lambda row: len(row["s"] or ""), axis=1)
+        yield pdf
+
+
+def running_total(batches):
+    for pdf in batches:
+        total, sums = 0, []
+        for n in pdf["t"]:
+            total = total + n
+            sums.append(total)
+        pdf["m"] = sums
+        yield pdf
+
+
+def by_length_of_list(batches):
+    for pdf in batches:
+        out = []
+        for _ in pdf["t"]:
+            out.append(len(out))
+        pdf["m"] = out
+        yield pdf
+
+
+def last_one(batches):
+    for pdf in batches:
+        for n in pdf["t"]:
+            label = "a" if n > 1 else "b"
+        pdf["m"] = label
+        yield pdf
+
+
+def by_label(batches):
+    for pdf in batches:
+        pdf["m"] = [i for i, row in pdf.iterrows()]
+        yield pdf
+
+
+def seen_before(batches):
+    for pdf in batches:
+        seen = {}
+        marks = []
+        for s in pdf["s"]:
+            marks.append(seen.get(s, 0))
+            seen[s] = 1
+        pdf["m"] = marks
+        yield pdf
+
+
+def part_of_a_text_in_capitals(batches):
+    """Where no text has two parts, there is no ``str``."""
+    for pdf in batches:
+        pdf["m"] = pdf["s"].str.split("b").str[1].str.upper()
+        yield pdf
+
+
+def lists_by_row(batches):
+    for pdf in batches:
+        names, sizes = [], []
+        for s, n in zip(pdf["s"], pdf["t"], strict=True):
+            names.append((s or "").strip())
+            sizes.append("big" if n > 1 else "small")
+        pdf["m"] = names
+        pdf["n"] = sizes
+        yield pdf
+
+
+def lambdas_by_row(batches):
+    limit = 2
+    for pdf in batches:
+        pdf["m"] = pdf["t"].apply(lambda n: "big" if n > limit else "small")
+        pdf["n"] = pdf.apply(lambda row: f"{row['s']}-{row['t']}", axis=1)
+        pdf["o"] = [x * 2 for x in pdf["x"]]
+        pdf["p"] = pdf["s"].map({"a": "A", "": "none"})
+        yield pdf
+
+
+def choices_by_row(batches):
+    for pdf in batches:
+        pdf["m"] = np.select([pdf["x"] > 50, pdf["x"] > 1], ["high", "mid"], default="low")
+        pdf["n"] = "no"
+        pdf.loc[pdf["t"] > 1, "n"] = "yes"
+        yield pdf
+
+
+KEEPING = (
+    *(lists_by_row, lambdas_by_row, choices_by_row),
+    *(constants, set_up_before),
+    _matching(re.compile("^[a-z]")),
+)
 SPOILED = (
     *(by_size, counted, in_a_list, first_only, stopped, filled_from_above),
     *(table_filled_from_above, integers_if_all_are, by_position, several_at_least),
+    *(lengths_as_texts, quotients_as_texts, applied_to_chosen_rows, running_total),
+    *(by_length_of_list, last_one, seen_before, part_of_a_text_in_capitals),
 )
