@@ -15,7 +15,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -58,12 +58,34 @@ class AbstractScalar(Struct, frozen=True):
 
     ``keys`` are the grouping columns whose value it is. ``constant`` is the value if the program
     states it. ``fixed``: it depends on no row. ``length`` says what it counts, if it is a count.
+    ``passes`` is the input column whose value it is, in a row that is looked at. ``text``: it is a
+    text, or None; ``whole``: it is a Python integer; ``label``: it is the label of a row.
     """
 
     keys: frozenset[str] = NO_KEYS
     constant: object = MISSING
     fixed: bool = False
     length: Length | None = None
+    passes: str | None = None
+    text: bool = False
+    whole: bool = False
+    label: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text, or None."""
+        return self.text or self.constant is None or type(self.constant) is str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a Python integer."""
+        return self.whole or type(self.constant) is int
+
+
+Mixed: TypeAlias = Literal["", "small", "text", "any"]
+"""Whether the type that pandas gives a column depends on which rows are there: not at all; then the
+column holds numbers below 2^53 or truth values, or texts, or anything, beside missing elements.
+"""
 
 
 class AbstractColumn(Struct, frozen=True):
@@ -74,7 +96,8 @@ class AbstractColumn(Struct, frozen=True):
     item is, in its row; ``rowwise``: each item depends on its row alone. ``rows`` names these rows,
     in their order; None if they are unknown. ``labelled``: items carry an index, by which pandas
     aligns. ``memory`` is where the items may be stored. ``index`` holds the keys of the columns in
-    the index, by name; None if it has other labels.
+    the index, by name; None if it has other labels. ``holds`` are the input columns whose values
+    its items may be. ``text``: they are texts, in a column of objects.
     """
 
     keys: frozenset[str] = NO_KEYS
@@ -87,6 +110,9 @@ class AbstractColumn(Struct, frozen=True):
     memory: Places = NOWHERE
     name: str | None = None
     index: tuple[tuple[str, frozenset[str]], ...] | None = None
+    holds: frozenset[str] = frozenset()
+    mixed: Mixed = ""
+    text: bool = False
 
 
 class Ref(Struct, frozen=True):
@@ -98,9 +124,13 @@ class Ref(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table, as ``itertuples`` gives it: columns by name."""
+    """One row of a table: columns by name. ``series``: as ``iterrows`` and ``apply`` give it, where
+    all values have one type; ``objects``: it is that of any object.
+    """
 
     table: Ref
+    series: bool = False
+    objects: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +206,16 @@ class Batches(Struct, frozen=True):
 class Opaque(Struct, frozen=True):
     """Any value. ``reach`` are the places that it may refer to; ``packages`` those whose objects it
     may be, None if unknown. ``rows`` is set for an array that has an item for each of these rows,
-    in one dimension or more; ``mask``: its items are truth values.
+    in one dimension or more; ``mask``: its items are truth values; ``rowwise``: each is made from
+    its row alone. ``fixed``: it depends on no row.
     """
 
     reach: Places = NOWHERE
     packages: frozenset[str] | None = None
     rows: AllocationSite | None = None
     mask: bool = False
+    rowwise: bool = False
+    fixed: bool = False
 
 
 Data: TypeAlias = AbstractScalar | AbstractColumn | AbstractTuple | Ref | Row | Batches
@@ -232,7 +265,8 @@ class Items(Struct, frozen=True):
     """A list, set or dict, or the ``names`` of a table's columns. ``element`` is what any item may
     be, None if there is none. ``fixed`` are the items one by one, ``known`` the values by constant
     name; both are None if unknown. ``more``: a dict may have other items than the known ones.
-    ``element`` of a dict covers values only.
+    ``element`` of a dict covers values only. ``each``: a list has an item for each of these rows,
+    in order, or with ``some`` any number of items, each made from the row alone.
     """
 
     kind: str
@@ -240,6 +274,8 @@ class Items(Struct, frozen=True):
     fixed: tuple[Value, ...] | None = None
     known: tuple[tuple[str, Value], ...] | None = None
     more: bool = False
+    each: AllocationSite | None = None
+    some: bool = False
 
     @property
     def fields(self) -> tuple[tuple[str, Value], ...] | None:
@@ -322,7 +358,16 @@ def join(a: Value, b: Value) -> Value:
     match a, b:
         case AbstractScalar(), AbstractScalar():
             length = a.length if a.length == b.length else None
-            return AbstractScalar(a.keys & b.keys, MISSING, a.fixed and b.fixed, length)
+            return AbstractScalar(
+                a.keys & b.keys,
+                MISSING,
+                a.fixed and b.fixed,
+                length,
+                a.passes if a.passes == b.passes else None,
+                a.is_text and b.is_text,
+                a.is_whole and b.is_whole,
+                a.label or b.label,
+            )
         case AbstractColumn(), AbstractColumn():
             return join_columns(a, b)
         case Ref(), Ref():
@@ -335,6 +380,10 @@ def join(a: Value, b: Value) -> Value:
 def join_all(values: Iterable[Value | None]) -> Value | None:
     """Join any number of values, of which some may be missing; None if there is none."""
     return reduce(join, present) if (present := [v for v in values if v is not None]) else None
+
+
+def _either(a: Mixed, b: Mixed) -> Mixed:
+    return "any" if a and b and a != b else a or b
 
 
 def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
@@ -352,6 +401,9 @@ def join_columns(a: AbstractColumn, b: AbstractColumn) -> AbstractColumn:
         memory=a.memory | b.memory,
         name=a.name if a.name == b.name else None,
         index=a.index if a.index == b.index else None,
+        holds=a.holds | b.holds,
+        text=a.text and b.text,
+        mixed=_either(a.mixed, b.mixed),
     )
 
 
@@ -367,5 +419,6 @@ def combine_elements(parts: Sequence[Value], *, mask: bool, array: bool = False)
     rows = columns[0].rows if len({c.rows for c in columns}) == 1 else None
     alone = rows is not None and all(c.rowwise for c in columns)
     alone = alone and all(is_fixed(p) for p in parts if isinstance(p, AbstractScalar))
+    alone = alone and (mask or all(c.mask or not c.mixed for c in columns))
     labelled = any(c.labelled for c in columns) and not array
     return AbstractColumn(rowwise=alone, rows=rows, labelled=labelled, mask=mask)

@@ -31,6 +31,7 @@ from presieve.dataflow.abstract_values import (
     AbstractTuple,
     AllocationSite,
     Function,
+    Mixed,
     Table,
     Value,
     part_of,
@@ -63,6 +64,10 @@ class Dataflow(Struct, frozen=True):
     ``reads_beside`` are those of the second table, if there is one. ``passes`` maps
     result columns to the input column that they pass on, row by row; None if rows depend on
     each other. ``effects``: what else it may do; ``notes``: what spoils an answer, and where.
+
+    ``typed`` are the input columns whose type in pandas may matter to the result. ``holds`` maps
+    result columns to the input columns whose values they may hold, and ``mixed`` says which of the
+    result columns have a type in pandas that depends on which rows are there.
     """
 
     keys: Mapping[str, str]
@@ -71,6 +76,9 @@ class Dataflow(Struct, frozen=True):
     passes: Mapping[str, str] | None
     effects: tuple[Effect, ...]
     notes: tuple[Note, ...]
+    typed: frozenset[str] = frozenset()
+    holds: Mapping[str, frozenset[str]] = {}
+    mixed: Mapping[str, Mixed] = {}
 
     @property
     def missed(self) -> tuple[Effect, ...]:
@@ -160,9 +168,16 @@ def _answers(a: Analysis) -> Dataflow:
     beside = frozenset(n.removeprefix(_BESIDE) for n in a.read if n.startswith(_BESIDE))
     # How pandas shares memory between tables is known less well than everything else here.
     keys = {} if a.writes_items else _keys(a.results)
-    alone = a.alone and all(r.rowwise for r in a.results)
+    alone = a.alone and not a.sees_labels and all(r.rowwise for r in a.results)
     passes = _passes(a.results) if alone else None
-    return Dataflow(keys, reads, beside, passes, effects, notes)
+    typed = frozenset(a.typed & set(a.request.columns))
+    holds = {n: h for r in a.results for n, h in r.holds.items()}
+    for n in holds:
+        holds[n] = frozenset().union(*(r.holds.get(n, frozenset()) for r in a.results))
+    mixed: dict[str, Mixed] = {}
+    for r in a.results:
+        mixed |= {n: "any" if mixed.get(n, m) != m else m for n, m in r.mixed.items()}
+    return Dataflow(keys, reads, beside, passes, effects, notes, typed, holds, mixed)
 
 
 def _keys(results: list[TableFacts]) -> Mapping[str, str]:

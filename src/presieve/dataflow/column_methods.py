@@ -5,22 +5,32 @@ The results are those of :mod:`presieve.python_library.method_catalogue`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from presieve.dataflow.abstract_values import (
+    NO_KEYS,
     PANDAS,
     WINDOW,
     AbstractColumn,
     AbstractScalar,
     AllocationSite,
+    Function,
     Indexer,
+    Library,
+    Mixed,
     Opaque,
     Table,
     Value,
     is_fixed,
 )
-from presieve.dataflow.context import EvaluatedCall
+from presieve.dataflow.context import EvaluatedCall, Given, constant_of
+from presieve.dataflow.iteration import column_of_scalars, scalar_of
+from presieve.dataflow.row_closures import is_closed_function, loosen
+from presieve.dataflow.state import join_states
 from presieve.dataflow.transfer_functions import transfer
 from presieve.python_library.descriptions import ResultKind
 from presieve.records import replace
+from presieve.semantics.values import EXACT_INT_BOUND
 
 
 def own_column(call: EvaluatedCall) -> AbstractColumn:
@@ -51,13 +61,176 @@ def _of_each(call: EvaluatedCall) -> Value | None:
     beside = beside or (bool(lists) and call.name != "isin")
     fixed = fixed or (bool(lists) and all(is_fixed(v) for v in others if v not in lists))
     listed = all((i := call.s.items(v)) and i.element and is_fixed(i.element) for v in lists)
+    if call.name == "isin" and not _are_small(call):
+        call.a.use(column)
+    alone = column.rowwise and fixed and listed and same and not beside
     return AbstractColumn(
-        rowwise=column.rowwise and fixed and listed and same and not beside,
+        rowwise=alone and not (column.mixed and not _is_loose(call)),
         rows=column.rows if same else None,
         labelled=column.labelled,
         mask=call.facts.truth,
         name=column.name,
+        mixed=_mixed_of(call, column),
+        text=_is_of_texts(call, column),
     )
+
+
+_LOOSE = frozenset(("fillna", "astype", "isna", "isnull", "notna", "notnull"))
+"""Methods for which the type of a column of numbers below 2^53, or of truth values, is all one."""
+_ABOUT_TEXTS = frozenset(
+    (
+        *("contains", "startswith", "endswith", "match", "fullmatch", "isdigit", "isalpha"),
+        *("isnumeric", "isalnum", "isspace", "isupper", "islower"),
+    )
+)
+_GIVES_TEXTS = frozenset(
+    (
+        *("capitalize", "lower", "upper", "strip", "lstrip", "rstrip", "title", "zfill", "slice"),
+        *("pad", "ljust", "rjust", "casefold", "swapcase"),
+    )
+)
+
+
+def _is_loose(call: EvaluatedCall) -> bool:
+    if call.name == "astype" and len(call.args) == 1:
+        target, name = call.args[0], constant_of(call.s, call.args[0])
+        numbers = [Library(f"builtins.{n}") for n in ("int", "float", "bool")]
+        return target in numbers or name in ("int", "float", "bool", "int64", "float64", "int32")
+    return call.name in _LOOSE and call.name != "astype"
+
+
+def _are_small(call: EvaluatedCall) -> bool:
+    """Whether the values of ``isin`` are constants that integers and doubles equal alike."""
+    values = constant_of(call.s, call.args[0]) if len(call.args) == 1 else ...
+    if not isinstance(values, tuple):
+        return False
+    return all(
+        abs(v) < EXACT_INT_BOUND if isinstance(v, int | float) else type(v) is str for v in values
+    )
+
+
+def _mixed_of(call: EvaluatedCall, column: AbstractColumn) -> Mixed:
+    """How the type of the result depends on which rows are there."""
+    if call.name == "len" or (call.name in _ABOUT_TEXTS and "na" not in call.named):
+        return "small"
+    if call.name in ("floordiv", "mod", "pow"):
+        return "any"
+    if call.name in ("isna", "isnull", "notna", "notnull"):
+        return ""
+    if column.mixed != "text":
+        return column.mixed
+    filled = call.name == "fillna" and len(call.args) == 1
+    return "" if filled and type(constant_of(call.s, call.args[0])) is str else "any"
+
+
+def _is_of_texts(call: EvaluatedCall, column: AbstractColumn) -> bool:
+    by_name = isinstance(call.owner, Indexer) and call.name in _GIVES_TEXTS
+    if call.name == "astype":
+        target = call.args[0] if len(call.args) == 1 else None
+        return target == Library("builtins.str") or constant_of(call.s, call.args[0]) == "str"
+    return by_name or (call.name == "fillna" and (column.text or column.mixed == "text"))
+
+
+@transfer("column", "map", "apply")
+def _call_on_each(call: EvaluatedCall) -> Value | None:
+    """Item by item, with a dict or with a function that sees nothing else."""
+    column = own_column(call)
+    argument = call.args[0] if len(call.args) == 1 and not call.named else None
+    items = None if argument is None else call.s.items(argument)
+    if isinstance(call.owner, Indexer) or column.mixed or not column.rowwise:
+        return _beside(call)
+    if items is not None and items.kind == "dict" and not items.more:
+        values = [v for _, v in items.known] if items.known is not None else [items.element]
+        if not all(isinstance(v, AbstractScalar) and v.fixed for v in values):
+            return _beside(call)
+        return _of_values(column, _mixed_among(values))
+    if isinstance(argument, Function) and is_closed_function(call.s, argument):
+        alone = call.a.alone
+        given = replace(scalar_of(call.a, column), fixed=False)
+        value = called_with_row(call, argument, given)
+        call.a.alone = alone
+        return _of_result(column, value)
+    if isinstance(argument, Library) and argument.path in _OF_ONE_VALUE:
+        text, whole = argument.path.endswith("str"), argument.path.endswith(("int", "len"))
+        return _of_result(column, AbstractScalar(text=text, whole=whole))
+    return _beside(call)
+
+
+_OF_ONE_VALUE = frozenset(f"builtins.{n}" for n in ("str", "int", "float", "len", "bool", "abs"))
+
+
+def _mixed_among(values: Sequence[Value | None]) -> Mixed:
+    """The type of a column of some of these constants, beside missing ones."""
+    constants = [v.constant if isinstance(v, AbstractScalar) else ... for v in values]
+    if constants and all(type(c) is str for c in constants):
+        return "text"
+    numbers = [c for c in constants if isinstance(c, int | float)]
+    return (
+        "small"
+        if len(numbers) == len(constants) and all(abs(n) < EXACT_INT_BOUND for n in numbers)
+        else "any"
+    )
+
+
+def _of_values(column: AbstractColumn, mixed: Mixed) -> AbstractColumn:
+    return AbstractColumn(
+        rowwise=True, rows=column.rows, labelled=column.labelled, name=column.name, mixed=mixed
+    )
+
+
+def _of_result(column: AbstractColumn, value: Value) -> Value:
+    """The column of what a function gives for each row."""
+    made = column_of_scalars(value, column.rows, column.name)
+    return replace(made, labelled=column.labelled, passes=None, keys=NO_KEYS)
+
+
+def called_with_row(call: EvaluatedCall, function: Function, row: Value) -> Value:
+    """What a function gives for a row, if it is called for all rows, one after the other."""
+    before = call.s.copy()
+    value: Value = Opaque()
+    for _ in range(2):
+        value = call.a.evaluator.follow_call(call, function, Given([row], {}, call.node))
+        call.s.become(join_states(before, call.s))
+    return loosen(call.s, value) or AbstractScalar()
+
+
+@transfer("column", "split", "rsplit", "findall")
+def _split(call: EvaluatedCall) -> Value | None:
+    """Lists of texts, item by item."""
+    if not _changes_nothing(call) or call.named.keys() & {"expand"}:
+        return _other(call)
+    column = own_column(call)
+    alone = column.rowwise and not column.mixed and all(map(is_fixed, call.values))
+    return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled)
+
+
+@transfer("column", "get")
+def _get(call: EvaluatedCall) -> Value | None:
+    """A part of each text or list."""
+    column = own_column(call)
+    if not isinstance(call.owner, Indexer) or len(call.args) != 1 or call.named:
+        return _other(call)
+    alone = column.rowwise and not column.mixed and is_fixed(call.args[0])
+    return AbstractColumn(rowwise=alone, rows=column.rows, labelled=column.labelled, mixed="text")
+
+
+@transfer("column", "replace")
+def _replace(call: EvaluatedCall) -> Value | None:
+    """Texts by texts, item by item."""
+    column = own_column(call)
+    given = [call.s.items(v) for v in call.args]
+    texts = [constant_of(call.s, v) for v in call.args]
+    if len(given) == 1 and given[0] is not None and given[0].known is not None:
+        texts = [t for n, v in given[0].known for t in (n, constant_of(call.s, v))]
+    plain = all(type(t) is str for t in texts) and bool(texts)
+    if isinstance(call.owner, Indexer):
+        plain, column = plain and call.named.keys() <= {"regex"}, column
+    elif call.named:
+        plain = False
+    if not plain or column.mixed or not column.text:
+        return _beside(call)
+    _changes_nothing(call)
+    return replace(_of_values(column, ""), rowwise=column.rowwise, text=True)
 
 
 @transfer("window", ResultKind.BESIDE)

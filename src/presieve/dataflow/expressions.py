@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime as dt
 import operator
 from collections.abc import Callable
 
@@ -22,6 +23,7 @@ from presieve.dataflow.abstract_values import (
     Items,
     Length,
     Library,
+    Mixed,
     Opaque,
     Ref,
     Row,
@@ -40,6 +42,7 @@ from presieve.dataflow.assignments import ROWS, bind
 from presieve.dataflow.calls import call, inline_call
 from presieve.dataflow.context import Analysis, Given, constant_of, names_of_columns
 from presieve.dataflow.free_names import outside
+from presieve.dataflow.iteration import scalar_of
 from presieve.dataflow.literals import (
     comprehension,
     dict_display,
@@ -53,6 +56,7 @@ from presieve.dataflow.row_subsets import series_of, some_columns, some_rows
 from presieve.dataflow.state import AnalysisState, stored_in
 from presieve.python_library.method_catalogue import CATALOGUE
 from presieve.records import replace
+from presieve.semantics.values import EXACT_INT_BOUND
 
 
 def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
@@ -60,11 +64,23 @@ def evaluate(a: Analysis, node: ast.expr, s: AnalysisState) -> Value:
     handler = _EXPRESSIONS.get(type(node))
     if handler is not None:
         value: Value = handler(a, node, s)
-        return stored_in(value, a.site(node), "") if isinstance(value, AbstractColumn) else value
+        if isinstance(value, AbstractScalar) and value.label:
+            a.sees_labels = True
+        if not isinstance(value, AbstractColumn):
+            return value
+        return stored_in(_as_used(a, node, value), a.site(node), "")
     parts = [evaluate(a, c, s) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
     for part in parts:
         a.escapes(s, part, node, ast.unparse(node))
     return Opaque(reach_of_all(parts))
+
+
+def _as_used(a: Analysis, node: ast.expr, column: AbstractColumn) -> AbstractColumn:
+    """The column as what the program does with it sees it, whose type may matter."""
+    use = a.owner.uses.get(node)
+    if use in (None, "filled"):
+        a.use(column)
+    return column
 
 
 def _name(a: Analysis, node: ast.Name, s: AnalysisState) -> Value:
@@ -90,13 +106,22 @@ def _attribute(a: Analysis, node: ast.Attribute, s: AnalysisState) -> Value:
         case AbstractColumn():
             return _of_column(owner, name)
         case Row(ref) if (of := s.table(ref)) is not None and of.column(name) is not None:
-            field = series_of(a, of, name, node)
-            return AbstractScalar(field.keys if isinstance(field, AbstractColumn) else NO_KEYS)
+            return _field(a, owner, series_of(a, of, name, node))
         case Indexer(AbstractColumn() as column, "dt") if name in CATALOGUE["dates"]:
-            return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE)
+            made = replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE, holds=NO_KEYS)
+            return replace(made, mixed="small")
         case Grouped() if (of := s.table(owner.table)) is not None and name in of.names:
             return replace(owner, chosen=name)
     return BoundMethod(owner, name)
+
+
+def _field(a: Analysis, row: Row, column: Value) -> AbstractScalar:
+    """The value of a column in a row."""
+    if not isinstance(column, AbstractColumn):
+        return AbstractScalar()
+    value = scalar_of(a, column)
+    # In a row of one type, an integer may have become a double.
+    return value if row.objects or not row.series or value.text else replace(value, passes=None)
 
 
 _CONSTANTS = frozenset(("nan", "NaN", "NAN", "inf", "Inf", "pi", "e", "NaT", "NA", "newaxis"))
@@ -170,7 +195,11 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
         case Indexer(Ref() as ref, how) if s.table(ref) is not None:
             return _locate(a, s, Indexer(ref, how), index, node)
         case Indexer(AbstractColumn() as column, name) if name not in _LOCATORS:
-            return AbstractColumn(rows=column.rows, labelled=column.labelled)  # as ``.str[0]``
+            alone = column.rowwise and not column.mixed and name == "str"
+            mixed: Mixed = "text" if isinstance(index, AbstractScalar) else ""
+            return AbstractColumn(
+                rows=column.rows, labelled=column.labelled, rowwise=alone, mixed=mixed
+            )  # as ``.str[0]``
         case AbstractColumn() | Indexer(AbstractColumn()):
             items = owner if isinstance(owner, AbstractColumn) else owner.owner
             assert isinstance(items, AbstractColumn)
@@ -182,9 +211,8 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
             item = _item_of_items(s, container, index)
             # The choice of item may depend on rows.
             return item if is_fixed(index) or not is_fixed(item) else AbstractScalar()
-        case Row(ref):
-            a.observe(s, ref, node, "a row is read by position")
-            return AbstractScalar()
+        case Row():
+            return _item_of_row(a, s, owner, index, node)
         case Grouped():
             names = names_of_columns(s, index)
             if names is not None:
@@ -192,11 +220,37 @@ def _item(a: Analysis, node: ast.Subscript, s: AnalysisState) -> Value:
                 return replace(owner, chosen=names[0] if is_single_name else names)
         case AbstractScalar():
             return AbstractScalar()
+        case Opaque(rowwise=True) if isinstance(index, AbstractTuple) and _is_a_column(index):
+            return owner
         case Library():
             return owner  # an annotation
     a.observe(s, owner, node, f"{ast.unparse(node)} is not followed")
     a.observe(s, index, node, f"{ast.unparse(node)} is not followed")
     return Opaque(reach_of(owner), s.packages(owner))
+
+
+def _item_of_row(
+    a: Analysis, s: AnalysisState, row: Row, index: Value, node: ast.Subscript
+) -> Value:
+    table, name = s.table(row.table), constant_of(s, index)
+    known = table is not None and isinstance(name, str) and table.column(name) is not None
+    if row.series and known and table is not None:
+        return _field(a, row, series_of(a, table, str(name), node))
+    a.sees_labels = True
+    a.observe(s, row.table, node, "a row is read by position")
+    return AbstractScalar()
+
+
+def _is_a_column(index: AbstractTuple) -> bool:
+    """Whether an index such as ``[:, 1]`` selects a column of an array."""
+    if len(index.items) != 2:
+        return False
+    rows, column = index.items
+    return (
+        rows == Opaque(packages=ROWS, fixed=True)
+        and isinstance(column, AbstractScalar)
+        and column.fixed
+    )
 
 
 def _call_index(
@@ -264,7 +318,8 @@ def _locate(a: Analysis, s: AnalysisState, at: Indexer, index: Value, node: ast.
             return Opaque(reach_of(part), DATA | {"pandas"})
         return some_rows(s, part, a.site(node), shared=True, rowwise=alone)
     if is_single_row or not (
-        isinstance(rows, AbstractColumn | Ref) or rows == Opaque(packages=ROWS)
+        isinstance(rows, AbstractColumn | Ref)
+        or (isinstance(rows, Opaque) and rows.packages == ROWS)
     ):
         a.observe(s, ref, node, f"{ast.unparse(node)} reads a row as a whole")
         return Opaque(s.reach(ref), DATA | {"pandas"})
@@ -306,7 +361,7 @@ def _slice(a: Analysis, node: ast.Slice, s: AnalysisState) -> Value:
     for part in (node.lower, node.upper, node.step):
         if part is not None:
             a.observe(s, evaluate(a, part, s), node, "a slice")
-    return Opaque(packages=ROWS)
+    return Opaque(packages=ROWS, fixed=node.lower is node.upper is node.step is None)
 
 
 # --- operators ---------------------------------------------------------------------------------
@@ -359,6 +414,11 @@ def _binary(a: Analysis, node: ast.BinOp, s: AnalysisState) -> Value:
             if type(plus) is int and adds:
                 return AbstractScalar(length=length._replace(plus=length.plus + plus))
     masks = all(isinstance(v, AbstractColumn) and v.mask for v in (left, right))
+    if isinstance(node.op, ast.FloorDiv | ast.Mod) and not _is_small(right):
+        combined = combine_operands(a, s, [left, right], node)
+        # Of integers, a division by zero makes doubles of all.
+        is_column = isinstance(combined, AbstractColumn)
+        return replace(combined, mixed="any") if is_column else combined
     return combine_operands(a, s, [left, right], node, mask=masks)
 
 
@@ -382,6 +442,11 @@ def _unary(a: Analysis, node: ast.UnaryOp, s: AnalysisState) -> Value:
 
 def _compare(a: Analysis, node: ast.Compare, s: AnalysisState) -> Value:
     parts = [evaluate(a, p, s) for p in (node.left, *node.comparators)]
+    if not all(isinstance(p, AbstractColumn) or _is_small(p) for p in parts) or not any(
+        _is_small(p) for p in parts
+    ):
+        a.use(*(p for p in parts if isinstance(p, AbstractColumn)))
+        parts = [_settled(p) for p in parts]
     decided = _decide_comparison(s, node.ops, parts)
     if decided is not None:
         return AbstractScalar(constant=decided, fixed=True)
@@ -391,6 +456,22 @@ def _compare(a: Analysis, node: ast.Compare, s: AnalysisState) -> Value:
                 a.observe(s, part, node, "membership is asked")
         return AbstractScalar(fixed=all(map(is_fixed, parts)))
     return combine_operands(a, s, parts, node, mask=True)
+
+
+def _is_small(value: Value) -> bool:
+    """Whether a value is a constant that integers and doubles compare with alike."""
+    if not isinstance(value, AbstractScalar):
+        return False
+    number = value.constant
+    if isinstance(number, int | float):
+        return abs(number) < EXACT_INT_BOUND
+    return isinstance(number, str | bytes | dt.date | None)
+
+
+def _settled(value: Value) -> Value:
+    """The column, of which nothing is known row by row if its type depends on other rows."""
+    is_mixed = isinstance(value, AbstractColumn) and value.mixed
+    return replace(value, rowwise=False) if is_mixed else value
 
 
 _DECIDED: dict[type[ast.cmpop], Callable[[object, object], object]] = {

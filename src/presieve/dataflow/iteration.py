@@ -15,6 +15,7 @@ from presieve.dataflow.abstract_values import (
     Batches,
     Function,
     Grouped,
+    Items,
     Library,
     Opaque,
     Ref,
@@ -95,8 +96,8 @@ def item_of(a: Analysis, s: AnalysisState, over: Value, node: ast.expr) -> Value
     match over:
         case Batches():
             return first_table(a, s, node)
-        case AbstractColumn(keys=keys):
-            return AbstractScalar(keys)
+        case AbstractColumn():
+            return scalar_of(a, over)
         case AbstractTuple(items) if items:
             return join_all(items) or NONE
         case View(how, parts):
@@ -106,6 +107,7 @@ def item_of(a: Analysis, s: AnalysisState, over: Value, node: ast.expr) -> Value
         case AbstractScalar():
             return AbstractScalar(fixed=over.fixed)
         case Row(table):
+            a.sees_labels = True
             a.observe(s, table, node, "a row is read as a whole")
             return AbstractScalar()
         case Ref() if s.table(over) is not None:
@@ -136,6 +138,52 @@ def _item_of_view(
     return {"keys": key, "values": value}.get(how) or AbstractTuple((key, value))
 
 
+def scalar_of(a: Analysis, column: AbstractColumn) -> AbstractScalar:
+    """The item of a column in a row that is looked at."""
+    a.use(column)
+    text = column.text or column.mixed == "text"
+    return AbstractScalar(column.keys, passes=column.passes, text=text)
+
+
+def column_of_items(items: Items, name: str | None = None) -> AbstractColumn:
+    """The column that pandas makes of a list with an item for each row."""
+    return column_of_scalars(items.element, items.each, name)
+
+
+def column_of_scalars(
+    value: Value | None, rows: AllocationSite | None, name: str | None = None
+) -> AbstractColumn:
+    """The column that pandas makes of a value for each of these rows. Numbers beside None become
+    doubles, so its type is known only of texts, and of integers that are never missing.
+    """
+    if not isinstance(value, AbstractScalar):
+        return AbstractColumn(rowwise=True, rows=rows, labelled=False, name=name, mixed="any")
+    known = value.is_text or value.is_whole
+    return AbstractColumn(
+        value.keys,
+        passes=value.passes,
+        rowwise=True,
+        rows=rows,
+        labelled=False,
+        name=name,
+        mixed="" if known or value.passes else "any",
+        text=value.is_text and value.constant is not None,
+    )
+
+
+def rows_of(s: AnalysisState, over: Value) -> AllocationSite | None:
+    """The rows of which an iteration looks at each one once, in order; None if that is unknown."""
+    match over:
+        case AbstractColumn(rowwise=True):
+            return over.rows
+        case View("zip", parts):
+            rows = {p.rows if isinstance(p, AbstractColumn) and p.rowwise else None for p in parts}
+            return rows.pop() if len(rows) == 1 else None
+        case Ref() if (items := s.items(over)) is not None and not items.some:
+            return items.each
+    return None
+
+
 def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
     """The table of a batch, or of the group: input columns, passed on row by row."""
     request = a.request
@@ -145,12 +193,24 @@ def first_table(a: Analysis, s: AnalysisState, node: ast.AST) -> Ref:
         for at, name in enumerate(request.columns):
             own = frozenset((name,))
             keys, memory = own & set(request.keys), part_of(place, at)
-            column = AbstractColumn(keys, own, name, True, rows=place, memory=memory, name=name)
+            column = AbstractColumn(
+                keys,
+                own,
+                name,
+                True,
+                rows=place,
+                memory=memory,
+                name=name,
+                holds=own,
+                text=name in request.texts,
+            )
             columns.append((name, column))
         filled = request.form == "group" and request.beside is None
         return Table(tuple(columns), place, filled=filled, rowwise=True)
 
-    return s.make(a.site(node, 1), make)
+    given = s.make(a.site(node, 1), make)
+    a.whole |= given.places
+    return given
 
 
 def all_batches(a: Analysis, s: AnalysisState, node: ast.AST) -> Batches:
