@@ -38,10 +38,12 @@ from presieve.lift.models.builtins import (
 )
 from presieve.lift.models.pandas import (
     assign,
+    conversions,
     dataframe,
     elementwise,
     input_and_output,
     series_methods,
+    tables_of_columns,
     top_k,
     value_counts,
 )
@@ -63,7 +65,17 @@ MODELS = (
         regular_expressions,
     ),
     *(user_records, sets, strings),
-    *(assign, dataframe, elementwise, pandas_functions, series_methods, input_and_output, top_k),
+    *(
+        assign,
+        conversions,
+        dataframe,
+        elementwise,
+        tables_of_columns,
+        pandas_functions,
+        series_methods,
+        input_and_output,
+        top_k,
+    ),
     *(value_counts, arrays, compute, arrow_results),
 )
 """The modules whose models register themselves."""
@@ -194,7 +206,7 @@ def _is_method(m: SymbolicMachine, node: ast.expr, flow: Flow) -> bool:
             return _is_method(m, owner, flow)
         case ast.Attribute(ast.Constant() | ast.Dict() | ast.Subscript() | ast.Call()):
             return True
-        case ast.Attribute(ast.Compare() | ast.BinOp() | ast.UnaryOp()):
+        case ast.Attribute(ast.Compare() | ast.BinOp() | ast.UnaryOp() | ast.BoolOp()):
             return True
     return False
 

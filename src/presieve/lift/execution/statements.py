@@ -15,6 +15,7 @@ from presieve.lift.execution import (
     dynamic_keys,
     exceptions,
     growing_lists,
+    lists_of_rows,
     matching,
     outer_containers,
     unrolling,
@@ -121,7 +122,8 @@ def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
         case ast.Break() if m.frame.loops:
             _leave(m, ExitKind.BREAK, flow, NONE, node)
         case ast.For():
-            unrolling.loop(m, node, flow)
+            if not lists_of_rows.loop(m, node, flow):
+                unrolling.loop(m, node, flow)
         case ast.Match():
             matching.match(m, node, flow, _fork)
         case ast.Delete(targets):

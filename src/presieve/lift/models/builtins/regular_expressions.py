@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from presieve.ir.sorts import STRING
-from presieve.ir.terms import Op, int_lit, string_lit
+from presieve.ir.terms import Op, Term, int_lit, string_lit
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.registry import function, method
 from presieve.lift.values.symbolic import Known, MatchV, Scalar, Value, constant_of
@@ -44,16 +44,40 @@ def matched_here(call: ModelCall) -> Value | None:
 
 def _match(call: ModelCall, pattern: str, flags: int, text: Value) -> Value | None:
     value = call.m.force(text, call.flow)
-    if not isinstance(value, Scalar) or value.base != STRING or flags & ~_FLAGS:
+    if not isinstance(value, Scalar) or value.base != STRING:
         return None
-    if call.name == "search":
+    there = matches(call.name, pattern, flags, call.m.scalar(call.flow, value).term)
+    return None if there is None else MatchV(there)
+
+
+def matches(how: str, pattern: str, flags: int, text: Term) -> Term | None:
+    """Return whether a pattern fits a text, by the function ``how`` of ``re``: ``match``,
+    ``search`` or ``fullmatch``. None if the pattern is not supported.
+    """
+    if flags & ~_FLAGS:
+        return None
+    if how == "search":
         pattern = pattern_prefixes.anywhere(pattern)
-    elif call.name == "fullmatch":
+    elif how == "fullmatch":
         pattern = pattern_prefixes.to_the_end(pattern)
     try:
         compile_pattern(pattern, flags)
     except (re.error, ValueError):
         return None
-    term = call.m.scalar(call.flow, value).term
     parameters = (string_lit(pattern), int_lit(flags & ~int(re.UNICODE)))
-    return MatchV(apply_function(Op.TEXT_MATCHES, term, *parameters))
+    return apply_function(Op.TEXT_MATCHES, text, *parameters)
+
+
+@function("re.compile", arguments=range(1, 3))
+def compile_here(call: ModelCall) -> Known | None:
+    """``re.compile(pattern, flags)`` of a constant pattern."""
+    pattern = constant_of(call.args[0], STRING)
+    flags = call.args[1] if len(call.args) == 2 else Known("0", re.RegexFlag(0))
+    is_flag = isinstance(flags, Known) and isinstance(flags.target, re.RegexFlag)
+    if not isinstance(pattern, str) or not isinstance(flags, Known) or not is_flag:
+        return None
+    try:
+        compiled = re.compile(pattern, flags.target)  # type: ignore[call-overload]
+    except re.error:
+        return None
+    return Known(repr(pattern), compiled)
