@@ -13,7 +13,9 @@ from tests.reach.expected import (
     changing,
     cleaning,
     cogrouped,
+    columns,
     models,
+    row_batches,
     scalars,
     series,
     summaries,
@@ -24,6 +26,7 @@ from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import AnalysisRequest, Form
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.errors import DeclineSignal
+from presieve.sql.ddl import parse_schema
 
 TABLES: tuple[Entry, ...] = (
     *models.ENTRIES,
@@ -34,8 +37,9 @@ TABLES: tuple[Entry, ...] = (
     *changing.ENTRIES,
     *cogrouped.ENTRIES,
     *batches.ENTRIES,
+    *row_batches.ENTRIES,
 )
-ROWS: tuple[RowEntry, ...] = tuple(scalars.ENTRIES)
+ROWS: tuple[RowEntry, ...] = (*scalars.ENTRIES, *columns.ENTRIES)
 QUESTIONS: tuple[Question, ...] = ("keys", "columns", "rows", "effects")
 
 
@@ -61,7 +65,8 @@ def answer_in_a_module(entry: Entry) -> Dataflow | None:
 def _request(entry: Entry, function: FunctionType) -> AnalysisRequest:
     form: Form = "group" if entry.by else "batches"
     beside = (names_of(entry.beside), entry.grouping) if entry.beside else None
-    return AnalysisRequest(function, form, entry.columns, entry.grouping, beside)
+    texts = frozenset(c.name for c in parse_schema(entry.schema) if c.type == "string")
+    return AnalysisRequest(function, form, entry.columns, entry.grouping, beside, texts)
 
 
 @cache
