@@ -375,25 +375,34 @@ def _operand(term: Term) -> Term | None:
         case Var() | Lit():
             return term
         case App(op, (x, y)) if op in _ARITHMETIC:
-            left, right = _operand(x), _operand(y)
+            left, right = _inner_operand(x), _inner_operand(y)
             if left is not None and right is not None:
                 return app(_ARITHMETIC[op], left, right)
         case App(Op.INT_TO_FLOAT, (x,)):
-            number = _operand(x)
+            number = _inner_operand(x)
             return None if number is None else app(Op.SQL_INT_TO_FLOAT, number)
         case App(op, _) if op in _SUMS:
             return term
         case App(Op.FLOAT_DIV, (x, Lit() as divisor)) if literal_value(divisor) != 0:
-            number = _operand(x)
+            number = _inner_operand(x)
             return None if number is None else app(Op.SQL_FLOAT_DIV, number, divisor)
         case App(Op.INT_FLOORDIV | Op.INT_MOD as op, (x, Lit(_, int() as n) as by)) if n > 0:
-            number = _operand(x)
+            number = _inner_operand(x)
             return None if number is None else app(DIVIDED[op], number, by)
         case App(op, args) if op in SIGNATURES:
-            operands = [_operand(a) for a in args]
+            operands = [_inner_operand(a) for a in args]
             if None not in operands:
                 return app(op, *(o for o in operands if o is not None))
     return None
+
+
+def _inner_operand(term: Term) -> Term | None:
+    """The operand of an operator. A function that Spark does not have is none: only a comparison of
+    its own result becomes one of its argument.
+    """
+    operand = _operand(term)
+    applied = operand.op if isinstance(operand, App) else None
+    return operand if applied not in SIGNATURES or SIGNATURES[applied].is_sql else None
 
 
 def _constant_value(term: Term) -> bool | None:
