@@ -5,6 +5,7 @@ from __future__ import annotations
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, strip
 from presieve.ir.terms import TRUE, Lit, Op, Term
+from presieve.lift.execution.aliasing import fresh
 from presieve.lift.execution.state import ModelCall
 from presieve.lift.models.builtins import mathematics
 from presieve.lift.models.builtins.comparisons import boolean
@@ -35,7 +36,7 @@ def numpy_abs(call: ModelCall) -> Value:
     return elementwise.absolute(call.m, v)
 
 
-@function("pandas.Series", arguments=1, keywords=("index", "name"), fresh=True)
+@function("pandas.Series", arguments=1, keywords=("index", "name"))
 def make_series(call: ModelCall) -> Value:
     """``pandas.Series(array)`` of an array of the whole group; ``pandas.Series(constant,
     index=column.index)``; of a list with an item for each row, where each row is by itself.
@@ -45,7 +46,7 @@ def make_series(call: ModelCall) -> Value:
     if isinstance(listed, RowListV):
         if listed.rows != TRUE or "index" in named:
             raise call.decline("unknown-call", "pandas.Series of a list of some rows")
-        return column_of_values(call.m, listed.item)
+        return fresh(call.m, column_of_values(call.m, listed.item))
     v, of = series.vector(call.m, call.args[0]), _indexed(call, named.get("index"))
     if "index" in named and of is None:
         raise call.decline("unknown-call", "pandas.Series with this index")
@@ -76,7 +77,8 @@ def _repeat(call: ModelCall, of: VectorV | PartV | None) -> Value:
     fits = constant.base != INT or call.m.ranges.fits(constant.term, "bigint")
     if constant.base not in (INT, FLOAT, BOOL, STRING) or not fits:
         raise call.decline("unknown-call", f"pandas.Series of {describe(constant)}")
-    return VectorV(constant.term, of.rows, None, False, of.ordered, by=of.by)
+    column = VectorV(constant.term, of.rows, None, False, of.ordered, by=of.by)
+    return fresh(call.m, column)
 
 
 @function("pandas.isna", "pandas.isnull", "pandas.notna", "pandas.notnull", arguments=1, fresh=True)

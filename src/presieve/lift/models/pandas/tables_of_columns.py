@@ -110,7 +110,7 @@ def _of_columns(
     "pandas.concat", arguments=1, keywords=("ignore_index", "axis", "sort", "copy"), fresh=True
 )
 def concatenate(call: ModelCall) -> PartV | None:
-    """``pandas.concat([a, b])`` of pieces of a table that have no row in common."""
+    """``pandas.concat([a, b])`` of at least two pieces of a table that have no row in common."""
     listed = call.flow.opened(call.args[0])
     if not isinstance(listed, ListV | TupleV) or not call.m.columns.single:
         return None
@@ -118,8 +118,8 @@ def concatenate(call: ModelCall) -> PartV | None:
         return None
     pieces = [part(v) for v in listed.items]
     tables = [t for t in pieces if t is not None]
-    if not tables or len(tables) < len(pieces):
-        return None
+    if len(tables) < 2 or len(tables) < len(pieces):
+        return None  # of a single table, pandas makes no copy
     names = tables[0].columns
     if any(set(t.columns) != set(names) for t in tables):
         raise call.decline("return-shape", "tables of different columns are put together")
