@@ -49,7 +49,7 @@ def test_functions_work(entry: RowEntry) -> None:
     results = [_result(entry, row) for row in _rows(entry)]
     made = [r for r in results if not isinstance(r, Exception)]
     assert len(made) > TRIES // 4
-    for one in made:
+    for one in made if sort_of(entry.returns) is not None else ():
         _value(one, entry.returns)
 
 
