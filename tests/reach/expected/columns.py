@@ -39,7 +39,6 @@ ENTRIES = [
         "double",
         "c > 50",
         pools={"w": [1.0, 10.0, None], "h": [5.0, 5.05, 50.0]},
-        missed="rounding is not read backwards",
     ),
     RowEntry(
         columns.grade,
