@@ -32,11 +32,11 @@ from presieve.backend.open_plan import (
     plan_edit,
 )
 from presieve.backend.problems.problem import SiteProblem
-from presieve.backend.rewrite import SiteEdit
+from presieve.backend.rewrite import SiteEdit, unreadable_columns
 from presieve.driver.cache.checked import Query
 from presieve.driver.cache.lookup import solution_of
 from presieve.driver.declare import declared_text, read_declared, valid_texts, with_declared
-from presieve.driver.solve import MAY_ERASE, Solution, not_of_all
+from presieve.driver.solve import MAY_ERASE, Solution, not_of_all, weaken_solution
 from presieve.driver.stages import discharge
 from presieve.driver.stages.cost_gate import judge_prefilters
 from presieve.driver.stages.decisions import Goal, GoalProof, Rewrite, SiteDecision
@@ -175,6 +175,8 @@ class _Search(Struct, frozen=True):
         grounded = self._prove(opened, goal)
         if isinstance(grounded, Declined):
             return SiteDecision(site, grounded)
+        if grounded.guard is None:
+            grounded = replace(grounded, solution=self._readable(goal.site, grounded.solution))
         solution = grounded.solution
         decision = SiteDecision(site, proof=GoalProof(goal, solution))
         if solution.verified is None or solution.kind == "none":
@@ -199,6 +201,11 @@ class _Search(Struct, frozen=True):
         return discharge.ground_solution(
             discharge.SolutionSite(opened, goal.site, self._search, cost), solution
         )
+
+    def _readable(self, site: SiteProblem, solution: Solution) -> Solution:
+        """Weaken the solution so that it reads no column that must not be computed again."""
+        unreadable = unreadable_columns(site) if solution.verified is not None else {}
+        return weaken_solution(solution, unreadable, self.state.options.budget)
 
     def _search(self, problem: Problem, evidence: Mapping[Assumption, str]) -> Solution | Declined:
         """Call :func:`solution_of` with the rest of the budget."""
