@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,11 +38,10 @@ def _summary(pdf: Any) -> Any:
 
 
 def _clean(name: str) -> Callable[..., Any]:
-    from pyspark.sql.functions import pandas_udf, udf
+    from pyspark.sql.functions import udf
+    from pyspark.sql.pandas.functions import PandasUDFType, pandas_udf
 
     if name == "pandas":
-        from pyspark.sql.functions import PandasUDFType
-
         return pandas_udf(_cleaned, "string", PandasUDFType.SCALAR)  # type: ignore[call-overload,no-any-return]
     return udf(lambda s: None if s is None else s.strip().lower(), "string")
 
