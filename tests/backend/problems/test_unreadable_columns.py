@@ -42,7 +42,7 @@ def _clean(name: str) -> Callable[..., Any]:
     from pyspark.sql.pandas.functions import PandasUDFType, pandas_udf
 
     if name == "pandas":
-        return pandas_udf(_cleaned, "string", PandasUDFType.SCALAR)  # type: ignore[call-overload,no-any-return]
+        return pandas_udf(_cleaned, "string", PandasUDFType.SCALAR)
     return udf(lambda s: None if s is None else s.strip().lower(), "string")
 
 
