@@ -39,9 +39,10 @@ from presieve.driver.declare import declared_text, read_declared, valid_texts, w
 from presieve.driver.solve import MAY_ERASE, Solution, not_of_all, weaken_solution
 from presieve.driver.stages import discharge
 from presieve.driver.stages.cost_gate import judge_prefilters
-from presieve.driver.stages.decisions import Goal, GoalProof, Rewrite, SiteDecision
+from presieve.driver.stages.decisions import Decision, Goal, GoalProof, Rewrite, SiteDecision
 from presieve.driver.stages.passes import PREFILTERS, REMOVAL, PassResult, PlanState
 from presieve.driver.stages.replacements import settle_edits
+from presieve.driver.stages.scan_filters import readable_filters
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
@@ -77,6 +78,7 @@ def push_prefilters(state: PlanState) -> PassResult:
     search = _Search(state)
     df, opened = state.df, _open_current(state)
     decided: dict[int, SiteDecision] = {}
+    readable: list[Decision[object]] = []
     for rounds_left in reversed(range(MAX_ROUNDS)):
         decisions = search.decide_round(opened, decided, wait=rounds_left > 0)
         if not decisions:
@@ -92,12 +94,29 @@ def push_prefilters(state: PlanState) -> PassResult:
         again = open_again(opened, df, decided)
         if isinstance(again, Declined):
             break
-        opened = again
+        df, opened, derived = _with_readable_filters(state, again, df, decided)
+        readable += derived
     every = tuple(decided[n] for n in sorted(decided))
     if df is not state.df and is_same(state.first, df):
         same = tuple(replace(d, edit=None) for d in every)
         return PassResult(state.start, same, state.first)
-    return PassResult(df, every, opened)
+    return PassResult(df, (*every, *readable), opened)
+
+
+def _with_readable_filters(
+    state: PlanState, opened: Opened, df: DataFrame, decided: Collection[int]
+) -> tuple[DataFrame, Opened, tuple[Decision[object], ...]]:
+    """Add what follows from new pre-filters that the next boundaries do not read: a pre-filter on
+    the day of a time, which a projection computes, stands as a range of the time below that.
+    """
+    unread = any(isinstance(s.problem, Declined) for s in opened.sites if s.number not in decided)
+    result = readable_filters(state.gateway, df, state.options) if unread else PassResult(df)
+    if result.df is df:
+        return df, opened, ()
+    again = open_again(opened, result.df, decided)
+    if isinstance(again, Declined) or again.numbers != opened.numbers:
+        return df, opened, ()
+    return result.df, again, result.decisions
 
 
 def _open_current(state: PlanState) -> Opened:
