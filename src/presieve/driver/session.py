@@ -29,6 +29,7 @@ from presieve.driver.options import (
     shows_defaults,
 )
 from presieve.errors import UsageError
+from presieve.records import replace
 from presieve.report.report_data import ReportData
 
 if TYPE_CHECKING:
@@ -222,11 +223,21 @@ def _set(spark: SparkSession, setting: SessionSetting | None) -> SessionSetting 
     with _lock:
         before = _state.sessions.pop(key, None)
         if setting is not None:
-            _state.sessions[key] = setting
+            _state.sessions[key] = _heard_everywhere(setting)
             _hooks().install(owner)
         elif not _state.sessions and _state.everywhere is None:
             _hooks().remove()
     return before
+
+
+def _heard_everywhere(setting: SessionSetting) -> SessionSetting:
+    """Return the setting with the listener of all sessions, if it has none of its own: a command
+    that reports on a job also reports on sessions that the job enables.
+    """
+    everywhere = _state.everywhere
+    if everywhere is None or setting.listener is not None:
+        return setting
+    return replace(setting, listener=everywhere.listener, for_report=everywhere.for_report)
 
 
 @contextmanager
