@@ -215,9 +215,9 @@ def _of_tables(
 ) -> Iterator[FunctionReport]:
     """Report the functions of tables that run in Python, with the reason."""
     alone = (d for d in compiled if d.declined and d.site.operator in MAPS)
-    why = {d.site.function: _why_in_python(d) for d in alone}
+    why = {d.site.function: d.reasons for d in alone}
     for report in map(function_report, decisions):
-        yield replace(report, notes=(*report.notes, *why.get(report.function, ())))
+        yield _left_in_python(report, why.get(report.function, ()))
 
 
 def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport:
@@ -235,14 +235,16 @@ def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport
         erases, assumed = decision.site.erases, ()
     report = FunctionReport(site.operator, site.function, form=role.value)
     if not decision.is_planned:
-        return replace(report, notes=_why_in_python(decision))
+        return _left_in_python(report, decision.reasons)
     open_ = ({"code": a.code, "text": a.text} for a in assumed)
     assumptions = (*open_, *_erased(ERASED_VALUE, erases))
     return replace(report, compiled=compiled, assumptions=assumptions)
 
 
-def _why_in_python(decision: CompileDecision | GroupDecision) -> tuple[Remark, ...]:
-    return tuple(Remark(COMPILING, str(why), why.span) for why in decision.reasons)
+def _left_in_python(report: FunctionReport, why: tuple[Declined, ...]) -> FunctionReport:
+    """Add the reasons why a function runs in Python."""
+    notes = (Remark(COMPILING, str(reason), reason.span) for reason in why)
+    return replace(report, notes=(*report.notes, *notes), not_compiled=why)
 
 
 def _erased(text: str, erases: object) -> tuple[dict[str, str], ...]:

@@ -147,6 +147,7 @@ class FunctionReport(Struct, frozen=True):
         declined: Why no column is left out, with code, reason and place.
         assumptions: What else may change if columns are left out or an expression runs.
         compiled: What runs in place of the function; None if the function runs.
+        not_compiled: Why the function runs in Python, with code, reason and place.
     """
 
     operator: str
@@ -163,6 +164,7 @@ class FunctionReport(Struct, frozen=True):
     declined: tuple[Declined, ...] = ()
     assumptions: tuple[dict[str, str], ...] = ()
     compiled: CompiledFunction | None = None
+    not_compiled: tuple[Declined, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
