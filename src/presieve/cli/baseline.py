@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import presieve
 from presieve.cli import output
@@ -28,9 +28,6 @@ from presieve.report.baseline.outcome import BaselineOutcome, Naming, Status
 from presieve.report.baseline.seen import list_sites, reasons_left_alone
 from presieve.report.collector import ReportCollector
 from presieve.report.report_data import ReportData
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 def open_gate(job: Job, file: Path | None, *, update: bool) -> Gate | None:
@@ -64,7 +61,7 @@ class Gate:
         self._plan_only = plan_only
         listener = setting.listener
 
-        def listen(df: DataFrame, data: ReportData) -> None:
+        def listen(df: Any, data: ReportData) -> None:
             self._note(df, setting_of(df.sparkSession) or setting)
             if listener is not None:
                 listener(df, data)
@@ -73,7 +70,7 @@ class Gate:
             setting.given, listen, for_report=setting.for_report, otherwise=setting.otherwise
         )
 
-    def _note(self, df: DataFrame, setting: SessionSetting) -> None:
+    def _note(self, df: Any, setting: SessionSetting) -> None:
         spark = df.sparkSession
         connect = type(spark).__module__.startswith("pyspark.sql.connect")
         version = ".".join(str(spark.version).split(".")[:2])
