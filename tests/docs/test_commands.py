@@ -65,10 +65,30 @@ def test_presieve_has_what_is_shown(line: str) -> None:
     parse(line)
 
 
+FENCED = re.compile(r"^```.*?^```", re.S | re.M)
+IN_SENTENCES = sorted(
+    {
+        " ".join(command.split())
+        for page in pages()
+        for command in re.findall(
+            r"`(presieve [a-z][^`]*)`", FENCED.sub("", page.path.read_text(encoding="utf-8"))
+        )
+    }
+    - {"presieve bench"}  # a group of commands
+)
+
+
+@pytest.mark.parametrize("line", IN_SENTENCES)
+def test_commands_in_sentences_are_there(line: str) -> None:
+    """Many of them leave arguments out."""
+    parse(f"{line} ...")
+
+
 @pytest.mark.parametrize(
     "line",
     [
         "presieve nothing",
+        "presieve check --no-such-option ...",
         "presieve bench nothing",
         "presieve check",
         "presieve synth ... --wher x",
