@@ -342,7 +342,7 @@ def _list_reasons(why: Declined) -> tuple[Declined, ...]:
 
 
 def _plain(why: Declined) -> Declined:
-    return Declined(why.code, why.reason, why.span)
+    return Declined(why.code, why.reason, why.span, why.behind)
 
 
 def _with_proof(report: BoundaryReport, proof: GoalProof) -> BoundaryReport:

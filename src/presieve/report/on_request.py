@@ -14,6 +14,7 @@ from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
 from presieve.report import conjuncts, invariant_text, remedies, scan_pushdown
 from presieve.report.remarks import ConjunctFate, Reach, Remedy
+from presieve.report.sentences import with_behind
 from presieve.report.source import listing
 from presieve.report.source.listing import Listing
 from presieve.report.trace_steps import sql
@@ -30,11 +31,11 @@ def functions(site: SiteProblem) -> tuple[Listing, ...]:
 
 
 def with_places(listings: tuple[Listing, ...], declined: Iterable[Declined]) -> tuple[Listing, ...]:
-    """Add a note to the listings at every declined place, and add the source around places that no
-    listing contains.
+    """Add a note to the listings at every declined place and at those behind, and add the source
+    around places that no listing contains.
     """
     noted = list(listings)
-    for why in declined:
+    for why in with_behind(declined):
         if why.span is None:
             continue
         for i, old_listing in enumerate(noted):

@@ -48,7 +48,7 @@ def leading(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[st
         line = f"{assumption['text']} [{assumption['code']}]"
         yield "assuming", "\n".join(filter(None, (line, remedies.get(assumption["text"]))))
     for declined in boundary.declined:
-        yield "declined", str(declined)
+        yield "declined", sentences.tell_reason(declined)
     if not boundary.declined and (boundary.kind == "none" or not changed):
         yield "declined", sentences.no_code(boundary)
 
@@ -57,7 +57,7 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     """All fields of a boundary, as labels and texts in reading order."""
     yield from leading(boundary, changed)
     if boundary.declined:
-        yield "more", sentences.why(d.code for d in boundary.declined)
+        yield "more", sentences.why(d.code for d in sentences.with_behind(boundary.declined))
     yield "kind", f"{boundary.kind}. {sentences.meaning(boundary)}".strip()
     if boundary.kind != "none":
         yield from _proof_fields(boundary)

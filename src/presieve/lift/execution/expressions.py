@@ -19,6 +19,7 @@ from presieve.lift.execution import (
     exceptions,
     growing_lists,
     heap,
+    holes,
     inlining,
     outer_containers,
 )
@@ -36,6 +37,7 @@ from presieve.lift.values.symbolic import (
     CountsV,
     DictV,
     GrowingV,
+    HoleV,
     Known,
     ListV,
     MapV,
@@ -54,6 +56,12 @@ from presieve.semantics.smart_constructors import and_, or_
 
 def evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of an expression on this path. Errors go to the machine."""
+    if m.columns.holes is not None:
+        return holes.evaluate(m, node, flow, _evaluate_here)
+    return _evaluate_here(m, node, flow)
+
+
+def _evaluate_here(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     with m.at(node):
         value = m.force(_evaluate(m, node, flow), flow)
         exceptions.check_value(m, node, value)
@@ -70,7 +78,10 @@ def condition(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Term:
             case ast.UnaryOp(ast.Not(), operand):
                 return negate(condition(m, operand, flow))
             case _:
-                return truth(m, flow, evaluate(m, node, flow))
+                value = evaluate(m, node, flow)
+                if isinstance(value, HoleV):
+                    holes.note_choice(m, value)
+                return truth(m, flow, value)
 
 
 def _condition_op(
