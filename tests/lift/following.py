@@ -2,6 +2,7 @@
 obstacle of the version before. Comments name the codes, in the order in which they are met.
 """
 
+# mypy: ignore-errors
 from __future__ import annotations
 
 import math

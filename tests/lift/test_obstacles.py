@@ -5,16 +5,17 @@ announced, and what follows only from an obstacle is never announced.
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from types import FunctionType
 
 import pytest
+from tests.lift import following
 
 from presieve.errors import Declined
 from presieve.lift import Lifted, lift
 from presieve.lift.forms import FrameFunction, LiftRequest, RowFunction
 from presieve.semantics.types import SchemaColumn
-from tests.lift import following
 
 SCHEMA = (
     SchemaColumn("k", "string", True),
@@ -60,7 +61,7 @@ def is_commented(code: str, line: str) -> bool:
 def test_the_list_gets_shorter_as_announced(name: str, versions: int) -> None:
     lists = [told(read(version(f"{name}_{number}"))) for number in range(versions)]
     assert [len(each) for each in lists] == list(range(versions - 1, -1, -1))
-    for before, after in zip(lists, lists[1:], strict=False):
+    for before, after in itertools.pairwise(lists):
         assert before[1:] == after
     assert all(is_commented(*entry) for each in lists for entry in each)
 
@@ -77,9 +78,9 @@ def test_what_follows_from_an_obstacle_is_not_announced(name: str) -> None:
 def row_function(x: float) -> float:
     while x > 3:
         x = x - 1
-    y = following.math.gamma(x)
-    z = following.math.erf(y)
-    return z + following.math.lgamma(4.5)
+    y = math.gamma(x)
+    z = math.erf(y)
+    return float(z + math.lgamma(4.5))
 
 
 def test_a_function_of_rows() -> None:

@@ -105,7 +105,8 @@ def _boundaries(state: PlanState, functions: Sequence[FunctionReport]) -> Iterat
         report = _with_columns(
             _boundary(state.job, decision, scans), uses.get(decision.site.number)
         )
-        yield _with_compiled(report, functions)
+        report = _with_compiled(report, functions)
+        yield _with_changes(report, decision, functions) if state.job.reading.for_report else report
 
 
 def filtered_report(decision: FilteredDecision) -> BoundaryReport:
@@ -274,6 +275,20 @@ def _with_columns(report: BoundaryReport, decision: ColumnDecision | None) -> Bo
     answer = decision.site.answer
     keys = () if answer is None else tuple(answer.keys)
     return replace(report, columns=_count_columns(decision.site), keys=keys)
+
+
+def _with_changes(
+    report: BoundaryReport, decision: SiteDecision, functions: Sequence[FunctionReport]
+) -> BoundaryReport:
+    """Add what a person can do by hand, if the function stands in a file."""
+    from presieve.report import on_request
+
+    places = {f.span for f in functions if f.function == report.function and f.span is not None}
+    place = min(places, key=lambda p: p.line) if len({p.file for p in places}) == 1 else None
+    edit = decision.edit
+    is_single = edit is not None and edit.prefilter is not None and edit.beside is None
+    typed = report.prefilter if is_single and report.kind != "none" else ""
+    return replace(report, changes=on_request.changes_of(report, place, typed))
 
 
 def _with_compiled(report: BoundaryReport, functions: Sequence[FunctionReport]) -> BoundaryReport:

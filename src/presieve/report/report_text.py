@@ -12,7 +12,7 @@ from presieve.report.small_tables import WIDTH, Grid, MarkedCell, cut
 
 _LABEL = 14
 _ROOM = WIDTH - _LABEL - 2
-_AS_IT_IS = frozenset({"source"})
+_AS_IT_IS = frozenset({"source", "to paste"})
 """Labels of texts whose lines are not wrapped."""
 
 _SQL = frozenset({"filter", "pre-filter", "residual"})
@@ -74,6 +74,9 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     for listing in boundary.listings:
         if any(line.note for line in listing.lines):
             yield "source", "\n".join([listing.file, *listing.marked_lines()])
+    for change in boundary.changes:
+        yield "by hand", f"{change.what}. Right as long as {change.holds}."
+        yield "to paste", change.diff
     yield "effort", sentences.effort(boundary)
 
 

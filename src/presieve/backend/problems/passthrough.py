@@ -32,6 +32,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.terms import Op, Scope, Var
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
+from presieve.lift.reason_words import NO_GROUPING
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
@@ -100,7 +101,7 @@ class Unlifted:
         grouped = analyze_unlifted(self.function, replace(self.boundary, keys=keys))
         if grouped.is_missed or output.name not in grouped.answer.keys:
             return None
-        reason = f"{column.name} is no grouping column: if each group has one, group by it, too"
+        reason = f"{column.name}{NO_GROUPING}if each group has one, group by it, too"
         return Declined("not-grouped", reason)
 
     def _obstacle(self, output: Attribute) -> Declined | None:

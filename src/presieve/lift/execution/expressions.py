@@ -30,7 +30,7 @@ from presieve.lift.models.builtins.comparisons import POSITIVE, boolean, compare
 from presieve.lift.models.pandas import dataframe, datetimes, series, str_accessor, value_counts
 from presieve.lift.models.pandas.input_and_output import attribute, evaluate_subscript
 from presieve.lift.python.names import as_constant, member
-from presieve.lift.reason_words import syntax
+from presieve.lift.reason_words import AS_CONSTANT, syntax
 from presieve.lift.values.join_values import merge, without_length
 from presieve.lift.values.symbolic import (
     Clash,
@@ -339,7 +339,7 @@ def _explain_member(owner: Known, name: str) -> tuple[str, str]:
     value = inspect.getattr_static(target, name, None)
     if type(value) in (bool, int, float, str):
         constant = f"{name.upper()} = {value!r}"
-        advice = f"write the value as a constant of the module, {constant}"
+        advice = f"{AS_CONSTANT}{constant}"
         return "unknown-name", f"{text} is an attribute of an object, which is not read: {advice}"
     return "unknown-name", f"{text} is an attribute of an object of a class that is not read"
 
