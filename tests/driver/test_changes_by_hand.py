@@ -202,6 +202,36 @@ def test_no_change_is_shown_if_its_place_is_not_certain(
     assert "to paste" not in str(report)
 
 
+TWO_FILTERS = """\
+def build(spark):
+    rows = spark.createDataFrame(CLEAN, SCHEMA)
+    groups = rows.groupBy("k").applyInPandas(best, "k string, a double")
+    return groups.filter("a > 90").union(groups.filter("a > 95"))
+"""
+CONDITIONAL = """\
+def build(spark):
+    rows = spark.createDataFrame(CLEAN, SCHEMA)
+    other = rows.limit(3)
+    groups = (rows if rows is not None else other).groupBy("k")\\
+        .applyInPandas(best, "k string, a double")
+    return groups.filter("a > 90")
+"""
+
+
+def test_no_filter_is_typed_below_two_different_ones(spark: SparkSession, tmp_path: Path) -> None:
+    report = presieve.explain(built(written(tmp_path, TWO_FILTERS), spark), cost="always")
+    assert [b.kind != "none" for b in report.boundaries] == [True, True]
+    assert [b.changes for b in report.boundaries] == [(), ()]
+
+
+def test_no_method_is_called_on_a_part_of_an_expression(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    report = presieve.explain(built(written(tmp_path, CONDITIONAL), spark), cost="always")
+    assert report.boundaries[0].kind != "none"
+    assert report.boundaries[0].changes == ()
+
+
 # --- keys -----------------------------------------------------------------------------------------
 
 KEYS = """\

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 import re
 from types import FunctionType
 

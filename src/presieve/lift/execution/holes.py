@@ -73,6 +73,12 @@ def evaluate(
     return value
 
 
+def apart(m: SymbolicMachine, node: ast.expr) -> AbstractContextManager[object]:
+    """Evaluate parts of an expression on whose values it does not depend that it is not read."""
+    holes = m.columns.holes
+    return nullcontext() if holes is None else holes.level(place_of(m, node))
+
+
 def note_choice(m: SymbolicMachine, value: HoleV) -> None:
     """Note that a hole decides which code runs."""
     holes = m.columns.holes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from presieve.errors import Span, UsageError
+from presieve.errors import PresieveError, Span
 from presieve.lint.module_source import ModuleSource, SourceScope, read_source
 from presieve.lint.uses import Use, definition, find_uses, value_of_name
 
@@ -48,7 +48,7 @@ def find_call_site(place: Span, function: str) -> CallSite | None:
     try:
         module = read_source(Path(place.file), {})
         uses = find_uses(module)
-    except (SyntaxError, ValueError, RecursionError, UsageError):
+    except (SyntaxError, ValueError, RecursionError, PresieveError):
         return None
     named = [u for u in uses if u.name == function and u.way in METHODS]
     if len(named) != 1 or _times(module.text.tree, function) != 1:
@@ -66,10 +66,13 @@ def _call_site(module: ModuleSource, use: Use, defined: ast.FunctionDef) -> Call
         case ast.Call(ast.Attribute(ast.Call(ast.Attribute(table, name)) as groups)) as call if (
             name in ("groupBy", "groupby") and use.way.startswith("apply")
         ):
-            return CallSite(module, use, call, table, groups, defined)
+            site = CallSite(module, use, call, table, groups, defined)
         case ast.Call(ast.Attribute(table, _)) as call if use.way.startswith("map"):
-            return CallSite(module, use, call, table, None, defined)
-    return None
+            site = CallSite(module, use, call, table, None, defined)
+        case _:
+            return None
+    # After other expressions, a method is called on a part of them.
+    return site if isinstance(table, ast.Name | ast.Attribute | ast.Call | ast.Subscript) else None
 
 
 def _times(tree: ast.Module, function: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import linecache
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -190,7 +191,11 @@ def _constant(site: CallSite, place: Span, constant: str) -> SourceChange | None
     """Bind the value of an attribute to a name of the module, and read that name instead."""
     name = constant.partition(" ")[0]
     defined, module = site.defined, site.module
-    if place.file != module.file or not name.isidentifier() or name in module.text.scope:
+    if (
+        place.file != module.file
+        or not name.isidentifier()
+        or not {name, "*"}.isdisjoint(module.text.scope)
+    ):
         return None
     if defined.col_offset or any(n.id == name for n in _names(defined)):
         return None
@@ -265,8 +270,7 @@ def _float_type(node: ast.AST, column: str) -> ast.expr | None:
 
 
 def _lines(site: CallSite) -> list[str]:
-    text = site.module.path.read_text(encoding="utf-8")
-    return text.splitlines(keepends=True)
+    return linecache.getlines(site.module.file)
 
 
 def _column(site: CallSite, node: ast.expr) -> int:
@@ -309,5 +313,5 @@ def _edited(lines: list[str], edit: Edit) -> list[str]:
         return [*lines, edit.text]
     before = lines[first - 1].encode()[:start].decode()
     after = lines[last - 1].encode()[end:].decode()
-    changed = f"{before}{edit.text}{after}".splitlines(keepends=True)
+    changed = re.findall(r".*\n|.+$", f"{before}{edit.text}{after}")
     return [*lines[: first - 1], *changed, *lines[last:]]
