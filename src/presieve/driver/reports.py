@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -20,6 +21,7 @@ from presieve.backend.open_plan import (
 )
 from presieve.backend.problems.column_pruning import ColumnUse
 from presieve.backend.problems.problem import SiteDeclined, SiteProblem
+from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.pushed_filters import Scans
 from presieve.cost.decision import keeps
 from presieve.driver.options import Options
@@ -101,11 +103,17 @@ def _boundaries(state: PlanState, functions: Sequence[FunctionReport]) -> Iterat
     moved = [df for pass_, df in state.steps if pass_ in (BELOW, PUSHDOWN)]
     asked = state.job.reading.for_report and moved
     scans = scan_filters(state.first, moved[-1]) if asked else ()
-    for decision in state.select(SiteDecision):
+    decisions = state.select(SiteDecision)
+    times = Counter(d.site.function for d in decisions)
+    for decision in decisions:
         report = _with_columns(
             _boundary(state.job, decision, scans), uses.get(decision.site.number)
         )
-        yield _with_compiled(report, functions)
+        report = _with_compiled(report, functions)
+        if state.job.reading.for_report:
+            is_alone = times[decision.site.function] == 1
+            report = _with_changes(report, decision.edit if is_alone else None, functions)
+        yield report
 
 
 def filtered_report(decision: FilteredDecision) -> BoundaryReport:
@@ -278,6 +286,21 @@ def _with_columns(report: BoundaryReport, decision: ColumnDecision | None) -> Bo
     return replace(report, columns=_count_columns(decision.site), keys=keys)
 
 
+def _with_changes(
+    report: BoundaryReport, edit: SiteEdit | None, functions: Sequence[FunctionReport]
+) -> BoundaryReport:
+    """Add what a person can do by hand, if the function stands in a file. ``edit`` is the change of
+    the plan, if it may be typed.
+    """
+    from presieve.report import on_request
+
+    places = {f.span for f in functions if f.function == report.function and f.span is not None}
+    place = min(places, key=lambda p: p.line) if len({p.file for p in places}) == 1 else None
+    is_single = edit is not None and edit.prefilter is not None and edit.beside is None
+    typed = report.prefilter if is_single and report.kind != "none" else ""
+    return replace(report, changes=on_request.changes_of(report, place, typed))
+
+
 def _with_compiled(report: BoundaryReport, functions: Sequence[FunctionReport]) -> BoundaryReport:
     """Add the replacement of the function, or the reason why the function runs."""
     about = [f for f in functions if f.function == report.function]
@@ -344,7 +367,7 @@ def _list_reasons(why: Declined) -> tuple[Declined, ...]:
 
 
 def _plain(why: Declined) -> Declined:
-    return Declined(why.code, why.reason, why.span)
+    return Declined(why.code, why.reason, why.span, why.behind)
 
 
 def _with_proof(report: BoundaryReport, proof: GoalProof) -> BoundaryReport:

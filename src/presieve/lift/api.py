@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType, NoneType
 
-from presieve.errors import Declined, DeclineSignal, Span
+from presieve.errors import Behind, Declined, DeclineSignal, Span
 from presieve.ir.terms import TRUE
 from presieve.lift.entry.attempt import LiftAttempt, collect_lifted
 from presieve.lift.entry.function import lift_function
@@ -42,6 +43,7 @@ from presieve.lift.forms import (
     TableFunction,
 )
 from presieve.lift.models.builtins.sets import UntrackedSignal
+from presieve.lift.obstacles import MOST, line_of, obstacles
 from presieve.lift.python.names import parameters
 from presieve.lift.python.positions import definition_of
 from presieve.lift.python.shipped import BY_REFERENCE, function_source, read_as_on_driver
@@ -49,6 +51,7 @@ from presieve.lift.python.source import FunctionSource
 from presieve.lift.reason_words import add_advice
 from presieve.lift.values.arrow_values import ArrowColumnV, ArrowKeyV, BatchV
 from presieve.lift.values.columns import NARROW, Nulls
+from presieve.lift.values.holes import Holes
 from presieve.lift.values.symbolic import BatchesV, ColumnV, KeyV, Value
 from presieve.lift.values.whole_columns import GIVEN, TABLE, FrameV, SeriesV
 from presieve.records import replace
@@ -75,16 +78,46 @@ def lift(obj: object, form: Form | None, request: LiftRequest) -> Lifted | Decli
 
 
 def _attempt_lift(obj: object, form: Form | None, request: LiftRequest) -> Lifted | Declined:
+    attempt = LiftAttempt(obj, form, request)
     try:
-        form = form or _form_of(obj)
-        return _with_nulls(LiftAttempt(_unwrap(obj, form), form, request))
+        return _read(attempt)
     except DeclineSignal as signal:
-        declined = signal.declined
-        reason = add_advice(declined.code, declined.reason)
-        return Declined(declined.code, reason, declined.span or _place(obj))
+        declined = _advised(obj, signal)
+        return replace(declined, behind=Behind(partial(_obstacles_behind, attempt, declined)))
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
         return Declined("unsupported-expression", reason, _place(obj))
+
+
+def _read(attempt: LiftAttempt) -> Lifted:
+    form = attempt.form or _form_of(attempt.obj)
+    return _with_nulls(replace(attempt, obj=_unwrap(attempt.obj, form), form=form))
+
+
+def _obstacles_behind(attempt: LiftAttempt, first: Declined) -> tuple[Declined, ...]:
+    """Return the obstacles behind the first one. As in :func:`lift`, those come last that are in
+    the way only because workers may read a name differently.
+    """
+    read, tell = partial(_read_with_holes, attempt), partial(_advised, attempt.obj)
+    with read_as_on_driver():
+        main = obstacles(read, tell)
+    if first.code != BY_REFERENCE and (not main or line_of(main[0]) != line_of(first)):
+        return ()
+    listed = {line_of(d)[1:]: d for d in (first, *main)}
+    for declined in obstacles(read, tell):
+        if declined.code == BY_REFERENCE:
+            listed.setdefault(line_of(declined)[1:], declined)
+    return tuple(listed.values())[1 : MOST + 1]
+
+
+def _read_with_holes(attempt: LiftAttempt, holes: Holes) -> Lifted:
+    return _read(replace(attempt, holes=holes))
+
+
+def _advised(obj: object, signal: DeclineSignal) -> Declined:
+    declined = signal.declined
+    reason = add_advice(declined.code, declined.reason)
+    return Declined(declined.code, reason, declined.span or _place(obj))
 
 
 _READINGS = (NARROW | {"bigint"}, NARROW, frozenset[str]())

@@ -42,6 +42,12 @@ _SYNTAX: Final[dict[type[ast.AST], str]] = {
     ast.TryStar: "try and except",
 }
 
+AS_CONSTANT = "write the value as a constant of the module, "
+"""Stands in front of an assignment."""
+
+NO_GROUPING = " is no grouping column: "
+"""Stands between a column and the advice to group by it."""
+
 _COLUMN = "compute it in a column below the function"
 
 _ADVICE: Final[dict[str, str]] = {

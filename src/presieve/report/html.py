@@ -71,6 +71,7 @@ def _templates() -> Environment:
     env.globals.update(invariant_heading=HEADING)
     env.globals.update(summary=sentences.summary, scan=sentences.scan, effort=sentences.effort)
     env.globals.update(measured=sentences.tell_measured, why=sentences.why)
+    env.globals.update(tell_reason=sentences.tell_reason, with_behind=sentences.with_behind)
     env.globals.update(meaning=sentences.meaning, with_residual=sentences.WITH_RESIDUAL)
     env.globals.update(residual_strengths=sentences.RESIDUAL_STRENGTHS, strength=sentences.strength)
     env.globals.update(

@@ -12,6 +12,7 @@ from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.records import replace
 from presieve.report.remarks import CompiledFunction, ConjunctFate, Reach, Remark, Remedy
 from presieve.report.row_order import Order
+from presieve.report.source.changes import SourceChange
 from presieve.report.source.listing import Listing
 from presieve.report.trace import Trace
 
@@ -61,6 +62,7 @@ class BoundaryReport(Struct, frozen=True):
         compiled: The expression that runs in place of the function; None if the function runs.
         not_compiled: Why the function runs in Python; empty if it does not.
         stays: Why the whole filter stays, although a weaker one would do; empty if it does not.
+        changes: Changes of the job's source that do by hand what is proved or advised.
     """
 
     operator: str
@@ -94,6 +96,7 @@ class BoundaryReport(Struct, frozen=True):
     compiled: CompiledFunction | None = None
     not_compiled: str = ""
     stays: str = ""
+    changes: tuple[SourceChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from presieve.report.small_tables import WIDTH, Grid, MarkedCell, cut
 
 _LABEL = 14
 _ROOM = WIDTH - _LABEL - 2
-_AS_IT_IS = frozenset({"source"})
+_AS_IT_IS = frozenset({"source", "to paste"})
 """Labels of texts whose lines are not wrapped."""
 
 _SQL = frozenset({"filter", "pre-filter", "residual"})
@@ -48,7 +48,7 @@ def leading(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[st
         line = f"{assumption['text']} [{assumption['code']}]"
         yield "assuming", "\n".join(filter(None, (line, remedies.get(assumption["text"]))))
     for declined in boundary.declined:
-        yield "declined", str(declined)
+        yield "declined", sentences.tell_reason(declined)
     if not boundary.declined and (boundary.kind == "none" or not changed):
         yield "declined", sentences.no_code(boundary)
 
@@ -57,7 +57,7 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     """All fields of a boundary, as labels and texts in reading order."""
     yield from leading(boundary, changed)
     if boundary.declined:
-        yield "more", sentences.why(d.code for d in boundary.declined)
+        yield "more", sentences.why(d.code for d in sentences.with_behind(boundary.declined))
     yield "kind", f"{boundary.kind}. {sentences.meaning(boundary)}".strip()
     if boundary.kind != "none":
         yield from _proof_fields(boundary)
@@ -74,6 +74,9 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     for listing in boundary.listings:
         if any(line.note for line in listing.lines):
             yield "source", "\n".join([listing.file, *listing.marked_lines()])
+    for change in boundary.changes:
+        yield "by hand", f"{change.what}. Right as long as {change.holds}."
+        yield "to paste", change.diff
     yield "effort", sentences.effort(boundary)
 
 

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from presieve.backend.statistics.scan_contracts import ScanContract
+from presieve.errors import Declined
 from presieve.ir.assumption_codes import MAY_ERASE_ERROR
 from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.report_data import (
@@ -314,6 +315,25 @@ def no_code(boundary: BoundaryReport) -> str:
     if boundary.kind != "none":
         return "the proven pre-filter is there already"
     return "no pre-filter was found"
+
+
+def tell_reason(declined: Declined) -> str:
+    """A reason, and what comes behind it once it is removed."""
+    file = declined.span.file if declined.span else None
+    later = (f"; and then {_placed(d, file)}" for d in declined.behind())
+    return "".join((str(declined), *later))
+
+
+def _placed(declined: Declined, file: str | None) -> str:
+    """A reason with its line in front, if it is in this file."""
+    if declined.span is None or declined.span.file != file:
+        return str(declined)
+    return f"line {declined.span.line}: [{declined.code}] {declined.reason}"
+
+
+def with_behind(reasons: Iterable[Declined]) -> tuple[Declined, ...]:
+    """The reasons, each with what comes behind it."""
+    return tuple(dict.fromkeys(d for first in reasons for d in (first, *first.behind())))
 
 
 def why(codes: Iterable[str]) -> str:

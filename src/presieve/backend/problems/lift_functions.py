@@ -230,7 +230,8 @@ class _Functions(Struct, frozen=True):
         if boundary.kind not in MAPS:
             takes_key(function, boundary, call)
         unlifted_function = analyze_unlifted(function, boundary)
-        why = NotLifted(why.code, why.reason, why.span, cache(unlifted_function.obstacle))
+        obstacle = cache(unlifted_function.obstacle)
+        why = NotLifted(why.code, why.reason, why.span, why.behind, obstacle=obstacle)
         if boundary.kind in MAPS:
             return self._rows_passed(unlifted_function, why)
         if boundary.beside is None:

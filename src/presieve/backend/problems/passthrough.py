@@ -25,13 +25,14 @@ from presieve.backend.catalyst.variable_columns import InputAttributes, key_colu
 from presieve.backend.problems.load_functions import table_request
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import Effect, Note
-from presieve.errors import Declined
+from presieve.errors import Behind, Declined
 from presieve.ir.assumption_codes import NO_NULL
 from presieve.ir.fold import Column, Fold, Output
 from presieve.ir.ops import app, negate
 from presieve.ir.terms import Op, Scope, Var
 from presieve.lift.forms import Lifted
 from presieve.lift.python.shipped import function_source
+from presieve.lift.reason_words import NO_GROUPING
 from presieve.plan.algebra import Attribute
 from presieve.records import replace
 from presieve.semantics.assumptions import assumption_of
@@ -100,17 +101,16 @@ class Unlifted:
         grouped = analyze_unlifted(self.function, replace(self.boundary, keys=keys))
         if grouped.is_missed or output.name not in grouped.answer.keys:
             return None
-        reason = f"{column.name} is no grouping column: if each group has one, group by it, too"
+        reason = f"{column.name}{NO_GROUPING}if each group has one, group by it, too"
         return Declined("not-grouped", reason)
 
     def _obstacle(self, output: Attribute) -> Declined | None:
         """Say what keeps filters on an output from the rows or the groups that it comes from."""
         if self.is_missed:
-            effect = self.answer.missed[0]
-            cause = _cause(self.answer, effect)
-            text = effect.reason if cause is None else cause.reason
-            reason = f"calls of the function must stay, as it may do more than return rows: {text}"
-            return Declined(effect.code if cause is None else cause.code, reason, effect.span)
+            first, *others = self.answer.missed
+            # What is unknown may be so because of a value that is unknown before.
+            later = tuple(self._effect(e) for e in others if e.kind != "unknown")
+            return replace(self._effect(first), behind=Behind(lambda: later))
         passed = self.answer.keys if self.boundary.keys else self.answer.passes or {}
         if output.name in passed:
             if output.type in _COMES_BACK or decimal_type(output.type):
@@ -124,6 +124,12 @@ class Unlifted:
         if note is None:
             return Declined("not-a-fold", reason)
         return Declined(note.code or "not-a-fold", f"{reason}: {note.reason}", note.span)
+
+    def _effect(self, effect: Effect) -> Declined:
+        cause = _cause(self.answer, effect)
+        text = effect.reason if cause is None else cause.reason
+        reason = f"calls of the function must stay, as it may do more than return rows: {text}"
+        return Declined(effect.code if cause is None else cause.code, reason, effect.span)
 
     def _fold(self, names: InputAttributes, sources: Mapping[str, str]) -> Lifted:
         returned_keys = {

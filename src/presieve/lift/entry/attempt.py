@@ -9,12 +9,13 @@ from presieve.ir.terms import Lit
 from presieve.lift.forms import Form, Lifted, LiftRequest, RowFunction
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.columns import BesideNull, LiftedColumns, Nulls
+from presieve.lift.values.holes import Holes
 from presieve.records import replace
 
 
 class LiftAttempt(Struct, frozen=True):
     """An object, its form (None: find out) and the request; ``tracked`` are the constants that sets
-    and dicts distinguish.
+    and dicts distinguish, and ``holes`` the obstacles that are passed over.
     """
 
     obj: object
@@ -22,6 +23,7 @@ class LiftAttempt(Struct, frozen=True):
     request: LiftRequest
     tracked: tuple[Lit, ...] = ()
     nulls: Nulls = field(default_factory=Nulls)
+    holes: Holes | None = None
 
     @property
     def row_form(self) -> RowFunction:
@@ -32,7 +34,8 @@ class LiftAttempt(Struct, frozen=True):
     def values(self, *, single: bool = False) -> LiftedColumns:
         """Return columns whose values come one by one; ``single``: each row is a group."""
         zone = Zone(self.request.timezone)
-        return LiftedColumns(self.request, False, zone, tracked=self.tracked, single=single)
+        columns = LiftedColumns(self.request, False, zone, tracked=self.tracked, single=single)
+        return replace(columns, holes=self.holes)
 
     def tables(self, *, pandas: bool, beside_null: BesideNull | None = None) -> LiftedColumns:
         """Return columns that come as a whole; with ``beside_null`` each row is a group."""

@@ -16,6 +16,7 @@ from presieve.lift.execution import (
     comprehensions,
     exceptions,
     heap,
+    holes,
     inlining,
     opaque_calls,
 )
@@ -125,8 +126,9 @@ def _decline_unknown(m: SymbolicMachine, flow: Flow, node: ast.Call) -> DeclineS
     """Return why a call is not known, unless evaluating one of its arguments declines."""
     if any(isinstance(a, ast.Starred) for a in node.args):
         return DeclineSignal("unknown-call", "a call with *")
-    for a in node.args:
-        m.evaluate(a, flow)
+    with holes.apart(m, node):
+        for a in node.args:
+            m.evaluate(a, flow)
     return _unknown_function(m, node)
 
 

@@ -19,6 +19,7 @@ from presieve.lift.execution import (
     exceptions,
     growing_lists,
     heap,
+    holes,
     inlining,
     outer_containers,
 )
@@ -29,13 +30,14 @@ from presieve.lift.models.builtins.comparisons import POSITIVE, boolean, compare
 from presieve.lift.models.pandas import dataframe, datetimes, series, str_accessor, value_counts
 from presieve.lift.models.pandas.input_and_output import attribute, evaluate_subscript
 from presieve.lift.python.names import as_constant, member
-from presieve.lift.reason_words import syntax
+from presieve.lift.reason_words import AS_CONSTANT, syntax
 from presieve.lift.values.join_values import merge, without_length
 from presieve.lift.values.symbolic import (
     Clash,
     CountsV,
     DictV,
     GrowingV,
+    HoleV,
     Known,
     ListV,
     MapV,
@@ -54,6 +56,12 @@ from presieve.semantics.smart_constructors import and_, or_
 
 def evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     """Return the value of an expression on this path. Errors go to the machine."""
+    if m.columns.holes is not None:
+        return holes.evaluate(m, node, flow, _evaluate_here)
+    return _evaluate_here(m, node, flow)
+
+
+def _evaluate_here(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
     with m.at(node):
         value = m.force(_evaluate(m, node, flow), flow)
         exceptions.check_value(m, node, value)
@@ -70,7 +78,10 @@ def condition(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Term:
             case ast.UnaryOp(ast.Not(), operand):
                 return negate(condition(m, operand, flow))
             case _:
-                return truth(m, flow, evaluate(m, node, flow))
+                value = evaluate(m, node, flow)
+                if isinstance(value, HoleV):
+                    holes.note_choice(m, value)
+                return truth(m, flow, value)
 
 
 def _condition_op(
@@ -328,7 +339,7 @@ def _explain_member(owner: Known, name: str) -> tuple[str, str]:
     value = inspect.getattr_static(target, name, None)
     if type(value) in (bool, int, float, str):
         constant = f"{name.upper()} = {value!r}"
-        advice = f"write the value as a constant of the module, {constant}"
+        advice = f"{AS_CONSTANT}{constant}"
         return "unknown-name", f"{text} is an attribute of an object, which is not read: {advice}"
     return "unknown-name", f"{text} is an attribute of an object of a class that is not read"
 

@@ -15,6 +15,7 @@ from presieve.lift.execution import (
     dynamic_keys,
     exceptions,
     growing_lists,
+    holes,
     matching,
     outer_containers,
     unrolling,
@@ -93,6 +94,13 @@ def execute(m: SymbolicMachine, body: list[ast.stmt], flow: Flow) -> None:
 
 
 def _execute(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
+    if m.columns.holes is not None:
+        holes.execute(m, node, flow, _execute_here)
+    else:
+        _execute_here(m, node, flow)
+
+
+def _execute_here(m: SymbolicMachine, node: ast.stmt, flow: Flow) -> None:
     exceptions.check_statement(m, node)
     match node:
         case ast.Pass() | ast.Expr(ast.Constant()):

@@ -22,6 +22,7 @@ from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, non
 from presieve.lift.forms import HiddenCall, LiftRequest
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.checkpoint import Restorable
+from presieve.lift.values.holes import Holes
 from presieve.lift.values.symbolic import Scalar, Traits
 from presieve.lift.values.whole_columns import NullableV
 from presieve.semantics import types
@@ -93,6 +94,8 @@ class LiftedColumns:
     """How pandas represents integers of a column that holds a NULL; see ``entry/row_map.py``."""
     recorded: Recorded = field(default_factory=Recorded)
     splits: Splits = field(default_factory=Splits)
+    holes: Holes | None = None
+    """Where obstacles are passed over, to look for those behind them; None if they are not."""
 
     def value(self, name: str, *, numpy: bool = False) -> Scalar | NullableV:
         """Return the value of a column in the current row, or of a grouping column, as Python sees

@@ -28,6 +28,12 @@ OTHER = "\udcff"
 text.
 """
 
+HOLE = "\udcfehole "
+"""The beginning of the names of variables that stand for the truth of a :class:`HoleV`."""
+
+SAME_HOLE = f"{HOLE}same "
+"""The beginning of those names, for a hole that is the same for all rows and groups."""
+
 _QUESTIONS = count()
 
 
@@ -324,12 +330,24 @@ class Clash(Struct, frozen=True):
     reason: str
 
 
+class HoleV(Struct, frozen=True):
+    """Any value: an obstacle stands where it is computed. There are such values only where the
+    obstacles behind that one are looked for. ``same``: it is the same for all rows and groups.
+    """
+
+    same: bool
+
+    def truth(self) -> Term:
+        """Return a variable that no fold has, and a new one each time."""
+        return Var(Scope.KEY, f"{SAME_HOLE if self.same else HOLE}{next(_QUESTIONS)}", BOOL)
+
+
 Plain: TypeAlias = (
     Scalar | NoneV | TupleV | TagV | OptTupleV | Known | SplitV | MatchV | DaysV | BitsV
 )
 Container: TypeAlias = ListV | GrowingV | LengthV | DictV | MapV | CountsV | SetV | RefV
 Rows: TypeAlias = ColumnV | RowV | BatchesV | KeyV | SelfV | SizeV | IndexV | PerhapsV
-NoValue: TypeAlias = Unbound | Clash
+NoValue: TypeAlias = Unbound | Clash | HoleV
 Value: TypeAlias = Plain | Container | Rows | WholeV | ArrowV | TableV | ArrowTableV | NoValue
 
 NONE = NoneV()

@@ -50,6 +50,7 @@ from presieve.lift.values.symbolic import (
     BitsV,
     DictV,
     GrowingV,
+    HoleV,
     Known,
     LengthV,
     ListV,
@@ -131,6 +132,8 @@ def truth(m: SymbolicMachine, flow: Flow, value: Value) -> Term:
             return flow.decided(presence[0]) if presence else FALSE
         case SizeV():
             return TRUE
+        case HoleV():
+            return value.truth()
         case Known(_, (list() | dict() | set() | frozenset()) as target) if type(target) in _PLAIN:
             return TRUE if target else FALSE
         case NullableV():
