@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report.plans import DECLINED, EXACT, LONG, SIMPLE, wordy
+from tests.report.plans import DECLINED, EXACT, LONG, REPLACED, SIMPLE, wordy
 from tests.support.browser import running_browser
 
 from presieve.backend.statistics.metrics import Measurement
@@ -61,6 +61,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
         SIMPLE, measured=Measured(Measurement(4.0, 3, 200_000), Measurement(1.0, 3, 50_000))
     )
     cases = {"ran": ran, "exact": EXACT, "declined": DECLINED, "long": LONG, "wordy": wordy()}
+    cases["replaced"] = REPLACED
     sections = [html.Section(ran), *(html.Section(d, title=name) for name, d in cases.items())]
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(html.page("presieve report", sections), encoding="utf-8")
