@@ -65,7 +65,7 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     elif len(boundary.conjuncts) > 1:
         yield from (("part", str(conjunct)) for conjunct in boundary.conjuncts)
     if boundary.estimated_selectivity is not None:
-        yield "rows kept", sentences.tell_estimated(boundary.estimated_selectivity)
+        yield "rows kept", sentences.tell_kept(boundary)
     if boundary.decision:
         yield "cost", boundary.decision
     if boundary.order:

@@ -412,6 +412,12 @@ def as_percentage(fraction: float) -> str:
     return f"{fraction:.1%}" if fraction >= 0.01 else f"{fraction:.2%}"
 
 
+def tell_kept(boundary: BoundaryReport) -> str:
+    """The share of rows that a pre-filter keeps."""
+    share = boundary.estimated_selectivity or 0.0
+    return "none" if boundary.kind == "empty" else tell_estimated(share)
+
+
 def tell_estimated(fraction: float) -> str:
     """An estimated share of rows: even an estimate of zero may stand for a few rows."""
     return f"about {as_percentage(fraction)}" if fraction >= 0.0001 else "< 0.01%"

@@ -50,9 +50,10 @@ def is_moved(b: BoundaryReport, changed: bool) -> bool:
     return changed and b.kind != "none"
 
 
-def is_replaced(b: BoundaryReport, changed: bool) -> bool:
-    """Whether the function of a boundary no longer runs."""
-    return changed and b.compiled is not None
+def is_replaced(b: BoundaryReport, data: ReportData) -> bool:
+    """Whether the function of a boundary no longer runs, as far as its plan is drawn."""
+    is_compiled = data.changed and b.compiled is not None
+    return is_compiled and not _number_of_calls(parse(data.plan_after), b)
 
 
 def _number_of_calls(plan: Sequence[DrawnOperator], report: BoundaryReport | FunctionReport) -> int:
@@ -62,7 +63,7 @@ def _number_of_calls(plan: Sequence[DrawnOperator], report: BoundaryReport | Fun
 def _of_boundaries(data: ReportData) -> Iterator[Statement]:
     plan = parse(data.plan_before)
     for b in data.boundaries:
-        claim = _claim(b, data.changed)
+        claim = _claim(b, data)
         if _number_of_calls(plan, b) > 1:
             (text, code), *others = claim
             lowered = (text[:1].lower() + text[1:], code)
@@ -70,11 +71,12 @@ def _of_boundaries(data: ReportData) -> Iterator[Statement]:
         yield Statement(claim, _basis(b, data))
 
 
-def _claim(b: BoundaryReport, changed: bool) -> MarkedText:
+def _claim(b: BoundaryReport, data: ReportData) -> MarkedText:
     """Which rows reach the function of a boundary."""
     name = b.function or b.operator
-    if not is_moved(b, changed):
-        if not is_replaced(b, changed):
+    replaced = is_replaced(b, data)
+    if not is_moved(b, data.changed):
+        if not replaced:
             return (("Nothing is pushed below ", False), (name, True), (f": {_why(b)}.", False))
         return (*_no_row(name), (f". No filter moves below it: {_why(b)}.", False))
     if b.kind == "empty":
@@ -83,7 +85,7 @@ def _claim(b: BoundaryReport, changed: bool) -> MarkedText:
     share = b.estimated_selectivity
     share_text = f", {sentences.about(share)}" if share is not None else ""
     rest = (f"{share_text}{_kept_groups(b)}.{_left(b)}", False)
-    if is_replaced(b, changed):
+    if replaced:
         return (*_no_row(name), (", from rows with ", False), (b.prefilter, True), rest)
     rows = (("Only rows with ", False), (b.prefilter, True))
     return (*rows, (" reach ", False), (name, True), rest)
@@ -122,7 +124,7 @@ def _why(b: BoundaryReport) -> str:
 
 def _basis(b: BoundaryReport, data: ReportData) -> str:
     """What a claim about a boundary rests on, and which errors may disappear."""
-    moved, replaced = is_moved(b, data.changed), is_replaced(b, data.changed)
+    moved, replaced = is_moved(b, data.changed), is_replaced(b, data)
     if not moved and not replaced:
         return ""
     own = b.assumptions if moved else ()
@@ -198,35 +200,43 @@ class Step(Struct, frozen=True):
     new: bool = False
 
 
-def flow(b: BoundaryReport, changed: bool) -> Iterator[Step]:
+def flow(b: BoundaryReport, data: ReportData) -> Iterator[Step]:
     """What the rows of a function meet, from the result down."""
     yield Step("Filter, as written", (b.where,))
-    moved = is_moved(b, changed)
+    moved = is_moved(b, data.changed)
     if moved:
         yield _residual(b)
-    if is_replaced(b, changed):
-        assert b.compiled is not None
-        how = f"does not run: Spark computes its result, by {sentences.FORMS[b.compiled.form]}"
-        yield Step("Function", (b.function,), (how,), new=True)
-    else:
-        yield Step("Function" if b.function else "Operator", (b.function or b.operator,))
+    yield _function(b, data)
     if not moved:
         yield Step("Pre-filter", (), (f"none: {_why(b)}",))
         return
     notes = [f"strength {sentences.strength(b.strength)}"] if b.strength else []
     if b.estimated_selectivity is not None:
-        notes.append(f"keeps {sentences.tell_estimated(b.estimated_selectivity)} of the rows")
-    yield Step("Pre-filter, below the function", (b.prefilter,), tuple(notes), new=True)
+        notes.append(f"keeps {sentences.tell_kept(b)} of the rows")
+    yield Step("Pre-filter, below it", (b.prefilter,), tuple(notes), new=True)
     missed = (f"not pushed to the scan: `{r.text}`: {r.why}" for r in b.reaches if not r.reached)
     pushed = () if b.pushed_to_scan else ("none",)
     yield Step("Filters that reach the file scan", b.pushed_to_scan, (*pushed, *missed))
 
 
+def _function(b: BoundaryReport, data: ReportData) -> Step:
+    """The function, and what runs in its place."""
+    if b.kind == "empty" and is_moved(b, data.changed):
+        return Step("Function", (b.function or b.operator,), ("gets no row",), new=True)
+    if is_replaced(b, data) and b.compiled is not None:
+        how = f"does not run: Spark computes its result, by {sentences.FORMS[b.compiled.form]}"
+        return Step("Function", (b.function,), (how,), new=True)
+    return Step("Function" if b.function else "Operator", (b.function or b.operator,))
+
+
 def _residual(b: BoundaryReport) -> Step:
     """What is left of the filter."""
+    heading = "Residual, left above"
+    if b.kind == "exact":
+        return Step(heading, (), (sentences.NOTHING_LEFT,), new=True)
+    if b.kind == "empty":
+        return Step(heading, (), ("the filter is never true, so the result is empty",), new=True)
     notes = [b.stays] if b.stays else []
     if b.residual_strength and b.kind in sentences.WITH_RESIDUAL:
         notes.insert(0, sentences.RESIDUAL_STRENGTHS[b.residual_strength])
-    if b.kind == "exact":
-        return Step("Residual, left above", (), (sentences.NOTHING_LEFT,), new=True)
-    return Step("Residual, left above", (b.residual,), tuple(notes), new=b.kind != "partial")
+    return Step(heading, (b.residual,), tuple(notes), new=b.kind != "partial")
