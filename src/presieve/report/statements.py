@@ -140,7 +140,8 @@ def _rests_on(assumptions: Iterable[dict[str, str]], known: Sequence[dict[str, s
     every = tuple(assumptions)
     declared = [f"{d['text']}, as declared" for d in known if d["by"] == BY_CALLER]
     conditions = [*(a["text"] for a in every if not is_effect(a)), *declared]
-    facts = [f"{d['text']} ({d['by']})" for d in known if d["by"] not in (BY_CALLER, BY_GUARD)]
+    evidence = [(d["text"], d["by"]) for d in known if d["by"] not in (BY_CALLER, BY_GUARD)]
+    facts = [f"{text} ({by.partition(', ')[0]})" for text, by in evidence]
     proof = "This is proven without assumptions."
     if facts:
         proof = f"This is proven, given that {_joined(facts)}."
