@@ -26,7 +26,7 @@ def _times(outcome: PipelineRun) -> dict[str, str]:
         "optimized": f"{median(measured.optimized):.2f} s",
         "faster by": f"{measured.ratio:.1f}x",
         "results": "equal" if measured.equal else "DIFFERENT",
-        "rows read": f"{outcome.rows:,}",
+        "rows of the table": f"{outcome.rows:,}",
         "rows out": f"{measured.rows:,}",
     }
 

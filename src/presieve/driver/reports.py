@@ -25,6 +25,7 @@ from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.pushed_filters import Scans
 from presieve.cost.decision import keeps
 from presieve.driver.options import Options
+from presieve.driver.replacement_names import replacement_names
 from presieve.driver.row_order import order_of
 from presieve.driver.solve import (
     CLAIMS_TEXT,
@@ -40,7 +41,7 @@ from presieve.driver.stages.filter_placement import FilteredDecision
 from presieve.driver.stages.group_aggregates import GroupDecision
 from presieve.driver.stages.join_key_ranges import RangeDecision
 from presieve.driver.stages.passes import Job, PlanState
-from presieve.driver.stages.pipeline import BELOW, PUSHDOWN
+from presieve.driver.stages.pipeline import BELOW, GROUPS, PUSHDOWN, ROWS
 from presieve.driver.stages.row_expressions import CompileDecision
 from presieve.driver.stages.scan_filters import DerivedDecision
 from presieve.errors import Declined, PresieveError
@@ -49,7 +50,7 @@ from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
 from presieve.records import replace
-from presieve.report.remarks import CompiledFunction, ConjunctFate, Fate, Remark
+from presieve.report.remarks import CompiledForm, CompiledFunction, ConjunctFate, Fate, Remark
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.semantics.infix import invariant_words
 from presieve.semantics.joins import with_sides
@@ -86,12 +87,23 @@ def report_of(state: PlanState) -> ReportData:
         changed=changed,
         seconds=time.perf_counter() - job.started,
         plan_before=before,
+        plan_filtered=_draw_filtered(state) if asked and changed else "",
         plan_after=drawing(opened, df) if asked and changed else before,
         sizes=scan_sizes(opened) if asked and sites else (),
         functions=functions,
         scans=scan_contracts(opened, df) if asked else (),
         peer_orders=peer_orders(opened, job.written, df) if asked and changed else (),
     )
+
+
+def _draw_filtered(state: PlanState) -> str:
+    """Draw the plan with the filters moved, before functions are replaced; nothing if it is the
+    plan as written or the resulting one.
+    """
+    replacing = [i for i, (pass_, _) in enumerate(state.steps) if pass_ in (ROWS, GROUPS)]
+    if not replacing or replacing[0] == 0:
+        return ""
+    return drawing(state.first, state.steps[replacing[0] - 1][1])
 
 
 def _boundaries(state: PlanState, functions: Sequence[FunctionReport]) -> Iterator[BoundaryReport]:
@@ -234,7 +246,8 @@ def compiled_report(decision: CompileDecision | GroupDecision) -> FunctionReport
     if isinstance(decision, GroupDecision):
         role = Role.GROUP_MAP if site.operator in FLAT_MAPS else Role.AGGREGATE
         lists = any(reduced.found.lists for reduced in decision.reduced)
-        compiled = CompiledFunction("list" if lists else "aggregates", decision.text)
+        form: CompiledForm = "list" if lists else "aggregates"
+        compiled = CompiledFunction(form, decision.text, replacement_names(decision))
         erases, assumed = decision.site.loses_errors, decision.assumed
     else:
         role = Role.MAP if site.operator in MAPS else Role.GROUP_MAP
@@ -306,9 +319,9 @@ def _with_compiled(report: BoundaryReport, functions: Sequence[FunctionReport]) 
     about = [f for f in functions if f.function == report.function]
     replacements = [f.compiled for f in about if f.compiled]
     why = [str(n) for f in about for n in f.notes if n.subject == COMPILING]
-    if replacements:
-        return replace(report, compiled=replacements[0])
-    return replace(report, not_compiled=why[0] if why else "")
+    if why or not replacements:  # of several calls of one function, some may still run
+        return replace(report, not_compiled=why[0] if why else "")
+    return replace(report, compiled=replacements[0])
 
 
 COMPILING = "compiling"

@@ -35,10 +35,6 @@ CLAIMS_TEXT = "a source applies the filters that it claims to apply as Spark wou
 _NONE: Mapping[Assumption, str] = MappingProxyType({})
 
 
-BY_GUARD = "the guarded plan"
-"""Evidence for a condition on the rows that a guarded pre-filter drops, and on no others."""
-
-
 class Solution(Struct, frozen=True):
     """A proven pushdown of a problem.
 

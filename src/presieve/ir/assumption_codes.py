@@ -32,3 +32,10 @@ ROW_ORDER = "row-order"
 """The order of a group's rows does not matter."""
 MAY_ERASE_ERROR = "may-erase-error"
 """No condition on data, but an effect of a pushdown: a row that raises may be dropped."""
+
+BY_CALLER = "the caller"
+"""How a condition is known: it was declared, and nothing checks it."""
+BY_GUARD = "the guarded plan"
+"""How a condition is known: it holds for the rows that a guarded pre-filter drops, which is checked
+while the plan runs. Of a group with a row for which it does not hold, all rows are kept.
+"""

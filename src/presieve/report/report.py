@@ -129,6 +129,7 @@ class Report:
             "left_alone": [d.to_json() for d in self.data.left_alone],
             "peer_orders": [fields_json(p) for p in self.data.peer_orders],
             "plan_before": self.data.plan_before,
+            "plan_filtered": self.data.plan_filtered,
             "plan_after": self.data.plan_after,
             "scans": [fields_json(s) for s in self.data.sizes],
             "measured": fields_json(self.data.measured) if self.data.measured else None,

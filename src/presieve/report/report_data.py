@@ -187,9 +187,11 @@ class Measured:
 @dataclass(frozen=True, slots=True)
 class ReportData:
     """All boundaries of one plan, and its Python functions. ``plan_before`` and ``plan_after``
-    are Spark's plan trees; ``sizes`` are those of the scans whose files are visible; ``measured``
-    is None until a measurement. ``searches`` repeat the search for each boundary and return its
-    trace; None for boundaries that were not searched. ``declined``: why the plan was not read.
+    are Spark's plan trees, and ``plan_filtered`` that with the filters moved and no function
+    replaced, if it is neither of the two; ``sizes`` are those of the scans whose files are visible;
+    ``measured`` is None until a measurement. ``searches`` repeat the search for each boundary and
+    return its trace; None for boundaries that were not searched. ``declined``: why the plan was not
+    read.
     ``scans`` are those of the plan as rewritten. ``taken_back`` lists the passes that were taken
     back because Spark would have made something worse of them; ``left_alone`` says of other
     operators that call functions below filters why no filter moves past them; ``peer_orders`` lists
@@ -211,6 +213,7 @@ class ReportData:
     taken_back: tuple[Declined, ...] = ()
     peer_orders: tuple[PeerOrder, ...] = ()
     left_alone: tuple[Declined, ...] = ()
+    plan_filtered: str = ""
 
     def trace_lines(self, index: int) -> ReportData:
         """Add the trace of one boundary, by a new search unless the trace exists already."""

@@ -9,6 +9,7 @@ from presieve.backend.statistics.scan_contracts import ScanContract
 from presieve.report import invariant_text, sentences
 from presieve.report.report_data import BoundaryReport, DerivedReport, FunctionReport, ReportData
 from presieve.report.small_tables import WIDTH, Grid, MarkedCell, cut
+from presieve.report.statements import statements
 
 _LABEL = 14
 _ROOM = WIDTH - _LABEL - 2
@@ -45,8 +46,8 @@ def leading(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[st
         yield "residual", boundary.residual
     remedies = {r.text: str(r) for r in boundary.remedies}
     for assumption in boundary.assumptions if boundary.kind != "none" else ():
-        line = f"{assumption['text']} [{assumption['code']}]"
-        yield "assuming", "\n".join(filter(None, (line, remedies.get(assumption["text"]))))
+        label, line = sentences.assumption_field(assumption)
+        yield label, "\n".join(filter(None, (line, remedies.get(assumption["text"]))))
     for declined in boundary.declined:
         yield "declined", sentences.tell_reason(declined)
     if not boundary.declined and (boundary.kind == "none" or not changed):
@@ -64,7 +65,7 @@ def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str
     elif len(boundary.conjuncts) > 1:
         yield from (("part", str(conjunct)) for conjunct in boundary.conjuncts)
     if boundary.estimated_selectivity is not None:
-        yield "rows kept", sentences.tell_estimated(boundary.estimated_selectivity)
+        yield "rows kept", sentences.tell_kept(boundary)
     if boundary.decision:
         yield "cost", boundary.decision
     if boundary.order:
@@ -122,7 +123,7 @@ def brief_boundary(boundary: BoundaryReport, changed: bool) -> str:
         lines.append(_label_lines(label, cut_off.wrap("; ".join(texts)) or [""]))
     if boundary.compiled:
         cut_off = textwrap.TextWrapper(_ROOM, max_lines=1, placeholder="...")
-        lines.append(_label_lines("runs as", cut_off.wrap(boundary.compiled.expression)))
+        lines.append(_label_lines("runs as", cut_off.wrap(sentences.runs_as(boundary.compiled))))
     return "\n".join(lines)
 
 
@@ -173,7 +174,7 @@ def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None
     for function in sentences.functions_apart(data):
         name = f"{function.operator} {function.function}"
         if function.compiled:
-            text = f"runs as {function.compiled.expression}"
+            text = f"runs as {sentences.runs_as(function.compiled)}"
             yield (cut(name), "the function", cut(text)), None
         if function.pruned:
             read = sentences.columns(function).partition(". ")[0]
@@ -182,7 +183,9 @@ def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None
 
 def render(data: ReportData) -> str:
     """Render the whole report."""
-    head = [sentences.summary(data)]
+    told = map(str, statements(data))
+    head = [textwrap.fill(text, WIDTH, break_on_hyphens=False) for text in told]
+    head.append(sentences.summary(data))
     if data.left_alone:
         head.append("\n".join(field_text("left alone", str(why)) for why in data.left_alone))
     if len(data.boundaries) > 1:

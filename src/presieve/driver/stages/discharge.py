@@ -17,10 +17,10 @@ from msgspec import Struct
 from presieve.certificate.check import make_solver
 from presieve.driver.declare import follows_from
 from presieve.driver.options import Cost
-from presieve.driver.solve import BY_GUARD, Solution, discard_solution, not_assumed, strictly
+from presieve.driver.solve import Solution, discard_solution, not_assumed, strictly
 from presieve.driver.stages.datachecks import run_check
 from presieve.errors import Declined
-from presieve.ir.assumption_codes import CONSTANT, PURE
+from presieve.ir.assumption_codes import BY_GUARD, CONSTANT, PURE
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
 from presieve.ir.terms import SQL_TRUE, TRUE, Op, Scope, Term
