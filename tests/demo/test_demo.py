@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 from presieve.demo import show
 from presieve.demo.compare_runs import Comparison, PipelineRun, compare, run
@@ -82,6 +83,27 @@ def test_a_difference_is_seen(spark: SparkSession) -> None:
 
 def test_the_ratio_is_of_medians() -> None:
     assert Comparison((1.0, 9.0, 3.0), (1.0, 2.0, 1.0), 0, True).ratio == 3.0
+
+
+def test_the_ratio_counts_what_optimize_took() -> None:
+    compared = Comparison((6.0,), (1.0, 2.0, 1.0), 0, True, optimize=2.0)
+    assert (compared.total, compared.ratio) == (3.0, 2.0)
+
+
+def test_what_optimize_took_is_shown_and_counted(outcomes: dict[str, PipelineRun]) -> None:
+    top = outcomes["top two"]
+    assert top.spent.checking > 0  # whether a score is NaN is in no footer
+    assert top.comparison.optimize >= top.spent.checking + top.spent.compiling
+    console = Console(record=True, width=160)
+    show.show(top, console)
+    show.table([top], console)
+    text = console.export_text()
+    assert f"optimize {top.comparison.optimize:.2f} s" in text
+    assert f"in all {top.comparison.total:.2f} s" in text
+    assert f"of this, checks of the data {top.spent.checking:.2f} s" in text
+    (plain,) = show.as_json([top])
+    assert plain["seconds_total"] > plain["seconds_optimize"] >= plain["seconds_checking"]
+    assert plain["ratio"] * plain["seconds_total"] == pytest.approx(plain["seconds_written"][0])
 
 
 @pytest.mark.slow
