@@ -31,14 +31,14 @@ logger = logging.getLogger("presieve")
 
 class Answer(Struct, frozen=True, eq=False):
     """A DataFrame as ``written``, and the ``better`` one that runs in its place. ``data`` is the
-    report on them; None if the DataFrame was not examined. ``watcher`` is told of each action that
-    has run. ``is_new`` says that ``optimize`` has run for this very call.
+    report on them; None if the DataFrame was not examined. ``watcher`` (a :data:`Watcher`) is told
+    of each action that has run. ``is_new`` says that ``optimize`` has run for this very call.
     """
 
     written: DataFrame
     better: DataFrame
     data: ReportData | None = None
-    watcher: Watcher | None = None
+    watcher: Callable[..., None] | None = None
     is_new: bool = False
 
 
