@@ -49,8 +49,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "demo": ("presieve demo --rows 100000", "presieve demo --html report.html"),
     "run": (
         "presieve run nightly.py --date 2026-11-01",
-        "presieve run --policy strict nightly.py",
-        "presieve run --ledger runs.jsonl nightly.py",
+        "presieve run --policy strict --ledger runs.jsonl nightly.py",
     ),
     "saved": ("presieve saved runs.jsonl", "presieve saved --since 2026-11-01 runs.jsonl"),
     "explain": (

@@ -11,8 +11,8 @@ from msgspec import Struct
 from pyspark.sql import DataFrame, SparkSession
 
 from presieve.demo.pipelines import PIPELINES, DemoPipeline
-from presieve.driver.optimize import explain, optimize_and_report
-from presieve.driver.options import Options
+from presieve.driver.optimize import explain, optimize_and_report, read_settings
+from presieve.driver.options import Options, of_session
 from presieve.records import replace
 from presieve.report.report import Report
 from presieve.report.report_data import ReportData
@@ -100,11 +100,12 @@ def run(
     ``tell`` receives a line whenever something begins that takes time.
     """
     runs = []
+    options = Options.of(of_session(read_settings(spark)))
     for pipeline in PIPELINES:
         tell(f"{pipeline.name}: searching and proving")
         written = pipeline.build(spark.read.parquet(str(paths[pipeline.table])))
         # First of all, as in a job: later calls profit from what this process remembers.
-        optimized, spent = optimize_and_report(written, Options(), skip_hopeless=True)
+        optimized, spent = optimize_and_report(written, options, skip_hopeless=True)
         report = explain(written)
         tell(f"{pipeline.name}: one warm-up and {repetitions} measured runs of both, in turns")
         compared = replace(compare(written, optimized, repetitions), optimize=spent.optimizing)

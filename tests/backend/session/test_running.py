@@ -156,7 +156,8 @@ def test_actions_are_recorded_with_what_spark_counted(
     total = 2000
     scores = spark.read.parquet(str(generate(tmp_path, total)["scores"]))
     recorder = Recorder(lambda file: "here.py" if is_of_job(file) else None, both_ways=True)
-    setting = SessionSetting({"cost": "always"}, recorder.collect, watcher=recorder.watch)
+    options = {"cost": "always", "compile": "auto"}
+    setting = SessionSetting(options, recorder.collect, watcher=recorder.watch)
     compiled = PIPELINES[0].build(scores)
     with enabled_as(spark, setting):
         compiled.collect()
