@@ -40,7 +40,7 @@ from presieve.backend.statistics.data_check import Check, check_of
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent
 from presieve.backend.statistics.pushed_filters import Scans, scans_below
 from presieve.backend.statistics.scan_contracts import ScanContract
-from presieve.backend.statistics.sizes import Size, sizes
+from presieve.backend.statistics.sizes import Size, rows_into, sizes
 from presieve.backend.unpushed_functions import notes
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
@@ -71,13 +71,15 @@ class Reading(Struct, frozen=True):
     not read, because it may be large and offers nothing to do, and filters are not printed.
     ``skip_hopeless``: nobody asks why nothing is moved. Then boundaries past which nothing can move
     need not be read, nor a large plan whose condensed form has nothing to gain. ``at_once``: the
-    rewritten DataFrame is executed before anything else happens.
+    rewritten DataFrame is executed before anything else happens. ``count_rows``: somebody wants to
+    know how many rows the plan as written hands to functions.
     """
 
     pure: tuple[Pure, ...] = ()
     for_report: bool = False
     skip_hopeless: bool = False
     at_once: bool = False
+    count_rows: bool = False
 
 
 class FilterConjunct(Struct, frozen=True):
@@ -494,6 +496,18 @@ def scan_contracts(opened: Opened, df: DataFrame) -> tuple[ScanContract, ...]:
 
     gateway = opened.gateway
     return contracts(gateway, df) if isinstance(gateway, ClassicGateway) else ()
+
+
+def written_rows(opened: Opened) -> dict[int, int]:
+    """Return how many rows the plan hands to its boundaries, by their numbers, as far as footers
+    tell that with certainty.
+    """
+    try:
+        root = opened.gateway.tree(opened.plan)
+        counts = rows_into(opened.gateway, opened.plan, root, boundaries(root))
+    except (DeclineSignal, GatewayError):
+        return {}
+    return {number: rows for number, rows in enumerate(counts) if rows is not None}
 
 
 def scan_sizes(opened: Opened) -> tuple[Size, ...]:

@@ -4,10 +4,8 @@ writes.
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +34,7 @@ from presieve.report.collector import (
     in_folder,
     without_boundary,
 )
+from presieve.report.json_fields import FORMAT
 from presieve.report.report import boundary_json
 from presieve.report.report_data import BoundaryReport, FunctionReport, ReportData
 
@@ -147,7 +146,7 @@ def run_dry(
 
     progress.in_terminal()
     enable_everywhere(setting, dry_run.install(collector.skip, plan_only=plan_only))
-    with _stdout_elsewhere():
+    with output.stdout_elsewhere():
         return _run(job, late.own)
 
 
@@ -227,20 +226,6 @@ def refuse_misplaced(
             )
 
 
-@contextmanager
-def _stdout_elsewhere() -> Iterator[None]:
-    """Redirect what this process and its children print to standard error."""
-    sys.stdout.flush()
-    saved_stdout = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(saved_stdout, 1)
-        os.close(saved_stdout)
-
-
 def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
     """Run the job. Return in one line why it did not reach its end, or None if it did."""
     try:
@@ -275,6 +260,7 @@ def _json(
     job: jobs.Job, collected: Placed, collector: ReportCollector, error: str | None
 ) -> dict[str, object]:
     return {
+        "format": FORMAT,
         "job": job.name,
         "boundaries": [
             {**boundary_json(entry.what), "at": list(entry.places)}

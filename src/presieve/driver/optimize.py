@@ -123,7 +123,7 @@ def explain(df: DataFrame, **options: Unpack[OptionArguments]) -> Report:
     check_dataframe(df, "explain")
     mine = collect_given(**options)
     better, data = _optimize_with(df, mine, for_report=True)
-    return Report(data, partial(_measure, df, better))
+    return Report(data, partial(measure, df, better, data))
 
 
 def _optimize_with(df: DataFrame, mine: Given, **how: bool) -> tuple[DataFrame, ReportData]:
@@ -133,11 +133,11 @@ def _optimize_with(df: DataFrame, mine: Given, **how: bool) -> tuple[DataFrame, 
     return optimize_and_report(df, options, about="declare" in mine, settings=settings, **how)
 
 
-def _measure(df: DataFrame, better: DataFrame) -> Measured:
-    """Run both DataFrames once."""
+def measure(df: DataFrame, better: DataFrame, data: ReportData) -> Measured:
+    """Run both DataFrames once. ``data`` is the report on them. Raises what the job raises."""
     from presieve.backend.statistics.run_metrics import run
 
-    return Measured(run(df), run(better))
+    return Measured(run(df), run(better), data.optimizing)
 
 
 def optimize_and_report(
@@ -148,11 +148,12 @@ def optimize_and_report(
     skip_hopeless: bool = False,
     about: bool = False,
     at_once: bool = False,
+    count_rows: bool = False,
     settings: Mapping[str, str] | None = None,
 ) -> tuple[DataFrame, ReportData]:
     """Optimize a DataFrame as :func:`optimize` does, and report the changes. ``for_report`` also
-    determines what only people ask for; ``skip_hopeless`` and ``at_once`` are those of
-    :class:`presieve.backend.open_plan.Reading`. ``about``: the options are about this very
+    determines what only people ask for; ``skip_hopeless``, ``at_once`` and ``count_rows`` are those
+    of :class:`presieve.backend.open_plan.Reading`. ``about``: the options are about this very
     DataFrame, not about all DataFrames of a session. ``settings`` are what is set in the session
     now, if it was read.
     """
@@ -161,29 +162,35 @@ def optimize_and_report(
     off = switched_off(settings)
     if off is not None:
         logger.debug("left alone: %s", off)
-        return df, ReportData((), False, time.perf_counter() - started)
+        return df, _unread(started)
     # Loading a backend loads PySpark, and importing this module must not load it.
     from presieve.backend.versions import version_of
 
     version = version_of(df.sparkSession, settings)
     if isinstance(version, Declined):
         log.left_alone(df, version)
-        return df, ReportData((), False, time.perf_counter() - started, declined=version)
+        return df, _unread(started, version)
     from presieve.backend.open_plan import Reading
     from presieve.driver.reports import report_of
     from presieve.driver.stages.passes import Job
     from presieve.driver.stages.pipeline import run_passes
 
-    reading = Reading(read_pure(options.pure), for_report, skip_hopeless, at_once)
+    reading = Reading(read_pure(options.pure), for_report, skip_hopeless, at_once, count_rows)
     state = run_passes(Job(df, options, reading, started), settings)
     if isinstance(state, Declined):
         log.left_alone(df, state)
-        return df, ReportData((), False, time.perf_counter() - started, declined=state)
+        return df, _unread(started, state)
     if about:
         _log_unmet(state)
     report = report_of(state)
     _log_report(state, report)
     return state.df, report
+
+
+def _unread(started: float, declined: Declined | None = None) -> ReportData:
+    """Return the report on a DataFrame whose plan was not read."""
+    seconds = time.perf_counter() - started
+    return ReportData((), False, seconds, declined=declined, optimizing=seconds)
 
 
 def _log_report(state: PlanState, report: ReportData) -> None:

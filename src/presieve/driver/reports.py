@@ -18,6 +18,7 @@ from presieve.backend.open_plan import (
     scan_contracts,
     scan_filters,
     scan_sizes,
+    written_rows,
 )
 from presieve.backend.problems.column_pruning import ColumnUse
 from presieve.backend.problems.problem import SiteDeclined, SiteProblem
@@ -64,12 +65,13 @@ if TYPE_CHECKING:
 def report_of(state: PlanState) -> ReportData:
     """Report the changes to a DataFrame; some facts are only determined for people."""
     job, opened, df = state.job, state.first, state.df
+    passed = time.perf_counter() - job.started
     asked, changed = job.reading.for_report, df is not job.written
     silent = job.reading.skip_hopeless and not asked
     before = drawing(opened, job.written) if asked else ""
     sites, placed = state.select(SiteDecision), state.select(FilteredDecision)
     functions = _functions(state)
-    return ReportData(
+    report = ReportData(
         boundaries=(*_boundaries(state, functions), *map(filtered_report, placed)),
         searches=(
             *(
@@ -85,7 +87,9 @@ def report_of(state: PlanState) -> ReportData:
             *map(range_report, state.select(RangeDecision)),
         ),
         changed=changed,
-        seconds=time.perf_counter() - job.started,
+        seconds=0.0,
+        checking=state.spent.checking,
+        compiling=state.spent.compiling,
         plan_before=before,
         plan_filtered=_draw_filtered(state) if asked and changed else "",
         plan_after=drawing(opened, df) if asked and changed else before,
@@ -94,6 +98,8 @@ def report_of(state: PlanState) -> ReportData:
         scans=scan_contracts(opened, df) if asked else (),
         peer_orders=peer_orders(opened, job.written, df) if asked and changed else (),
     )
+    seconds = time.perf_counter() - job.started
+    return replace(report, seconds=seconds, optimizing=passed if asked else seconds)
 
 
 def _draw_filtered(state: PlanState) -> str:
@@ -117,10 +123,13 @@ def _boundaries(state: PlanState, functions: Sequence[FunctionReport]) -> Iterat
     scans = scan_filters(state.first, moved[-1]) if asked else ()
     decisions = state.select(SiteDecision)
     times = Counter(d.site.function for d in decisions)
+    count = state.job.reading.for_report or state.job.reading.count_rows
+    rows = written_rows(state.first) if count else {}
     for decision in decisions:
         report = _with_columns(
             _boundary(state.job, decision, scans), uses.get(decision.site.number)
         )
+        report = replace(report, rows=rows.get(decision.site.number))
         report = _with_compiled(report, functions)
         if state.job.reading.for_report:
             is_alone = times[decision.site.function] == 1

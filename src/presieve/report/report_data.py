@@ -63,6 +63,8 @@ class BoundaryReport(Struct, frozen=True):
         not_compiled: Why the function runs in Python; empty if it does not.
         stays: Why the whole filter stays, although a weaker one would do; empty if it does not.
         changes: Changes of the job's source that do by hand what is proved or advised.
+        rows: How many rows the plan as written hands to the function, counted in the footers of
+            files; None if that is not certain.
     """
 
     operator: str
@@ -97,6 +99,7 @@ class BoundaryReport(Struct, frozen=True):
     not_compiled: str = ""
     stays: str = ""
     changes: tuple[SourceChange, ...] = ()
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +181,17 @@ class Measured:
         written: ``seconds``, ``rows`` of the result, and what Spark
             read, shuffled and sent to Python.
         optimized: The same for the optimized run.
+        optimize: Seconds that ``optimize`` took before, with checks of the data.
     """
 
     written: Measurement
     optimized: Measurement
+    optimize: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Seconds of ``optimize`` and of the optimized run."""
+        return self.optimize + self.optimized.seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +206,9 @@ class ReportData:
     back because Spark would have made something worse of them; ``left_alone`` says of other
     operators that call functions below filters why no filter moves past them; ``peer_orders`` lists
     places where a different order of rows may show, for rows whose order Spark does not promise.
+    ``optimizing`` are the seconds of ``optimize``, which are all ``seconds`` but those that only a
+    report takes; ``checking`` and ``compiling`` are the parts of it in which data were checked, and
+    functions replaced by expressions of Spark.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -214,6 +227,9 @@ class ReportData:
     peer_orders: tuple[PeerOrder, ...] = ()
     left_alone: tuple[Declined, ...] = ()
     plan_filtered: str = ""
+    optimizing: float = 0.0
+    checking: float = 0.0
+    compiling: float = 0.0
 
     def trace_lines(self, index: int) -> ReportData:
         """Add the trace of one boundary, by a new search unless the trace exists already."""

@@ -149,9 +149,10 @@ def render_function(function: FunctionReport) -> str:
     return "\n".join(lines)
 
 
-def table(plans: Iterable[ReportData]) -> Iterator[str]:
+def table(plans: Iterable[ReportData], totals: Iterable[tuple[str, float]] = ()) -> Iterator[str]:
     """A table with a row for each boundary of several plans, and for each function that reads fewer
-    columns or runs in Spark; equal rows are merged. Nothing if there are none.
+    columns or runs in Spark; equal rows are merged. Nothing if there are none. The ``totals`` are
+    further rows: what took how many seconds.
     """
     rows: dict[tuple[str, str, str], list[float | None]] = {}
     for data in plans:
@@ -165,6 +166,8 @@ def table(plans: Iterable[ReportData]) -> Iterator[str]:
         body.append(tuple(MarkedCell(" ".join(c.split())) for c in cells))
     head = ("boundary", "pushed", "pre-filter, or why not", "seconds")
     if body:
+        for name, seconds in totals:
+            body.append(tuple(map(MarkedCell, (name, "", "", f"{seconds:.2f}"))))
         yield from Grid("", head, tuple(body)).lines()
 
 

@@ -264,8 +264,8 @@ def ran(data: ReportData) -> dict[str, str]:
     if data.measured is None:
         return {}
     written, optimized = data.measured.written, data.measured.optimized
-    faster = _speedup(data.measured)
-    return {"written": f"{written.seconds:.2f} s", "runs": f"{optimized.seconds:.2f} s{faster}"}
+    runs = f"{optimized.seconds:.2f} s{_and_optimize(data.measured)}{_speedup(data.measured)}"
+    return {"written": f"{written.seconds:.2f} s", "runs": runs}
 
 
 def about(share: float) -> str:
@@ -385,8 +385,8 @@ def measured_amounts(times: Measured) -> list[tuple[str, str, str, float]]:
 
 
 def tell_measured(times: Measured) -> str:
-    """Compare two runs in one line: seconds, the savings (smallest remaining share first), and the
-    rows of the results.
+    """Compare two runs in one line: seconds with those of ``optimize``, the savings (smallest
+    remaining share first), and the rows of the results.
     """
     written, optimized = times.written, times.optimized
     parts = [
@@ -396,7 +396,8 @@ def tell_measured(times: Measured) -> str:
     rows = f"the result has {written.rows:,} rows"
     if written.rows != optimized.rows:
         rows += f" as written and {optimized.rows:,} as optimized"
-    seconds = f"{written.seconds:.2f} s and {optimized.seconds:.2f} s{_speedup(times)}"
+    seconds = f"{written.seconds:.2f} s and {optimized.seconds:.2f} s"
+    seconds += f"{_and_optimize(times)}{_speedup(times)}"
     return "; ".join([f"as written and as optimized: {seconds}", *parts, rows])
 
 
@@ -404,8 +405,12 @@ def measured_table(times: Measured) -> list[tuple[str, str, str, str]]:
     """The same as rows: what it is, as written, as it runs, and what remains."""
     written, optimized = times.written, times.optimized
     seconds = (f"{written.seconds:.2f} s", f"{optimized.seconds:.2f} s")
-    shares = {"time": optimized.seconds / written.seconds if written.seconds else 2.0}
-    rows = [("time", *seconds)]
+    shares = {"in all": times.total / written.seconds if written.seconds else 2.0}
+    rows = [
+        ("time of the query", *seconds),
+        ("time of optimize", "", f"{times.optimize:.2f} s"),
+        ("in all", f"{written.seconds:.2f} s", f"{times.total:.2f} s"),
+    ]
     for what, before, after, share in measured_amounts(times):
         rows.append((what, before, after))
         shares[what] = share
@@ -419,10 +424,40 @@ def _share_text(share: float) -> str:
     return f" ({as_percentage(share)})" if share < 1 else ""
 
 
+def _and_optimize(times: Measured) -> str:
+    return f" + {times.optimize:.2f} s of optimize" if times.optimize else ""
+
+
 def _speedup(times: Measured) -> str:
-    seconds = times.optimized.seconds
-    factor = times.written.seconds / seconds if seconds else 0.0
+    """How many times as fast the DataFrame is with all that presieve takes."""
+    factor = times.written.seconds / times.total if times.total else 0.0
     return f", {factor:.1f} times as fast" if factor >= 1.05 else ""
+
+
+def tell_changes(data: ReportData) -> str:
+    """Sum up in a few words what was rewritten, for Spark's UI."""
+    compiled = sum(f.compiled is not None for f in data.functions)
+    pruned = sum(f.pruned for f in data.functions)
+    parts = [
+        (sum(b.kind != "none" for b in data.boundaries), "pre-filter"),
+        (sum(bool(d.derived) for d in data.derived), "derived filter"),
+    ]
+    texts = [_number_of(number, noun) for number, noun in parts if number]
+    texts += [f"{_number_of(compiled, 'function')} without Python"] if compiled else []
+    texts += [f"{_number_of(pruned, 'function')} with fewer columns"] if pruned else []
+    return ", ".join(texts) or "rewritten"
+
+
+def tell_spent(plans: Iterable[ReportData]) -> Iterator[tuple[str, float]]:
+    """What all of ``optimize`` took, in seconds, and the parts of it that took any."""
+    every = list(plans)
+    yield "optimize", sum(data.optimizing for data in every)
+    for name, seconds in (
+        ("of this, checks of the data", sum(data.checking for data in every)),
+        ("of this, compiling functions", sum(data.compiling for data in every)),
+    ):
+        if seconds >= 0.005:
+            yield name, seconds
 
 
 def as_percentage(fraction: float) -> str:

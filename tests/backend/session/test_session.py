@@ -20,6 +20,7 @@ from tests.support.running import counted, same_rows
 import presieve
 from presieve.driver import session as driver
 from presieve.driver.optimize import optimize, optimize_and_report
+from presieve.driver.running import Answer
 from presieve.errors import UsageError
 from presieve.report.report_data import ReportData
 
@@ -447,10 +448,10 @@ def test_threads_do_not_hide_each_others_actions(
     """A member that is inside of another one is not hooked, in its own thread only."""
     inside, done = threading.Event(), threading.Event()
 
-    def hold(df: DataFrame) -> DataFrame:
+    def hold(df: DataFrame) -> Answer:
         inside.set()
         assert done.wait(60)
-        return df
+        return Answer(df, df)
 
     really = driver._answering
     held = spark.range(5)
