@@ -7,6 +7,7 @@ a filter has each of its conjuncts, with the same columns.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -76,11 +77,13 @@ def _of_boundary(b: BoundaryReport, before: _Plan, after: _Plan) -> Iterator[str
     if not after.has(b.prefilter, below):
         yield f"pre-filter {b.prefilter}"
     above = [o for call in calls for o in (call, *call.above)] or list(after.operators)
-    if b.kind == "exact":
-        written = [o for call in before.calling(b.function) for o in call.above]
-        if calls and len(_conditions_of(written)) <= len(_conditions_of(above)):
-            yield "nothing is left to check above"
-    elif not after.has(b.residual, above):
+    written = [o for call in before.calling(b.function) for o in call.above]
+    lost = Counter(_conditions_of(written)) - Counter(_conditions_of(above))
+    if b.kind == "exact" and calls and written and not lost:
+        yield "nothing is left to check above"
+    elif b.kind == "partial" and lost and not after.has(b.residual, above):
+        yield f"the whole filter {b.residual} remains above"
+    elif b.kind == "split" and not after.has(b.residual, above):
         yield f"residual {b.residual}"
 
 
@@ -190,7 +193,20 @@ def _conditions_of(operators: Sequence[_Operator]) -> list[str]:
 
 
 def _texts(condition: Any) -> list[str]:
-    """The conjuncts as Spark prints them, with the numbers of their columns."""
+    """The conjuncts as Spark prints them, with the numbers of their columns; a constant is written
+    as it is before Spark casts it.
+    """
     if str(condition.getClass().getSimpleName()) == "And":
         return [t for side in _each(condition.children()) for t in _texts(side)]
-    return [str(condition.toString())]
+    text = re.sub(r"cast\(([^()]+?) as \w+(?:\(\d+,\d+\))?\)", _uncast, str(condition.toString()))
+    text = re.sub(r"(\d)(\.\d*?)0+(?![\d.])", lambda m: m[1] + m[2].rstrip("."), text)
+    between = re.fullmatch(r"between\((.+), (.+), (.+)\)", text)
+    return [text] if between is None else [f"({between[1]} {s} {between[n]})" for n, s in _ENDS]
+
+
+_ENDS = ((2, ">="), (3, "<="))
+"""The ends of BETWEEN, as Spark prints them in comparisons."""
+
+
+def _uncast(cast: re.Match[str]) -> str:
+    return cast[0] if "#" in cast[1] else cast[1]
