@@ -78,7 +78,7 @@ FALSE: dict[str, tuple[Callable[[DataFrame], DataFrame], Callable[[ReportData], 
     "a column that is not there": (split, changed(prefilter="points >= 90.0D")),
     "another residual": (split, changed(residual="first IS NOT NULL")),
     "nothing is left above": (exact, changed(kind="split", residual="best >= 90.0D")),
-    "fewer columns": (split, told(read=("team",), columns=(1, 3))),
+    "other columns": (split, told(read=("team", "day"), columns=(2, 3))),
     "runs without Python": (split, told(compiled=COMPILED)),
     "the plan is unchanged": (split, lambda data: replace(data, changed=False)),
 }
