@@ -20,8 +20,8 @@ from presieve.driver.options import (
     of_session,
     shows_defaults,
 )
-from presieve.driver.solve import BY_GUARD
 from presieve.errors import DeclineSignal, UsageError
+from presieve.ir.assumption_codes import BY_GUARD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
