@@ -621,3 +621,10 @@ def changed_while_it_is_looped_over(n: pd.Series) -> float:
             if y > 3:
                 kept.append(1)
     return float(kept[0])
+
+
+def unpacked_column(n: pd.Series) -> float:
+    best = 0
+    for x in n:
+        best = sorted([*n, x])[0]  # unsupported-expression
+    return float(best)

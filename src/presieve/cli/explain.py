@@ -17,7 +17,7 @@ from presieve.cli import baseline as baselines
 from presieve.cli import job as jobs
 from presieve.cli import output, project_options
 from presieve.cli import shared_options as opt
-from presieve.cli.load import kind, place
+from presieve.cli.load import cause, place
 from presieve.cli.run import JobArgs, JobName
 from presieve.driver.session import SessionSetting, enable_everywhere
 from presieve.errors import UsageError
@@ -235,10 +235,10 @@ def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
             return None
         return f"{job.name}: the job ended with {stop.code!r}"
     except Exception as error:  # the job's code may raise anything
-        first = kind(error).strip().splitlines()[0]
-        if "JAVA_GATEWAY_EXITED" in first:
-            first += " Spark needs Java 17 or 21 on PATH or in JAVA_HOME"
-        return f"{place(error, job.path).replace(str(job.path), job.name)}: {first}"
+        told = cause(error)
+        if "JAVA_GATEWAY_EXITED" in told:
+            told += " Spark needs Java 17 or 21 on PATH or in JAVA_HOME"
+        return f"{place(error, job.path).replace(str(job.path), job.name)}: {told}"
     return None
 
 

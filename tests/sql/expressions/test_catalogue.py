@@ -30,8 +30,8 @@ WITHOUT_MEANING = """
     Abs AddMonths AtLeastNNonNulls CreateArray CreateNamedStruct DateAdd DateDiff DateFormatClass
     DateSub DayOfWeek DayOfYear GetStructField InSet IsValidUTF8 LastDay Least Like Lower
     MillisToTimestamp ParseToDate Quarter RLike Remainder SecondsToTimestamp TimestampAddInterval
-    TruncDate TruncTimestamp UnixMicros UnixSeconds UnixTimestamp Upper WeekOfYear presieve.Between
-    presieve.OneOf
+    TruncDate TruncTimestamp TryDivide UnixMicros UnixSeconds UnixTimestamp Upper WeekOfYear
+    presieve.Between presieve.OneOf
 """
 """Expressions that have no meaning in the IR: a filter with one of them is declined."""
 OF_ANY_VALUE = """
@@ -39,7 +39,7 @@ OF_ANY_VALUE = """
     DateFromUnixDate DayOfMonth DayOfWeek DayOfYear EndsWith Hour InSet IsValidUTF8 Left Length
     Lower Minute Month NullIf NullIfResult Nvl Nvl2 ParseToDate Pmod Quarter RaiseError Remainder
     Second SplitPart Sqrt StringReplace StringTranslate StringTrim StringTrimLeft StringTrimRight
-    Unhex Upper WeekDay WeekOfYear With
+    TryDivide Unhex Upper WeekDay WeekOfYear With
 """
 """Expressions that may have any value for the readers of scan filters."""
 

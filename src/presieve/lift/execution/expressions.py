@@ -135,7 +135,7 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
         case ast.Tuple(items):
             return TupleV(tuple(without_length(evaluate(m, i, flow)) for i in items))
         case ast.List(items):
-            return ListV(tuple(without_length(evaluate(m, i, flow)) for i in items))
+            return _list(m, items, flow)
         case ast.Set(items):
             return sets.display(m, flow, [evaluate(m, i, flow) for i in items])
         case ast.Dict(keys, items):
@@ -169,6 +169,20 @@ def _evaluate(m: SymbolicMachine, node: ast.expr, flow: Flow) -> Value:
             return comprehensions.comprehension(m, node, flow)
         case _:
             raise DeclineSignal("unsupported-expression", f"{syntax(node)} is not read")
+
+
+def _list(m: SymbolicMachine, items: list[ast.expr], flow: Flow) -> Value:
+    """Evaluate ``[a, *b]`` as ``[a] + b``; only lists are unpacked."""
+    whole: ListV | GrowingV = ListV(())
+    for item in items:
+        if isinstance(item, ast.Starred):
+            part = flow.opened(evaluate(m, item.value, flow))
+        else:
+            part = ListV((without_length(evaluate(m, item, flow)),))
+        if not isinstance(part, ListV | GrowingV):
+            raise DeclineSignal("unsupported-expression", f"{syntax(item)} is not read")
+        whole = growing_lists.concatenate_lists(whole, part)
+    return whole
 
 
 def combine_operands(operation: Operation) -> Value:

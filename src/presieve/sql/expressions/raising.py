@@ -32,7 +32,16 @@ def can_raise(tree: Sequence[Mapping[str, object]]) -> bool:
     """Whether an expression has a node that is not known never to raise. The tree is the output of
     ``TreeNode.toJSON``; LIKE has its escape character only if it was added.
     """
-    return not all(map(_never_raises, _nodes(tree)))
+    nodes = list(_nodes(tree))
+    tried = {id(d) for n in nodes if n.entry is numeric.TRY_DIVIDE for d in _tried(n)}
+    return not all(id(node) in tried or _never_raises(node) for node in nodes)
+
+
+def _tried(node: ExprNode) -> Iterator[ExprNode]:
+    """Yield the division of numbers below ``try_divide``, which is NULL where it would raise. Of
+    other types ``TryEval`` stands in between.
+    """
+    yield from (c for c in node.children if c.entry is numeric.DIVIDE and _type(c) in _DOUBLES)
 
 
 def _never_raises(node: ExprNode) -> bool:
