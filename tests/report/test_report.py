@@ -210,7 +210,9 @@ def test_what_is_measured_is_shown_everywhere() -> None:
     assert told in " ".join(str(report).split())
     page = "".join(outline(html.page("", [html.Section(report.data)])).text)
     for row in (
-        "time4.00 s1.00 s25.0%",
+        "time of the query4.00 s1.00 s",
+        "time of optimize1.00 s",
+        "in all4.00 s2.00 s50.0%",
         "rows into shuffles500,00020< 0.01%",
         "bytes into shuffles8 MB400 kB5.0%",
         "rows out of scans1,000,0001,000,000",
