@@ -72,6 +72,7 @@ def command(
     cost: opt.Cost = None,
     compile: opt.Compile = None,
     reorder: opt.Reorder = None,
+    effects: opt.Effects = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps of each search.")] = False,
@@ -83,7 +84,8 @@ def command(
     come after JOB.py. Arguments after -- belong to the job. Exits with 1 if the baseline has more.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    cli_options = opt.read_given_options(**written, reorder=reorder, declare=declare, pure=pure)
+    said = {"reorder": reorder, "effects": effects, "declare": declare, "pure": pure}
+    cli_options = opt.read_given_options(**written, **said)
     early = Late([], json, html, plan_only, baseline, update_baseline)
     given = split(args or (), (*LATE, *BASELINES)).joined_with(early)
     loaded_job = jobs.read_job(job)

@@ -137,7 +137,12 @@ def generator(a: Analysis, node: ast.GeneratorExp, s: AnalysisState) -> Value:
     """A generator that is consumed later, when the values behind it may have changed."""
     values = comprehension(a, node, s)
     reach = s.reach(values)
-    a.escapes(s, values, node, "a generator")
+    a.escapes(s, values, node, "a generator", kept=True)
+    names = frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    a.captured |= names
+    for frame in s.frames:
+        for name in names & frame.keys():
+            a.escapes(s, frame[name], node, "a generator", kept=True)
     return Opaque(reach)
 
 

@@ -148,7 +148,9 @@ def _guards(
     """
     function = getattr(fold, "func", fold)
     try:
-        if not isinstance(function, FunctionType) or dataflow(Dataflow(function, "row", ())).missed:
+        if not isinstance(function, FunctionType):
+            return why
+        if dataflow(Dataflow(function, "row", ())).missed():
             return why
     except DeclineSignal:
         return why

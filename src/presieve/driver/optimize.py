@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
+from presieve.dataflow.libraries import Effects
 from presieve.driver import log
 from presieve.driver.arguments import check_dataframe
 from presieve.driver.declare import Declared, about_nothing, each
@@ -53,6 +54,7 @@ def optimize(
     cost: Cost = UNSET,
     compile: Compile = UNSET,
     reorder: bool = UNSET,
+    effects: Effects = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> DataFrame:
@@ -70,6 +72,8 @@ def optimize(
         compile: Run functions that are lifted completely as Spark expressions, without Python:
             ``"auto"``, ``"always"`` or ``"never"``, as for ``cost``.
         reorder: Neither the order of a group's rows nor how sums of doubles are rounded matters.
+        effects: Calls of unknown code may be left out unless something says that they act
+            (``"auto"``), may be left out (``"none"``), or stay (``"keep"``).
         declare: Conditions on one column, true of all rows; or how one is made (``a = year(t)``).
         pure: Functions that are not read: no side effects, no errors, equal results for equal
             arguments. A list of annotated functions, or ``{function: type}``.
@@ -88,6 +92,7 @@ def optimize(
         cost=cost,
         compile=compile,
         reorder=reorder,
+        effects=effects,
         declare=declare,
         pure=pure,
     )
@@ -106,6 +111,7 @@ def explain(df: DataFrame, **options: Unpack[OptionArguments]) -> Report:
         cost: As in :func:`optimize`.
         compile: As in :func:`optimize`.
         reorder: As in :func:`optimize`.
+        effects: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -175,7 +181,14 @@ def optimize_and_report(
     from presieve.driver.stages.passes import Job
     from presieve.driver.stages.pipeline import run_passes
 
-    reading = Reading(read_pure(options.pure), for_report, skip_hopeless, at_once, count_rows)
+    reading = Reading(
+        read_pure(options.pure),
+        options.unmissed_effects,
+        for_report,
+        skip_hopeless,
+        at_once,
+        count_rows,
+    )
     state = run_passes(Job(df, options, reading, started), settings)
     if isinstance(state, Declined):
         log.left_alone(df, state)

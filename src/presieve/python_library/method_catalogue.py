@@ -108,10 +108,10 @@ _DATES = {
 """Properties of ``dt``."""
 
 _OBJECT = {
-    "add append extend insert setdefault update": Description(
+    "add append appendleft extend insert setdefault update": Description(
         ResultKind.OWN, changes=Change.STORES
     ),
-    "appendleft extendleft put __setitem__": Description(ResultKind.UNKNOWN, changes=Change.STORES),
+    "extendleft put __setitem__": Description(ResultKind.UNKNOWN, changes=Change.STORES),
     "pop popitem popleft": Description(ResultKind.OWN, changes=Change.REMOVES),
     """clear discard remove reverse sort __delitem__ __iadd__ __ior__
     __setattr__""": Description(ResultKind.UNKNOWN, changes=Change.REMOVES),

@@ -32,7 +32,7 @@ from presieve.backend.problems.load_functions import (
     takes_key,
     takes_pandas,
 )
-from presieve.backend.problems.passthrough import Unlifted, analyze_unlifted
+from presieve.backend.problems.passthrough import Unlifted, analyze_unlifted, assume_unmissed
 from presieve.backend.problems.setting import PlanSetting
 from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import AnalysisRequest as DataflowRequest
@@ -186,9 +186,12 @@ class _Functions(Struct, frozen=True):
         function = self._load(call)
         if call.whole or not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{call.name} is not a function of single values")
-        if dataflow(DataflowRequest(function, "row", ())).missed:
+        answer, effects = dataflow(DataflowRequest(function, "row", ())), self.setting.effects
+        if answer.missed(effects):
             raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
-        return self._python(call, partly=True)
+        lifted = self._python(call, partly=True)
+        assumptions = (*lifted.assumptions, *assume_unmissed(answer, effects))
+        return replace(lifted, assumptions=tuple(dict.fromkeys(assumptions)))
 
     def row_by_row(self) -> LiftedBoundary:
         """Lift a function of tables that treats each row by itself: each row is a group."""
@@ -229,7 +232,7 @@ class _Functions(Struct, frozen=True):
             raise DeclineSignal.of(why)
         if boundary.kind not in MAPS:
             takes_key(function, boundary, call)
-        unlifted_function = analyze_unlifted(function, boundary)
+        unlifted_function = analyze_unlifted(function, boundary, self.setting.effects)
         obstacle = cache(unlifted_function.obstacle)
         why = NotLifted(why.code, why.reason, why.span, why.behind, obstacle=obstacle)
         if boundary.kind in MAPS:

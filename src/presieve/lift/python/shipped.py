@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -37,7 +38,7 @@ def global_of(namespace: Mapping[str, object], name: str, *, read: bool = True) 
     """
     target = namespace.get(name, MISSING)
     home = home_of(namespace)
-    if home is not None and not _open.get():
+    if home is not None and is_own_module(home.__name__) and not _open.get():
         with _explain_decline(home.__name__, name):
             check_name(scope_of(home), name, target, read=read)
     if target is MISSING:
@@ -45,6 +46,19 @@ def global_of(namespace: Mapping[str, object], name: str, *, read: bool = True) 
     if target is MISSING:
         raise DeclineSignal("unknown-name", f"{name} is not defined")
     return target
+
+
+def module_attribute(module: ModuleType, name: str) -> object:
+    """Return what a module of the program holds under a name. Declines ``unknown-name`` if it holds
+    nothing.
+    """
+    target = vars(module).get(name, MISSING)
+    if target is MISSING:
+        raise DeclineSignal("unknown-name", f"{module.__name__}.{name} is not defined")
+    path = f"{module.__name__}.{name}"
+    if isinstance(target, ModuleType) and sys.modules.get(path) is target:
+        return target  # a module of the package
+    return global_of(vars(module), name)
 
 
 def member_of(module: ModuleType, name: str) -> object | None:
