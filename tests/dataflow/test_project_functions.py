@@ -7,7 +7,7 @@ import inspect
 from functools import cache
 from pathlib import Path
 from random import Random
-from types import FunctionType, MethodType
+from types import MethodType
 from typing import Any
 
 import pandas as pd
@@ -40,7 +40,7 @@ def _functions(module: Any, group: str) -> list[Any]:
 
 def _answer(function: Any) -> Dataflow:
     receiver = function.__self__ if isinstance(function, MethodType) else None
-    plain: FunctionType = function.__func__ if isinstance(function, MethodType) else function
+    plain = getattr(function, "__func__", function)
     return dataflow(AnalysisRequest(plain, "group", NAMES, ("k",), types=TYPES, receiver=receiver))
 
 

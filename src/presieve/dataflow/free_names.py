@@ -9,7 +9,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from enum import Enum
+from enum import Enum, EnumMeta
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -32,9 +32,10 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.context import Analysis, Owner
 from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
-from presieve.dataflow.outer_classes import is_enumeration, is_small
+from presieve.dataflow.outer_classes import is_small
 from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
+from presieve.lift.python.enumerations import keeps_values
 from presieve.lift.python.names import names_of, own_names
 from presieve.lift.python.shipped import attribute, function_source, module_attribute
 from presieve.lift.python.shipping import is_own_module
@@ -92,7 +93,7 @@ def of_object(a: Analysis, s: AnalysisState, thing: object, name: str) -> Value:
         return Library(thing.__name__)
     if isinstance(thing, FunctionType):
         return _of_function(a, thing)
-    if isinstance(thing, type) and (is_small(thing) or is_enumeration(thing)):
+    if isinstance(thing, type) and (is_small(thing) or _is_enumeration(thing)):
         return Class(a.class_number(thing))
     if isinstance(thing, type | BuiltinFunctionType) or _is_package_function(thing):
         return _of_class(thing)
@@ -144,9 +145,13 @@ def of_own_module(a: Analysis, s: AnalysisState, path: str, name: str) -> Value 
 def _is_instance(thing: object) -> bool:
     """Whether an object is an instance of a class that is read."""
     cls = type(thing)
-    if is_enumeration(cls) or _is_schema(cls):
+    if _is_enumeration(cls) or _is_schema(cls):
         return True
     return is_small(cls) and (hasattr(cls, "_fields") or hasattr(thing, "__dict__"))
+
+
+def _is_enumeration(cls: type) -> bool:
+    return isinstance(cls, EnumMeta) and is_own_module(cls.__module__) and keeps_values(cls)
 
 
 def _is_schema(cls: type) -> bool:

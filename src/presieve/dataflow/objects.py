@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
-from enum import Enum
+from enum import Enum, EnumMeta
 from types import FunctionType
 
 from presieve.dataflow.abstract_values import (
@@ -27,7 +27,7 @@ from presieve.dataflow.free_names import of_object, open_owner
 from presieve.dataflow.outer_classes import is_generated_member
 from presieve.dataflow.state import AnalysisState
 from presieve.errors import DeclineSignal
-from presieve.lift.python.shipped import attribute, checked_class
+from presieve.lift.python.shipped import attribute, checked_class, enumeration_member
 
 
 def construct(a: Analysis, s: AnalysisState, of: Class, given: Given) -> Value | None:
@@ -183,7 +183,11 @@ def attribute_of_class(a: Analysis, s: AnalysisState, of: Class, name: str) -> V
     """Return an attribute of a class; None if it is not a constant or a function."""
     cls = a.classes[of.number]
     try:
-        member = attribute(cls, name, None)
+        member = (
+            enumeration_member(cls, name)
+            if isinstance(cls, EnumMeta)
+            else attribute(cls, name, None)
+        )
     except DeclineSignal:
         return None
     if isinstance(member, staticmethod):

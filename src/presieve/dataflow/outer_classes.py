@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import dataclasses
 import typing
-from enum import Enum
 
 from presieve.lift.python.shipping import is_generated, is_own_module, under
 
@@ -27,20 +26,6 @@ def is_small(cls: type) -> bool:
     if type(cls) is not type or not is_own_module(cls.__module__):
         return False
     return all(c in _BASES or _is_plain(c) for c in cls.__mro__)
-
-
-def is_enumeration(cls: type) -> bool:
-    """Whether a class of the program is an enumeration whose members keep their values."""
-    own = [c for c in cls.__mro__ if is_own_module(c.__module__)]
-    named = {"__new__", "__init__", "__getattribute__", "__getattr__", "value", "name"}
-    return issubclass(cls, Enum) and len(own) == 1 and not _written(own[0]) & named
-
-
-def _written(cls: type) -> set[str]:
-    """The names of the methods and properties that the class itself defines."""
-    members = ((n, under(v)) for n, v in vars(cls).items())
-    functions = ((n, v.fget if isinstance(v, property) else v) for n, v in members)
-    return {n for n, f in functions if getattr(f, "__module__", "enum") != "enum"}
 
 
 def _is_plain(cls: type) -> bool:

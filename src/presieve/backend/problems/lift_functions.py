@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from types import FunctionType
+from types import FunctionType, MethodType
 
 from msgspec import Struct, field
 
@@ -183,10 +183,13 @@ class _Functions(Struct, frozen=True):
         """Lift a scalar UDF for the rows for which it is known, if nobody would miss a call of it.
         Raises :class:`DeclineSignal`.
         """
-        function = self._load(call)
+        loaded = self._load(call)
+        receiver = getattr(loaded, "__self__", None) if isinstance(loaded, MethodType) else None
+        function = loaded.__func__ if isinstance(loaded, MethodType) else loaded
         if call.whole or not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{call.name} is not a function of single values")
-        answer, effects = dataflow(DataflowRequest(function, "row", ())), self.setting.effects
+        request = DataflowRequest(function, "row", (), receiver=receiver)
+        answer, effects = dataflow(request), self.setting.effects
         if answer.missed(effects):
             raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
         lifted = self._python(call, partly=True)

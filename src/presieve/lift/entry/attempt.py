@@ -15,7 +15,8 @@ from presieve.records import replace
 
 class LiftAttempt(Struct, frozen=True):
     """An object, its form (None: find out) and the request; ``tracked`` are the constants that sets
-    and dicts distinguish, and ``holes`` the obstacles that are passed over.
+    and dicts distinguish, and ``holes`` the obstacles that are passed over. ``receiver``: the object
+    whose bound method it is.
     """
 
     obj: object
@@ -24,6 +25,7 @@ class LiftAttempt(Struct, frozen=True):
     tracked: tuple[Lit, ...] = ()
     nulls: Nulls = field(default_factory=Nulls)
     holes: Holes | None = None
+    receiver: object = None
 
     @property
     def row_form(self) -> RowFunction:

@@ -17,12 +17,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from enum import Enum, EnumMeta
 from types import FunctionType, ModuleType
 from typing import TypeGuard
 
 from presieve.errors import DeclineSignal, Span
 from presieve.lift.python.bindings import UndecidedSignal
 from presieve.lift.python.classes import check_class, check_member, check_path, check_state
+from presieve.lift.python.enumerations import check_enumeration_member, keeps_values
 from presieve.lift.python.imported import MISSING, check_name, scope_of
 from presieve.lift.python.shipping import home_of, is_own_module, path_of
 from presieve.lift.python.source import FunctionSource, parse_function
@@ -97,6 +99,19 @@ def attribute(owner: object, name: str, default: object = MISSING) -> object:
     if default is MISSING:
         return inspect.getattr_static(owner, name)
     return inspect.getattr_static(owner, name, default)
+
+
+def enumeration_member(cls: EnumMeta, name: str) -> Enum | None:
+    """Return a member of an enumeration by name; None if it is none, or if the class makes its
+    members' values itself.
+    """
+    member = cls._member_map_.get(name)
+    if member is None or not keeps_values(cls):
+        return None
+    if not _open.get():
+        with _explain_decline(cls.__module__, f"{cls.__name__}.{name}"):
+            check_enumeration_member(cls, member)
+    return member
 
 
 def checked_class(cls: type) -> type:
