@@ -102,8 +102,8 @@ class Ref(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table, as ``itertuples`` gives it: columns by name. ``series``: it is a Series, as
-    ``iterrows`` and ``iloc`` give it, with one type for all values.
+    """One row of a table, as ``itertuples`` gives it: columns by name. ``series``: it is a Series,
+    as ``iterrows`` and ``iloc`` give it, with one type for all values.
     """
 
     table: Ref
@@ -246,9 +246,10 @@ class Table(Struct, frozen=True):
 
 class Items(Struct, frozen=True):
     """A list, set or dict, the ``names`` of a table's columns, or an ``instance`` of a class of the
-    program, whose number is ``of``. ``element`` is what any item may be, None if there is none. ``fixed`` are the items one by one, ``known`` the values by constant
-    name; both are None if unknown. ``more``: a dict may have other items than the known ones.
-    ``element`` of a dict covers values only.
+    program, whose number is ``of``. ``element`` is what any item may be, None if there is none.
+    ``fixed`` are the items one by one, ``known`` the values by constant name; both are None if
+    unknown. ``more``: a dict may have other items than the known ones. ``element`` of a dict covers
+    values only.
     """
 
     kind: str

@@ -23,7 +23,7 @@ import ast
 import inspect
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from presieve.dataflow import calls, expressions, literals, statements
 from presieve.dataflow.abstract_values import (
@@ -39,6 +39,7 @@ from presieve.dataflow.abstract_values import (
 )
 from presieve.dataflow.closures import is_every_closure_followed
 from presieve.dataflow.context import (
+    TEXT,
     ActiveCall,
     Analysis,
     AnalysisRequest,
@@ -65,7 +66,9 @@ class Dataflow(Struct, frozen=True):
     are present. ``reads`` are the input columns that may be read; None if that is unknown.
     ``reads_beside`` are those of the second table, if there is one. ``passes`` maps
     result columns to the input column that they pass on, row by row; None if rows depend on
-    each other. ``effects``: what else it may do; ``notes``: what spoils an answer, and where.
+    each other. ``texts``: result columns that hold ``str()`` of a grouping column of texts, which
+    differs from it where that is missing. ``effects``: what else it may do; ``notes``: what spoils
+    an answer, and where.
     """
 
     keys: Mapping[str, str]
@@ -74,6 +77,7 @@ class Dataflow(Struct, frozen=True):
     passes: Mapping[str, str] | None
     effects: tuple[Effect, ...]
     notes: tuple[Note, ...]
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def missed(self, effects: Effects = "keep") -> tuple[Effect, ...]:
         """Return the effects that matter if a call is omitted."""
@@ -179,10 +183,12 @@ def _answers(a: Analysis) -> Dataflow:
     reads = frozenset(a.read & set(a.request.columns))
     beside = frozenset(n.removeprefix(_BESIDE) for n in a.read if n.startswith(_BESIDE))
     # How pandas shares memory between tables is known less well than everything else here.
-    keys = {} if a.writes_items else _keys(a.results)
+    shown = {} if a.writes_items else _keys(a.results)
+    keys = {n: k for n, k in shown.items() if not k.startswith(TEXT)}
+    texts = {n: k.removeprefix(TEXT) for n, k in shown.items() if n not in keys}
     alone = a.alone and all(r.rowwise for r in a.results)
     passes = _passes(a.results) if alone else None
-    return Dataflow(keys, reads, beside, passes, effects, notes)
+    return Dataflow(keys, reads, beside, passes, effects, notes, texts)
 
 
 def _keys(results: list[TableFacts]) -> Mapping[str, str]:
@@ -191,7 +197,11 @@ def _keys(results: list[TableFacts]) -> Mapping[str, str]:
         return {}
     common = frozenset.intersection(*(frozenset(f) for f in filled))
     common_keys = {n: frozenset.intersection(*(f[n] for f in filled)) for n in common}
-    return {n: min(k) for n, k in sorted(common_keys.items()) if k}
+    return {
+        n: min(k, key=lambda key: (key.startswith(TEXT), key))
+        for n, k in sorted(common_keys.items())
+        if k
+    }
 
 
 def _passes(results: list[TableFacts]) -> Mapping[str, str]:

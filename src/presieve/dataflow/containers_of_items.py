@@ -349,4 +349,7 @@ def _scalars(call: EvaluatedCall) -> Value | None:
     if not all(isinstance(v, AbstractScalar | AbstractColumn) for v in values):
         return None
     length = Length() if call.name == "builtins.int" else None
+    if call.name == "builtins.str" and len(values) == 1 and isinstance(values[0], AbstractScalar):
+        keys = call.a.request.as_text(values[0].keys)
+        return AbstractScalar(keys, fixed=is_fixed(values[0]))
     return AbstractScalar(fixed=all(map(is_fixed, values)), length=length)

@@ -61,12 +61,18 @@ class AnalysisRequest:
     types: Mapping[str, str] = field(default_factory=dict)
     receiver: object = None
 
+    def as_text(self, keys: frozenset[str]) -> frozenset[str]:
+        """What ``str(key)`` holds: the key itself if it is a text, and not missing."""
+        return frozenset(TEXT + k for k in keys if self.types.get(k) == "string")
+
     def is_plain(self, column: str) -> bool:
         """Whether the values of an input column are objects of their own in pandas."""
         return self.types.get(column, "").startswith(_PLAIN)
 
 
 _PLAIN = ("string", "date", "decimal")
+TEXT = "str() of "
+"""The start of the name of a key as a text, which differs from the key if that is missing."""
 
 
 class Note(Struct, frozen=True):

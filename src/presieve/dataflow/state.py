@@ -145,8 +145,8 @@ class AnalysisState:
         return union_of_packages((DATA, *map(packages_of, values_of(items))))
 
     def update(self, ref: Ref, thing: Object) -> None:
-        """Change an object in place; the change is certain if it is the only one at its place. Unknown
-        code that has got the object may change it again at any time.
+        """Change an object in place; the change is certain if it is the only one at its place.
+        Unknown code that has got the object may change it again at any time.
         """
         for place in ref.places:
             sure = len(ref.places) == 1 and not place.older

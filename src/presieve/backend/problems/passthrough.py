@@ -63,8 +63,16 @@ class Unlifted:
         return bool(self.answer.missed(self.effects))
 
     def fold_of_keys(self, names: InputAttributes) -> Lifted:
-        """Return the fold of the outputs that hold one of the keys, if there are any."""
-        return self._fold(names, {} if self.is_missed else self.answer.keys)
+        """Return the fold of the outputs that hold one of the keys, if there are any. A key that
+        became a text is assumed not to be missing.
+        """
+        if self.is_missed:
+            return self._fold(names, {})
+        fold = self._fold(names, {**self.answer.texts, **self.answer.keys})
+        shown = {o.name for o in fold.fold.outputs}
+        made = {k for n, k in self.answer.texts.items() if n in shown}
+        facts = tuple(map(_not_null, (k for k in names.keys if k.name in made and k.nullable)))
+        return replace(fold, assumptions=(*facts, *fold.assumptions))
 
     def fold_of_rows(self, names: InputAttributes) -> Lifted:
         """Return the fold of the outputs that hold a column of their row, if there are any.
@@ -75,13 +83,8 @@ class Unlifted:
         """
         reads = self.answer.reads
         read = (k for k in names.keys if reads is None or k.name in reads)
-        nullable_columns = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
+        facts = tuple(_not_null(k) for k in read if k.nullable and k.type in _ONE_TYPE)
         passes = {} if self.is_missed else self.answer.passes or {}
-        facts = tuple(
-            assumption_of(NO_NULL, negate(app(Op.IS_NONE, Var(Scope.KEY, c.name, c.sort))))
-            for c in nullable_columns
-            if c
-        )
         fold = self._fold(names, passes)
         return replace(fold, assumptions=(*facts, *fold.assumptions))
 
@@ -117,7 +120,8 @@ class Unlifted:
             # What is unknown may be so because of a value that is unknown before.
             later = tuple(self._effect(e) for e in others if e.kind != "unknown")
             return replace(self._effect(first), behind=Behind(lambda: later))
-        passed = self.answer.keys if self.boundary.keys else self.answer.passes or {}
+        of_keys = {**self.answer.texts, **self.answer.keys}
+        passed = of_keys if self.boundary.keys else self.answer.passes or {}
         if output.name in passed:
             if output.type in _COMES_BACK or decimal_type(output.type):
                 return None
@@ -187,6 +191,12 @@ def _is_on_line(note: Note, line: int) -> bool:
 
 _ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
 """Types for which pandas makes one kind of column with NULL and another one without."""
+
+
+def _not_null(attribute: Attribute) -> Assumption:
+    c = _variable(attribute)
+    assert c is not None
+    return assumption_of(NO_NULL, negate(app(Op.IS_NONE, Var(Scope.KEY, c.name, c.sort))))
 
 
 def _variable(attribute: Attribute) -> Column | None:

@@ -46,8 +46,10 @@ def _outer(m: SymbolicMachine, name: str) -> object:
 
 def _writes(owner: object, name: str) -> bool:
     if isinstance(owner, ModuleType):
-        return owner is warnings and name == "warn" or (
-            owner is logging and name in CATALOGUE["logger"]
+        return (
+            (owner is warnings
+            and name == "warn")
+            or (owner is logging and name in CATALOGUE["logger"])
         )
     return type(owner) is logging.Logger and name in CATALOGUE["logger"]
 

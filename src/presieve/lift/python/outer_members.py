@@ -20,15 +20,15 @@ def is_of_program(target: object) -> bool:
     """Return whether this is a module or class of the program, or an object of such a class."""
     if isinstance(target, ModuleType):
         return is_own_module(target.__name__)
-    if isinstance(target, FunctionType) or callable(target) and not isinstance(target, type):
+    if isinstance(target, FunctionType) or (callable(target) and not isinstance(target, type)):
         return False
     cls = target if isinstance(target, type) else type(target)
     return is_own_module(cls.__module__) and cls.__module__ != "builtins"
 
 
 def member_of_program(owner: object, name: str) -> object | None:
-    """Return an attribute, if it is a constant, a container, a class or an object of the program, or
-    a function of a module; None for others. Declines if workers may find something else.
+    """Return an attribute, if it is a constant, a container, a class or an object of the program,
+    or a function of a module; None for others. Declines if workers may find something else.
     """
     if isinstance(owner, ModuleType):
         return module_attribute(owner, name) if name in vars(owner) else None
